@@ -29,6 +29,13 @@ class SlowFirstSequencer extends BaseSequencer {
 /** Polls wait up to 20 seconds, because the default of one second is too short on a busy machine. */
 const poll = { timeout: 20_000 };
 
+/** Runs the tests in a step of the rotation of the index key: `TEST_INDEX_KEYS=both npm test`. */
+const indexEncryptionKeys: Readonly<Record<string, string>> = {
+  next: `index,1:${createRandomKey(92)}@next`,
+  both: `index,1:${createRandomKey(92)}`,
+  new: `1:${createRandomKey(92)}`,
+};
+
 export default defineConfig({
   test: {
     silent: "passed-only",
@@ -49,6 +56,7 @@ export default defineConfig({
                 LEDGER_ORIGIN: "ledger.svc.test/ledger/test",
                 MASTER_KEYS: `1:${createRandomKey(1)}`,
                 INDEX_KEY: createRandomKey(2),
+                INDEX_ENCRYPTION_KEYS: indexEncryptionKeys[process.env.TEST_INDEX_KEYS ?? ""] ?? "",
                 ISSUER_KEY: createRandomKey(3),
                 LOG_SEED: createRandomKey(logSeedIndex),
                 LEDGER_KEY: await createSecret("ledger.svc.test/ledger/test", 21),

@@ -678,7 +678,7 @@ WHEN OLD.status = 'revoked' OR NOT EXISTS (SELECT 1 FROM withdrawals w WHERE w.c
 BEGIN SELECT RAISE(ABORT, 'a certificate can be revoked only once, by a withdrawal'); END;
 
 -- A sealed value may also be rewrapped with another master key. That changes its prefix and its wrapped key (the 40
--- bytes after the dot), but never the ciphertext.
+-- bytes after the dot), but never the ciphertext. An index may also be encrypted with another key, which has a higher number.
 CREATE TRIGGER certificates_person BEFORE UPDATE OF
   subject_masked, person_sealed, subject_erased_at, email_indexes, phone_indexes
 ON certificates
@@ -688,6 +688,18 @@ WHEN (OLD.subject_erased_at IS NOT NULL OR NEW.subject_erased_at IS NULL OR NEW.
     AND NEW.email_indexes IS OLD.email_indexes AND NEW.phone_indexes IS OLD.phone_indexes
     AND NEW.person_sealed IS NOT OLD.person_sealed
     AND substr(NEW.person_sealed, instr(NEW.person_sealed, x'2e') + 41) IS substr(OLD.person_sealed, instr(OLD.person_sealed, x'2e') + 41))
+  AND NOT (NEW.subject_masked = OLD.subject_masked AND NEW.subject_erased_at IS OLD.subject_erased_at
+    AND NEW.person_sealed IS OLD.person_sealed
+    AND (NEW.email_indexes IS NOT OLD.email_indexes OR NEW.phone_indexes IS NOT OLD.phone_indexes)
+    AND json_array_length(NEW.email_indexes) IS json_array_length(OLD.email_indexes)
+    AND json_array_length(NEW.phone_indexes) IS json_array_length(OLD.phone_indexes)
+    AND NOT EXISTS (
+      SELECT 1 FROM (SELECT 'e' || key AS at, value FROM json_each(NEW.email_indexes)
+          UNION ALL SELECT 'p' || key, value FROM json_each(NEW.phone_indexes)) AS later
+        JOIN (SELECT 'e' || key AS at, value FROM json_each(OLD.email_indexes)
+          UNION ALL SELECT 'p' || key, value FROM json_each(OLD.phone_indexes)) AS earlier ON earlier.at = later.at
+        WHERE later.value <> earlier.value
+          AND NOT (later.value GLOB '[1-9]*.*' AND (earlier.value NOT GLOB '*.*' OR CAST(later.value AS INTEGER) > CAST(earlier.value AS INTEGER)))))
 BEGIN SELECT RAISE(ABORT, 'the person of a certificate can be erased only once and only completely'); END;
 
 CREATE TRIGGER certificates_retention_changed AFTER UPDATE OF retention_until ON certificates BEGIN
@@ -712,8 +724,12 @@ CREATE TRIGGER certificates_twins_erased AFTER UPDATE OF subject_erased_at ON ce
   UPDATE certificate_twins SET manage_token_hash = '' WHERE cert_id = NEW.id;
 END;
 
+-- An index may only be encrypted with another key, which has a higher number.
 CREATE TRIGGER certificate_addresses_immutable BEFORE UPDATE OF address_index, environment, business_id, issued_at, cert_ord
 ON certificate_addresses
+WHEN NEW.environment <> OLD.environment OR NEW.business_id <> OLD.business_id OR NEW.issued_at <> OLD.issued_at
+  OR NEW.cert_ord <> OLD.cert_ord OR NOT (NEW.address_index GLOB '[1-9]*.*'
+    AND (OLD.address_index NOT GLOB '*.*' OR CAST(NEW.address_index AS INTEGER) > CAST(OLD.address_index AS INTEGER)))
 BEGIN SELECT RAISE(ABORT, 'a certificate is immutable'); END;
 
 CREATE TRIGGER certificates_immutable BEFORE UPDATE OF

@@ -1,5 +1,7 @@
 // The demo's businesses, clients, keys and people, all derived from this machine's development secrets. The databases store only hashes of
 // the keys, so `npm run demo` derives the keys again.
+import { toStoredIndex } from "../core/access/address-index.ts";
+import { defaultLinkKeys, parseLinkKeys } from "../core/access/link-keys.ts";
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
 import { fromBase64 } from "../core/bytes.ts";
@@ -145,18 +147,22 @@ export const seedDemo = async (db: D1Like, world: DemoWorld, now: number): Promi
   await db.batch(listBusinesses(world).flatMap((business) => buildSeedRows(db, business, now)));
 };
 
-/** Opens the vault with the `MASTER_KEYS` and `INDEX_KEY` settings, to seed encrypted rows. */
+/** Opens the vault with the settings of its keys, to seed encrypted rows. */
 export const openVaultFromVars = (vars: Readonly<Record<string, unknown>>): Promise<Vault> => {
   const decodeKey = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array();
   const masterKeys = String(vars.MASTER_KEYS)
     .split(",")
     .map((part) => [part.slice(0, part.indexOf(":")), decodeKey(part.slice(part.indexOf(":") + 1))] as const);
-  return openVault({ masterKeys: new Map(masterKeys), indexKey: decodeKey(String(vars.INDEX_KEY)) });
+  const { INDEX_ENCRYPTION_KEYS: text } = vars;
+  const indexEncryptionKeys = typeof text === "string" && text !== "" ? parseLinkKeys(text) : defaultLinkKeys;
+  if (indexEncryptionKeys === null) throw new Error("INDEX_ENCRYPTION_KEYS is not a list of keys.");
+  return openVault({ masterKeys: new Map(masterKeys), indexKey: decodeKey(String(vars.INDEX_KEY)), indexEncryptionKeys });
 };
 
 /** Inserts the demo's members and consumer, with encrypted email addresses. Existing rows stay unchanged. */
 export const seedPeople = async (db: D1Like, vault: Vault, world: DemoWorld, now: number): Promise<void> => {
-  const computeIndex = (email: string): Promise<string> => vault.blindIndex("email", normalizeEmailAddress(email) as string);
+  const computeIndex = async (email: string): Promise<string> =>
+    toStoredIndex(await vault.blindIndex("email", normalizeEmailAddress(email) as string));
   const member = async (business: DemoBusiness, email: string, role: "owner" | "member"): Promise<D1Statement> => {
     const id = `mem_${business.id.slice(4, 6)}${sha256Hex(`${business.id} ${email}`).slice(0, 24)}`;
     return db

@@ -2,9 +2,11 @@
 // string if NULL is not allowed, destroys both. Hashes, times, statuses and fingerprints stay, so proofs still verify. The caller destroys
 // the copies in shares earlier, by revoking the shares (share-changes.ts).
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
+import type { AddressIndex, StoredIndex } from "../core/access/address-index.ts";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { ConsumerId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
+import { hasIndex } from "./address-indexes.ts";
 import { batch, type Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
@@ -85,11 +87,13 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
   ] as const;
 };
 
-/** Returns the statements for the last step. The batch fails if the account is already erased (`isOutdatedFields`). */
-export const eraseConsumer = (db: Database, id: ConsumerId) => {
-  const address = query.select({ index: consumers.emailIndex }).from(consumers).where(eq(consumers.id, id));
+/**
+ * Returns the statements for the last step. The batch fails if the account is already erased (`isOutdatedFields`). `address` is the index
+ * of the person's email address.
+ */
+export const eraseConsumer = (db: Database, id: ConsumerId, address: AddressIndex) => {
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>
-    allOf(eq(codes.purpose, "login"), eq(codes.topic, "consumer"), inArray(codes.addressIndex, address));
+    allOf(eq(codes.purpose, "login"), eq(codes.topic, "consumer"), hasIndex(codes.addressIndex, address));
   return [
     db.delete(emailCodes).where(isSignInCode(emailCodes)),
     db.delete(emailCodeFailures).where(isSignInCode(emailCodeFailures)),
@@ -97,7 +101,7 @@ export const eraseConsumer = (db: Database, id: ConsumerId) => {
       .update(consumers)
       .set({
         emailSealed: "",
-        emailIndex: sql`'erased ' || ${consumers.id}`,
+        emailIndex: sql<StoredIndex>`'erased ' || ${consumers.id}`,
         nameSealed: null,
         fieldsSealed: null,
         plan: "free",

@@ -1,8 +1,10 @@
 // The development mailbox: stores sealed emails instead of sending them. The page /dev/mail shows the emails.
-import { desc, eq, lte, max, sql } from "drizzle-orm";
+import { desc, lte, max, sql } from "drizzle-orm";
+import { toStoredIndex, type AddressIndex } from "../core/access/address-index.ts";
 import type { OutgoingMail } from "../core/mail/message.ts";
 import { normalizeEmailAddress } from "../core/email-address.ts";
 import type { Instant } from "../core/time.ts";
+import { hasIndex } from "./address-indexes.ts";
 import { batch, type Database } from "./database.ts";
 import { capturedMail as mails } from "./schema.ts";
 import { query } from "./query.ts";
@@ -17,13 +19,14 @@ export interface CapturedMail extends OutgoingMail {
 
 const messageContext = selfOwnedContext("captured_mail", "message");
 
-const computeRecipientIndex = (vault: Vault, to: string): Promise<string> => vault.blindIndex("email", normalizeEmailAddress(to) ?? to);
+const computeRecipientIndex = (vault: Vault, to: string): Promise<AddressIndex> =>
+  vault.blindIndex("email", normalizeEmailAddress(to) ?? to);
 
 /** Stores an email and deletes all but the newest 1,000. Ignores an email whose ID is already stored. */
 export const insertCapturedMail = async (db: Database, vault: Vault, message: OutgoingMail, now: Instant): Promise<void> => {
   const { id, to } = message;
   const messageSealed = await vault.seal(messageContext(id), JSON.stringify(message));
-  const recipientIndex = await computeRecipientIndex(vault, to);
+  const recipientIndex = toStoredIndex(await computeRecipientIndex(vault, to));
   const newest = query.select({ ord: max(mails.ord) }).from(mails);
   await batch(db, [
     db.insert(mails).values({ id, recipientIndex, messageSealed, sentAt: now }).onConflictDoNothing(),
@@ -37,7 +40,7 @@ export const listCapturedMail = async (db: Database, vault: Vault, to: string | 
   const rows = await db
     .select({ id, messageSealed, sentAt })
     .from(mails)
-    .where(to === null ? undefined : eq(mails.recipientIndex, await computeRecipientIndex(vault, to)))
+    .where(to === null ? undefined : hasIndex(mails.recipientIndex, await computeRecipientIndex(vault, to)))
     .orderBy(desc(mails.ord))
     .limit(maxListed);
   return Promise.all(

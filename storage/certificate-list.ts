@@ -4,6 +4,7 @@
 // so only a limited number of groups have counters (issuances.ts). For groups without counters, a search reads only the newest 1,000
 // certificates. The result says whether it is incomplete.
 import { and, count, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
+import { listStoredForms, type AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { CertificateSummary } from "../core/certificates/published-certificate.ts";
@@ -32,8 +33,8 @@ import { withdrawalField } from "./withdrawals.ts";
 
 export interface CertificateFilter {
   readonly status: CertificateStatus | null;
-  readonly emailIndex: string | null;
-  readonly phoneIndex: string | null;
+  readonly emailIndex: AddressIndex | null;
+  readonly phoneIndex: AddressIndex | null;
   /** The purpose must contain this text. Case is ignored. */
   readonly purposePart: string | null;
   readonly originDomain: string | null;
@@ -125,9 +126,11 @@ interface Search {
 }
 
 /** Searches the newest certificates with the first address. If a second address is given, a certificate must have both. */
-const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [string, ...string[]]): Search => {
+const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [AddressIndex, ...AddressIndex[]]): Search => {
   const { addressIndex, businessId, environment } = certificateAddresses;
-  const isOfAddress = allOf(eq(addressIndex, index), eq(businessId, list.businessId), eq(environment, list.environment));
+  const isOfAddress = listStoredForms(index).map((form) =>
+    allOf(eq(addressIndex, form), eq(businessId, list.businessId), eq(environment, list.environment)),
+  );
   const other = second === undefined ? undefined : hasAddress(second);
   const { start, length } = pageRange(list);
   const matching = (newest: SQLWrapper) => sql`from ${newest}

@@ -1,6 +1,7 @@
 // Reads issued certificates for verification, the public page and the owner's view. issuances.ts stores them.
 import { desc, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
+import type { AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { Certificate } from "../core/certificates/certificate.ts";
 import { deriveIssuanceChangeId } from "../core/certificates/issuance-entry.ts";
@@ -319,7 +320,7 @@ export const openPersonEmail = async (
   certId: string,
   businessId: string,
   personSealed: string | null,
-  addressIndex: string,
+  addressIndex: AddressIndex,
 ): Promise<string | null> => {
   if (personSealed === null) return null;
   const { fields } = (await openPerson(vault, certId, businessId, personSealed)).subject;

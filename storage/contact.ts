@@ -1,6 +1,7 @@
 // Contact checks (does a business have consent to contact this email address or phone number?) and matches (does a certificate contain this
 // email address or phone number?). Both compare blind indexes and decrypt nothing.
 import { and, desc, eq, exists, gt, inArray, lt, not, or, sql, type SQL } from "drizzle-orm";
+import { listStoredForms, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import { getContactReason, type ContactBasis } from "../core/contact/verdict.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -32,7 +33,7 @@ import {
 import { allOf, existsIn, query } from "./query.ts";
 
 /** The blind indexes of one person. A contact check uses a record if either index matches. */
-export type SubjectIndexes = Readonly<Record<"email" | "phone", string | null>>;
+export type SubjectIndexes = Readonly<Record<"email" | "phone", AddressIndex | null>>;
 
 const maxBasisRecords = 20; // per address and kind of record; the records that permit contact come first
 /** To limit the cost, a check evaluates only this many of an address's newest certificates, and this many of its newest shares. */
@@ -85,14 +86,14 @@ interface ContactQuery {
   readonly purpose: string | null;
 }
 
-const addressRows = (addresses: readonly string[]): SQL => sql`json_each(${JSON.stringify(addresses)}) j`;
+const addressRows = (addresses: readonly StoredIndex[]): SQL => sql`json_each(${JSON.stringify(addresses)}) j`;
 const addressField = sql<string>`j.value`.as("address");
 
 /** Selects the `ord` of the newest certificates with the address in `j`. */
 const certificatesOfAddress = (contact: ContactQuery, max: number, offset = 0): SQL => {
   const { addressIndex, businessId, environment } = certificateAddresses;
   return selectNewestOrds(
-    allOf(sql`${addressIndex} = j.value`, eq(businessId, contact.businessId), eq(environment, contact.environment)),
+    [allOf(sql`${addressIndex} = j.value`, eq(businessId, contact.businessId), eq(environment, contact.environment))],
     max,
     offset,
   );
@@ -107,7 +108,7 @@ const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: Index
     .orderBy(desc(shares.createdAt));
 
 /** Selects, for each address, whether there are more records than the check evaluates. */
-const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[]) => {
+const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly StoredIndex[]) => {
   const more = [
     sql`exists ${certificatesOfAddress(contact, 1, maxJudgedRecords)}`,
     exists(sharesOfAddress(contact, index).limit(1).offset(maxJudgedRecords)),
@@ -117,7 +118,7 @@ const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, 
     .from(addressRows(addresses));
 };
 
-const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: readonly string[]) => {
+const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: readonly StoredIndex[]) => {
   const { businessId, environment, entity, purpose } = contact;
   const { id, status, issuedAt, ord, purposeId } = certificates;
   const rejected = isRejectedEntity(entity);
@@ -163,7 +164,7 @@ const isCountedShare = (index: IndexName) => {
  * Selects shares. A share permits contact only by the business itself. If a recipient is given, it must be the name under which the person
  * saw the business.
  */
-const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly string[], now: Instant) => {
+const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly StoredIndex[], now: Instant) => {
   const { entity, purpose } = contact;
   const { id, state, expiresAt, ceaseBy, createdAt, ord } = shares;
   const newest = sharesOfAddress(contact, index).limit(maxJudgedRecords).as("newest");
@@ -204,7 +205,9 @@ interface SubjectRecords {
   readonly isTruncated: boolean;
 }
 
-const listDistinct = (values: readonly (string | null)[]): readonly string[] => [...new Set(values)].filter((value) => value !== null);
+/** Lists all forms of the indexes. Each form is evaluated separately, as if it were another address of the person. */
+const listDistinctForms = (indexes: readonly (AddressIndex | null)[]): readonly StoredIndex[] =>
+  [...new Set(indexes)].flatMap((index) => (index === null ? [] : listStoredForms(index)));
 
 const permitsContact = ({ basis }: FoundRecord): number => (getContactReason(basis) === "active_consent" ? 1 : 0);
 
@@ -222,8 +225,8 @@ export const mergeContactRecords = (shards: readonly (readonly SubjectRecords[])
  * of each address.
  */
 export const findContactRecords = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectRecords[]> => {
-  const emails = listDistinct(contact.subjects.map(({ email }) => email));
-  const phones = listDistinct(contact.subjects.map(({ phone }) => phone));
+  const emails = listDistinctForms(contact.subjects.map(({ email }) => email));
+  const phones = listDistinctForms(contact.subjects.map(({ phone }) => phone));
   const [certsByEmail, certsByPhone, sharesByEmail, sharesByPhone, emailsTruncated, phonesTruncated] = await batch(db, [
     selectCertificatesBy(db, contact, emails),
     selectCertificatesBy(db, contact, phones),
@@ -248,7 +251,7 @@ export const findContactRecords = async (db: Database, contact: ContactQuery, no
   );
   const truncated = new Set([...emailsTruncated, ...phonesTruncated].filter((row) => row.isTruncated).map(({ address }) => address));
   return contact.subjects.map(({ email, phone }) => {
-    const addresses = [email, phone].filter((address) => address !== null);
+    const addresses: readonly string[] = listDistinctForms([email, phone]);
     const records = new Map(addresses.flatMap((address) => found.get(address) ?? []).map((record) => [record.basis.id, record]));
     return { records, isTruncated: addresses.some((address) => truncated.has(address)) };
   });
@@ -292,7 +295,8 @@ export const compareSubject = async (
   day: number,
 ): Promise<SubjectComparison | null> => {
   const { misses } = matchMisses;
-  const isHit = (value: string | null) => (value === null ? null : existsIn(certificates, eq(certificates.id, certId), hasAddress(value)));
+  const isHit = (value: AddressIndex | null) =>
+    value === null ? null : existsIn(certificates, eq(certificates.id, certId), hasAddress(value));
   const email = isHit(guess.email);
   const phone = isHit(guess.phone);
   const isMiss = or(...[email, phone].map((hit) => (hit === null ? undefined : not(hit)))) ?? sql`false`;

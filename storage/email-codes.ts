@@ -1,10 +1,12 @@
 // Creates, limits and checks email codes. One statement returns the hashes to compare and counts the attempt, so concurrent guesses cannot
 // exceed the limit. Each request inserts a row, even if no email is sent. Beyond a limit, the new code is expired from the start. SPEC
 // Authentication, Limits.
-import { count, desc, eq, gt, gte, isNull, or, sql, type SQL } from "drizzle-orm";
+import { count, desc, eq, gt, gte, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
+import { toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
 import type { CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
+import { hasIndex, listOtherForms } from "./address-indexes.ts";
 import { batch, type Database } from "./database.ts";
 import { selectFailureOf } from "./failed-mail.ts";
 import { emailCodeFailures, emailCodes, sessions } from "./schema.ts";
@@ -17,7 +19,7 @@ export interface VerifiableAddress {
   readonly purpose: EmailCodePurpose;
   /** The scope of the code within its purpose: the business and environment, or the realm. */
   readonly topic: string;
-  readonly addressIndex: string;
+  readonly addressIndex: AddressIndex;
   /** The certificate for which the code was requested, if any. */
   readonly certId: CertId | null;
 }
@@ -30,12 +32,12 @@ export interface CodeRequester extends VerifiableAddress {
 const { id, codeHash, contextHash, sameContextAttempts, otherContextAttempts, createdAt, expiresAt } = emailCodes;
 const wasUsable = gt(expiresAt, createdAt);
 const isForAddress = ({ purpose, addressIndex }: Omit<VerifiableAddress, "certId">) =>
-  allOf(eq(emailCodes.purpose, purpose), eq(emailCodes.addressIndex, addressIndex));
+  allOf(eq(emailCodes.purpose, purpose), hasIndex(emailCodes.addressIndex, addressIndex));
 const isForTopic = (address: Omit<VerifiableAddress, "certId">) => allOf(isForAddress(address), eq(emailCodes.topic, address.topic));
 const isOpenFor = (address: VerifiableAddress, now: Instant) =>
   allOf(isForTopic(address), isNull(emailCodes.sessionHash), gt(expiresAt, now));
 const isFailureFor = ({ purpose, topic, addressIndex }: VerifiableAddress) =>
-  allOf(eq(emailCodeFailures.purpose, purpose), eq(emailCodeFailures.topic, topic), eq(emailCodeFailures.addressIndex, addressIndex));
+  allOf(eq(emailCodeFailures.purpose, purpose), eq(emailCodeFailures.topic, topic), hasIndex(emailCodeFailures.addressIndex, addressIndex));
 
 /** Builds a condition that is true if at least `failures` wrong codes in a row were entered for the address. */
 const hasFailed = (address: VerifiableAddress, failures: number): SQL =>
@@ -74,7 +76,7 @@ export const insertEmailCode = (
   limits: EmailCodeLimits,
   code: {
     readonly id: string;
-    readonly codeHash: string;
+    readonly codeHash: StoredIndex;
     /** The sign-up or invitation that entering the code also completes, if any. */
     readonly opens?: string | null;
     readonly now: Instant;
@@ -83,6 +85,7 @@ export const insertEmailCode = (
   const { now } = code;
   const row = {
     ...requester,
+    addressIndex: toStoredIndex(requester.addressIndex),
     id: code.id,
     codeHash: code.codeHash,
     signupId: code.opens ?? null,
@@ -118,7 +121,22 @@ export const consumeCodeAttempt = async (
     failuresFromElsewhere === null
       ? hasPreviousChange()
       : sql`(${hasPreviousChange()} and ${notExistsIn(emailCodes, isOpenFor(requester, now), eq(contextHash, requester.contextHash ?? ""))})`;
+  const storedIndex = toStoredIndex(addressIndex);
+  const others = listOtherForms(addressIndex);
   const { attempts } = await batch(db, {
+    // While an index key is rotated, the failures can be counted under another form of the index.
+    ...(others.length > 0 && {
+      aligned: db
+        .update(emailCodeFailures)
+        .set({ addressIndex: storedIndex })
+        .where(
+          allOf(
+            eq(emailCodeFailures.purpose, purpose),
+            eq(emailCodeFailures.topic, topic),
+            inArray(emailCodeFailures.addressIndex, [...others]),
+          ),
+        ),
+    }),
     attempts: db
       .update(emailCodes)
       .set({
@@ -134,7 +152,7 @@ export const consumeCodeAttempt = async (
       .returning({ id, codeHash }),
     failures: db
       .insert(emailCodeFailures)
-      .values({ purpose, topic, addressIndex, certId, failures: isCounted as SQL<number>, updatedAt: now })
+      .values({ purpose, topic, addressIndex: storedIndex, certId, failures: isCounted as SQL<number>, updatedAt: now })
       .onConflictDoUpdate({
         target: [emailCodeFailures.purpose, emailCodeFailures.topic, emailCodeFailures.addressIndex],
         set: {

@@ -1,5 +1,6 @@
 // Stores issued certificates, with the texts, recipients and purposes that they refer to. certificates.ts reads them.
 import { desc, eq, sql, type Placeholder, type SQL } from "drizzle-orm";
+import { toStoredIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { StorageLimit, StorageLimits } from "../core/access/storage-limits.ts";
 import type { IssuedCertificate } from "../core/certificates/issue.ts";
@@ -330,8 +331,8 @@ export const insertIssuance = async (
     ...certificate,
     ...stored,
     ...form,
-    emailIndexes: stored.addresses.emails,
-    phoneIndexes: stored.addresses.phones,
+    emailIndexes: stored.addresses.emails.map(toStoredIndex),
+    phoneIndexes: stored.addresses.phones.map(toStoredIndex),
     submissionNotes: Object.keys(certificate.notes).length > 0 ? certificate.notes : null,
     businessId: business.id,
     entitiesHash,

@@ -1,10 +1,12 @@
 // A business's members and its open invitations.
 import { desc, eq, gt, inArray, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
+import { toStoredIndex, type AddressIndex } from "../core/access/address-index.ts";
 import type { Role } from "../core/access/session.ts";
 import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
+import { alignMembershipIndexes, hasIndex } from "./address-indexes.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { selectFailureOf } from "./failed-mail.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
@@ -56,11 +58,11 @@ export type Member = Found<typeof listMembersAndInvitations>[number];
 export const findMember = async (db: Database, vault: Vault, businessId: BusinessId, id: string, now: Instant): Promise<Member | null> =>
   (await listMembersAndInvitations(db, vault, businessId, now)).find((person) => person.id === id) ?? null;
 
-export const hasMemberWithAddress = async (db: Database, businessId: BusinessId, emailIndex: string): Promise<boolean> =>
+export const hasMemberWithAddress = async (db: Database, businessId: BusinessId, emailIndex: AddressIndex): Promise<boolean> =>
   (await db
     .select({ id: members.id })
     .from(members)
-    .where(allOf(eq(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
+    .where(allOf(hasIndex(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
     .get()) !== undefined;
 
 /** The list is limited, because anyone with an account can invite any email address. */
@@ -72,7 +74,7 @@ const maxListedMemberships = 100;
  * Lists up to 100 memberships of an email address in this shard, most recently used first, and then up to 20 open invitations to it, newest
  * first. After an invitation is accepted, the membership has the ID of the invitation.
  */
-export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: string, now: Instant) => {
+export const listMembershipsByAddress = async (db: Database, vault: Vault, emailIndex: AddressIndex, now: Instant) => {
   const { id, emailSealed: sealed, role, expiresAt: invitedUntil, invitedBy } = invitations;
   const inviters = alias(members, "inviters");
   const inviter = withTablePrefix({ inviterId: inviters.id, inviterSealed: inviters.emailSealed });
@@ -82,7 +84,7 @@ export const listMembershipsByAddress = async (db: Database, vault: Vault, email
       .select({ id: members.id, emailSealed: members.emailSealed, role: members.role, lastUsedAt: members.lastUsedAt, business })
       .from(members)
       .innerJoin(businesses, eq(businesses.id, members.businessId))
-      .where(eq(members.emailIndex, emailIndex))
+      .where(hasIndex(members.emailIndex, emailIndex))
       .orderBy(...byLastUsed)
       .limit(maxListedMemberships),
     db
@@ -90,7 +92,7 @@ export const listMembershipsByAddress = async (db: Database, vault: Vault, email
       .from(invitations)
       .innerJoin(businesses, eq(businesses.id, invitations.businessId))
       .leftJoin(inviters, allOf(eq(inviters.id, invitedBy), eq(inviters.businessId, invitations.businessId)))
-      .where(allOf(eq(invitations.emailIndex, emailIndex), gt(invitedUntil, now)))
+      .where(allOf(hasIndex(invitations.emailIndex, emailIndex), gt(invitedUntil, now)))
       .orderBy(desc(invitedUntil), desc(id))
       .limit(maxListedInvitations),
   ]);
@@ -113,7 +115,10 @@ export const listMembershipsByAddress = async (db: Database, vault: Vault, email
 
 export type Membership = Found<typeof listMembershipsByAddress>[number];
 
-type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed"> & { readonly email: string };
+type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed" | "emailIndex"> & {
+  readonly email: string;
+  readonly emailIndex: AddressIndex;
+};
 
 /**
  * Returns the statements that create an invitation and delete an earlier one for the same address and business. The batch fails if the
@@ -125,8 +130,9 @@ export const insertInvitation = async (db: Database, vault: Vault, { email, ...i
   const people = (table: typeof members | typeof invitations) => countIn(table, eq(table.businessId, businessId));
   const role = sql<Role>`iif(${people(members)} + ${people(invitations)} < ${maxMembersAndInvitations}, ${invitation.role}, null)`;
   return [
-    db.delete(invitations).where(allOf(eq(invitations.businessId, businessId), eq(invitations.emailIndex, emailIndex))),
-    db.insert(invitations).values({ ...invitation, emailSealed, role }),
+    db.delete(invitations).where(allOf(eq(invitations.businessId, businessId), hasIndex(invitations.emailIndex, emailIndex))),
+    db.insert(invitations).values({ ...invitation, emailIndex: toStoredIndex(emailIndex), emailSealed, role }),
+    ...alignMembershipIndexes(db, emailIndex),
   ] as const;
 };
 
@@ -173,9 +179,9 @@ export type OpenInvitation = Found<typeof findOpenInvitation>;
  * Creates a member from an invitation. Does nothing if the invitation is for another address or has expired, or if the address is already a
  * member.
  */
-export const acceptInvitation = (db: Database, invitation: string, address: string, now: Instant) => {
+export const acceptInvitation = (db: Database, invitation: string, address: AddressIndex, now: Instant) => {
   const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;
-  const isOpen = allOf(eq(id, invitation), eq(emailIndex, address), gt(expiresAt, now));
+  const isOpen = allOf(eq(id, invitation), hasIndex(emailIndex, address), gt(expiresAt, now));
   return db
     .insert(members, "id", "businessId", "emailSealed", "emailIndex", "role", "createdAt")
     .select(sql`select ${id}, ${businessId}, ${emailSealed}, ${emailIndex}, ${role}, ${now} from ${invitations} where ${isOpen}`)
@@ -183,8 +189,8 @@ export const acceptInvitation = (db: Database, invitation: string, address: stri
 };
 
 /** Does nothing if the invitation is for another address. */
-export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: string) =>
-  db.delete(invitations).where(allOf(eq(invitations.id, invitation), eq(invitations.emailIndex, emailIndex)));
+export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: AddressIndex) =>
+  db.delete(invitations).where(allOf(eq(invitations.id, invitation), hasIndex(invitations.emailIndex, emailIndex)));
 
 /** Deletes an invitation if it was accepted, that is, if a member with its ID exists. */
 export const deleteAcceptedInvitation = (db: Database, invitation: string) =>

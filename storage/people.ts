@@ -1,16 +1,18 @@
 // Finds members and consumers by the blind index of their email address, and loads a consumer's account data.
 import { auditLogOf } from "./audit-entries.ts";
 import { count, desc, eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
+import { toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { Realm } from "../core/access/session.ts";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { ConsumerId, ShardId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
+import { hasIndex, listOtherForms } from "./address-indexes.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { isCodeUsedBySession, selectNewestCodeTime } from "./email-codes.ts";
 import { consumerEmailContext, memberEmailContext } from "./people-contexts.ts";
-import { allOf, jsonList, query } from "./query.ts";
+import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 import { consumerShards, consumers, invitations, members, shares, signups } from "./schema.ts";
 import { signupEmailContext } from "./signups.ts";
 import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts";
@@ -44,12 +46,12 @@ export interface SignInAddress {
  * Returns the possible recipients at an address in one shard, at most one of each kind, and when a code was last requested. Prefers the
  * most recently used membership, the oldest invitation and the newest sign-up.
  */
-export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: string, now: Instant): Promise<SignInAddress> => {
+export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: AddressIndex, now: Instant): Promise<SignInAddress> => {
   const newestCode = selectNewestCodeTime(db, { purpose: "login", topic: realm, addressIndex: emailIndex });
   if (realm === "consumer") {
     const { id, emailSealed } = consumers;
     const [rows, [code]] = await batch(db, [
-      db.select({ id, emailSealed }).from(consumers).where(eq(consumers.emailIndex, emailIndex)),
+      db.select({ id, emailSealed }).from(consumers).where(hasIndex(consumers.emailIndex, emailIndex)),
       newestCode,
     ]);
     return {
@@ -62,19 +64,19 @@ export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: 
     db
       .select({ id: members.id, businessId: members.businessId, emailSealed: members.emailSealed, lastUsedAt: members.lastUsedAt })
       .from(members)
-      .where(eq(members.emailIndex, emailIndex))
+      .where(hasIndex(members.emailIndex, emailIndex))
       .orderBy(...byLastUsed)
       .limit(1),
     db
       .select({ id, businessId, emailSealed })
       .from(invitations)
-      .where(allOf(eq(invitations.emailIndex, emailIndex), gt(expiresAt, now)))
+      .where(allOf(hasIndex(invitations.emailIndex, emailIndex), gt(expiresAt, now)))
       .orderBy(expiresAt, id)
       .limit(1),
     db
       .select({ id: signups.id, emailSealed: signups.emailSealed })
       .from(signups)
-      .where(allOf(eq(signups.emailIndex, emailIndex), gt(signups.expiresAt, now)))
+      .where(allOf(hasIndex(signups.emailIndex, emailIndex), gt(signups.expiresAt, now)))
       .orderBy(desc(signups.expiresAt), desc(signups.id))
       .limit(1),
     newestCode,
@@ -105,7 +107,7 @@ export const findLastUsedMemberId = (found: readonly SignInRecipient[]): string 
 export interface NewConsumer {
   readonly id: string;
   readonly email: string;
-  readonly emailIndex: string;
+  readonly emailIndex: AddressIndex;
   readonly name: string | null;
   /** A random tag that reveals nothing about the person. */
   readonly chainTag: string;
@@ -124,9 +126,12 @@ export const insertConsumer = async (
 ): Promise<readonly Statement[]> => {
   const emailSealed = await vault.seal(consumerEmailContext(id), email);
   const nameSealed = name === null ? null : await vault.seal(consumerNameContext(id), name);
-  const row = { id, emailSealed, emailIndex, nameSealed, auditChain: chainTag, createdAt: now };
+  const row = { id, emailSealed, emailIndex: toStoredIndex(emailIndex), nameSealed, auditChain: chainTag, createdAt: now };
   const isUsed = isCodeUsedBySession(spent.codeId, spent.sessionHash);
-  return [insertIf(db, consumers, row, isUsed).onConflictDoNothing({ target: consumers.emailIndex })];
+  // The UNIQUE constraint compares only one form of the index.
+  const others = listOtherForms(emailIndex);
+  const isNew = others.length === 0 ? isUsed : allOf(isUsed, notExistsIn(consumers, inArray(consumers.emailIndex, [...others])));
+  return [insertIf(db, consumers, row, isNew).onConflictDoNothing({ target: consumers.emailIndex })];
 };
 
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
@@ -145,7 +150,7 @@ export const findPersonRecord = (db: Database, id: ConsumerId) =>
  * Selects the blind index of the person's email address. Run the query in the person's shard. The value is NULL if the person is unknown or
  * the account is erased.
  */
-export const addressIndexField = (id: ConsumerId): SQL<string> =>
+export const addressIndexField = (id: ConsumerId): SQL<StoredIndex> =>
   sql`${query.select({ emailIndex }).from(consumers).where(isExistingConsumer(id))}`;
 
 /** Returns the person's email address, or null if the person is unknown or the account is erased. */
@@ -163,13 +168,11 @@ export const listSealedAddresses = async (db: Database, ids: readonly ConsumerId
   return new Map(rows.map((row) => [row.id as ConsumerId, row.emailSealed]));
 };
 
-/**
- * Returns the email address of an account that is being erased, so that a last email can be sent. Returns null once the erasure is
- * complete.
- */
-export const findAddressToErase = async (db: Database, vault: Vault, id: ConsumerId): Promise<string | null> => {
-  const row = await db.select({ emailSealed }).from(consumers).where(eq(consumers.id, id)).get();
-  return row === undefined || row.emailSealed === "" ? null : vault.open(consumerEmailContext(id), row.emailSealed);
+/** Returns the email address of an account that is being erased, and its index. Returns null once the erasure is complete. */
+export const findAddressToErase = async (db: Database, vault: Vault, id: ConsumerId) => {
+  const row = await db.select({ emailSealed, emailIndex }).from(consumers).where(eq(consumers.id, id)).get();
+  if (row === undefined || row.emailSealed === "") return null;
+  return { email: await vault.open(consumerEmailContext(id), row.emailSealed), emailIndex: vault.readIndex(row.emailIndex) };
 };
 
 /** Fields for queries on `consumers`: the audit chain of a person. */

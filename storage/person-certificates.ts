@@ -2,10 +2,12 @@
 // certificates about a person, so the cost must not grow with this number. Queries step from one business to the next along an index, and
 // count only up to a limit.
 import { and, desc, eq, gt, inArray, lt, lte, max, min, ne, sql, type SQL } from "drizzle-orm";
+import { toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { BusinessId, CertId, ConsumerId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import type { WithdrawableCertificate } from "../core/withdrawals/withdrawal.ts";
 import { businessChainFields } from "./accounts.ts";
+import { hasIndex, mapForms } from "./address-indexes.ts";
 import { hasAddress, selectNewestOrds } from "./certificate-addresses.ts";
 import type { Database, Found } from "./database.ts";
 import { originDomainField } from "./entity-withdrawals.ts";
@@ -23,6 +25,7 @@ import {
   shares,
   withdrawals,
 } from "./schema.ts";
+import type { IndexReader } from "./vault.ts";
 import { withdrawableFields } from "./withdrawals.ts";
 
 const { businessId, issuedAt, ord, status } = certificates;
@@ -35,8 +38,12 @@ const isRevokedCertificate = sql`${named.active} = 0`;
  * Builds a condition for queries on `certificateAddresses`. It is true for live certificates with the address. Sandbox certificates are not
  * real consent.
  */
-const isNamingPerson = (addressIndex: string | SQL<string>): SQL =>
-  allOf(eq(named.addressIndex, addressIndex), eq(named.environment, "live"));
+const isNamingPerson = (addressIndex: AddressIndex | SQL<StoredIndex>): SQL =>
+  allOf(hasIndex(named.addressIndex, addressIndex), eq(named.environment, "live"));
+
+/** Builds the same condition for each form of the index, for queries that must read the rows in order. */
+const mapNamingForms = <Result>(addressIndex: AddressIndex | SQL<StoredIndex>, build: (isNaming: SQL) => Result): readonly Result[] =>
+  mapForms(addressIndex, (form) => build(allOf(eq(named.addressIndex, form as StoredIndex), eq(named.environment, "live"))));
 
 const isNamedCertificate = eq(ord, named.certOrd);
 
@@ -46,11 +53,11 @@ export const maxCountedRecords = 1_000;
  * Builds a condition for queries on `shares`. It is true for live shares that contain the person's email address but belong to another
  * account.
  */
-const isOthersShare = (addressIndex: string | SQL<string>, person: ConsumerId): SQL =>
-  allOf(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
+const isOthersShare = (addressIndex: AddressIndex | SQL<StoredIndex>, person: ConsumerId): SQL =>
+  allOf(hasIndex(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
 
 /** Fields that count, up to 1,000, the shares with business `id` that other people made with the person's email address. */
-const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerId, id: SQL | BusinessId) => {
+const othersShareFields = (addressIndex: AddressIndex | SQL<StoredIndex>, person: ConsumerId, id: SQL | BusinessId) => {
   const counted = (more?: SQL) =>
     sql<number>`(select count(*) from ${query
       .select({ ord: shares.ord })
@@ -65,7 +72,7 @@ const othersShareFields = (addressIndex: string | SQL<string>, person: ConsumerI
 };
 
 /** Counts the shares with one business that other people made with the person's email address. Returns null if there are none. */
-export const countOthersShares = async (db: Database, addressIndex: string, person: ConsumerId, of: BusinessId) => {
+export const countOthersShares = async (db: Database, addressIndex: AddressIndex, person: ConsumerId, of: BusinessId) => {
   const row = await db
     .select({ name: businesses.name, ...othersShareFields(addressIndex, person, of) })
     .from(businesses)
@@ -80,21 +87,24 @@ export const countOthersShares = async (db: Database, addressIndex: string, pers
  */
 export const listNamingBusinesses = (
   db: Database,
-  { addressIndex, consumerId }: { readonly addressIndex: string | SQL<string>; readonly consumerId: ConsumerId },
+  { addressIndex, consumerId }: { readonly addressIndex: AddressIndex | SQL<StoredIndex>; readonly consumerId: ConsumerId },
   { after, limit }: { readonly after: string; readonly limit: number },
 ) => {
   const next = (behind: string | SQL) => {
-    const ofCertificates = (status: SQL) =>
+    const ofCertificates = (isNaming: SQL, status: SQL) =>
       query
         .select({ id: min(named.businessId).as("id") })
         .from(named)
-        .where(allOf(isNamingPerson(addressIndex), status, gt(named.businessId, behind as BusinessId)));
+        .where(allOf(isNaming, status, gt(named.businessId, behind as BusinessId)));
+    const ranges = mapNamingForms(addressIndex, (isNaming) => [
+      sql`select * from ${ofCertificates(isNaming, isActiveCertificate)}`,
+      sql`select * from ${ofCertificates(isNaming, isRevokedCertificate)}`,
+    ]).flat();
     const ofShares = query
       .select({ id: min(shares.businessId).as("id") })
       .from(shares)
       .where(allOf(isOthersShare(addressIndex, consumerId), gt(shares.businessId, behind as BusinessId)));
-    return sql`(select min(id) from (select * from ${ofCertificates(isActiveCertificate)}
-      union all select * from ${ofCertificates(isRevokedCertificate)} union all select * from ${ofShares}))`;
+    return sql`(select min(id) from (${sql.join(ranges, sql` union all `)} union all select * from ${ofShares}))`;
   };
   const id = sql<BusinessId>`found.id`;
   const counted = (status: SQL) =>
@@ -104,7 +114,7 @@ export const listNamingBusinesses = (
       .where(allOf(isNamingPerson(addressIndex), status, eq(named.businessId, id)))
       .limit(maxCountedRecords)
       .as("counted")})`;
-  const ofBusiness = allOf(isNamingPerson(addressIndex), eq(named.businessId, id));
+  const ofBusiness = mapNamingForms(addressIndex, (isNaming) => allOf(isNaming, eq(named.businessId, id)));
   const last = sql`(select issued_at from ${certificates} where ${ord} = ${selectNewestOrds(ofBusiness, 1)})`;
   const lastShare = query
     .select({ at: max(shares.createdAt) })
@@ -131,7 +141,7 @@ export const listNamingBusinesses = (
 export type NamingBusiness = Found<typeof listNamingBusinesses>[number];
 
 /** Returns when a certificate was issued, or null if it is unknown or does not contain the address. */
-export const findNamedAt = async (db: Database, addressIndex: string, certId: CertId): Promise<Instant | null> => {
+export const findNamedAt = async (db: Database, addressIndex: AddressIndex, certId: CertId): Promise<Instant | null> => {
   const row = await db
     .select({ issuedAt })
     .from(certificates)
@@ -146,11 +156,10 @@ type NamingStart = { readonly startingAfter: CertId | null } | { readonly before
 /** Lists one business's certificates with the address in one shard, newest first. */
 export const listNamingCertificates = (
   db: Database,
-  addressIndex: string,
+  addressIndex: AddressIndex,
   of: BusinessId,
   { limit, ...from }: NamingStart & { readonly limit: number },
 ) => {
-  const ofBusiness = allOf(isNamingPerson(addressIndex), eq(named.businessId, of));
   const startingAfter = "startingAfter" in from ? from.startingAfter : null;
   const isBefore = "before" in from ? (from.isIncluded ? lte : lt)(named.issuedAt, from.before) : undefined;
   const start = query
@@ -165,6 +174,7 @@ export const listNamingCertificates = (
       ),
     );
   const position = startingAfter === null ? undefined : sql`(${named.issuedAt}, ${named.certOrd}) < ${start}`;
+  const ofBusiness = mapNamingForms(addressIndex, (isNaming) => and(isNaming, eq(named.businessId, of), isBefore, position) as SQL);
   return db
     .select({
       id: certificates.id,
@@ -180,7 +190,7 @@ export const listNamingCertificates = (
     .innerJoin(purposes, eq(purposes.id, certificates.purposeId))
     .innerJoin(certificateForms, eq(certificateForms.id, certificates.formId))
     .leftJoin(withdrawals, eq(withdrawals.certId, certificates.id))
-    .where(inArray(ord, selectNewestOrds(sql`${and(ofBusiness, isBefore, position)}`, limit)))
+    .where(inArray(ord, selectNewestOrds(ofBusiness, limit)))
     .orderBy(desc(issuedAt), desc(ord))
     .all();
 };
@@ -188,7 +198,7 @@ export const listNamingCertificates = (
 export type NamingCertificate = Found<typeof listNamingCertificates>[number];
 
 /** Counts the business's active certificates with the address, up to 1,000. */
-export const countActiveNamingCertificates = async (db: Database, addressIndex: string, of: BusinessId): Promise<number> => {
+export const countActiveNamingCertificates = async (db: Database, addressIndex: AddressIndex, of: BusinessId): Promise<number> => {
   const counted = query
     .select({ ord: named.certOrd })
     .from(named)
@@ -200,7 +210,7 @@ export const countActiveNamingCertificates = async (db: Database, addressIndex: 
 
 /** A withdrawal of consent for all of a person's certificates with one business, or with all businesses (`businessId` is null). */
 export interface AccountWithdrawal {
-  readonly addressIndex: string;
+  readonly addressIndex: AddressIndex;
   /** The person's account; null for a withdrawal by code or link. */
   readonly consumerId: ConsumerId | null;
   readonly businessId: BusinessId | null;
@@ -236,7 +246,7 @@ export const listNextToWithdraw = (
 const leaseMs = minuteMs; // one batch takes less time
 
 const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
-  addressIndex,
+  addressIndex: toStoredIndex(addressIndex),
   consumerId,
   businessId: of ?? ("" as const),
   withdrawnAt,
@@ -261,16 +271,18 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
     });
 
 /** Claims the most overdue unfinished withdrawal for one minute. Returns null if no withdrawal is due. */
-export const claimAccountWithdrawal = async (db: Database, now: Instant): Promise<AccountWithdrawal | null> => {
+export const claimAccountWithdrawal = async (db: Database, vault: IndexReader, now: Instant): Promise<AccountWithdrawal | null> => {
   const [row] = await claimDueRows(db, accountWithdrawals, { now, leaseMs, max: 1 });
-  return row === undefined ? null : { ...row, businessId: row.businessId === "" ? null : row.businessId };
+  return row === undefined
+    ? null
+    : { ...row, addressIndex: vault.readIndex(row.addressIndex), businessId: row.businessId === "" ? null : row.businessId };
 };
 
 /** Matches the row of a withdrawal, unless the person has repeated the withdrawal since the row was read. */
 const isSameWithdrawal = (work: AccountWithdrawal): SQL => {
-  const { addressIndex, businessId: of, withdrawnAt } = toAccountWithdrawalRow(work);
+  const { businessId: of, withdrawnAt } = toAccountWithdrawalRow(work);
   return allOf(
-    eq(accountWithdrawals.addressIndex, addressIndex),
+    hasIndex(accountWithdrawals.addressIndex, work.addressIndex),
     eq(accountWithdrawals.businessId, of),
     eq(accountWithdrawals.withdrawnAt, withdrawnAt),
   );

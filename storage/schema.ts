@@ -4,6 +4,7 @@ import { isNotNull, isNull, sql } from "drizzle-orm";
 import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
 import { scopeToBits, scopeFromBits, type ContactKey } from "../core/shares/fields.ts";
 import type { SubmissionNotes } from "../core/certificates/submission-notes.ts";
+import type { StoredIndex } from "../core/access/address-index.ts";
 import type { EmailCodePurpose } from "../core/access/email-code.ts";
 import type { AlertKind } from "../core/alerts.ts";
 import type { IncidentUpdate, StatusComponent } from "../core/incidents.ts";
@@ -29,6 +30,8 @@ const businessId = () => text().$type<BusinessId>();
 const shareId = () => text().$type<ShareId>();
 const consumerId = () => text().$type<ConsumerId>();
 const clientId = () => text().$type<ClientId>();
+/** The index of an email address or phone number. */
+const blindIndex = () => text().$type<StoredIndex>();
 /** One of a fixed set of values, which a CHECK enforces. */
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) => text({ enum: values });
 const environment = () => oneOf("live", "sandbox");
@@ -312,8 +315,8 @@ export const certificates = table(
     subjectMasked: json<Readonly<Record<string, string>>>().notNull(),
     personSealed: sealedBytes(),
     subjectErasedAt: instant(),
-    emailIndexes: json<readonly string[]>(),
-    phoneIndexes: json<readonly string[]>(),
+    emailIndexes: json<readonly StoredIndex[]>(),
+    phoneIndexes: json<readonly StoredIndex[]>(),
     evidenceHash: hexBytes().notNull(),
     gpc: flag().notNull().default(false),
     signature: base64Bytes().notNull(),
@@ -345,7 +348,7 @@ export const certificates = table(
 export const certificateAddresses = table(
   "certificate_addresses",
   {
-    addressIndex: text().notNull(),
+    addressIndex: blindIndex().notNull(),
     environment: environment().notNull(),
     active: flag().notNull().default(true),
     businessId: businessId().notNull(),
@@ -694,7 +697,7 @@ export const members = table(
     id: text().primaryKey(),
     businessId: businessRef().notNull(),
     emailSealed: text().notNull(),
-    emailIndex: text().notNull(),
+    emailIndex: blindIndex().notNull(),
     role: oneOf("owner", "member").notNull(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
@@ -706,7 +709,7 @@ export const signups = table(
   "signups",
   {
     id: businessId().primaryKey(),
-    emailIndex: text().notNull(),
+    emailIndex: blindIndex().notNull(),
     emailSealed: text().notNull(),
     requestSealed: text().notNull(),
     createdAt: instant().notNull(),
@@ -720,7 +723,7 @@ export const invitations = table(
   {
     id: text().primaryKey(),
     businessId: businessRef().notNull(),
-    emailIndex: text().notNull(),
+    emailIndex: blindIndex().notNull(),
     emailSealed: text().notNull(),
     role: oneOf("owner", "member").notNull(),
     createdAt: instant().notNull(),
@@ -737,7 +740,7 @@ export const invitations = table(
 export const consumers = table("consumers", {
   id: text().primaryKey(),
   emailSealed: text().notNull(),
-  emailIndex: text().notNull().unique(),
+  emailIndex: blindIndex().notNull().unique(),
   nameSealed: text(),
   auditChain: text().notNull().unique(),
   createdAt: instant().notNull(),
@@ -906,7 +909,7 @@ export const capturedMail = table(
   {
     ord: ord(),
     id: text().notNull().unique(),
-    recipientIndex: text().notNull(),
+    recipientIndex: blindIndex().notNull(),
     messageSealed: text().notNull(),
     sentAt: instant().notNull(),
   },
@@ -919,9 +922,9 @@ export const emailCodes = table(
     id: text().primaryKey(),
     purpose: text().$type<EmailCodePurpose>().notNull(),
     topic: text().notNull(),
-    addressIndex: text().notNull(),
+    addressIndex: blindIndex().notNull(),
     certId: certificateRef(),
-    codeHash: text().notNull(),
+    codeHash: blindIndex().notNull(),
     contextHash: text(),
     sameContextAttempts: integer().notNull().default(0),
     otherContextAttempts: integer().notNull().default(0),
@@ -942,7 +945,7 @@ export const emailCodeFailures = table(
   {
     purpose: text().$type<EmailCodePurpose>().notNull(),
     topic: text().notNull(),
-    addressIndex: text().notNull(),
+    addressIndex: blindIndex().notNull(),
     certId: certificateRef(),
     failures: integer().notNull(),
     updatedAt: instant().notNull(),
@@ -1063,7 +1066,7 @@ export const withdrawalWork = table(
     certId: certId().primaryKey(),
     businessId: businessRef().notNull(),
     environment: environment().notNull(),
-    addressIndexes: json<readonly string[]>().notNull(),
+    addressIndexes: json<readonly StoredIndex[]>().notNull(),
     withdrawnAt: instant().notNull(),
     method: withdrawalMethod().notNull(),
     apiKeyId: text(),
@@ -1192,8 +1195,8 @@ export const shares = table(
     signature: text().notNull(),
     signatureKid: text().notNull(),
     keySealed: text(),
-    emailIndex: text(),
-    phoneIndex: text(),
+    emailIndex: blindIndex(),
+    phoneIndex: blindIndex(),
     emailProven: flag().notNull().default(false),
     language: language().notNull().default("en"),
     changedBy: text().notNull(),
@@ -1309,7 +1312,7 @@ export const accountErasures = table(
 export const accountWithdrawals = table(
   "account_withdrawals",
   {
-    addressIndex: text().notNull(),
+    addressIndex: blindIndex().notNull(),
     businessId: text().$type<BusinessId | "">().notNull(),
     consumerId: text().$type<ConsumerId>(),
     withdrawnAt: instant().notNull(),

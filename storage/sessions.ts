@@ -3,10 +3,12 @@
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
+import type { AddressIndex } from "../core/access/address-index.ts";
 import type { Device } from "../core/access/device.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import { invitedSessionLifetimeMs, sessionLifetimeMs, type AnySession, type Realm, type Session } from "../core/access/session.ts";
 import { dayMs, type Instant } from "../core/time.ts";
+import { hasIndex } from "./address-indexes.ts";
 import type { Database, Found } from "./database.ts";
 import { otherShardsField } from "./issuing-shards.ts";
 import { openDeadlinesField } from "./deadlines.ts";
@@ -55,15 +57,15 @@ const insertSessionRow = (db: Database, session: NewSession, whose: SessionOwner
 export const insertSessionByCode = (
   db: Database,
   session: NewSession,
-  { realm, emailIndex, codeId }: { readonly realm: Realm; readonly emailIndex: string; readonly codeId: string },
+  { realm, emailIndex, codeId }: { readonly realm: Realm; readonly emailIndex: AddressIndex; readonly codeId: string },
 ) => {
   const membership = query
     .select({ id: members.id })
     .from(members)
-    .where(eq(members.emailIndex, emailIndex))
+    .where(hasIndex(members.emailIndex, emailIndex))
     .orderBy(...byLastUsed)
     .limit(1);
-  const consumer = query.select({ id: consumers.id }).from(consumers).where(eq(consumers.emailIndex, emailIndex));
+  const consumer = query.select({ id: consumers.id }).from(consumers).where(hasIndex(consumers.emailIndex, emailIndex));
   const user = sql<string>`${realm === "business" ? membership : consumer}`;
   return insertSessionRow(db, session, { realm, userId: user }, allOf(isNotNull(user), isCodeUsedBySession(codeId, session.tokenHash)));
 };
@@ -75,10 +77,10 @@ export const insertSessionByCode = (
 export const insertSessionForMember = (
   db: Database,
   session: NewSession,
-  membership: { readonly id: string; readonly emailIndex: string; readonly verifiedAt: Instant },
+  membership: { readonly id: string; readonly emailIndex: AddressIndex; readonly verifiedAt: Instant },
   condition: SQL = sql`true`,
 ) => {
-  const isOfAddress = existsIn(members, eq(members.id, membership.id), eq(members.emailIndex, membership.emailIndex));
+  const isOfAddress = existsIn(members, eq(members.id, membership.id), hasIndex(members.emailIndex, membership.emailIndex));
   return insertSessionRow(db, session, { realm: "business", userId: membership.id }, allOf(isOfAddress, condition), membership.verifiedAt);
 };
 
@@ -181,8 +183,8 @@ export const findSessionByTokenHash = async (
 };
 
 /** Marks the sessions of an email address after it gets a membership or invitation in another shard. */
-export const markOtherShards = (db: Database, emailIndex: string) => {
-  const memberships = query.select({ id: members.id }).from(members).where(eq(members.emailIndex, emailIndex));
+export const markOtherShards = (db: Database, emailIndex: AddressIndex) => {
+  const memberships = query.select({ id: members.id }).from(members).where(hasIndex(members.emailIndex, emailIndex));
   return db.update(sessions).set({ hasOtherShards: true }).where(inArray(sessions.userId, memberships));
 };
 

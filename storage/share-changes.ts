@@ -1,6 +1,7 @@
 // The statements that grant a share or change its state. They check that the share still has the state that the caller has read. If the
 // state has changed, `changed_by` becomes NULL and the batch fails, so that the caller decides again. SPEC Share.
 import { eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
+import { toStoredIndex } from "../core/access/address-index.ts";
 import { toBase64Url } from "../core/bytes.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { StorageLimits } from "../core/access/storage-limits.ts";
@@ -111,8 +112,8 @@ export const insertShare = async (db: Database, vault: Vault, newShare: NewShare
       signature: signature.value,
       signatureKid: signature.kid,
       keySealed,
-      emailIndex: indexes.email,
-      phoneIndex: indexes.phone,
+      emailIndex: indexes.email && toStoredIndex(indexes.email),
+      phoneIndex: indexes.phone && toStoredIndex(indexes.phone),
       emailProven: indexes.isEmailProven,
       language,
       changedBy: requestId,

@@ -1,6 +1,7 @@
 // The copies of a person's fields in shares, and the events that tell businesses about changed fields. One batch writes both, so a copy is
 // never older than the events. Each copy stores the revision of the person's fields, and only a later revision replaces it.
 import { and, eq, gt, inArray, lt, sql, type SQL } from "drizzle-orm";
+import { toStoredIndex, type AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { EventType } from "../core/events/event.ts";
 import type { ConsumerId, ShareId } from "../core/ids.ts";
@@ -111,7 +112,7 @@ export const updateShareIndexes = (
   db: Database,
   consumerId: ConsumerId,
   revision: number,
-  indexes: { readonly email?: Pick<ContactIndexes, "email" | "isEmailProven">; readonly phone?: string | null },
+  indexes: { readonly email?: Pick<ContactIndexes, "email" | "isEmailProven">; readonly phone?: AddressIndex | null },
 ): readonly Statement[] => {
   const isNewest = notExistsIn(shareValues, eq(shareValues.shareId, shares.id), gt(shareValues.revision, revision));
   const holds = (key: ContactKey): SQL =>
@@ -119,8 +120,20 @@ export const updateShareIndexes = (
   return [
     ...(indexes.email === undefined
       ? []
-      : [db.update(shares).set({ emailIndex: indexes.email.email, emailProven: indexes.email.isEmailProven }).where(holds("email"))]),
-    ...(indexes.phone === undefined ? [] : [db.update(shares).set({ phoneIndex: indexes.phone }).where(holds("phone"))]),
+      : [
+          db
+            .update(shares)
+            .set({ emailIndex: indexes.email.email && toStoredIndex(indexes.email.email), emailProven: indexes.email.isEmailProven })
+            .where(holds("email")),
+        ]),
+    ...(indexes.phone === undefined
+      ? []
+      : [
+          db
+            .update(shares)
+            .set({ phoneIndex: indexes.phone && toStoredIndex(indexes.phone) })
+            .where(holds("phone")),
+        ]),
   ];
 };
 

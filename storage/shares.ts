@@ -1,6 +1,7 @@
 // Reads shares for businesses, for people, and for changes. The business's shard stores the share. A share's status depends on its state
 // and on the current time. SPEC Share.
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
+import type { AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId, ShardId, ShareId } from "../core/ids.ts";
 import type { ShareAuditChains } from "../core/shares/grant.ts";
@@ -9,6 +10,7 @@ import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { firstAnchorField } from "./published-anchors.ts";
 import { auditLogOf, isRecorded } from "./audit-entries.ts";
+import { hasIndex } from "./address-indexes.ts";
 import { batch, type Database, type Found } from "./database.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, jsonList, query } from "./query.ts";
@@ -316,7 +318,7 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
 
 /** The person and, optionally, one business. If the person has no account, only shares with the verified email address are found. */
 interface NamedPerson {
-  readonly addressIndex: string;
+  readonly addressIndex: AddressIndex;
   readonly consumerId: ConsumerId | null;
   readonly businessId: BusinessId | null;
 }
@@ -324,8 +326,8 @@ interface NamedPerson {
 /**
  * Builds a condition for active live shares that contain the email address. It matches the condition of the partial index `shares_named`.
  */
-const isActiveShareNaming = (addressIndex: string | SQL<string>): SQL =>
-  allOf(eq(shares.emailIndex, addressIndex), sql`${shares.state} = 'active'`, sql`${shares.environment} = 'live'`);
+const isActiveShareNaming = (addressIndex: AddressIndex): SQL =>
+  allOf(hasIndex(shares.emailIndex, addressIndex), sql`${shares.state} = 'active'`, sql`${shares.environment} = 'live'`);
 
 const isOfBusiness = (businessId: BusinessId | null) => (businessId === null ? undefined : eq(shares.businessId, businessId));
 
@@ -335,7 +337,7 @@ export const hasShareNaming = async (db: Database, { addressIndex, consumerId, b
     db
       .select({ id: shares.id })
       .from(shares)
-      .where(and(eq(shares.emailIndex, addressIndex), eq(shares.environment, "live"), isOfBusiness(businessId)))
+      .where(and(hasIndex(shares.emailIndex, addressIndex), eq(shares.environment, "live"), isOfBusiness(businessId)))
       .limit(1),
     db
       .select({ id: shares.id })

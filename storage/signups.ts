@@ -1,10 +1,12 @@
 // Sign-ups: requests for an account with an unverified email address. Verifying the address creates the business, its first owner and its
 // clients in one batch.
 import { eq, gt, type SQL } from "drizzle-orm";
+import { toStoredIndex, type AddressIndex } from "../core/access/address-index.ts";
 import type { BusinessStatus, Environment } from "../core/access/entitlement.ts";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
+import { alignMembershipIndexes, hasIndex } from "./address-indexes.ts";
 import type { Database, Found } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { isCodeUsable, isCodeUsedBySession } from "./email-codes.ts";
@@ -24,7 +26,11 @@ export interface SignupRequest {
 export const signupEmailContext = selfOwnedContext("signups", "email");
 const signupRequestContext = selfOwnedContext("signups", "request");
 
-type NewSignup = SignupRequest & Omit<typeof signups.$inferSelect, "emailSealed" | "requestSealed"> & { readonly email: string };
+type NewSignup = SignupRequest &
+  Omit<typeof signups.$inferSelect, "emailSealed" | "emailIndex" | "requestSealed"> & {
+    readonly email: string;
+    readonly emailIndex: AddressIndex;
+  };
 
 /** Saves a sign-up, even if the email address already has an account. Does nothing if the code cannot be used. */
 export const insertSignup = async (db: Database, vault: Vault, { email, ...signup }: NewSignup, codeId: string) => {
@@ -33,7 +39,8 @@ export const insertSignup = async (db: Database, vault: Vault, { email, ...signu
     vault.seal(signupEmailContext(id), email),
     vault.seal(signupRequestContext(id), JSON.stringify({ name, legalName, country, domain } satisfies SignupRequest)),
   ]);
-  return [insertIf(db, signups, { id, emailIndex, emailSealed, requestSealed, createdAt, expiresAt }, isCodeUsable(codeId))] as const;
+  const row = { id, emailIndex: toStoredIndex(emailIndex), emailSealed, requestSealed, createdAt, expiresAt };
+  return [insertIf(db, signups, row, isCodeUsable(codeId))] as const;
 };
 
 /** Returns null if the sign-up does not exist or has expired. */
@@ -49,7 +56,7 @@ export const findOpenSignup = async (db: Database, vault: Vault, id: string, now
     vault.open(signupEmailContext(row.id), row.emailSealed),
     vault.open(signupRequestContext(row.id), row.requestSealed),
   ]);
-  return { ...(JSON.parse(request) as SignupRequest), id: row.id, email, emailIndex: row.emailIndex };
+  return { ...(JSON.parse(request) as SignupRequest), id: row.id, email, emailIndex: vault.readIndex(row.emailIndex) };
 };
 
 /** The values that the service generates or chooses for a new business. */
@@ -78,15 +85,17 @@ export const insertAccount = async (
   const { now } = used;
   const { status, chain, ownerId, domainClaim } = account;
   const emailSealed = await vault.seal(memberEmailContext(ownerId, id), email);
-  const isNew = allOf(isCodeUsedBySession(used.codeId, used.sessionHash), notExistsIn(members, eq(members.emailIndex, emailIndex)));
+  const isNew = allOf(isCodeUsedBySession(used.codeId, used.sessionHash), notExistsIn(members, hasIndex(members.emailIndex, emailIndex)));
   const isCreated = hasBusiness(id);
+  const owner = { id: ownerId, businessId: id, emailSealed, emailIndex: toStoredIndex(emailIndex), role: "owner" as const, createdAt: now };
   return [
     insertIf(db, businesses, { id, name, legalName, status, plan: "free", country, auditChain: chain.tag, createdAt: now }, isNew),
-    insertIf(db, members, { id: ownerId, businessId: id, emailSealed, emailIndex, role: "owner", createdAt: now }, isCreated),
+    insertIf(db, members, owner, isCreated),
     ...account.clients.map((client) => insertIf(db, clients, { ...client, businessId: id, createdAt: now }, isCreated)),
     ...(domain === null
       ? []
       : [insertIf(db, domains, { ...domainClaim, businessId: id, domain, status: "pending" as const, createdAt: now }, isCreated)]),
-    db.delete(signups).where(allOf(eq(signups.emailIndex, emailIndex), isCreated)),
+    db.delete(signups).where(allOf(hasIndex(signups.emailIndex, emailIndex), isCreated)),
+    ...alignMembershipIndexes(db, emailIndex),
   ] as const;
 };

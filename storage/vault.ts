@@ -4,9 +4,11 @@
 // version. Therefore, a sealed value cannot be opened in another row. Rewrapping a value replaces only the wrapped key. The prefix is then
 // `<key version>-<version when sealed>.`
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { toBase64Url, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../core/bytes.ts";
+import { createAddressIndex, type AddressIndex } from "../core/access/address-index.ts";
+import { decryptBlock, encryptBlock } from "../core/block-cipher.ts";
+import { toBase64Url, fromBase64Url, concatBytes, fromHex, toHex, encodeUtf8 } from "../core/bytes.ts";
 import { defaultLinkKeys, type LinkKey, type LinkKeys } from "../core/access/link-keys.ts";
-import { isEqualConstantTime, sha256Hex } from "../core/hash.ts";
+import { isEqualConstantTime, sha256Hex, type Bytes } from "../core/hash.ts";
 
 /** The place of a sealed value in the database. The additional authenticated data contains everything except `isCompressed`. */
 export interface EncryptionContext {
@@ -45,15 +47,25 @@ export interface Rewrapper {
   readonly rewrap: (sealed: string) => Promise<string | null>;
 }
 
-export interface Vault extends Sealer, Rewrapper {
+/** Converts between the indexes of addresses and the forms in which rows store them. */
+export interface IndexReader {
+  /** The name of the key that encrypts the indexes of new rows, or `index` if they are not encrypted. */
+  readonly currentIndexKey: string;
+  /** True if rows can contain more than one form of an index. */
+  readonly hasSeveralIndexForms: boolean;
+  /** Reads an index from a row. Throws if the key that encrypts it is not available. Text in another format is returned unchanged. */
+  readonly readIndex: (stored: string) => AddressIndex;
+}
+
+export interface Vault extends Sealer, Rewrapper, IndexReader {
   /** Creates a key for one record, wrapped with the master key. Deleting this key makes all values sealed with it unreadable. */
   readonly newRecordKey: () => Promise<string>;
   /** Returns a sealer that uses the record's key instead of the master key. */
   readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
-  /** Returns a keyed hash with 128 bits, in hex. Equal inputs give equal indexes. Without the key, a guess cannot be tested. */
-  readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<string>;
+  /** Returns the index of a normalized value, 128 bits. Equal inputs give equal indexes. Without the keys, a guess cannot be tested. */
+  readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<AddressIndex>;
   /** Returns a keyed hash of a six-digit code that was sent for `purpose`. Without the key, the million possible codes cannot be tested. */
-  readonly codeHash: (purpose: string, code: string) => Promise<string>;
+  readonly codeHash: (purpose: string, code: string) => Promise<AddressIndex>;
   /**
    * Returns 120 bits for the ID of a certificate that is submitted with an idempotency key. Equal keys give equal IDs. Without the index
    * key, the IDs cannot be guessed.
@@ -70,7 +82,7 @@ export interface Vault extends Sealer, Rewrapper {
   /** Returns a keyed hash of a text that was sent for a record. Without the key, a guess cannot be tested. */
   readonly sentHash: (record: string, text: string) => Promise<string>;
   /** Returns the blind index of a value from the lowercase hex SHA-256 of its normalized form. */
-  readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<string>;
+  readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<AddressIndex>;
 }
 
 export interface VaultKeys {
@@ -80,6 +92,8 @@ export interface VaultKeys {
   readonly indexKey: Uint8Array<ArrayBuffer>;
   /** The keys for derived tokens. The default is the index key. */
   readonly linkKeys?: LinkKeys;
+  /** The keys that encrypt stored indexes. By default, indexes are not encrypted. */
+  readonly indexEncryptionKeys?: LinkKeys;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // ignoreBOM preserves a leading U+FEFF
@@ -202,6 +216,31 @@ const createSealer = (keys: WrappingKeys): Sealer => {
   };
 };
 
+/** Matches the stored forms of an index. */
+const storedIndexPattern = /^(?:([1-9][0-9]{0,3})\.)?([0-9a-f]{32})$/;
+
+/**
+ * An index is one block of the cipher, so encrypting it is deterministic and can be reversed. Rows with the same address therefore have equal
+ * indexes, and an index can be encrypted with another key without knowing the address.
+ */
+const createIndexReader = ({ current, others }: LinkKeys): IndexReader => {
+  const keys = [current, ...others];
+  const toForm = ({ name, key }: LinkKey, plain: string): string =>
+    key === null ? plain : `${name}.${toHex(encryptBlock(key, fromHex(plain) as Bytes))}`;
+  return {
+    currentIndexKey: current.name,
+    hasSeveralIndexForms: others.length > 0,
+    readIndex: (stored) => {
+      const [, name, hex] = storedIndexPattern.exec(stored) ?? [];
+      if (hex === undefined) return createAddressIndex(stored, [stored]);
+      const key = name === undefined ? null : keys.find((known) => known.name === name)?.key;
+      if (key === undefined) throw new Error("vault: an index is encrypted with an unknown key");
+      const plain = key === null ? hex : toHex(decryptBlock(key, fromHex(hex) as Bytes));
+      return createAddressIndex(plain, [toForm(current, plain), ...others.map((other) => toForm(other, plain))]);
+    },
+  };
+};
+
 const wrappingUses: ("wrapKey" | "unwrapKey")[] = ["wrapKey", "unwrapKey"];
 
 /** Throws if there are no master keys. */
@@ -224,6 +263,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const keyed = (text: string) => sign(indexKey, text);
   const keyed128 = async (text: string): Promise<string> => toHex((await keyed(text)).subarray(0, 16));
 
+  const indexes = createIndexReader(keys.indexEncryptionKeys ?? defaultLinkKeys);
   const computeLinkToken = async (key: CryptoKey, purpose: string): Promise<string> => toBase64Url(await sign(key, `link:${purpose}`));
   const listLinkTokens = (purpose: string): Promise<readonly string[]> =>
     Promise.all(linkKeys.map((key) => computeLinkToken(key, purpose)));
@@ -231,6 +271,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   return {
     ...createSealer(master),
     ...createRewrapper(master),
+    ...indexes,
     newRecordKey: async () => {
       const key = await crypto.subtle.importKey("raw", crypto.getRandomValues(new Uint8Array(32)), "AES-KW", true, wrappingUses);
       return `${current}.${toBase64Url(await wrapWithKey(key, byVersion.get(current) as CryptoKey))}`;
@@ -241,14 +282,14 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
       return createSealer({ byVersion: new Map([[recordKeyVersion, key]]), current: recordKeyVersion });
     },
     // Hashes the value first, so that a caller can send the SHA-256 of an email address or phone number instead.
-    blindIndex: (kind, comparable) => keyed128(`${kind}:${sha256Hex(comparable)}`),
-    codeHash: (purpose, code) => keyed128(`code:${purpose}\n${code}`),
+    blindIndex: async (kind, comparable) => indexes.readIndex(await keyed128(`${kind}:${sha256Hex(comparable)}`)),
+    codeHash: async (purpose, code) => indexes.readIndex(await keyed128(`code:${purpose}\n${code}`)),
     certificateBytes: async (idempotencyKeyHash) => (await keyed(`certificate:${idempotencyKeyHash}`)).subarray(0, 15),
     linkToken: (purpose) => computeLinkToken(linkKeys[0] as CryptoKey, purpose),
     listLinkTokens,
     isLinkToken: async (purpose, token) => (await listLinkTokens(purpose)).some((accepted) => isEqualConstantTime(accepted, token)),
     permanentToken: (purpose) => computeLinkToken(indexKey, purpose),
     sentHash: (record, text) => keyed128(`sent:${record}\n${text}`),
-    blindIndexOfHash: (kind, hash) => keyed128(`${kind}:${hash}`),
+    blindIndexOfHash: async (kind, hash) => indexes.readIndex(await keyed128(`${kind}:${hash}`)),
   };
 };

@@ -2,6 +2,7 @@
 // same certificate, only one is committed. The others are rolled back with their audit entries, anchors, events and emails. SPEC
 // Withdrawal.
 import { asc, desc, eq, gt, inArray, lte, ne, sql, type SQL } from "drizzle-orm";
+import { listStoredForms, type AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { OpenedWithdrawal } from "../core/certificates/published-certificate.ts";
 import type { CeaseDetails } from "../core/withdrawals/cease-acknowledgment.ts";
@@ -35,7 +36,7 @@ import {
 import { jsonRow, jsonRows } from "./json-rows.ts";
 import { allOf, existsIn, query } from "./query.ts";
 import { unlessErased } from "./unless-erased.ts";
-import { columnContext, type Vault } from "./vault.ts";
+import { columnContext, type IndexReader, type Vault } from "./vault.ts";
 
 const noteContext = columnContext("withdrawals", "note");
 const detailsContext = columnContext("cease_acknowledgements", "details");
@@ -91,7 +92,7 @@ const twinTokensField = jsonRows({ manageTokenHash: certificateTwins.manageToken
  * Finds a certificate with the data for a withdrawal, including the indexes and hashes that show who may withdraw consent. Returns null if
  * the certificate is unknown.
  */
-export const findWithdrawable = async (db: Database, certId: CertId) => {
+export const findWithdrawable = async (db: Database, vault: IndexReader, certId: CertId) => {
   const row = await db
     .select({
       certificate: withdrawableFields,
@@ -125,11 +126,11 @@ export const findWithdrawable = async (db: Database, certId: CertId) => {
     /** True if other shards can have certificates or shares of the business. */
     hasOtherShards: hasIssuingShards || shardOfId(certId) !== shardOfId(certificate.businessId),
     /** The blind indexes of all email addresses and phone numbers on the certificate. Empty if the person's data is erased. */
-    addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])],
+    addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])].map(vault.readIndex),
     /** The token hashes of the links in the receipts of duplicates. The token of the certificate's own link is derived. */
     twinTokenHashes: twins.map((twin) => twin.manageTokenHash),
     /** The blind indexes of all email addresses on the certificate. A code sent to any of them can withdraw consent. */
-    emailIndexes: emailIndexes ?? [],
+    emailIndexes: (emailIndexes ?? []).map(vault.readIndex),
     certificate: { ...certificate, chain },
     answered: accepted && { accepted },
     entitiesWithdrawn: sortWithdrawnEntities(entitiesWithdrawn),
@@ -142,7 +143,7 @@ interface AddressScope {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   /** The blind indexes of email addresses and phone numbers. The scope includes certificates that contain any of them. */
-  readonly addressIndexes: readonly string[];
+  readonly addressIndexes: readonly AddressIndex[];
 }
 
 /**
@@ -162,7 +163,7 @@ export const maxCounted = 1_000;
 /** Selects the `ord` of active certificates in the scope. For each address, selects the first `max` in the given order. */
 const selectActive = ({ addressIndexes, ...of }: AddressScope, condition: SQL, order: readonly SQL[], max: number): SQL =>
   sql`(${sql.join(
-    addressIndexes.map((index) => {
+    addressIndexes.flatMap(listStoredForms).map((index) => {
       const first = query
         .select({ ord: named.certOrd })
         .from(named)

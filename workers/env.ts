@@ -66,6 +66,8 @@ export interface Config extends ProofSettings {
   readonly masterKeys: ReadonlyMap<string, Bytes>;
   readonly indexKey: Bytes;
   readonly linkKeys: LinkKeys;
+  /** The keys that encrypt stored indexes. */
+  readonly indexEncryptionKeys: LinkKeys;
   readonly issuerSeed: Bytes;
   /** ISO 8601 time from which the current issuer key is valid. */
   readonly issuerKeyFrom: string;
@@ -319,6 +321,8 @@ export const loadConfig = (env: Env): Config => {
   const indexKey = secret("INDEX_KEY");
   const linkKeys = parseRandomLinkKeys(setting("LINK_KEYS"));
   if (linkKeys === null) faults.push("LINK_KEYS");
+  const indexEncryptionKeys = parseRandomLinkKeys(setting("INDEX_ENCRYPTION_KEYS"));
+  if (indexEncryptionKeys === null) faults.push("INDEX_ENCRYPTION_KEYS");
   const issuerSeed = secret("ISSUER_KEY");
   const retired = splitWords(setting("RETIRED_ISSUER_KEYS")).map(parseKeyWithValidity);
   const retiredIssuerKeys = retired.filter((key) => key !== null && fromBase64Url(key.key)?.length === keyBytes) as KeyWithValidity[];
@@ -330,6 +334,7 @@ export const loadConfig = (env: Env): Config => {
       ...[...(masterKeys?.values() ?? [])].map((key) => ["MASTER_KEYS", key] as const),
       ["INDEX_KEY", indexKey],
       ...listKeyBytes(linkKeys ?? defaultLinkKeys).map((key) => ["LINK_KEYS", key] as const),
+      ...listKeyBytes(indexEncryptionKeys ?? defaultLinkKeys).map((key) => ["INDEX_ENCRYPTION_KEYS", key] as const),
       ["ISSUER_KEY", issuerSeed],
       ...(parseLogSeeds(proofs.logSeed) ?? []).map(({ seed }) => ["LOG_SEED", seed] as const),
       ...parseSeeds("AUDIT_KEY", proofs.auditKeys),
@@ -362,6 +367,7 @@ export const loadConfig = (env: Env): Config => {
     masterKeys: masterKeys ?? new Map(),
     indexKey,
     linkKeys: linkKeys ?? defaultLinkKeys,
+    indexEncryptionKeys: indexEncryptionKeys ?? defaultLinkKeys,
     issuerSeed,
     issuerKeyFrom: text("ISSUER_KEY_FROM", isIsoTime, defaultValidFrom),
     retiredIssuerKeys,

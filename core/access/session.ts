@@ -1,6 +1,7 @@
 // Sessions: who is signed in, and for how long. A session has one realm: a member acts for a business in the portal, and a consumer acts
 // for themselves.
 import type { AuditChain } from "../domain-events.ts";
+import type { StoredIndex } from "./address-index.ts";
 import type { ConsumerId } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, type Instant } from "../time.ts";
 import type { Plan } from "./entitlement.ts";
@@ -41,7 +42,7 @@ export interface ConsumerSession extends BaseSession {
 /** A session of a member in one business. The email address can belong to several businesses. `userId` is the membership ID. */
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
-  readonly emailIndex: string;
+  readonly emailIndex: StoredIndex;
   /** Whether the email address is known to have other memberships, in this or another shard. */
   readonly hasOtherMemberships: boolean;
   readonly role: Role;

@@ -1,5 +1,6 @@
 // The ten contact fields that a person can share, their groups, and how their values are validated (SPEC Consumer contact fields). The
 // order of `contactKeys` is also the order of fields in responses and of bits in a stored scope.
+import type { AddressIndex } from "../access/address-index.ts";
 import { validateFieldKind } from "../certificates/field-kinds.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { validateLine, trimWhiteSpace } from "../text.ts";
@@ -155,8 +156,8 @@ export const applyFieldChanges = (
 
 /** The blind indexes of the shared email address and phone number; null for a value that is not shared. */
 export interface ContactIndexes {
-  readonly email: string | null;
-  readonly phone: string | null;
+  readonly email: AddressIndex | null;
+  readonly phone: AddressIndex | null;
   /** True if the person signs in with this email address. This proves that the owner of the address made the share. */
   readonly isEmailProven: boolean;
 }

@@ -1,5 +1,6 @@
 // Measures whether response times reveal valid credentials: existing API keys compared with unknown ones, and sign-in code requests for
 // email addresses with and without an account.
+import { toStoredIndex } from "../../core/access/address-index.ts";
 import { setTimeout as pause } from "node:timers/promises";
 import { openVaultFromVars } from "../demo-world.ts";
 import { sha256Hex } from "../../core/hash.ts";
@@ -50,7 +51,7 @@ export const measureCredentials = async (bench: Bench & { readonly samples: numb
     const id = `mem_00bench${n}`;
     await db
       .prepare("INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, 'member', 0)")
-      .bind(id, acme.id, await vault.seal(memberEmailContext(id, acme.id), email), await vault.blindIndex("email", email))
+      .bind(id, acme.id, await vault.seal(memberEmailContext(id, acme.id), email), toStoredIndex(await vault.blindIndex("email", email)))
       .run();
   }
   const request = (email: string): Promise<number> =>

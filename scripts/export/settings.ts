@@ -8,11 +8,13 @@ import { openVault, type Rewrapper } from "../../storage/vault.ts";
 export type Vars = Readonly<Record<string, string>>;
 
 /**
- * Settings on which stored data depends: indexes and links depend on INDEX_KEY and LINK_KEYS, signatures on the keys of the issuer and the
- * logs, and receipts on the names of the ledgers. MASTER_KEYS is not among them, because the importing deployment has its own.
+ * Settings on which stored data depends: indexes depend on INDEX_KEY and INDEX_ENCRYPTION_KEYS, links on LINK_KEYS, signatures on the keys
+ * of the issuer and the logs, and receipts on the names of the ledgers. MASTER_KEYS is not among them, because the importing deployment has
+ * its own.
  */
 const movedSettings = [
   "INDEX_KEY",
+  "INDEX_ENCRYPTION_KEYS",
   "LINK_KEYS",
   "ISSUER_KEY",
   "ISSUER_KEY_FROM",

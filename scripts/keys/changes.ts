@@ -1,7 +1,7 @@
 // Computes what a rotation changes in the secrets of a deployment. Each function takes the current secrets and returns only those that
 // change.
 import { randomBytes } from "node:crypto";
-import { addNextLinkKey, removeEarlierLinkKeys, useNextLinkKey } from "../../core/access/link-keys.ts";
+import { addNextLinkKey, defaultLinkKeys, parseLinkKeys, removeEarlierLinkKeys, useNextLinkKey } from "../../core/access/link-keys.ts";
 import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
 import { minuteMs, toIso } from "../../core/time.ts";
 import { openSigner } from "../../storage/signer.ts";
@@ -60,6 +60,28 @@ export const useNewLinkKey = (secrets: Secrets): Secrets => ({ LINK_KEYS: useNex
 export const removeOldLinkKeys = (secrets: Secrets): Secrets => ({
   LINK_KEYS: removeEarlierLinkKeys(requireSecret(secrets, "LINK_KEYS")),
 });
+
+/** Adds a key that encrypts indexes. The service searches for the new form of an index but does not yet write it. */
+export const addIndexKey = (secrets: Secrets): Secrets => ({
+  INDEX_ENCRYPTION_KEYS: addNextLinkKey(secrets.INDEX_ENCRYPTION_KEYS, newKey()),
+});
+
+/** Makes the service encrypt indexes with the newest key. */
+export const useNewIndexKey = (secrets: Secrets): Secrets => ({
+  INDEX_ENCRYPTION_KEYS: useNextLinkKey(requireSecret(secrets, "INDEX_ENCRYPTION_KEYS")),
+});
+
+/** Keeps only the newest key. Rows with an earlier form of an index are no longer found. */
+export const removeOldIndexKeys = (secrets: Secrets): Secrets => ({
+  INDEX_ENCRYPTION_KEYS: removeEarlierLinkKeys(requireSecret(secrets, "INDEX_ENCRYPTION_KEYS")),
+});
+
+/** Returns the name of the key with which the service should encrypt the indexes of new rows. */
+export const getCurrentIndexKey = ({ INDEX_ENCRYPTION_KEYS: text }: Secrets): string => {
+  const keys = text === undefined || text === "" ? defaultLinkKeys : parseLinkKeys(text);
+  if (keys === null) throw new Error("INDEX_ENCRYPTION_KEYS is not a list of keys.");
+  return keys.current.name;
+};
 
 /** Adds a second log seed. From then on, each log whose keys are derived signs with the keys from both seeds. */
 export const addLogSeed = (secrets: Secrets): Secrets => ({

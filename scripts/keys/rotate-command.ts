@@ -10,11 +10,11 @@ import { loadLocalSettings } from "../settings.ts";
 import { checkLinkKeys, checkPublishedKeys } from "./check.ts";
 import { countOutdatedValues, describeRotation, runRotation, type RotationOptions } from "./rotate.ts";
 import { checkWebhookRotation, describeWebhookRotation, rotateWebhooks, type ReplaceSecrets } from "./rotate-webhooks.ts";
-import { indexRefusal, rotationKinds, type RotationKind } from "./rotations.ts";
-import { createReplaceSecretsCall, createRewrapCall, fetchLinkKeys } from "./service-calls.ts";
+import { rotationKinds, type RotationKind } from "./rotations.ts";
+import { createReplaceSecretsCall, createProcessStoredCall, fetchLinkKeys } from "./service-calls.ts";
 import { createDeploymentStore, createLocalStore } from "./stores.ts";
 
-const usage = `Usage: npm run keys -- rotate <${rotationKinds.filter((kind) => kind !== "index").join("|")}> [options]
+const usage = `Usage: npm run keys -- rotate <${rotationKinds.join("|")}> [options]
 
   --domain NAME    Domain of the deployment, if svc.config.ts does not have it.
   --env NAME       Deployment in svc.config.ts. Default: production.
@@ -69,14 +69,24 @@ const resolveTarget = ({ local, env, domain, at, folder, leaked: isLeaked, "dry-
     const api = `${at ?? origin}/v1`;
     const store = createLocalStore(print);
     const getToken = (): string => vars.ADMIN_TOKEN ?? "";
-    const rotation = { ...common, store, rewrap: createRewrapCall(api, getToken), statePath: join(folder, "local.rotation.json") };
+    const rotation = {
+      ...common,
+      store,
+      processStored: createProcessStoredCall(api, getToken),
+      statePath: join(folder, "local.rotation.json"),
+    };
     return { name: "the local service", api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken), getToken };
   }
   const deployment = resolveDeployment(deployments, env, { domain, isPlaceholderAllowed: isDryRun });
   const api = `${at ?? `https://${deployment.hosts.api}`}/v1`;
   const store = createDeploymentStore(folder, deployment);
   const getToken = (): string => store.read().ADMIN_TOKEN ?? "";
-  const rotation = { ...common, store, rewrap: createRewrapCall(api, getToken), statePath: join(folder, `${env}.rotation.json`) };
+  const rotation = {
+    ...common,
+    store,
+    processStored: createProcessStoredCall(api, getToken),
+    statePath: join(folder, `${env}.rotation.json`),
+  };
   return { name: deployment.domain, api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken), getToken };
 };
 
@@ -88,7 +98,7 @@ const confirm = async (isSkipped: boolean): Promise<boolean> => {
   return /^y(?:es)?$/i.test(answer.trim());
 };
 
-const check = async (kind: Exclude<RotationKind, "index">, { api, rotation, replaceSecrets, getToken }: Target): Promise<number> => {
+const check = async (kind: RotationKind, { api, rotation, replaceSecrets, getToken }: Target): Promise<number> => {
   if (kind === "webhook") {
     const { isComplete, text } = await checkWebhookRotation({ statePath: rotation.statePath, replaceSecrets });
     print(text);
@@ -99,15 +109,15 @@ const check = async (kind: Exclude<RotationKind, "index">, { api, rotation, repl
     print(faults.length === 0 ? "The service uses the link keys in the secrets file." : faults.join("\n"));
     return faults.length === 0 ? 0 : 1;
   }
-  if (kind !== "master") {
+  if (kind !== "master" && kind !== "index") {
     const faults = await checkPublishedKeys(kind, rotation.store.read(), api);
     print(faults.length === 0 ? "The service publishes the keys in the secrets file." : faults.join("\n"));
     return faults.length === 0 ? 0 : 1;
   }
-  const outdated = await countOutdatedValues(rotation);
+  const outdated = await countOutdatedValues(kind, rotation);
   print(
     outdated === 0
-      ? "The service encrypts with the newest key, and no stored value needs an earlier one."
+      ? "The service encrypts with the key in the secrets file, and no stored value needs an earlier one."
       : `${outdated} values need an earlier key.`,
   );
   return outdated === 0 ? 0 : 1;
@@ -123,7 +133,6 @@ export const runRotateCommand = async (args: readonly string[]): Promise<number>
       (options.help ? process.stdout : process.stderr).write(`${usage}\n`);
       return options.help ? 0 : 2;
     }
-    if (kind === "index") throw new Error(indexRefusal);
     if (options.endpoint !== undefined && (kind !== "webhook" || parseWebhookId(options.endpoint) === null))
       throw new Error("--endpoint must be the ID of a webhook endpoint (whk_…). Use it only with webhook.");
     if (options.leaked && kind !== "links") throw new Error("Use --leaked only with links.");

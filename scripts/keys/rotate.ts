@@ -3,10 +3,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { toIso } from "../../core/time.ts";
 import { writeSecrets, type Secrets } from "../deploy/secrets.ts";
-import { listMasterKeyVersions } from "./changes.ts";
+import { getCurrentIndexKey, listMasterKeyVersions } from "./changes.ts";
 import { rotations, type RotationKind, type RotationStep } from "./rotations.ts";
 
 type SteppedKind = keyof typeof rotations;
+
+/** The keys whose rotation processes stored values. */
+export type StoredKind = Extract<SteppedKind, "master" | "index">;
 
 /** Where the secrets are stored, and how changed secrets reach the service. */
 export interface KeyStore {
@@ -20,17 +23,17 @@ interface RotationState {
   /** Number of completed steps. */
   readonly completed: number;
   readonly startedAt: number;
-  /** When the last completed step ended. */
+  /** When the last completed step that changed secrets ended. */
   readonly previousAt?: number;
   /** Secrets that the current step sets; null if it has not been prepared. */
   readonly pending: Secrets | null;
-  /** Where the service continues to rewrap its stored values; null at the beginning. */
+  /** Where the service continues to process its stored values; null at the beginning. */
   readonly cursor: object | null;
 }
 
 type States = Partial<Record<RotationKind, RotationState>>;
 
-export interface RewrapStepResult {
+export interface StoredStepResult {
   readonly version: string;
   readonly outdated: number;
   readonly next: object | null;
@@ -41,7 +44,7 @@ export interface RotationOptions {
   /** Path of the state file, readable by its owner only. */
   readonly statePath: string;
   /** Makes the service process the next part of its stored values. */
-  readonly rewrap: (cursor: object | null, isCheck: boolean) => Promise<RewrapStepResult>;
+  readonly processStored: (kind: StoredKind, cursor: object | null, isCheck: boolean) => Promise<StoredStepResult>;
   /** True if the earlier key has leaked. The rotation then ends the earlier key as soon as the new key is used everywhere. */
   readonly isLeaked?: boolean;
   readonly now: () => number;
@@ -59,43 +62,46 @@ const saveState = (statePath: string, kind: SteppedKind, state: RotationState | 
   writeSecrets(statePath, { ...others, ...(state !== null && { [kind]: state }) } as unknown as Secrets);
 };
 
-/** Throws if the running service does not encrypt with the newest key yet. */
-const assertNewestKeyIsUsed = (store: KeyStore, version: string): void => {
-  const newest = listMasterKeyVersions(store.read()).at(-1);
-  if (version !== newest)
+/** Throws if the running service does not encrypt with the key in the secrets yet. */
+const assertCurrentKeyIsUsed = (kind: StoredKind, store: KeyStore, version: string): void => {
+  const current = kind === "index" ? getCurrentIndexKey(store.read()) : listMasterKeyVersions(store.read()).at(-1);
+  if (version !== current)
     throw new Error(
-      `The service still encrypts with master key ${version}, not ${newest}. Deploy or restart it, then run this command again.`,
+      `The service still encrypts with ${kind} key ${version}, not ${current}. Deploy or restart it, then run this command again.`,
     );
 };
 
-/** Returns the number of stored values that an earlier master key wraps. */
-export const countOutdatedValues = async ({ store, rewrap }: Pick<RotationOptions, "store" | "rewrap">): Promise<number> => {
+/** Returns the number of stored values that need an earlier key. */
+export const countOutdatedValues = async (
+  kind: StoredKind,
+  { store, processStored }: Pick<RotationOptions, "store" | "processStored">,
+): Promise<number> => {
   let count = 0;
   for (let cursor: object | null = null; ; ) {
-    const step: RewrapStepResult = await rewrap(cursor, true);
-    assertNewestKeyIsUsed(store, step.version);
+    const step: StoredStepResult = await processStored(kind, cursor, true);
+    assertCurrentKeyIsUsed(kind, store, step.version);
     count += step.outdated;
     if (step.next === null) return count;
     cursor = step.next;
   }
 };
 
-const rewrapAll = async ({ store, statePath, rewrap, report }: RotationOptions): Promise<void> => {
+const processAll = async (kind: StoredKind, { store, statePath, processStored, report }: RotationOptions): Promise<void> => {
   let count = 0;
   for (;;) {
-    const state = getState(statePath, "master");
-    const step = await rewrap(state.cursor, false);
-    assertNewestKeyIsUsed(store, step.version);
+    const state = getState(statePath, kind);
+    const step = await processStored(kind, state.cursor, false);
+    assertCurrentKeyIsUsed(kind, store, step.version);
     count += step.outdated;
     if (step.next === null) break;
-    saveState(statePath, "master", { ...state, cursor: step.next });
+    saveState(statePath, kind, { ...state, cursor: step.next });
   }
-  report(`  ${count} values were wrapped with the new key.`);
+  report(`  ${count} values were encrypted with the new key.`);
 };
 
 const runStep = async (kind: SteppedKind, step: RotationStep, options: RotationOptions): Promise<void> => {
   const { store, statePath, now } = options;
-  if (step.change === null) await rewrapAll(options);
+  if (step.change === null) await processAll(kind as StoredKind, options);
   else {
     const state = getState(statePath, kind);
     const pending = state.pending ?? (await step.change(store.read(), now()));
@@ -103,8 +109,9 @@ const runStep = async (kind: SteppedKind, step: RotationStep, options: RotationO
     store.write({ ...store.read(), ...pending });
     await store.publish(pending);
   }
-  const { completed, startedAt } = getState(statePath, kind);
-  saveState(statePath, kind, { completed: completed + 1, startedAt, previousAt: now(), pending: null, cursor: null });
+  const { completed, startedAt, previousAt = startedAt } = getState(statePath, kind);
+  const changedAt = step.change === null ? previousAt : now();
+  saveState(statePath, kind, { completed: completed + 1, startedAt, previousAt: changedAt, pending: null, cursor: null });
 };
 
 /** Returns when a step is due. The result is valid only if at least one step is complete. */
@@ -133,6 +140,7 @@ export const describeRotation = (kind: SteppedKind, statePath: string, now: numb
 export const runRotation = async (kind: SteppedKind, options: RotationOptions): Promise<boolean> => {
   const { statePath, isLeaked = false, now, report } = options;
   const steps = rotations[kind];
+  let isRepeated = false;
   for (;;) {
     const state = getState(statePath, kind);
     const step = steps[state.completed];
@@ -144,8 +152,13 @@ export const runRotation = async (kind: SteppedKind, options: RotationOptions): 
     }
     report(`\n${state.completed + 1}. ${step.title}`);
     if (step.requiresCheck === true && state.pending === null) {
-      const outdated = await countOutdatedValues(options);
+      const outdated = await countOutdatedValues(kind as StoredKind, options);
       if (outdated > 0) {
+        if (isRepeated) {
+          report(`  ${outdated} values still need the earlier key. Run the same command again in an hour.`);
+          return false;
+        }
+        isRepeated = true;
         saveState(statePath, kind, { ...state, completed: steps.findIndex(({ change }) => change === null), cursor: null });
         report(`  ${outdated} values still need the earlier key. The previous step is repeated.`);
         continue;

@@ -3,13 +3,16 @@ import { dayMs, minuteMs } from "../../core/time.ts";
 import { maxDurationDays } from "../../core/shares/grant.ts";
 import type { Secrets } from "../deploy/secrets.ts";
 import {
+  addIndexKey,
   addLinkKey,
   addLogSeed,
   addMasterKey,
   endOldLogSeeds,
+  removeOldIndexKeys,
   removeOldLinkKeys,
   removeOldMasterKeys,
   replaceIssuerKey,
+  useNewIndexKey,
   useNewLinkKey,
 } from "./changes.ts";
 
@@ -20,13 +23,13 @@ export interface RotationStep {
   readonly title: string;
   /** The minimum time between the first step and this step, in milliseconds. */
   readonly afterMs: number;
-  /** Whether `afterMs` is measured from the previous step instead of the first. */
+  /** Whether `afterMs` is measured from the previous change of secrets instead of the first step. */
   readonly isAfterPrevious?: boolean;
   /** The minimum time if the earlier key has leaked. The default is `afterMs`. */
   readonly afterLeakMs?: number;
-  /** Returns the secrets that change. Null for a step that makes the service rewrap its stored data. */
+  /** Returns the secrets that change. Null for a step that makes the service process its stored data with the new key. */
   readonly change: ((secrets: Secrets, now: number) => Secrets | Promise<Secrets>) | null;
-  /** True if the step must not run while the service still has values that are encrypted under an earlier master key. */
+  /** True if the step must not run while the service still has stored values that need an earlier key. */
   readonly requiresCheck?: boolean;
 }
 
@@ -35,6 +38,12 @@ export interface RotationStep {
  * the journal and idempotent responses after one day.
  */
 const masterKeyWaitMs = 8 * dayMs;
+
+/**
+ * After this time, no row is written with an earlier form of an index. Submissions wait in the journal for up to a day, and their statements
+ * contain the form that was current when they were submitted.
+ */
+const indexWaitMs = 8 * dayMs;
 
 /** How long the earlier keys still sign after the new keys are added. Readers of certificates must save the new keys within this time. */
 const logKeyWaitMs = 30 * dayMs;
@@ -54,7 +63,7 @@ const logSteps: readonly RotationStep[] = [
   },
 ];
 
-export const rotations: Readonly<Record<Exclude<RotationKind, "index" | "webhook">, readonly RotationStep[]>> = {
+export const rotations: Readonly<Record<Exclude<RotationKind, "webhook">, readonly RotationStep[]>> = {
   master: [
     { title: "Add a new master key. It encrypts from now on, and the earlier key can still decrypt.", afterMs: 0, change: addMasterKey },
     { title: "Wrap everything that is stored with the new key.", afterMs: 0, change: null },
@@ -62,6 +71,31 @@ export const rotations: Readonly<Record<Exclude<RotationKind, "index" | "webhook
       title: "Remove the earlier key, at least 8 days after the first step and once nothing needs it.",
       afterMs: masterKeyWaitMs,
       change: removeOldMasterKeys,
+      requiresCheck: true,
+    },
+  ],
+  index: [
+    {
+      title: "Add a new key. Searches also find indexes that it encrypts, but they are still written as before.",
+      afterMs: 0,
+      change: addIndexKey,
+    },
+    {
+      title: "Encrypt new indexes with the new key, at least 10 minutes later. Searches still find earlier ones.",
+      afterMs: isolateWaitMs,
+      change: useNewIndexKey,
+    },
+    {
+      title: "Encrypt all stored indexes with the new key, at least 10 minutes later.",
+      afterMs: isolateWaitMs,
+      isAfterPrevious: true,
+      change: null,
+    },
+    {
+      title: "Search only for indexes of the new key, at least 8 days after step 2 and once nothing needs the earlier one.",
+      afterMs: indexWaitMs,
+      isAfterPrevious: true,
+      change: removeOldIndexKeys,
       requiresCheck: true,
     },
   ],
@@ -89,7 +123,3 @@ export const rotations: Readonly<Record<Exclude<RotationKind, "index" | "webhook
   ],
   logs: logSteps,
 };
-
-/** Why the index key cannot be rotated, and what to do instead. */
-export const indexRefusal =
-  "INDEX_KEY cannot be rotated yet. Certificates, members and people are found only by the address indexes that this key creates. Each index is stored once, and the database refuses to change the indexes of certificates. Nothing was changed. To replace the key of links and tokens, rotate links. If the key leaks, follow docs/operate/keys.md#after-a-leak.";

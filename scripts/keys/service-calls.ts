@@ -1,5 +1,5 @@
 // Calls the running service while keys and secrets are rotated.
-import type { RewrapStepResult, RotationOptions } from "./rotate.ts";
+import type { RotationOptions, StoredStepResult } from "./rotate.ts";
 import type { ReplaceSecrets, SecretStepResult } from "./rotate-webhooks.ts";
 
 const timeoutMs = 60_000; // a step takes well under a second, but the service may still be starting
@@ -21,11 +21,11 @@ const callService = async (api: string, adminToken: string, path: string, body: 
   return data;
 };
 
-/** Returns a function that makes the service rewrap the next part of its stored values. `api` is the root URL of the API. */
-export const createRewrapCall =
-  (api: string, getAdminToken: () => string): RotationOptions["rewrap"] =>
-  (cursor, isCheck) =>
-    callService(api, getAdminToken(), "master", { check: isCheck, cursor }) as Promise<RewrapStepResult>;
+/** Returns a function that makes the service process the next part of its stored values. `api` is the root URL of the API. */
+export const createProcessStoredCall =
+  (api: string, getAdminToken: () => string): RotationOptions["processStored"] =>
+  (kind, cursor, isCheck) =>
+    callService(api, getAdminToken(), kind, { check: isCheck, cursor }) as Promise<StoredStepResult>;
 
 /** Names the link keys that the service uses. */
 export interface UsedLinkKeys {

@@ -1,11 +1,13 @@
 // The remaining work of a withdrawal that covers all of a person's certificates with a business and does not fit into one batch. A row
 // stays until the last certificate is withdrawn.
 import { eq } from "drizzle-orm";
+import { listStoredForms } from "../../core/access/address-index.ts";
 import type { CertId } from "../../core/ids.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
 import type { WithdrawalMethod } from "../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../database.ts";
 import { withdrawalWork } from "../schema.ts";
+import type { IndexReader } from "../vault.ts";
 import { claimDueRows } from "./claim.ts";
 import type { AddressWithdrawalScope } from "../withdrawals.ts";
 
@@ -23,11 +25,12 @@ export interface WithdrawalWork extends AddressWithdrawalScope {
 
 /**
  * Saves the remaining work, in the batch of the first withdrawal. The work is due immediately. Does nothing if the shard already has it.
+ * The row contains all forms of each index, because other queries compare them with the indexes on certificates.
  */
-export const insertWithdrawalWork = (db: Database, { issuedUntil, ...work }: WithdrawalWork) =>
+export const insertWithdrawalWork = (db: Database, { issuedUntil, addressIndexes, ...work }: WithdrawalWork) =>
   db
     .insert(withdrawalWork)
-    .values({ ...work, withdrawnAt: issuedUntil, nextAt: issuedUntil })
+    .values({ ...work, addressIndexes: addressIndexes.flatMap(listStoredForms), withdrawnAt: issuedUntil, nextAt: issuedUntil })
     .onConflictDoNothing();
 
 /** Records that the work was added to the business's other shards. */
@@ -35,11 +38,11 @@ export const markWorkSpread = (db: Database, certId: CertId) =>
   db.update(withdrawalWork).set({ forAllShards: false }).where(eq(withdrawalWork.certId, certId));
 
 /** Claims the most overdue work for one minute. Returns null if no work is due. */
-export const claimWithdrawalWork = async (db: Database, now: Instant): Promise<WithdrawalWork | null> => {
+export const claimWithdrawalWork = async (db: Database, vault: IndexReader, now: Instant): Promise<WithdrawalWork | null> => {
   const [work] = await claimDueRows(db, withdrawalWork, { now, leaseMs, max: 1 });
   if (work === undefined) return null;
-  const { withdrawnAt, ...rest } = work;
-  return { ...rest, issuedUntil: withdrawnAt };
+  const { withdrawnAt, addressIndexes, ...rest } = work;
+  return { ...rest, addressIndexes: [...new Set(addressIndexes.map(vault.readIndex))], issuedUntil: withdrawnAt };
 };
 
 export const finishWithdrawalWork = (db: Database, certId: CertId) => db.delete(withdrawalWork).where(eq(withdrawalWork.certId, certId));

@@ -84,7 +84,7 @@ describe("a production deployment", () => {
   test("accepts a list of link keys, and refuses one that is malformed or has a key that is not random or is used elsewhere", () => {
     const [one, two] = [createRandomKey(61), createRandomKey(62)];
     for (const text of [`1:${one}`, "index", `index,1:${one}`, `index,1:${one}@next`, `1:${one},2:${two}`, `1:${one},2:${two}@next`])
-      expect(faultsOf({ LINK_KEYS: text }), text).toEqual([]);
+      for (const name of ["LINK_KEYS", "INDEX_ENCRYPTION_KEYS"]) expect(faultsOf({ [name]: text }), `${name} ${text}`).toEqual([]);
     for (const text of [
       one,
       `1:${one}@next`,
@@ -96,8 +96,9 @@ describe("a production deployment", () => {
       "1:AAAA",
       `1:${"A".repeat(43)}=`,
     ])
-      expect(faultsOf({ LINK_KEYS: text }), text).toEqual(["LINK_KEYS"]);
+      for (const name of ["LINK_KEYS", "INDEX_ENCRYPTION_KEYS"]) expect(faultsOf({ [name]: text }), `${name} ${text}`).toEqual([name]);
     expect(faultsOf({ INDEX_KEY: one, LINK_KEYS: `index,1:${one}` })).toEqual(["LINK_KEYS"]);
+    expect(faultsOf({ LINK_KEYS: `1:${one}`, INDEX_ENCRYPTION_KEYS: `1:${one}` })).toEqual(["INDEX_ENCRYPTION_KEYS"]);
   });
 
   test.each(["INDEX_KEY", "ISSUER_KEY"])("refuses %s unless it is 32 random bytes in base64", (name) => {

@@ -1,4 +1,5 @@
 // Tests passkeys: who can add one, which authenticator data is accepted, and what refusals reveal.
+import { toStoredIndex } from "../../core/access/address-index.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { toBase64Url, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
@@ -275,7 +276,7 @@ describe("POST /v1/auth/passkey/verify", () => {
     const id = `con_01${"7".repeat(24)}`;
     await second
       .prepare("INSERT INTO consumers (id, email_sealed, email_index, audit_chain, created_at) VALUES (?, ?, ?, ?, 0)")
-      .bind(id, await vault.seal(consumerEmailContext(id), email), await vault.blindIndex("email", email), "7".repeat(32))
+      .bind(id, await vault.seal(consumerEmailContext(id), email), toStoredIndex(await vault.blindIndex("email", email)), "7".repeat(32))
       .run();
     const { authenticator } = await registerPasskey(await signInByEmail(email, "consumer"));
     expect(String.fromCharCode(...(fromBase64Url(authenticator.userHandle) as Uint8Array).subarray(0, 2))).toBe("01");

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { toStoredIndex } from "../../core/access/address-index.ts";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { formatDate } from "../../core/mail/formatting.ts";
 import { sha256Hex } from "../../core/hash.ts";
@@ -538,7 +539,7 @@ describe("O7: a code used elsewhere", () => {
     const { id } = (await env.DB.prepare("SELECT id FROM email_codes ORDER BY rowid DESC LIMIT 1").first<{ id: string }>()) as {
       id: string;
     };
-    const knownHash = await (await openVault(loadConfig(env as never))).codeHash(`withdrawal ${id}`, "123456");
+    const knownHash = toStoredIndex(await (await openVault(loadConfig(env as never))).codeHash(`withdrawal ${id}`, "123456"));
     await env.DB.prepare("UPDATE email_codes SET code_hash = ? WHERE id = ?").bind(knownHash, id).run();
     expect(outcome(await submitWithdrawalCode(mine.certId, { email: stranger, code: "123456" }, getCookies(response)))).toBe(
       "400 opt_out_failed",

@@ -13,9 +13,10 @@ import { listMasterKeyVersions } from "../../scripts/keys/changes.ts";
 import { countOutdatedValues, describeRotation, runRotation, type RotationOptions } from "../../scripts/keys/rotate.ts";
 import type { rotations } from "../../scripts/keys/rotations.ts";
 import { checkWebhookRotation, describeWebhookRotation, rotateWebhooks, type ReplaceSecrets } from "../../scripts/keys/rotate-webhooks.ts";
-import { createReplaceSecretsCall, createRewrapCall, fetchLinkKeys } from "../../scripts/keys/service-calls.ts";
+import { createReplaceSecretsCall, createProcessStoredCall, fetchLinkKeys } from "../../scripts/keys/service-calls.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
+import { findNewestCode } from "../support/email-code.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { signInToOrigin } from "../support/local-session.ts";
 
@@ -88,7 +89,7 @@ const rotationOptions = (aheadMs = 0): RotationOptions => ({
     },
     publish: (changed) => service.restartWith(changed),
   },
-  rewrap: (cursor, isCheck) => createRewrapCall(api(), () => service.vars.ADMIN_TOKEN ?? "")(cursor, isCheck),
+  processStored: (kind, cursor, isCheck) => createProcessStoredCall(api(), () => service.vars.ADMIN_TOKEN ?? "")(kind, cursor, isCheck),
   now: () => Date.now() + aheadMs,
   report: () => {},
 });
@@ -135,6 +136,23 @@ const useAssistant = async ({ client_id: id, client_secret: secret }: Assistant)
   });
   const response = await fetch(`${service.origin}/oauth/token`, { method: "POST", body });
   return ((await response.json()) as { error: string }).error;
+};
+
+/** Signs in a person who has signed in before, and checks that no new account is created. Waits for a new email with a code. */
+const signInAgain = async (email: string, realm: "business" | "consumer"): Promise<void> => {
+  const listCodeMails = async (): Promise<readonly { text: string }[]> => {
+    const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
+    const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
+    return messages.filter(({ text }) => /^\d{6}$/m.test(text));
+  };
+  const { length: earlier } = await listCodeMails();
+  expect(earlier).toBeGreaterThan(0);
+  const init = (body: object) => ({ method: "POST", headers: {}, body: JSON.stringify(body) });
+  await getData("/auth/request-code", init({ email, realm }));
+  let mails = await listCodeMails();
+  for (; mails.length === earlier; mails = await listCodeMails()) await delay(50);
+  const { created } = await getData<{ created: boolean }>("/auth/verify-code", init({ email, realm, code: findNewestCode(mails) }));
+  expect(created).toBe(false);
 };
 
 const listSealedColumns = async (): Promise<readonly (readonly [table: string, column: string])[]> => {
@@ -189,21 +207,53 @@ describe("the rotation of every key under traffic", () => {
     expect(statSync(statePath).mode & 0o777).toBe(0o600);
     // The rewrapping stops after three steps. The repeated command continues where it stopped.
     let calls = 0;
-    const interrupted: RotationOptions["rewrap"] = (cursor, isCheck) => {
+    const interrupted: RotationOptions["processStored"] = (kind, cursor, isCheck) => {
       calls += 1;
-      return calls > 3 ? Promise.reject(new Error("interrupted")) : rotationOptions().rewrap(cursor, isCheck);
+      return calls > 3 ? Promise.reject(new Error("interrupted")) : rotationOptions().processStored(kind, cursor, isCheck);
     };
-    await expect(runRotation("master", { ...rotationOptions(), rewrap: interrupted })).rejects.toThrow("interrupted");
+    await expect(runRotation("master", { ...rotationOptions(), processStored: interrupted })).rejects.toThrow("interrupted");
     expect(secrets.MASTER_KEYS).toBe(prepared);
     expect(describeRotation("master", statePath, Date.now())).toContain("next  2.");
     expect(await runRotation("master", rotationOptions())).toBe(false);
-    expect(await countOutdatedValues(rotationOptions())).toBe(0);
+    expect(await countOutdatedValues("master", rotationOptions())).toBe(0);
     expect(listMasterKeyVersions(secrets)).toEqual(["1", "2"]);
     await rotate("master");
     expect(listMasterKeyVersions(secrets)).toEqual(["2"]);
     const sealedColumns = await listSealedColumns();
     expect(sealedColumns.length).toBeGreaterThan(25);
     expect(await listColumnsUnderFirstKey(sealedColumns)).toEqual([]);
+
+    // The index key is rotated with the same interruptions. Between its steps, people sign up and sign in, and a certificate that was issued
+    // before the rotation is found by its address.
+    const known = traffic.acknowledged[0] as Acknowledged;
+    const person = "rotated@example.com";
+    await signInToOrigin(service.origin, person, "consumer");
+    const assertFound = async (): Promise<void> => {
+      const body = JSON.stringify({ subject_email: known.email });
+      const found = await getData<{ certs: { cert_id: string }[] }>("/certs/search", { method: "POST", body });
+      expect(found.certs.map(({ cert_id: id }) => id)).toEqual([known.certId]);
+      await signInAgain(person, "consumer");
+      await signInAgain(service.world.ownerEmail, "business");
+    };
+    await expect(runRotation("index", { ...rotationOptions(), store: failing })).rejects.toThrow("no network");
+    const addedIndexKeys = secrets.INDEX_ENCRYPTION_KEYS;
+    expect(addedIndexKeys).toMatch(/^index,1:\S+@next$/);
+    expect(await runRotation("index", rotationOptions())).toBe(false);
+    expect(secrets.INDEX_ENCRYPTION_KEYS).toBe(addedIndexKeys);
+    await assertFound();
+    expect(describeRotation("index", statePath, Date.now())).toContain("next  2.");
+    expect(await runRotation("index", rotationOptions(11 * minuteMs))).toBe(false);
+    expect(secrets.INDEX_ENCRYPTION_KEYS).toBe(addedIndexKeys?.replace("@next", ""));
+    await assertFound();
+    expect(await countOutdatedValues("index", rotationOptions())).toBeGreaterThan(minSubmissions);
+    calls = 0;
+    await expect(runRotation("index", { ...rotationOptions(22 * minuteMs), processStored: interrupted })).rejects.toThrow("interrupted");
+    expect(await runRotation("index", rotationOptions(22 * minuteMs))).toBe(false);
+    expect(await countOutdatedValues("index", rotationOptions())).toBe(0);
+    expect(await runRotation("index", rotationOptions(7 * dayMs))).toBe(false);
+    expect(await runRotation("index", rotationOptions(8 * dayMs + 12 * minuteMs))).toBe(true);
+    expect(secrets.INDEX_ENCRYPTION_KEYS).toBe(addedIndexKeys?.slice("index,".length, -"@next".length));
+    await assertFound();
 
     for (const kind of ["issuer", "logs"] as const) {
       await rotate(kind);

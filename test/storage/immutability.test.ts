@@ -48,6 +48,42 @@ describe("a certificate in the database", () => {
   });
 });
 
+describe("an index of a certificate", () => {
+  const change = (sql: string): Promise<string> =>
+    env.DB.prepare(sql)
+      .run()
+      .then(
+        ({ meta }) => `changed ${meta.changes}`,
+        (error: unknown) => String(error),
+      );
+  const indexes = (prefix: string) => `'["${prefix}${"b".repeat(32)}"]'`;
+
+  test("can be encrypted with a key that has a higher number, and never with an earlier one", async () => {
+    const { cert_id: id } = await issueCertificate({ fields: { email: "index@example.com" } });
+    const setLists = (prefix: string) => change(`UPDATE certificates SET email_indexes = ${indexes(prefix)} WHERE id = '${id}'`);
+    const { ord, index } = (await env.DB.prepare("SELECT ord, email_indexes ->> 0 AS 'index' FROM certificates WHERE id = ?")
+      .bind(id)
+      .first()) as {
+      ord: number;
+      index: string;
+    };
+    const setRow = (prefix: string, more = "") =>
+      change(`UPDATE certificate_addresses SET address_index = '${prefix}${"b".repeat(32)}'${more} WHERE cert_ord = ${ord}`);
+    expect(index).toMatch(/^[0-9a-f]{32}$/);
+    expect([await setLists(""), await setRow("")]).toEqual([
+      expect.stringContaining("erased only once"),
+      expect.stringContaining("immutable"),
+    ]);
+    expect(await setRow("9.", ", business_id = 'biz_other'")).toContain("immutable");
+    for (const prefix of ["9.", "10."]) expect([await setLists(prefix), await setRow(prefix)]).toEqual(["changed 1", "changed 1"]);
+    for (const prefix of ["9.", ""])
+      expect([await setLists(prefix), await setRow(prefix)]).toEqual([
+        expect.stringContaining("erased only once"),
+        expect.stringContaining("immutable"),
+      ]);
+  });
+});
+
 describe("a sealed value of a certificate", () => {
   const change = (sql: string): Promise<string> =>
     env.DB.prepare(`UPDATE certificates SET ${sql} WHERE id = ?`)
@@ -72,6 +108,10 @@ describe("a sealed value of a certificate", () => {
     ["another length", rewrap("2-1.", "A".repeat(39))],
     ["no value", "person_sealed = NULL"],
     ["a mask of another person", `subject_masked = '{"a":"b"}', ${rewrap("2-1.", otherKey)}`],
+    ["an unencrypted index of another person", `email_indexes = '["${"a".repeat(32)}"]'`],
+    ["one more index", `email_indexes = json_insert(email_indexes, '$[#]', '1.${"a".repeat(32)}')`],
+    ["no indexes", "email_indexes = NULL"],
+    ["an encrypted index and another mask", `subject_masked = '{"a":"b"}', email_indexes = '["1.${"a".repeat(32)}"]'`],
     ["an index of another person", `email_indexes = '["x"]', ${rewrap("2-1.", otherKey)}`],
   ])("cannot get %s", async (_what, sql) => {
     expect(await change(sql)).toContain("erased only once and only completely");

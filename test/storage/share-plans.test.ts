@@ -3,6 +3,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { BusinessId, ConsumerId, ShareId } from "../../core/ids.ts";
+import { createAddressIndex } from "../../core/access/address-index.ts";
 import { contactKeys } from "../../core/shares/fields.ts";
 import { shareStatuses } from "../../core/shares/share.ts";
 import { findContactRecords } from "../../storage/contact.ts";
@@ -140,7 +141,12 @@ describe("another list of shares", () => {
       "due sandbox shares by a moved clock": { run: (db) => listDueShares(db, "sandbox", now), by: "shares_business_due" },
       "due shares of one sandbox": { run: (db) => listDueSandboxShares(db, owner.businessId, now), by: "shares_business_due" },
       "a business's shares by address": {
-        run: (db) => findContactRecords(db, { ...owner, subjects: [{ email: "an index", phone: null }], entity: null, purpose: null }, now),
+        run: (db) =>
+          findContactRecords(
+            db,
+            { ...owner, subjects: [{ email: createAddressIndex("an index", ["an index"]), phone: null }], entity: null, purpose: null },
+            now,
+          ),
         by: "shares_email",
         sorted: true, // sorting is allowed, because these are one person's records
       },

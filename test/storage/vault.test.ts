@@ -1,6 +1,8 @@
 // Tests that sealed values can be opened only in their own context, and only with the keys that sealed them.
 import { describe, expect, test } from "vitest";
-import { toBase64Url, fromBase64Url } from "../../core/bytes.ts";
+import { getPlainIndex, listStoredForms, toStoredIndex } from "../../core/access/address-index.ts";
+import { defaultLinkKeys, parseLinkKeys } from "../../core/access/link-keys.ts";
+import { toBase64, toBase64Url, fromBase64Url } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { isSameSealedValue, openVault, type EncryptionContext, type Vault } from "../../storage/vault.ts";
 
@@ -202,5 +204,46 @@ describe("the blind index", () => {
     expect(await other.blindIndex("email", "pat@example.com")).not.toBe(index);
     expect(await one.blindIndex("phone", "pat@example.com")).not.toBe(index);
     expect(await one.blindIndex("email", "pam@example.com")).not.toBe(index);
+  });
+
+  const during = (text: string) =>
+    openVault({
+      masterKeys: new Map([["1", key("1")]]),
+      indexKey: key("index"),
+      indexEncryptionKeys: parseLinkKeys(text) ?? defaultLinkKeys,
+    });
+  const first = `1:${toBase64(key("first"))}`;
+  const second = `2:${toBase64(key("second"))}`;
+
+  test("is stored in the form of the current key, and is found in every form from every form", async () => {
+    const plain = String(await (await during("index")).blindIndex("email", "pat@example.com"));
+    const encrypted = toStoredIndex(await (await during(first)).blindIndex("email", "pat@example.com"));
+    const later = toStoredIndex(await (await during(second)).blindIndex("email", "pat@example.com"));
+    expect(encrypted).toMatch(/^1\.[0-9a-f]{32}$/);
+    expect(later).toMatch(/^2\.[0-9a-f]{32}$/);
+    expect(new Set([plain, encrypted.slice(2), later.slice(2)]).size).toBe(3);
+    for (const [text, forms] of [
+      ["index", [plain]],
+      [`index,${first}@next`, [plain, encrypted]],
+      [`index,${first}`, [encrypted, plain]],
+      [first, [encrypted]],
+      [`${first},${second}@next`, [encrypted, later]],
+      [`${first},${second}`, [later, encrypted]],
+    ] as const) {
+      const vault = await during(text);
+      const index = await vault.blindIndex("email", "pat@example.com");
+      expect(listStoredForms(index), text).toEqual(forms);
+      expect(getPlainIndex(index), text).toBe(plain);
+      for (const form of [plain, ...forms]) expect(vault.readIndex(form), text).toBe(index);
+    }
+  });
+
+  test("cannot be read without the key that encrypts it, or computed with the first key alone", async () => {
+    const encrypted = toStoredIndex(await (await during(first)).blindIndex("email", "pat@example.com"));
+    const vault = await during("index");
+    expect(() => vault.readIndex(encrypted)).toThrow("unknown key");
+    const other = await during(`1:${toBase64(key("another"))}`);
+    expect(toStoredIndex(await other.blindIndex("email", "pat@example.com"))).not.toBe(encrypted);
+    expect(vault.readIndex("erased con_1")).toBe("erased con_1");
   });
 });

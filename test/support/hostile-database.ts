@@ -5,6 +5,7 @@ import { env } from "cloudflare:workers";
 import type { BusinessId, ShareId } from "../../core/ids.ts";
 import { openVaultFromVars } from "../../scripts/demo-world.ts";
 import { dayMs, hourMs, minuteMs } from "../../core/time.ts";
+import { toStoredIndex } from "../../core/access/address-index.ts";
 import { normalizeEmailAddress } from "../../core/email-address.ts";
 import { countNewCertificates } from "../../storage/certificate-counters.ts";
 import { serializeContactFields } from "../../storage/contact-fields.ts";
@@ -235,10 +236,8 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
   });
   const member = `business_id = '${world.acme.id}' AND role = 'owner'`;
   // Adds one person who belongs to thousands of businesses and has thousands of invitations.
-  const crowd = await (await openVaultFromVars(env as unknown as Record<string, unknown>)).blindIndex(
-    "email",
-    normalizeEmailAddress(crowdEmail) as string,
-  );
+  const vault = await openVaultFromVars(env as unknown as Record<string, unknown>);
+  const crowd = toStoredIndex(await vault.blindIndex("email", normalizeEmailAddress(crowdEmail) as string));
   await copyRows("members", member, several, { id: copyId("mem_", "b"), business_id: copyId("biz_", "b"), email_index: text(crowd) });
   await copyMembers();
   for (const email of [crowd, `(SELECT email_index FROM members WHERE ${member} LIMIT 1)`])

@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import type { Realm } from "../../core/access/session.ts";
 import { toHex } from "../../core/bytes.ts";
 import { firstShard, generateId } from "../../core/ids.ts";
+import { toStoredIndex, type StoredIndex } from "../../core/access/address-index.ts";
 import { normalizeEmailAddress } from "../../core/email-address.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
 import { insertConsumer } from "../../storage/people.ts";
@@ -89,8 +90,8 @@ export const signIn: typeof signInByEmail = async (email, realm = "business") =>
     id: codeId,
     purpose: "login",
     topic: realm,
-    addressIndex: emailIndex,
-    codeHash: "",
+    addressIndex: toStoredIndex(emailIndex),
+    codeHash: "" as StoredIndex,
     createdAt: now,
     expiresAt: now,
   } as const;

@@ -9,7 +9,7 @@ import { forEachShard } from "./for-each-shard.ts";
 import { capturePolicies } from "./policy-capture.ts";
 
 const finishWithdrawals = async (platform: Platform, db: Database): Promise<void> => {
-  for await (const work of claimEach(platform, (now) => claimWithdrawalWork(db, now)))
+  for await (const work of claimEach(platform, (now) => claimWithdrawalWork(db, platform.vault, now)))
     await runIsolated(platform, "withdrawal", () => continueWithdrawals(platform, db, work)); // a failure does not stop other people's withdrawals
 };
 

@@ -27,6 +27,7 @@ import { resendMail } from "../../operations/admin/resend-mail.ts";
 import { endDeploymentCheck, prepareDeploymentCheck } from "../../operations/admin/prepare-deployment-check.ts";
 import { replaceWebhookSecrets } from "../../operations/admin/replace-webhook-secrets.ts";
 import { listLinkKeys } from "../../operations/admin/list-link-keys.ts";
+import { reindexStoredRows } from "../../operations/admin/reindex-stored-rows.ts";
 import { rewrapStoredKeys } from "../../operations/admin/rewrap-stored-keys.ts";
 import { updateEntitlement } from "../../operations/admin/update-entitlement.ts";
 import { updateShardState } from "../../operations/admin/update-shard-state.ts";
@@ -109,20 +110,21 @@ const changeIncidentRoute = createRoute({
   },
 });
 const getFiguresRoute = createRoute({ ...get, path: "/v1/admin/figures" });
+const storedRowsStepSchema = z.strictObject({
+  check: optionalMember(z.boolean()),
+  cursor: optionalMember(
+    z.strictObject({ shard: z.string(), step: z.string(), position: z.array(z.union([z.string(), z.number()])).max(2) }),
+  ),
+});
 const rewrapKeysRoute = createRoute({
   ...postJson,
   path: "/v1/admin/keys/master",
-  request: {
-    body: requestBody(
-      z.strictObject({
-        check: optionalMember(z.boolean()),
-        cursor: optionalMember(
-          z.strictObject({ shard: z.string(), step: z.string(), position: z.array(z.union([z.string(), z.number()])).max(2) }),
-        ),
-      }),
-      {},
-    ),
-  },
+  request: { body: requestBody(storedRowsStepSchema, {}) },
+});
+const reindexRoute = createRoute({
+  ...postJson,
+  path: "/v1/admin/keys/index",
+  request: { body: requestBody(storedRowsStepSchema, {}) },
 });
 const listLinkKeysRoute = createRoute({ ...undocumentedRoute, method: "post", path: "/v1/admin/keys/links", middleware: requireOperator });
 const replaceSecretsRoute = createRoute({
@@ -300,6 +302,11 @@ adminRoutes.openapi(getFiguresRoute, async (c) => {
 adminRoutes.openapi(rewrapKeysRoute, async (c) => {
   const { check = false, cursor = null } = c.req.valid("json");
   return respond(c, 200, await rewrapStoredKeys(c.var.services, { cursor, isCheck: check }), (step) => step);
+});
+
+adminRoutes.openapi(reindexRoute, async (c) => {
+  const { check = false, cursor = null } = c.req.valid("json");
+  return respond(c, 200, await reindexStoredRows(c.var.services, { cursor, isCheck: check }), (step) => step);
 });
 
 adminRoutes.openapi(listLinkKeysRoute, (c) => success(c, 200, listLinkKeys(c.var.services)));

@@ -131,7 +131,7 @@ export const completeSignIn = async (
   const shouldSwitch =
     session.realm === "business" && isInOtherShard && (await listMemberships(services, session)).some(({ id }) => id === membershipId);
   const current: { token: string; session: AnySession } | null = shouldSwitch
-    ? await switchMembership(services, session, { id: membershipId, userAgent, hasOtherShards: true })
+    ? await switchMembership(services, { ...session, emailIndex: lookup.emailIndex }, { id: membershipId, userAgent, hasOtherShards: true })
     : created;
   if (current === null) return refuse("login_failed");
   return ok({ token: current.token, user: await getSignedInUser(services, current.session), created: created.created });

@@ -1,5 +1,6 @@
 // Creates and verifies email codes, for sign-in and for withdrawals. The response, its duration and the written rows do not reveal whether
 // the address receives an email.
+import { toStoredIndex } from "../../../core/access/address-index.ts";
 import { generateEmailCode, findMatchingCodeId, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { TemplatedMail, MailLanguage } from "../../../core/mail/templates.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -47,7 +48,10 @@ export const prepareEmailCode = async (
   ]);
   return {
     id,
-    rows: [insertEmailCode(db, requester, request.limits, { id, codeHash, opens: request.opens ?? null, now }), ...mails.flat()],
+    rows: [
+      insertEmailCode(db, requester, request.limits, { id, codeHash: toStoredIndex(codeHash), opens: request.opens ?? null, now }),
+      ...mails.flat(),
+    ],
   };
 };
 
@@ -62,6 +66,12 @@ export const verifyEmailCode = async (
   // Always compute `maxActive` hashes, so that the duration does not reveal how many codes exist.
   const slots = Array.from({ length: limits.maxActive }, (_, index) => candidates[index] ?? { id: "", codeHash: "" });
   return findMatchingCodeId(
-    await Promise.all(slots.map(async ({ id, codeHash }) => ({ id, expected: codeHash, given: await vault.codeHash(binding(id), code) }))),
+    await Promise.all(
+      slots.map(async ({ id, codeHash }) => ({
+        id,
+        expected: vault.readIndex(codeHash),
+        given: await vault.codeHash(binding(id), code),
+      })),
+    ),
   );
 };

@@ -1,4 +1,5 @@
 // Lists a verified email address's memberships and invitations in all shards.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { isSameEmailAddress } from "../../../core/email-address.ts";
 import { listMembershipsByAddress, type Membership } from "../../../storage/members.ts";
@@ -8,7 +9,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 export interface VerifiedAddress {
   readonly email: string;
-  readonly emailIndex: string;
+  readonly emailIndex: AddressIndex;
 }
 
 /**
@@ -34,5 +35,5 @@ export const listMembershipsOfAddress = async (
 /** Lists the memberships and invitations of the signed-in member's address. */
 export const listMemberships = async (services: ReadDependencies, member: MemberSession): Promise<readonly Membership[]> => {
   const email = await services.vault.open(memberEmailContext(member.userId, member.business.id), member.emailSealed);
-  return listMembershipsOfAddress(services, { email, emailIndex: member.emailIndex });
+  return listMembershipsOfAddress(services, { email, emailIndex: services.vault.readIndex(member.emailIndex) });
 };

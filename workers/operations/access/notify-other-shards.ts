@@ -1,4 +1,5 @@
 // Tells the sessions in other shards that their email address has an invitation in this shard.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { ShardId } from "../../../core/ids.ts";
 import { markOtherShards } from "../../../storage/sessions.ts";
 import { runIsolated } from "../../log.ts";
@@ -9,7 +10,7 @@ import type { ReadDependencies } from "../dependencies.ts";
  * for every address, so that an invitation does not reveal whether the address is known. If this fails, the person sees the invitation
  * after their next sign-in.
  */
-export const notifyOtherShards = (services: ReadDependencies, shardId: ShardId, emailIndex: string): void =>
+export const notifyOtherShards = (services: ReadDependencies, shardId: ShardId, emailIndex: AddressIndex): void =>
   services.waitUntil(async () => {
     const others = services.shards.all().filter(([otherId]) => otherId !== shardId);
     await Promise.all(others.map(([, db]) => runIsolated(services, "memberships", () => markOtherShards(db, emailIndex).run())));

@@ -1,4 +1,5 @@
 // Looks up the account of an email address, for requesting and verifying sign-in codes.
+import { getPlainIndex } from "../../../core/access/address-index.ts";
 import { emailCodeLimits, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -103,5 +104,5 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: s
  */
 export const toSignInCodeBinding = ({ realm, emailIndex, localPart, addressee }: AddressLookup, knownEmail: string | null): string => {
   const boundPart = realm === "business" && addressee?.kind === "person" && knownEmail !== null ? getLocalPart(knownEmail) : localPart;
-  return `login\n${realm}\n${emailIndex}\n${boundPart}`;
+  return `login\n${realm}\n${getPlainIndex(emailIndex)}\n${boundPart}`;
 };

@@ -20,6 +20,10 @@ export const switchBusiness = async (
   if (membership === undefined) return refuse("not_found");
   const isInvited = membership.invitedUntil !== null;
   const hasOtherShards = memberships.some((listed) => shardOfId(listed.id) !== shardOfId(id));
-  const switched = await switchMembership(services, member, { id, userAgent, hasOtherShards, isInvited });
+  const switched = await switchMembership(
+    services,
+    { ...member, emailIndex: services.vault.readIndex(member.emailIndex) },
+    { id, userAgent, hasOtherShards, isInvited },
+  );
   return switched === null ? refuse("not_found") : ok({ token: switched.token, hasJoined: isInvited });
 };

@@ -1,4 +1,5 @@
 // Replaces a session with a session in another membership of the same email address.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { InvitedSession, MemberSession } from "../../../core/access/session.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -11,7 +12,7 @@ import { createInvitationDomainEvent } from "./sign-in-changes.ts";
 
 /** The session of a member, or of a person who was invited but has not joined yet. */
 export interface ReplacedSession extends Pick<MemberSession | InvitedSession, "userId" | "tokenHash" | "verifiedAt"> {
-  readonly emailIndex: string;
+  readonly emailIndex: AddressIndex;
 }
 
 interface MembershipSwitch {

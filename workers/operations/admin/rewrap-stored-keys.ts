@@ -8,6 +8,7 @@ import { rewrapRows, sealedTables, type RowPosition } from "../../../storage/rew
 import { findMasterKeyVersion } from "../../../storage/vault.ts";
 import { environments } from "../webhooks/find-event-sequence.ts";
 import type { AdminDependencies } from "./dependencies.ts";
+import { findNextCursor, type StoredRowsCursor, type StoredRowsStep } from "./stored-rows-cursor.ts";
 
 /** The number of rows per step. Each row has up to two values, and a batch of 200 statements takes well under a second. */
 const rowsPerStep = 100;
@@ -17,21 +18,6 @@ const businessesPerStep = 20;
 /** The last step, which rewraps the signing secrets of webhook endpoints. The other steps are named after their tables. */
 const endpointsStep = "endpoints";
 const steps = [...sealedTables.map(({ name }) => name), endpointsStep];
-
-/** The position at which the next step starts. */
-export interface RewrapCursor {
-  readonly shard: string;
-  readonly step: string;
-  readonly position: RowPosition;
-}
-
-export interface RewrapStep {
-  readonly version: string;
-  /** The number of values in this step that were sealed with an earlier key. */
-  readonly outdated: number;
-  /** The cursor for the next step; null after the last step. */
-  readonly next: RewrapCursor | null;
-}
 
 const rewrapEndpoints = async (
   services: AdminDependencies,
@@ -57,22 +43,14 @@ const rewrapEndpoints = async (
   };
 };
 
-const findNextCursor = (shards: readonly string[], { shard, step }: RewrapCursor, position: RowPosition | null): RewrapCursor | null => {
-  if (position !== null) return { shard, step, position };
-  const nextStep = steps[steps.indexOf(step) + 1];
-  if (nextStep !== undefined) return { shard, step: nextStep, position: [] };
-  const nextShard = shards[shards.indexOf(shard) + 1];
-  return nextShard === undefined ? null : { shard: nextShard, step: steps[0] as string, position: [] };
-};
-
 /**
  * Does one step of the work. `cursor` is `next` of the previous step, or null for the first step. If `isCheck` is true, only counts.
  * Returns `not_found` if the cursor contains an unknown shard or step.
  */
 export const rewrapStoredKeys = async (
   services: AdminDependencies,
-  { cursor, isCheck }: { readonly cursor: RewrapCursor | null; readonly isCheck: boolean },
-): Promise<Result<RewrapStep, "not_found">> => {
+  { cursor, isCheck }: { readonly cursor: StoredRowsCursor | null; readonly isCheck: boolean },
+): Promise<Result<StoredRowsStep, "not_found">> => {
   const shards = services.shards.all();
   const at = cursor ?? { shard: firstShard, step: steps[0] as string, position: [] };
   const [, db] = shards.find(([id]) => id === at.shard) ?? [];
@@ -82,10 +60,6 @@ export const rewrapStoredKeys = async (
     table === undefined
       ? await rewrapEndpoints(services, db, at.position, isCheck)
       : await rewrapRows(db, services.vault, table, { position: at.position, max: rowsPerStep, isCheck });
-  const next = findNextCursor(
-    shards.map(([id]) => id),
-    at,
-    position,
-  );
+  const next = findNextCursor(shards, steps, at, position);
   return ok({ version: services.vault.currentVersion, outdated, next });
 };

@@ -1,4 +1,5 @@
 // Computes blind indexes of a person's contact fields. Contact checks use them to find the person's shares.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { defaultCountry, type ContactFields, type ContactIndexes } from "../../../core/shares/fields.ts";
 import type { ContactFieldDependencies } from "./dependencies.ts";
@@ -10,7 +11,7 @@ import type { ContactFieldDependencies } from "./dependencies.ts";
 export const computeContactIndexes = async (
   { vault, toE164 }: ContactFieldDependencies,
   fields: ContactFields,
-  ownEmailIndex: string | null | "test person",
+  ownEmailIndex: AddressIndex | null | "test person",
 ): Promise<ContactIndexes> => {
   const values = new Map(Object.entries(fields).map(([key, { value }]) => [key, value]));
   const { emails, phones } = recognizeFields(values, values.get("country") ?? defaultCountry, toE164);

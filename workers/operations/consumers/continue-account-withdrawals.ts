@@ -8,6 +8,6 @@ import { withdrawBatches } from "./withdraw-all-certificates.ts";
 
 /** Continues every unfinished withdrawal in this shard, within the work budget. */
 export const continueAccountWithdrawals = async (services: ConsumerWriteDependencies, db: Database): Promise<void> => {
-  for await (const work of claimEach(services, (now) => claimAccountWithdrawal(db, now)))
+  for await (const work of claimEach(services, (now) => claimAccountWithdrawal(db, services.vault, now)))
     await runIsolated(services, "account withdrawal", () => withdrawBatches(services, db, work));
 };

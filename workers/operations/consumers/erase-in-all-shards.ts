@@ -29,12 +29,14 @@ export const eraseInAllShards = async (
   const revokedCount = parts.reduce((sum, part) => sum + part.revokedCount, 0);
   if (parts.some(({ isDone }) => !isDone)) return { revokedCount, isDone: false };
   const now = services.clock();
-  const to = await findAddressToErase(personDb, vault, id);
-  const mail = to === null ? [] : await insertMail(personDb, vault, { template: "account_deleted", data: { at: now }, to, language, now });
+  const address = await findAddressToErase(personDb, vault, id);
+  if (address === null) return { revokedCount, isDone: true }; // another process already erased the account
+  const { email: to, emailIndex } = address;
+  const mail = await insertMail(personDb, vault, { template: "account_deleted", data: { at: now }, to, language, now });
   const action = { type: "account.deleted", entityType: "consumer", entityId: id } as const;
   const deleted = createAuditedEvent({ chain, actor: { kind: "consumer", id } }, action, now);
   try {
-    await commit(personDb, services, [...eraseConsumer(personDb, id), ...mail], [deleted]);
+    await commit(personDb, services, [...eraseConsumer(personDb, id, emailIndex), ...mail], [deleted]);
   } catch (error) {
     if (!isOutdatedFields(error)) throw error; // another process already erased the account
   }

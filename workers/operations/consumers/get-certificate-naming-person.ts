@@ -1,4 +1,5 @@
 // Finds a certificate that contains the signed-in person's email address.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
@@ -15,7 +16,7 @@ export const locateRecordNamingPerson = async (
   services: ConsumerDependencies,
   person: Pick<Person, "id">,
   certId: CertId | null,
-): Promise<Result<LocatedRecord & { readonly addressIndex: string }, "unauthorized" | "cert_not_found">> => {
+): Promise<Result<LocatedRecord & { readonly addressIndex: AddressIndex }, "unauthorized" | "cert_not_found">> => {
   const address = await loadEmailIndex(services, person);
   if (address === null) return refuse("unauthorized");
   const located = certId === null ? null : await locateRecord(services, certId);

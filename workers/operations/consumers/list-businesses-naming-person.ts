@@ -5,11 +5,10 @@ import { shardOfId, type BusinessId, type ShardId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
-import { addressIndexField } from "../../../storage/people.ts";
 import { listNamingBusinesses, maxCountedRecords, type NamingBusiness } from "../../../storage/person-certificates.ts";
 import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
-import { loadEmailIndex } from "./load-email-index.ts";
+import { loadEmailIndex, selectOwnIndex } from "./load-email-index.ts";
 
 export interface NamingBusinessPage {
   readonly businesses: readonly NamingBusiness[];
@@ -83,9 +82,11 @@ export const listBusinessesNamingPerson = async (
 ): Promise<Result<NamingBusinessPage, "unauthorized">> => {
   const { id } = person;
   const ownDb = services.shards.forId(id);
+  const own = await selectOwnIndex(services, person);
+  if (own === null) return refuse("unauthorized");
   const [address, ownResult] = await combineLookups(ownDb, [
     loadEmailIndex(services, person),
-    queryNamingBusinesses(ownDb, { addressIndex: addressIndexField(id), consumerId: id }, startingAfter),
+    queryNamingBusinesses(ownDb, { addressIndex: own, consumerId: id }, startingAfter),
   ]);
   if (address === null) return refuse("unauthorized");
   return ok(

@@ -1,4 +1,5 @@
 // Lists one business's live certificates that name the person.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, type BusinessId, type CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -17,7 +18,7 @@ const certificatesPerPage = 50;
 /** Lists one certificate more than fits on a page. Certificates from the same millisecond are sorted by shard. */
 const listInShards = async (
   services: Stores,
-  address: string,
+  address: AddressIndex,
   businessId: BusinessId,
   startingAfter: CertId | null,
 ): Promise<readonly NamingCertificate[]> => {

@@ -4,7 +4,6 @@ import { shardOfId, type BusinessId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Database } from "../../../storage/database.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
-import { addressIndexField } from "../../../storage/people.ts";
 import { listSharesByPerson, type SharePage } from "../../../storage/shares.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import {
@@ -15,7 +14,7 @@ import {
   type NamingBusinessPage,
 } from "./list-businesses-naming-person.ts";
 import { mergeSharePages } from "./list-own-shares.ts";
-import { loadEmailIndex } from "./load-email-index.ts";
+import { loadEmailIndex, selectOwnIndex } from "./load-email-index.ts";
 import { queryOwnShard, queryShards } from "./query-shards.ts";
 
 export interface ConsentPage extends SharePage {
@@ -38,11 +37,13 @@ export const listConsents = async (
   const { id } = person;
   const now = services.clock();
   const listShares = (db: Database) => listSharesByPerson(db, id, now);
+  const own = await selectOwnIndex(services, person);
+  if (own === null) return refuse("unauthorized");
   const { found, others } = await queryOwnShard(services, id, (ownDb) =>
     combineLookups(ownDb, [
       loadEmailIndex(services, person),
       listShares(ownDb),
-      queryNamingBusinesses(ownDb, { addressIndex: addressIndexField(id), consumerId: id }, null),
+      queryNamingBusinesses(ownDb, { addressIndex: own, consumerId: id }, null),
     ]),
   );
   const [address, shares, naming] = found;

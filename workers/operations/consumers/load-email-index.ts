@@ -1,9 +1,21 @@
 // Loads the blind index of the person's email address, for finding certificates that name the person.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import type { Lookup } from "../../../storage/lookups.ts";
-import { findPersonRecord } from "../../../storage/people.ts";
+import { addressIndexField, findPersonRecord } from "../../../storage/people.ts";
 import type { Stores } from "../dependencies.ts";
 
 /** Returns the blind index of the address with which the person signs in, or null if the account no longer exists. */
-export const loadEmailIndex = (services: Stores, { id }: Pick<Person, "id">): Lookup<string | null> =>
-  findPersonRecord(services.shards.forId(id), id).map((record) => record?.emailIndex ?? null);
+export const loadEmailIndex = ({ shards, vault }: Stores, { id }: Pick<Person, "id">): Lookup<AddressIndex | null> =>
+  findPersonRecord(shards.forId(id), id).map((record) => (record === null ? null : vault.readIndex(record.emailIndex)));
+
+/**
+ * Returns the person's index for a query in their own shard: an SQL expression that selects it, so that no separate query is needed. While
+ * an index key is rotated, the query needs all forms of the index, so this loads it. Returns null if it was loaded and the account no longer
+ * exists.
+ */
+export const selectOwnIndex = async (
+  services: Stores,
+  person: Pick<Person, "id">,
+): Promise<AddressIndex | ReturnType<typeof addressIndexField> | null> =>
+  services.vault.hasSeveralIndexForms ? loadEmailIndex(services, person) : addressIndexField(person.id);

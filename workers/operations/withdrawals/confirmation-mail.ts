@@ -1,4 +1,5 @@
 // The email that confirms a withdrawal to the person.
+import { toStoredIndex, type AddressIndex } from "../../../core/access/address-index.ts";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { buildReceiptUrl, buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -19,10 +20,10 @@ import type { WithdrawalRequest } from "./withdrawal-request.ts";
 const mayConfirmUnverified = async (
   services: WithdrawalWriteDependencies,
   { businessId, environment }: WithdrawableRecord["certificate"],
-  index: string,
+  index: AddressIndex,
 ): Promise<boolean> => {
   try {
-    return (await services.takeExactly("UNVERIFIED_CONFIRMATIONS", `${businessId}:${environment}:${index}`)).isAllowed;
+    return (await services.takeExactly("UNVERIFIED_CONFIRMATIONS", `${businessId}:${environment}:${toStoredIndex(index)}`)).isAllowed;
   } catch (error) {
     services.log.error({ at: "withdrawal.confirmation", error: getErrorKind(error) });
     return true;

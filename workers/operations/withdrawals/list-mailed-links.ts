@@ -1,4 +1,5 @@
 // Finds unexpired links that were emailed with withdrawal codes.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import { isEqualConstantTime, sha256Hex } from "../../../core/hash.ts";
 import type { Instant } from "../../../core/time.ts";
 import { linkLifetimeMs } from "../../../core/withdrawals/authorization.ts";
@@ -10,7 +11,7 @@ import { toVerifiedAddress, bindWithdrawalCode } from "./withdrawal-code.ts";
 export interface MailedLink {
   readonly tokenHash: string;
   /** The blind index of the address that received the link. */
-  readonly addressIndex: string;
+  readonly addressIndex: AddressIndex;
 }
 
 /** Returns all unexpired links that were emailed to the certificate's addresses, with the SHA-256 of their tokens. */

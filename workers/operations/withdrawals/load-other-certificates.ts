@@ -1,4 +1,5 @@
 // Finds the business's other certificates that name the person's email address.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { Database } from "../../../storage/database.ts";
 import { findOtherCertificates, maxCounted } from "../../../storage/withdrawals.ts";
 import type { Stores } from "../dependencies.ts";
@@ -16,7 +17,7 @@ export type OtherCertificates = Awaited<ReturnType<typeof findOtherCertificates>
 export const loadOtherCertificates = async (
   services: Stores,
   { db, record }: LocatedRecord,
-  addressIndex: string,
+  addressIndex: AddressIndex,
 ): Promise<OtherCertificates> => {
   const { certificate, withdrawal } = record;
   const { id: certId, businessId, environment } = certificate;

@@ -17,7 +17,7 @@ export interface LocatedRecord {
  */
 export const locateRecord = async (services: IntakeDependencies, certId: CertId): Promise<LocatedRecord | null> => {
   const db = services.shards.forId(certId);
-  const record = await findOrPlace(services, certId, () => findWithdrawable(db, certId));
+  const record = await findOrPlace(services, certId, () => findWithdrawable(db, services.vault, certId));
   return record === null ? null : { db, record };
 };
 

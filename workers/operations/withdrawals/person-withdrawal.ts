@@ -1,4 +1,5 @@
 // The parts that all withdrawals by a person share, regardless of how the person was verified.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -71,7 +72,7 @@ export const withdrawVerified = async (
   services: WithdrawalWriteDependencies,
   located: LocatedRecord,
   /** The blind index of the verified address. For a manage link, the first address on the certificate, or null if there is none. */
-  { method, addressIndex }: { readonly method: PersonMethod; readonly addressIndex: string | null },
+  { method, addressIndex }: { readonly method: PersonMethod; readonly addressIndex: AddressIndex | null },
   { scope, entities, language }: PersonWithdrawal,
   saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, PersonWithdrawalRefusal>> => {

@@ -1,4 +1,5 @@
 // POST /v1/certs/{id}/opt-out/confirm. Withdraws consent with an emailed code.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { authorizeByCode } from "../../../core/withdrawals/authorization.ts";
@@ -26,7 +27,7 @@ export const verifyWithdrawalCode = async (
   services: IntakeDependencies,
   request: WithdrawalByCode,
 ): Promise<
-  Result<{ readonly located: LocatedRecord; readonly codeId: string; readonly addressIndex: string }, PersonWithdrawalRefusal>
+  Result<{ readonly located: LocatedRecord; readonly codeId: string; readonly addressIndex: AddressIndex }, PersonWithdrawalRefusal>
 > => {
   const found = await locateTargetRecord(services, request);
   if (!found.ok) return found;

@@ -1,4 +1,5 @@
 // Withdraws a whole certificate and, with scope `business`, the person's other certificates with that business.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { decideWithdrawal, type WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { StorageFault } from "../../../storage/faults.ts";
@@ -22,7 +23,7 @@ export const withdrawCertificate = async (
   request: WithdrawalRequest & {
     readonly scope: WithdrawalScope;
     /** The blind indexes for finding the other certificates. If the list is empty, withdraws only this certificate. */
-    readonly addressIndexes: readonly string[];
+    readonly addressIndexes: readonly AddressIndex[];
   },
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {
   const { certificate } = record;
@@ -67,7 +68,7 @@ export const withdrawCertificate = async (
       return ok(withdrawn);
     } catch (error) {
       if (!isAlreadyWithdrawn(error)) throw error;
-      const current = await findWithdrawable(db, certId);
+      const current = await findWithdrawable(db, services.vault, certId);
       if (current?.certificate.status === "revoked") return refuse("already_revoked");
     }
   }

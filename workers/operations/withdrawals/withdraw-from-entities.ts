@@ -68,6 +68,7 @@ export const withdrawFromEntities = async (
 ): Promise<Result<WithdrawalResult, "invalid_request" | "already_revoked">> => {
   const named = resolveNamedEntities(record, entities);
   if (!named.ok) return named;
+  const { vault } = services;
   let current = record;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     if (current.certificate.status === "revoked") return refuse("already_revoked");
@@ -80,7 +81,7 @@ export const withdrawFromEntities = async (
       return ok(await commitEntityWithdrawal(services, { db, record: current }, request, chosen));
     } catch (error) {
       if (!isOutdatedEntityWithdrawal(error)) throw error;
-      const reloaded = await findWithdrawable(db, current.certificate.id);
+      const reloaded = await findWithdrawable(db, vault, current.certificate.id);
       if (reloaded === null) throw error;
       current = reloaded;
     }

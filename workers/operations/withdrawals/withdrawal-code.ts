@@ -1,4 +1,5 @@
 // Binds withdrawal codes and links to rows and addresses, and identifies the people who request them.
+import { getPlainIndex, type AddressIndex } from "../../../core/access/address-index.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
@@ -17,7 +18,7 @@ export const bindWithdrawalCode: CodeBinding = (id) => `withdrawal ${id}`;
  */
 export const toVerifiedAddress = (
   { id: certId, businessId, environment }: WithdrawableCertificate,
-  addressIndex: string,
+  addressIndex: AddressIndex,
 ): VerifiableAddress => ({
   purpose: "withdrawal",
   topic: `${businessId} ${environment}`,
@@ -34,15 +35,15 @@ export const identifyCodeRequester = async (
   { certificate, emailIndexes }: WithdrawableRecord,
   email: string,
   context: string | null,
-): Promise<{ readonly addressIndex: string; readonly isOnCertificate: boolean; readonly requester: CodeRequester }> => {
+): Promise<{ readonly addressIndex: AddressIndex; readonly isOnCertificate: boolean; readonly requester: CodeRequester }> => {
   const addressIndex = await vault.blindIndex("email", normalizeEmailAddress(email) ?? "");
-  const unrelatedIndex = await vault.sentHash(certificate.id, addressIndex);
+  const unrelatedIndex = vault.readIndex(await vault.sentHash(certificate.id, getPlainIndex(addressIndex)));
   const isOnCertificate = emailIndexes.includes(addressIndex);
   const address = toVerifiedAddress(certificate, isOnCertificate ? addressIndex : unrelatedIndex);
   return { addressIndex, isOnCertificate, requester: { ...address, contextHash: sha256Hex(context ?? "") } };
 };
 
 /** Returns the statements that reset the count of wrong codes after a correct code. */
-export const prepareFailureReset = ({ db, record: { certificate } }: LocatedRecord, addressIndex: string) => [
+export const prepareFailureReset = ({ db, record: { certificate } }: LocatedRecord, addressIndex: AddressIndex) => [
   deleteCodeFailures(db, toVerifiedAddress(certificate, addressIndex)),
 ];

@@ -1,4 +1,5 @@
 // The input and result types that all kinds of withdrawals share.
+import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
@@ -23,7 +24,7 @@ export interface WithdrawalRequest {
   /** The language of the confirmation email. */
   readonly language: MailLanguage;
   /** The blind index of the email address that gets the confirmation. The default is the first address on the certificate. */
-  readonly addressIndex?: string | null;
+  readonly addressIndex?: AddressIndex | null;
   readonly extraRows?: readonly Statement[];
   readonly saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult> | undefined;
 }

@@ -140,8 +140,9 @@ const handleEnterBusiness = async (request: PortalFormRequest): Promise<Response
 
 const handleDeclineInvitation = async (request: PortalFormRequest): Promise<Response> => {
   const id = parseMemberId(request.form.get("seat") ?? "");
-  const declined =
-    id === null ? null : await declineInvitation(request.services, { email: request.email, emailIndex: request.member.emailIndex }, id);
+  const { services, member, email } = request;
+  const address = { email, emailIndex: services.vault.readIndex(member.emailIndex) };
+  const declined = id === null ? null : await declineInvitation(services, address, id);
   return declined?.ok ? redirectTo(request, businessesPath, "declined") : notFoundPage(request);
 };
 

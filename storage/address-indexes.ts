@@ -1,0 +1,40 @@
+// Conditions and statements for columns that contain the index of an email address or phone number. While an index key is rotated, rows
+// contain one of two forms of an index, so searches use both.
+import { eq, inArray, is, SQL, type Column } from "drizzle-orm";
+import { listStoredForms, toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
+import type { Database, Statement } from "./database.ts";
+import { invitations, members } from "./schema.ts";
+
+/** Builds a condition that is true if the column contains any form of the index, or the value that the SQL expression selects. */
+export const hasIndex = (column: Column, index: AddressIndex | SQL): SQL => {
+  if (is(index, SQL)) return eq(column, index);
+  const forms = listStoredForms(index);
+  return forms.length === 1 ? eq(column, forms[0]) : inArray(column, [...forms]);
+};
+
+/** Lists the forms that rows can contain, except the one that new rows contain. Returns an empty list if no key is being rotated. */
+export const listOtherForms = (index: AddressIndex): readonly StoredIndex[] => listStoredForms(index).slice(1);
+
+/**
+ * Builds a condition for each form of the index. Use it instead of `hasIndex` for a query that must read rows in the order of an index of the
+ * table, because SQLite sorts the rows that match a list of values.
+ */
+export const mapForms = <Result>(index: AddressIndex | SQL, build: (form: StoredIndex | SQL) => Result): readonly Result[] =>
+  is(index, SQL) ? [build(index)] : listStoredForms(index).map(build);
+
+/**
+ * Returns the statements that give all memberships and invitations of an address in the shard the form that new rows contain. Every insert
+ * into these tables must be in a batch with these statements, because other queries compare the rows with each other. Returns no statements
+ * if no key is being rotated.
+ */
+export const alignMembershipIndexes = (db: Database, index: AddressIndex): readonly Statement[] => {
+  const others = listOtherForms(index);
+  if (others.length === 0) return [];
+  const emailIndex = toStoredIndex(index);
+  return [members, invitations].map((table) =>
+    db
+      .update(table)
+      .set({ emailIndex })
+      .where(inArray(table.emailIndex, [...others])),
+  );
+};

@@ -1,0 +1,33 @@
+// The progress of an operation that the operator's command runs over all stored rows: step by step in one shard, and then in the next shard.
+import type { Database } from "../../../storage/database.ts";
+import type { RowPosition } from "../../../storage/rewrap-values.ts";
+
+/** The position at which the next part of the work starts. */
+export interface StoredRowsCursor {
+  readonly shard: string;
+  readonly step: string;
+  readonly position: RowPosition;
+}
+
+export interface StoredRowsStep {
+  /** The name of the key that protects new values. */
+  readonly version: string;
+  /** The number of values that this part of the work found protected by an earlier key. */
+  readonly outdated: number;
+  /** The cursor for the next part; null after the last one. */
+  readonly next: StoredRowsCursor | null;
+}
+
+/** Returns the cursor after a part of the work. `position` is null at the end of a step. */
+export const findNextCursor = (
+  shards: readonly (readonly [string, Database])[],
+  steps: readonly string[],
+  { shard, step }: StoredRowsCursor,
+  position: RowPosition | null,
+): StoredRowsCursor | null => {
+  if (position !== null) return { shard, step, position };
+  const nextStep = steps[steps.indexOf(step) + 1];
+  if (nextStep !== undefined) return { shard, step: nextStep, position: [] };
+  const [nextShard] = shards[shards.findIndex(([id]) => id === shard) + 1] ?? [];
+  return nextShard === undefined ? null : { shard: nextShard, step: steps[0] as string, position: [] };
+};
