@@ -57,7 +57,9 @@ export interface Removal {
 export const parseRemovalTargets = (names: readonly string[] | null): Result<readonly RemovalTargetName[], "invalid_request"> => {
   const requested = new Set(names ?? removalTargetNames);
   const known = removalTargetNames.filter((name) => requested.has(name));
-  return known.length === requested.size ? ok(known) : refuse("invalid_request", "targets: must contain only supported targets.");
+  return known.length === requested.size
+    ? ok(known)
+    : refuse("invalid_request", "targets: must contain only names that GET /v1/me/removals lists.");
 };
 
 const isFinalStatus = (status: RemovalStatus): boolean => status === "completed" || status === "rejected";
