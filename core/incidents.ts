@@ -28,7 +28,7 @@ export interface Incident {
 
 export type ComponentStatus = "operational" | IncidentImpact;
 
-/** How long an incident stays on the page after it has ended. */
+/** How long an incident stays on the status page after it has ended. */
 export const shownIncidentMs = 90 * dayMs;
 
 /** Returns the status of each component: the greatest impact of the open incidents that affect it, or `operational` if there are none. */

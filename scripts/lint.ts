@@ -1,4 +1,4 @@
-// `npm run lint`: runs only the static checks.
+// `npm run lint`: builds the assets and runs the static checks, but no tests.
 import { buildAssets } from "./build.ts";
 import { runChecks } from "./checks.ts";
 

@@ -57,7 +57,7 @@ if (unknownNames.length > 0) {
   console.error(`Unknown stress test: ${unknownNames.join(", ")}. Use ${Object.keys(stressTests).join(", ")}.`);
   process.exit(2);
 }
-// The tests need the built assets, even in a fresh clone.
+// The tests need the built assets, which a fresh clone does not contain.
 await buildAssets();
 await ensureBrowsers();
 await ensureThirdPartyTools();

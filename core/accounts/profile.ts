@@ -60,7 +60,7 @@ const textFields = {
   logoUrl: ["logo_url", validateImageUrl],
 } as const;
 
-/** Validates a business name, which is one line with a visible character. */
+/** Returns what is wrong with a business name, or null if it is valid. */
 export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 

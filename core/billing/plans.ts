@@ -15,7 +15,7 @@ const plansByRealm: Readonly<Record<Realm, readonly AnyPlan[]>> = {
   consumer: ["free", "white_glove"],
 };
 
-/** Returns the kind of account that an ID belongs to. */
+/** Returns the kind of the account with this ID. */
 export const realmOfAccountId = (accountId: string): Realm => (accountId.startsWith("con_") ? "consumer" : "business");
 
 /** Returns the plan with this name for this kind of account, or null. */

@@ -284,7 +284,7 @@ ${renderDefinitionList(
 )}`;
 };
 
-/** Renders all events about the certificate, in chronological order. */
+/** Renders the history of the certificate in chronological order. */
 const renderTimeline = ({ opened, publicView }: ArticleParts): Markup => {
   const { issuedAt, policies: linked, entitiesWithdrawn, subjectErasedAt } = opened.certificate;
   const view = toObject(publicView.withdrawal);

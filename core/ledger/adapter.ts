@@ -27,7 +27,7 @@ export interface RetryableFailure {
   readonly retryAfterMs?: number;
 }
 
-/** The ledger will never accept this statement unchanged. */
+/** The ledger refused the statement, and retrying soon would not help. */
 export interface PermanentFailure {
   readonly ok: false;
   readonly kind: "permanent";

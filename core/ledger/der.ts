@@ -32,7 +32,7 @@ const maxDerDepth = 24; // names in a certificate, the deepest values in a times
 const constructedBit = 0x20;
 const isUniversalTag = (tag: number): boolean => (tag & 0xc0) === 0;
 
-/** Checks the content of universal types against the rules of DER. */
+/** Checks the content of booleans, nulls, integers and object identifiers against the rules of DER. */
 const isCanonicalContent = (tag: number, content: Uint8Array): boolean => {
   const [first = 0, second = 0] = content;
   if (tag === derTags.boolean) return content.length === 1 && (first === 0x00 || first === 0xff);

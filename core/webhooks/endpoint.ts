@@ -57,7 +57,7 @@ export const normalizeEndpointUrl = (url: string): string => new URL(url).href;
 
 export type EndpointChange = Partial<Pick<Endpoint, "url" | "events" | "description" | "status">>;
 
-/** The response to a registration. Other responses never contain the secret. */
+/** The response to a registration. Views of existing endpoints contain only the hint of the secret. */
 export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "secretHint"> {
   readonly id: WebhookId;
   /** All event types that the endpoint receives. */

@@ -21,7 +21,7 @@ interface Cost {
 
 const tileBytes = 350; // an entry and its leaf hash, in the audit log and in the ledger
 
-/** The costs of a prototype with even shorter database rows. */
+/** The costs of a prototype whose database rows are shorter than those of the service. */
 const slim: Cost = { d1Rows: 7.05, d1Bytes: 1_200, cpuMs: 2.5, objects: 1.15, objectBytes: 600, tileBytes };
 
 const readNumber = (text: string, pattern: RegExp): number => {

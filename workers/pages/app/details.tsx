@@ -146,7 +146,7 @@ const detailsPage = (view: AppView, details: DetailsPageData): Page => {
   );
 };
 
-/** Shows the changes and who is notified before anything is saved. */
+/** Before anything is saved, shows the changes and which businesses will be notified. */
 const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, shares: readonly Share[], formatPhone: FormatPhone): Page => {
   const { messages, language } = view;
   const { notified, notNotified } = findChangeRecipients(shares, changed);
@@ -228,7 +228,7 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** Returns the field whose name is at the start of the refusal's detail. */
+/** Returns the field whose name is at the start of the refusal's detail, or `email` if there is none. */
 const findInvalidField = (detail: string | undefined): string => contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
 
 const renderInvalidDetails = async (request: AppFormRequest, detail: string | undefined): Promise<Response> => {

@@ -432,6 +432,6 @@ export const describeAuditEvent = (type: string): string => (isAuditEventType(ty
 /** Formats a deadline, for example "By the end of 4 December 2026 (UTC)". */
 export const formatDeadline = (at: Instant): string => formatMessage(messages.byTheEndOf, { date: formatDay(language, at) });
 
-/** Returns the masked email address or phone number of a person. */
+/** Returns a masked value by which a person can be recognized: the email address, the phone number, or the first other value. */
 export const formatMaskedPerson = (masked: Readonly<Record<string, string>>): string =>
   masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";

@@ -19,7 +19,7 @@ const replaceIcon = (parent: Element, outcome: IconOutcome): void => {
 
 export const findCheckItem = (name: string): HTMLElement | null => document.querySelector(`#checks [data-proof="${name}"]`);
 
-/** Returns null until every check has an outcome. */
+/** Returns null if no check has failed and at least one has no outcome yet. */
 const decideVerdict = (outcomes: readonly (string | undefined)[]): "pass" | "fail" | "incomplete" | null => {
   if (outcomes.includes("fail")) return "fail";
   if (outcomes.includes(undefined)) return null;
