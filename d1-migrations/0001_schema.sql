@@ -546,7 +546,8 @@ CREATE TABLE certificates (
   evidence_hash BLOB NOT NULL,
   gpc INTEGER NOT NULL DEFAULT 0 CHECK (gpc IN (0, 1)),
   signature BLOB NOT NULL,
-  policy_capture_id TEXT,
+  -- The ord of its policy capture.
+  policy_capture_id INTEGER,
   view_count INTEGER NOT NULL DEFAULT 0,
   view_rows INTEGER NOT NULL DEFAULT 0,
   retention_until INTEGER NOT NULL,
@@ -785,7 +786,8 @@ CREATE TABLE policy_snapshots (
 ) STRICT;
 
 CREATE TABLE policy_captures (
-  id TEXT PRIMARY KEY,
+  ord INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   domain TEXT NOT NULL,
   captured_at INTEGER NOT NULL,
   privacy_id TEXT REFERENCES policy_snapshots (id),
@@ -839,12 +841,12 @@ CREATE TRIGGER policy_captures_kept BEFORE DELETE ON policy_captures WHEN OLD.en
 BEGIN SELECT RAISE(ABORT, 'a capture of a live certificate is never deleted'); END;
 
 CREATE TRIGGER certificates_policies_shared AFTER INSERT ON certificates WHEN NEW.environment = 'live' AND NEW.policy_capture_id IS NOT NULL BEGIN
-  UPDATE policy_captures SET environment = 'live' WHERE id = NEW.policy_capture_id AND environment = 'sandbox';
+  UPDATE policy_captures SET environment = 'live' WHERE ord = NEW.policy_capture_id AND environment = 'sandbox';
 END;
 
 CREATE TRIGGER certificates_policies_captured AFTER UPDATE OF policy_capture_id ON certificates
 WHEN NEW.environment = 'live' AND NEW.policy_capture_id IS NOT NULL BEGIN
-  UPDATE policy_captures SET environment = 'live' WHERE id = NEW.policy_capture_id AND environment = 'sandbox';
+  UPDATE policy_captures SET environment = 'live' WHERE ord = NEW.policy_capture_id AND environment = 'sandbox';
 END;
 
 -- Withdrawals

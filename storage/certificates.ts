@@ -54,7 +54,7 @@ const policiesField = jsonRows({ id, kind, sourceUrl, contentHash, capturedAt },
     .select({ rows })
     .from(policyCaptures)
     .innerJoin(policySnapshots, or(eq(id, policyCaptures.privacyId), eq(id, policyCaptures.termsId)))
-    .where(eq(policyCaptures.id, certificates.policyCaptureId)),
+    .where(eq(policyCaptures.ord, certificates.policyCaptureId)),
 );
 
 /** Matches the audit entry for the issuance of the certificate in the outer query. */

@@ -219,7 +219,7 @@ const prepareCertificateInsert = (check: InsertCheck) =>
     const ofGroup = (field: typeof certificateGroups.id | typeof certificateGroups.counted) =>
       query.select({ field }).from(certificateGroups).where(isMatchingGroup(values));
     const shared = query
-      .select({ id: policyCaptures.id })
+      .select({ ord: policyCaptures.ord })
       .from(policyCaptures)
       .where(isSharedCapture(values.policyOrigin, values.policyPage, values.policiesNotBefore))
       .orderBy(desc(policyCaptures.capturedAt))

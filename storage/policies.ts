@@ -176,7 +176,7 @@ export const findUnloggedCapture = async (db: Database, certId: CertId): Promise
   const isUnlogged = notExistsIn(auditEntries, eq(auditEntries.entityId, certId), eq(auditEntries.type, "policy.linked"));
   return toCapture(
     await selectCapture(db)
-      .where(allOf(inArray(captures.id, linked), isUnlogged))
+      .where(allOf(inArray(captures.ord, linked), isUnlogged))
       .get(),
   );
 };
@@ -231,7 +231,10 @@ export const insertPolicyCapture = (
 export const linkPolicyCapture = (db: Database, captureId: string, certIds: readonly string[]) =>
   db
     .update(certificates)
-    .set({ policyCaptureId: captureId, policyPageId: null })
+    .set({
+      policyCaptureId: sql`${query.select({ ord: captures.ord }).from(captures).where(eq(captures.id, captureId))}`,
+      policyPageId: null,
+    })
     .where(inArray(certificates.id, jsonList(certIds)));
 
 export const isAlreadyLinked = (error: unknown): boolean => isTriggerError(error, "policies can be linked to a certificate only once");

@@ -63,14 +63,14 @@ export const listExpiredTestCertificates = (db: Database, now: Instant, max: num
       rejectedListId,
       groupId,
       listId: certificateGroups.entityListId,
-      captureId: policyCaptures.id,
+      captureId: policyCaptures.ord,
       privacyId: policyCaptures.privacyId,
       termsId: policyCaptures.termsId,
     })
     .from(certificates)
     .innerJoin(certificateForms, eq(certificateForms.id, formId))
     .leftJoin(certificateGroups, eq(certificateGroups.id, groupId))
-    .leftJoin(policyCaptures, eq(policyCaptures.id, policyCaptureId))
+    .leftJoin(policyCaptures, eq(policyCaptures.ord, policyCaptureId))
     .where(
       allOf(
         isTestCertificate,
@@ -110,9 +110,9 @@ const deleteUnusedPolicies = (db: Database, expired: readonly ExpiredTestCertifi
       .delete(policyCaptures)
       .where(
         allOf(
-          inArray(policyCaptures.id, jsonList(captures)),
+          inArray(policyCaptures.ord, jsonList(captures)),
           eq(policyCaptures.environment, "sandbox"),
-          notExistsIn(certificates, isTestCertificate, eq(certificates.policyCaptureId, policyCaptures.id)),
+          notExistsIn(certificates, isTestCertificate, eq(certificates.policyCaptureId, policyCaptures.ord)),
         ),
       ),
     db

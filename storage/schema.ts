@@ -320,7 +320,7 @@ export const certificates = table(
     evidenceHash: hexBytes().notNull(),
     gpc: flag().notNull().default(false),
     signature: base64Bytes().notNull(),
-    policyCaptureId: text(),
+    policyCaptureId: integer(),
     viewCount: integer().notNull().default(0),
     viewRows: integer().notNull().default(0),
     retentionUntil: instant().notNull(),
@@ -593,7 +593,8 @@ export const policySnapshots = table(
 export const policyCaptures = table(
   "policy_captures",
   {
-    id: text().primaryKey(),
+    ord: recordOrd(),
+    id: text().notNull().unique(),
     domain: text().notNull(),
     capturedAt: instant().notNull(),
     privacyId: text().references(() => policySnapshots.id),

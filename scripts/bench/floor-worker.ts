@@ -137,7 +137,7 @@ export default {
            (SELECT g.id FROM certificate_groups g WHERE g.purpose_id = (SELECT id FROM purposes WHERE business_id = ?1 AND environment = 'live' AND purpose = 'solar')
              AND g.entity_list_id = (SELECT id FROM entity_lists WHERE hash = 'e') AND g.origin_domain = 'www.example.com'), ?5, unhex(?6), unhex(?7), '{"email":"p***@e***.com","first_name":"P***"}', unhex(?8), ?9, ?10, unhex(?11),
            unhex(?12),
-           (SELECT id FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?15 AND (page IS NULL OR page = 'https://www.example.com/quote')
+           (SELECT ord FROM policy_captures WHERE origin = 'https://www.example.com' AND captured_at > ?15 AND (page IS NULL OR page = 'https://www.example.com/quote')
              ORDER BY captured_at DESC LIMIT 1), ?14, (SELECT coalesce(max(ord), 0) + 1 FROM changes), unhex(?16))`,
       ).bind(
         businessId,

@@ -76,7 +76,9 @@ export const newUnknownKey = (): string => generateSecret("sk_live_", firstShard
 /** Makes it look as if the origin's policies were captured within the last 15 minutes, as they usually are in a busy service. */
 export const capturePolicies = async (db: D1Like): Promise<void> => {
   await db
-    .prepare("INSERT INTO policy_captures (id, domain, origin, captured_at) VALUES ('cap_bench', 'www.example.com', ?, ?)")
+    .prepare(
+      "INSERT INTO policy_captures (id, domain, origin, captured_at) VALUES ('cap_00abcdefghjkmnpqrstvwxyz12', 'www.example.com', ?, ?)",
+    )
     .bind(origin, Date.now())
     .run();
 };

@@ -33,7 +33,9 @@ beforeAll(async () => {
       "INSERT INTO policy_snapshots (id, domain, kind, source_url, content_hash, captured_at) VALUES ('pol_x', 'x', 'privacy', 'x', ?, 1)",
     ).bind("ab".repeat(32)),
     env.DB.prepare("INSERT INTO policy_captures (id, domain, captured_at, privacy_id) VALUES ('cap_x', 'x', 1, 'pol_x')"),
-    env.DB.prepare("UPDATE certificates SET policy_capture_id = 'cap_x' WHERE id = ?").bind(certId),
+    env.DB.prepare("UPDATE certificates SET policy_capture_id = (SELECT ord FROM policy_captures WHERE id = 'cap_x') WHERE id = ?").bind(
+      certId,
+    ),
   ]);
 });
 

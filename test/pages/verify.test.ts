@@ -285,7 +285,10 @@ describe("policies", () => {
         ids.get("privacy") ?? null,
         ids.get("terms") ?? null,
       ),
-      env.DB.prepare("UPDATE certificates SET policy_capture_id = ? WHERE id = ?").bind(`cap_${certId}`, certId),
+      env.DB.prepare("UPDATE certificates SET policy_capture_id = (SELECT ord FROM policy_captures WHERE id = ?) WHERE id = ?").bind(
+        `cap_${certId}`,
+        certId,
+      ),
     ]);
   };
 
