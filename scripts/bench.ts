@@ -2,6 +2,7 @@
 //   npm run bench                     requests, memory and events
 //   npm run bench -- --only events    one section, or several: --only events,proofs
 //       requests     throughput, latency and CPU of each route against the floor, start time, sizes of served files
+//       startup      CPU time for starting the Worker, and the size of its bundle
 //       memory       peak memory under load and with 10 MB request bodies
 //       growth       list, search and verify as certificates grow, at --seed 1000,100000,1000000
 //       events       committing, delivering and reading events
@@ -60,6 +61,7 @@ import { measureShards } from "./bench/shards.ts";
 import { measureShares, measureFieldChange } from "./bench/shares.ts";
 import { measureShareGrowth } from "./bench/share-growth.ts";
 import { measureShareSweep } from "./bench/share-sweep.ts";
+import { measureStartup } from "./bench/startup.ts";
 import { consentRequest } from "./bench/submission.ts";
 import { buildAssets } from "./build.ts";
 import { createDemoWorld, type DemoBusiness } from "./demo-world.ts";
@@ -239,6 +241,7 @@ const measureMemory = async (bench: Bench): Promise<void> => {
 const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   requests: measureService,
   growth: (bench) => measureGrowth({ ...bench, sizes, rounds: slices.rounds }),
+  startup: (bench) => measureStartup({ ...bench, rounds: slices.rounds }),
   memory: measureMemory,
   events: measureEvents,
   proofs: (bench) => measureProofs({ ...bench, ...slices, logSizes: flags.log.split(",").map(Number) }),
