@@ -30,5 +30,5 @@ export const sha256Hex = (data: string | Uint8Array): string => toHex(sha256(dat
 export const hmacSha256 = (key: Uint8Array, data: string | Uint8Array): Uint8Array =>
   toUint8Array(createHmac("sha256", key).update(toInputBytes(data)).digest());
 
-/** Compares in constant time. Hashes both sides first, so that the time does not depend on their lengths either. */
+/** Compares in constant time. Hashes both sides first, because only values of equal length can be compared in constant time. */
 export const isEqualConstantTime = (a: string | Uint8Array, b: string | Uint8Array): boolean => timingSafeEqual(sha256(a), sha256(b));

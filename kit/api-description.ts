@@ -21,7 +21,7 @@ export interface ApiDescription extends JsonObject {
 const excludedTags: ReadonlySet<string> = new Set(["sign-in", "portal", "billing"]);
 const requiresSession = (requirement: JsonObject): boolean => "session" in requirement;
 
-/** Lists an API key before "no authentication", because the generated client uses the first alternative that it can satisfy. */
+/** Sorts an API key before "no authentication", because the generated client uses the first alternative that it can satisfy. */
 const compareSecurity = (a: JsonObject, b: JsonObject): number => Object.keys(b).length - Object.keys(a).length;
 
 const isProgrammatic = ({ tags, security }: Operation): boolean =>

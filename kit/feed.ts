@@ -84,7 +84,10 @@ const readPages = async (
   return { cursor, isComplete: true };
 };
 
-/** Handles the events after `from` in order until `signal` aborts, or, with `isOnce`, until the last one. Throws if refused. */
+/**
+ * Handles the events after `from` in order until `signal` aborts, or, with `isOnce`, until the last one. Throws if the service refuses a
+ * request.
+ */
 export const followFeed = async (options: FollowOptions, from: number): Promise<void> => {
   let cursor = from;
   for (let emptyPolls = 0; ; ) {

@@ -8,7 +8,10 @@ import { buildWidget } from "../widget/build.mjs";
 import { resolveDeployment } from "./deploy/config.ts";
 import { releaseAssets } from "./release-assets.ts";
 
-/** Saves the version's files for test/flows/earlier-releases.test.ts. Returns the new files; none if the version was saved before. */
+/**
+ * Saves the version's files for test/flows/earlier-releases.test.ts. Returns a list with the new folder, which is empty if the version was
+ * saved before.
+ */
 const saveForTests = async (): Promise<readonly string[]> => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
   const folder = join("test/releases", version);

@@ -82,7 +82,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
 }
 
 /**
- * Returns true if the control was guessed to be a phone field and its name or ID says that it is for a mobile number. If another phone
+ * Returns true if the control was guessed to be a phone field and its name or ID says that it is for a mobile number. If a different phone
  * field is filled in, the number is sent as `mobile`.
  */
 function isGuessedMobile({ control, key, rank }: IdentifiedControl): boolean {

@@ -75,7 +75,7 @@ function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Conf
   return Object.assign(collectFields(form, fieldMap), recipients);
 }
 
-/** The elements that the visitor has clicked since the page was loaded, and their ancestors. */
+/** The elements that the visitor has clicked since the page was loaded or the form was reset, and the ancestors of these elements. */
 const clickedTargets = new WeakSet<EventTarget>();
 
 /**

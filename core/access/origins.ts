@@ -89,7 +89,9 @@ export const verifyOrigin = (
   return found === null ? refuse("origin_not_verified") : ok(found);
 };
 
-/** Returns the rule that a page URL breaks, or null. Does not check the host, because `verifyPageUrl` does that later. */
+/**
+ * Returns the rule that a page URL breaks, or null. Does not check whether the host is verified, because `verifyPageUrl` does that later.
+ */
 export const validatePageUrl = (pageUrl: string): string | null => {
   if (pageUrl.length > maxPageUrlLength) return "must be at most 2,048 characters";
   if (hiddenCharacterPattern.test(pageUrl) || !/^https?:\/\/[^/\\@?#]+(?:[/?#]|$)/i.test(pageUrl) || !URL.canParse(pageUrl))

@@ -133,7 +133,7 @@ export const checkMetaTags = (contents: readonly string[], token: string): Verif
  */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
-/** A check without a response counts as failed only if the check is overdue by this much. */
+/** A check without a response, or whose responses disagree, counts as failed only if the check is overdue by this much. */
 const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;

@@ -43,7 +43,7 @@ const lineValidator =
 const validateMailingAddress = (text: string): string | null =>
   text.length > maxAddressLength ? `must be at most ${maxAddressLength} characters` : validateMultilineText(text);
 
-/** Validates a logo URL. Consumers' browsers load the logo, so its URL must use https and a host name and contain no credentials. */
+/** Validates a logo URL, which consumers' browsers load. It must use https, have a host with a dot, and contain no credentials. */
 const validateImageUrl = (text: string): string | null => {
   const rule = "must be an https URL of at most 2,048 characters";
   if (text.length > maxUrlLength || !/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return rule;

@@ -133,7 +133,10 @@ export const parseClientRegistration = (body: unknown, hosts: readonly string[])
   return { name: cleanClientName(client_name), redirectUris, authentication };
 };
 
-/** Returns a self-registered client. A well-known name is kept only if every redirect URI is on that assistant's hosts. */
+/**
+ * Returns a self-registered client. The name of a well-known assistant is kept only if every redirect URI is on one of that assistant's
+ * hosts.
+ */
 export const clientFromRegistration = (id: string, { name, redirectUris, authentication }: ClientRegistration): OAuthClient => {
   const hosts = redirectUris.flatMap((uri) => parseRedirectUri(uri)?.host ?? []);
   return { id, name: filterClaimedName(name, hosts), host: null, redirectUris, authentication };

@@ -150,8 +150,8 @@ export const advanceBillingStatus = (
 };
 
 /**
- * Unlinks a customer from the account when another customer starts to pay for it. Later events for the unlinked customer do not affect the
- * account.
+ * Unlinks a customer from the account when a different customer starts to pay for the account. Later events for the unlinked customer do
+ * not affect the account.
  */
 export const unlinkAccount = (status: BillingStatus): BillingStatus => ({ ...status, accountId: null, linkedAt: null });
 

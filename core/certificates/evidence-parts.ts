@@ -88,9 +88,9 @@ export interface EvidenceParts {
 }
 
 /**
- * Returns the types of audit entries that belong to the evidence. Excludes views, because every view would change the evidence, and
- * entries that anyone can cause, because they could fill a pack. Includes a type only if the loaded certificate shows that such an entry
- * exists, so that all of the evidence is from the same instant.
+ * Returns the types of audit entries that belong to the evidence. Views are excluded, because every view would change the evidence. Entries
+ * that anyone can cause are excluded, because they could fill a pack. A type is included only if the loaded certificate shows that such an
+ * entry exists, so that all of the evidence is from the same instant.
  */
 export const listEvidenceEventTypes = ({
   status,

@@ -1,5 +1,5 @@
 // The zip container of an evidence pack. Members are stored uncompressed, in exactly one encoding, independent of clock and machine. The
-// reader accepts only what the writer produces, so no byte can be changed, added or hidden, for example in comments, extra fields or gaps.
+// reader accepts only what the writer produces, so no byte can be added outside the members, for example in comments, extra fields or gaps.
 import { concatBytes, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 

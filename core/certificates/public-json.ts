@@ -29,7 +29,7 @@ export interface ViewContext {
   readonly now: Instant;
 }
 
-/** Returns the answer lists. Either both are present or neither is, because "asked and declined none" differs from "never asked". */
+/** Returns both answer lists, which may be empty, or neither if the person was not asked about each recipient. */
 export const toAnswersView = (answered: PublishedCertificate["answered"] | undefined) =>
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 

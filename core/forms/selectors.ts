@@ -4,7 +4,10 @@
 const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
 const maxSelectorNameLength = 200; // longer names make unusable selectors
 
-/** Escapes a name as an identifier, by the rules of CSSOM ("serialize an identifier"). */
+/**
+ * Escapes a name so that a selector reads it as one identifier. Escapes at least the characters that CSSOM escapes ("serialize an
+ * identifier").
+ */
 const escapeIdentifier = (name: string): string => {
   if (plainIdentifierPattern.test(name) && !/^-?$|^-[0-9]|^--$/.test(name)) return name;
   return [...name]

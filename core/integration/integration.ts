@@ -42,7 +42,7 @@ const warningMessages = {
 
 const getSelector = (control: FormControl): string => control.selector as string; // only controls that have a selector are mapped
 
-/** Returns the average confidence of the fields, reduced if the disclosure is missing or the page has several forms. */
+/** Returns the average confidence of the fields, reduced if the disclosure is missing in consent mode or the page has several forms. */
 const computeConfidence = (fields: readonly MappedField[], mapping: FormMapping, mode: IntegrationMode): number => {
   if (fields.length === 0) return 0;
   const average = fields.reduce((sum, { confidence }) => sum + confidence, 0) / fields.length;

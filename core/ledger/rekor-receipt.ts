@@ -86,7 +86,8 @@ export interface RekorTrust {
 }
 
 /**
- * Like `verifyReceipt`, but for Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt from another kind of ledger.
+ * Like `verifyReceipt`, but for Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt from a different kind of
+ * ledger.
  */
 export const verifyRekorReceipt = async (
   crypto: RekorCrypto,

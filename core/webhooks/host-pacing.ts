@@ -31,7 +31,7 @@ export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted
 export const getEndpointHost = (url: string): string => new URL(url).hostname;
 
 /**
- * The maximum time before a queue asks for another permit. If the host returns a 2xx status for another endpoint or a test, the queue
+ * The maximum time until a queue asks for a permit again. If the host returns a 2xx status for a different endpoint or a test, the queue
  * therefore learns of it within a minute.
  */
 export const maxHostWaitMs = minuteMs;

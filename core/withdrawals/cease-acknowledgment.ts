@@ -37,8 +37,8 @@ export const acknowledgeCease = ({
 };
 
 /**
- * Creates the event that acknowledges the withdrawal for the recipients in `ceased`. The event has an audit entry but no ledger statement,
- * because the ledger anchors the audit log, and no public event, because the business made the request itself.
+ * Creates the event that acknowledges the withdrawal for the recipients in `ceased`. The event has an audit entry. It has no ledger
+ * statement, because the ledger anchors the audit log, and no public event, because the business made the request itself.
  */
 export const acknowledgeEntityCease = ({
   certificate,

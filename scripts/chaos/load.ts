@@ -34,7 +34,7 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
   let serial = 0;
   const nextAddress = () => ({ "cf-connecting-ip": `10.50.${(serial >> 8) & 255}.${serial & 255}` });
 
-  /** Returns the token of the person's withdrawal link, or null if no certificate was acknowledged. */
+  /** Returns the submission and the token of the person's withdrawal link. The token is null if no certificate was acknowledged. */
   const submit = async (business: Business, phase: number): Promise<{ readonly submission: Submission; readonly token: string | null }> => {
     const { headers, body } = consentRequest(business.account, origin, serial++);
     const { email } = (JSON.parse(body as string) as { fields: { email: string } }).fields;

@@ -268,7 +268,8 @@ const writePart = async (
 };
 
 /**
- * Returns the interrupted export in a folder. Returns null if there is none, or if the service's data has changed since it was interrupted.
+ * Returns the interrupted export in a folder. Returns null if there is none, or if the service's data has changed since the export was
+ * interrupted.
  */
 const resumeExport = (
   { folder, passphrase, report }: ExportOptions,

@@ -126,7 +126,10 @@ export const openTextStore = (stateDir: string, namespace: string) => {
   };
 };
 
-/** Computes a value that changes whenever a database, object or KV value of the service changes. */
+/**
+ * Computes a value from the sizes and modification times of the service's files, so that it changes whenever stored data changes. Rate
+ * limits and the states of webhook hosts are not included.
+ */
 export const computeStateSignature = (stateDir: string): string => {
   const root = join(stateDir, "v3");
   const files = (readdirSync(root, { recursive: true, encoding: "utf8" }) as string[])

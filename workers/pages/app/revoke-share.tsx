@@ -1,5 +1,5 @@
-// Serves /stop/{share_id}, the link in an email that stops a share without a sign-in. The link's token is in the URL fragment, which
-// browsers do not send. The page script copies the token into the form, so only submitting the form sends it.
+// Serves /stop/{share_id}, to which emails link so that people can stop a share without signing in. The link's token is in the URL
+// fragment, which browsers do not send. The page script copies the token into the form, so only submitting the form sends it.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { setCookie } from "hono/cookie";

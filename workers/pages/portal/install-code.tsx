@@ -73,7 +73,7 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
       <HighlightedCode text={built.snippet} language="html" />
     </Code>
   );
-  // A share button has only the tag, because the person decides in a separate window.
+  // The code for a share button is only the tag, because the person decides in a separate window.
   if (built.mode === "share") return <div class="code">{tag}</div>;
   return (
     <div class="code panels">

@@ -231,8 +231,8 @@ const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequ
 };
 
 /**
- * Redirects the person after signing in: to the business list if they belong to several businesses, to the invitations if they belong to
- * none, and otherwise to `next`.
+ * Redirects the person after signing in: to the invitations if they belong to no business, to the business list if they belong to several
+ * (unless `next` is `provePath`), and otherwise to `next`.
  */
 export const redirectSignedIn = async (c: Context<AppEnv>, token: string, next: string): Promise<Response> => {
   const { services } = c.var;

@@ -11,8 +11,8 @@ const decodeAll = (text: string): string => {
 };
 
 /**
- * Returns the 43-character token in the parameter `name` of the fragment or the query, and removes the token from the address bar. Returns
- * undefined if there is no token.
+ * Returns the 43-character token in the parameter `name` of the fragment or the query. Then removes everything except the path and the
+ * language from the address bar. Returns undefined if there is no token.
  */
 export const takeLinkToken = (name: string): string | undefined => {
   const text = decodeAll(location.search + location.hash).replace(/\s+/g, "");
