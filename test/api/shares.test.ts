@@ -98,6 +98,18 @@ describe("a share", () => {
     ]);
   });
 
+  test.each([
+    ["with a line break", "Too many calls.\r\nPlease stop.", "Too many calls. Please stop."],
+    ["with a direction mark", "\u200f\u05d3\u05d9", "\ufffd\u05d3\u05d9"],
+    ["with a control character", "a\u0007b", "a\ufffdb"],
+  ])("is revoked regardless of the characters in the reason: %s", async (_name, reason, stored) => {
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
+    expect(describeOutcome(await pat.post(`/v1/me/sever/${share.id}`, { reason: "x".repeat(201) }))).toBe("400 invalid_request");
+    expect((await pat.post(`/v1/me/sever/${share.id}`, { reason })).status).toBe(200);
+    expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data).toMatchObject({ status: "revoked", reason: stored });
+  });
+
   test("sends its business an event for a changed field in its scope, and for no other", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { scope: ["email", "name"] });

@@ -4,7 +4,7 @@ import type { Actor } from "../../../core/actor.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Share } from "../../../core/shares/share.ts";
-import { parseLine } from "../../../core/text.ts";
+import { replaceRefusedCharacters, trimWhiteSpace } from "../../../core/text.ts";
 import type { Instant } from "../../../core/time.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import { isOutdatedShare } from "../../../storage/share-changes.ts";
@@ -20,6 +20,16 @@ export type ShareRevoker = { readonly person: Person } | { readonly token: strin
 export type RevocationRefusal = "invalid_request" | "unauthorized" | "not_found" | "share_inactive" | "storage_unavailable";
 
 const maxReasonLength = 200;
+
+/**
+ * Returns the reason on one line, or null if it is empty. Only the length can be refused, because a character in an optional text must not
+ * keep a person from stopping a share. Other characters that cannot be stored become U+FFFD.
+ */
+const parseReason = (text: string | null): Result<string | null, "invalid_request"> => {
+  const reason = trimWhiteSpace(text ?? "").replace(/[\t\r\n\u2028\u2029]+/g, " ");
+  if (reason.length > maxReasonLength) return refuse("invalid_request", `reason: must be at most ${maxReasonLength} characters.`);
+  return ok(replaceRefusedCharacters(reason) || null);
+};
 
 /** Returns the earlier revocation if the share was already revoked, and `share_inactive` if it ended in another way. */
 const repeatRevocation = (share: Share): Result<RevocationResult, "share_inactive"> =>
@@ -39,7 +49,7 @@ export const revokeShareByPerson = async (
   request: { readonly reason: string | null; readonly requestId: string },
   saveIdempotentResponse?: SaveIdempotentResponse<RevocationResult>,
 ): Promise<Result<RevocationResult, RevocationRefusal>> => {
-  const reason = parseLine("reason", request.reason, maxReasonLength);
+  const reason = parseReason(request.reason);
   if (!reason.ok) return reason;
   const isLink = "token" in revoker;
   if (isLink && (id === null || !(await isRevokeToken(services, id, revoker.token)))) return refuse("unauthorized");
