@@ -60,7 +60,7 @@ interface FollowOptions {
   readonly saveCursor: (cursor: number) => void;
 }
 
-/** Handles all events after `from`. If a page was refused, waits until a retry can succeed and returns `isComplete: false`. */
+/** Handles all events after `from`. If a page was refused, waits as `waitOrThrow` does and returns `isComplete: false`. */
 const readPages = async (
   { svc, types, signal, handleEvent, saveCursor }: FollowOptions,
   from: number,

@@ -43,8 +43,8 @@ export function findDisclosureElements(selector: string | undefined): HTMLElemen
 }
 
 /**
- * Returns the first displayed element inside the form. If there is none, returns the first one outside every form. A disclosure in another
- * form belongs to that form.
+ * Returns the first displayed element inside the form. If there is none, returns the first one outside every form. A disclosure in a
+ * different form belongs to that form.
  */
 function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): Disclosure | undefined {
   for (const owner of [form, null]) {

@@ -33,7 +33,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const normalizeDnsName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
 
-/** Parses the records. Returns null if any record does not have the expected shape. */
+/** Parses the records. Returns null if they are malformed or too many. */
 const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   if (answer === undefined) return [];
   if (!Array.isArray(answer) || answer.length > maxRecords) return null;

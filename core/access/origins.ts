@@ -55,7 +55,9 @@ const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   return isLocalHttp(url, rules);
 };
 
-/** A host that passed the check. `domainId` is the verified domain that covers it; null for a sandbox client on http://localhost. */
+/**
+ * A host that passed the check. `domainId` is the ID of the verified domain that covers it; null for a sandbox client on http://localhost.
+ */
 export interface VerifiedHost {
   readonly host: string;
   readonly domainId: string | null;
@@ -75,7 +77,8 @@ const getHostSpellings = (url: URL): readonly string[] =>
   url.port === "" ? [url.host, `${url.host}:${url.protocol === "https:" ? 443 : 80}`] : [url.host];
 
 /**
- * A host that passed the check. `domainId` is the ID of the verified domain that covers it; null for a sandbox client on http://localhost.
+ * Verifies an Origin header: scheme, host and port must be spelled as a browser sends them, and a verified domain must cover the host.
+ * Refuses a missing Origin and `null`, which a sandboxed frame sends.
  */
 export const verifyOrigin = (
   origin: string | null,

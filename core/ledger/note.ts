@@ -177,7 +177,7 @@ export type NoteVerdict = Verdict<{ signatures: readonly VerifiedSignature[] }, 
 
 /**
  * Verifies the signatures by `keys` and ignores lines by other keys. Fails with `bad_signature` if a line has the name and key ID of one of
- * `keys` but its signature is invalid. Fails with `no_known_signature` if every line is by another key.
+ * `keys` but its signature is invalid. Fails with `no_known_signature` if no line is by one of `keys`.
  */
 export const verifyNote = async (crypto: NoteCrypto, note: Note, keys: readonly VerifierKey[]): Promise<NoteVerdict> => {
   const signatures: VerifiedSignature[] = [];

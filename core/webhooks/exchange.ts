@@ -48,7 +48,10 @@ const decodeStart = (bytes: Uint8Array): string => {
   return new TextDecoder().decode(bytes.subarray(0, end));
 };
 
-/** Reads the first bytes of a body as text. Bytes that are not UTF-8 become U+FFFD. `hasMore` says whether the body continues. */
+/**
+ * Reads the first bytes of a body as text. Bytes that are not UTF-8, and control characters except tabs and line breaks, become U+FFFD.
+ * `hasMore` says whether the body continues.
+ */
 export const toResponseBody = (bytes: Uint8Array, hasMore: boolean): { readonly body: string; readonly isCut: boolean } => {
   const text = decodeStart(bytes).replace(controlCharacters, "\ufffd");
   const body = decodeStart(encodeUtf8(text)); // a replacement character takes three bytes
