@@ -14,7 +14,7 @@ process.env.WRANGLER_HIDE_BANNER ??= "true";
 // as if it were the only one. Together they take 1 GiB after a minute of load. With a young generation of 2 MiB, they take about 400 MiB.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--max-semi-space-size=2";
 
-/** Loads wrangler when it is needed. It takes half a second, and a restart without changes does not need it. */
+/** Loads wrangler only when it is needed, because loading takes half a second, and a restart without changes does not need wrangler. */
 const loadWrangler = (): typeof import("wrangler") => createRequire(import.meta.url)("wrangler") as typeof import("wrangler");
 
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");

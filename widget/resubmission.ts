@@ -1,4 +1,4 @@
-// Submits a held form again. The page, the browser and the backend see the same as without this script.
+// Submits a held form again. The page, the browser and the backend see the same submission as without this script.
 
 import { callForm, getControls } from "./native-form.ts";
 

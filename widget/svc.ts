@@ -1,5 +1,5 @@
-// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent. Only one instance runs per window. It does not read values
-// or send anything before a form is submitted. Share mode is a separate file that is loaded only for share tags.
+// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent. Only one instance runs per window. The script does not read
+// values or send anything before a form is submitted. Share mode is a separate file that is loaded only for share tags.
 
 import { type Config, type ConsentOptions, createConfig, configFromTag, isTargetForm, getOwnScriptUrl, findTags } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";

@@ -13,7 +13,10 @@ export interface SecretStepResult {
   readonly next: object | null;
 }
 
-/** Runs one step in the service. If `before` is null, all secrets that exist now are replaced. */
+/**
+ * Runs one step in the service. If `before` is null, the step covers all secrets that exist now. If `isCheck` is true, no secret is
+ * replaced.
+ */
 export type ReplaceSecrets = (request: {
   readonly before: string | null;
   readonly webhookId: string | null;
@@ -52,7 +55,7 @@ const saveState = (path: string, webhook: WebhookRotationState): void => {
 
 const describeScope = (webhookId: string | null): string => (webhookId === null ? "every webhook endpoint" : webhookId);
 
-/** Returns the interrupted rotation, or null if there is none. Throws if it is for other endpoints. */
+/** Returns the interrupted rotation, or null if there is none. Throws if the interrupted rotation is for different endpoints. */
 const findInterrupted = ({
   statePath,
   webhookId,

@@ -1,4 +1,5 @@
-// The rotations that `npm run keys -- rotate` can run, as steps. A step either changes secrets or makes the service rewrap its stored data.
+// The rotations that `npm run keys -- rotate` can run, as steps. A step either changes secrets or makes the service process its stored data
+// with the new key.
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { maxDurationDays } from "../../core/shares/grant.ts";
 import type { Secrets } from "../deploy/secrets.ts";

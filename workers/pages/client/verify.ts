@@ -18,7 +18,10 @@ const getElementText = (element: Element): string => (element instanceof HTMLTim
 const listBoundTexts = (root: ParentNode, bound: string): string[] =>
   [...root.querySelectorAll(`[data-bound="${bound}"]`)].map(getElementText);
 
-/** Returns the value that the page shows for a member, or null if several elements show different values. */
+/**
+ * Returns the value that the page shows for a member. Returns null if no element shows the member, or if several elements show different
+ * values.
+ */
 const getShownValue = (bound: string): string | null => {
   const [first, ...others] = listBoundTexts(document, bound);
   return first !== undefined && others.every((other) => other === first) ? first : null;
