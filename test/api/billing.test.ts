@@ -505,6 +505,26 @@ describe("an unpaid account", () => {
     expect(await entriesAbout(free.id)).toEqual(["business.plan_changed", ...Array.from({ length: 3 }, () => "business.status_changed")]);
   });
 
+  test("is suspended although the change of another account fails", async () => {
+    const { other } = world;
+    const beganAt = Date.now() - 120_000;
+    const earlier = createCustomer(other.id, "enterprise", { beganAt });
+    const later = createCustomer(free.id, "enterprise");
+    const { status, plan } = (await accountOf(other.id)) ?? {};
+    await sendAll(earlier.checkout(0), earlier.failed(0), later.checkout(0), later.failed(0));
+    await env.DB.prepare("UPDATE billing_customers SET past_due_since = 1 WHERE account_id = ?").bind(other.id).run();
+    await env.DB.exec(
+      `CREATE TRIGGER other_is_held BEFORE UPDATE OF status ON businesses WHEN NEW.id = '${other.id}' AND NEW.status = 'suspended' BEGIN SELECT RAISE(ABORT, 'away'); END`,
+    );
+    try {
+      await sweepIn(15);
+      expect([(await accountOf(other.id))?.status, (await accountOf(free.id))?.status]).toEqual(["past_due", "suspended"]);
+    } finally {
+      await env.DB.exec("DROP TRIGGER other_is_held");
+      await env.DB.prepare("UPDATE businesses SET status = ?, plan = ? WHERE id = ?").bind(status, plan, other.id).run();
+    }
+  });
+
   test("stays suspended after a payment if an operator suspended it", async () => {
     const customer = createCustomer(free.id, "enterprise");
     await sendAll(customer.checkout(0), customer.failed(1));
