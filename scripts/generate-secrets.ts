@@ -17,7 +17,7 @@ export interface DeploymentNames {
 export const serviceSecrets = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "LOG_SEED", "ANCHOR_KEY", "LEDGER_WRITE_TOKEN"] as const;
 /** The secrets of a service with an embedded ledger, whose keys are derived from LOG_SEED. */
 export const embeddedSecrets = [...serviceSecrets, "LEDGER_AUDITOR_TOKEN"] as const;
-/** The secrets of a ledger in another account. Of these, the service has only the write token. */
+/** The secrets of a ledger in a different Cloudflare account. Of these, the service has only the write token. */
 export const ledgerSecrets = ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"] as const;
 export type SecretName = (typeof serviceSecrets)[number] | (typeof ledgerSecrets)[number] | "AUDIT_KEY";
 /** Every secret. AUDIT_KEY, LEDGER_KEY and LEDGER_WITNESS_KEY replace keys that are otherwise derived. */

@@ -117,6 +117,8 @@ export interface EmailCodeComparison {
   readonly given: string;
 }
 
-/** Returns the ID of the matching code, or null. Always compares every code, so that the response time reveals nothing. */
+/**
+ * Returns the ID of the matching code, or null. Always compares every code, so that the response time does not reveal which code matches.
+ */
 export const findMatchingCodeId = (compared: readonly EmailCodeComparison[]): string | null =>
   compared.filter(({ expected, given }) => isEqualConstantTime(expected, given))[0]?.id ?? null;

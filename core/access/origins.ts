@@ -47,7 +47,7 @@ const isLocalHttp = (url: URL, rules: OriginRules): boolean =>
 
 /**
  * Returns whether the URL's scheme and port are accepted: https on its default port or, for a local host that the rules allow, plain http
- * or another port. Also refuses an empty label (such as after a trailing dot) and `*`, which the URL parser accepts in a host.
+ * or a different port. Also refuses an empty label (such as after a trailing dot) and `*`, which the URL parser accepts in a host.
  */
 const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
   if (url.hostname.split(".").includes("") || url.hostname.includes("*")) return false;

@@ -38,7 +38,7 @@ const hashTextHex = (hash: HashFunction, text: string): string => toHex(hash(enc
 
 /**
  * Returns the head of an empty chain. The chain's first entry contains it as the previous hash. The head depends on the chain and its
- * index, so that one principal's chain cannot be presented as another's.
+ * index, so that one principal's chain cannot be presented as that of a different principal.
  */
 export const createGenesisHead = (hash: HashFunction, { chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,

@@ -1,5 +1,5 @@
 // The shards into which a business issues certificates. The first one is the shard of the business's account. Whenever the current shard is
-// full, the business continues in another one.
+// full, the business continues in a different shard.
 import { shardOfId, type BusinessId, type ShardId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 

@@ -14,8 +14,8 @@ export interface ShardFill {
 }
 
 /**
- * A shard that is filled to this fraction of its size limit gets no new accounts, and new certificates are issued into another shard. The
- * remaining space is for withdrawals, page views and email of the accounts and certificates that it already has.
+ * A shard that is filled to this fraction of its size limit gets no new accounts, and new certificates are issued into a different shard.
+ * The remaining space is for withdrawals, page views and email of the accounts and certificates that it already has.
  */
 const fullRatio = 0.7;
 

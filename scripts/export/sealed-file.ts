@@ -10,7 +10,7 @@ const lengthBytes = 4;
 const chunkTextBytes = 1_048_576; // enough to compress well
 const maxChunkBytes = 64 * 1_048_576; // a line is one row, and a row in any store has at most a few MiB
 
-/** Each file has its own key, so a chunk cannot be moved to another file. */
+/** Each file has its own key, so a chunk cannot be moved to a different file. */
 const deriveFileKey = (exportKey: Uint8Array, salt: Uint8Array, path: string): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", exportKey, salt, `svc-export-1 file\n${path}`, 32));
 

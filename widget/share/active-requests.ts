@@ -1,5 +1,5 @@
-// Waits for the response to a share request: a message from the consent sheet, or a code that another window of this page received in its
-// URL. Ignores responses whose `state` is not that of the request.
+// Waits for the response to a share request: a message from the consent sheet, or a code that a different window of this page received in
+// its URL. Ignores responses whose `state` is not that of the request.
 
 import { fillForm } from "./fill-form.ts";
 import { waitForForm, findOffer, dispatchShareEvent } from "./offers.ts";

@@ -1,5 +1,5 @@
 // Handles a response that the sheet put in this page's URL because it could not reach an opener. If the page that started the request is
-// open in another window, that page gets the response. Otherwise, this page handles it.
+// open in a different window, that page gets the response. Otherwise, this page handles it.
 
 import { offers, dispatchShareEvent } from "./offers.ts";
 import { type PendingRequest, findPending } from "./pending-requests.ts";

@@ -383,6 +383,6 @@ const endedConnectionPage = (view: EndConnectionView, title: string, advice: str
 
 export const endedPage = (view: EndConnectionView): Page => endedConnectionPage(view, view.messages.ended, view.messages.endedAdvice);
 
-/** Shown for a link that was already used, and for a connection that ended in another way. */
+/** Shown for a link that was already used, and for a connection that ended in a different way. */
 export const alreadyEndedPage = (view: EndConnectionView): Page =>
   endedConnectionPage(view, view.messages.alreadyEnded, view.messages.alreadyEndedAdvice);

@@ -101,8 +101,8 @@ export const renderMemberPage = (
 };
 
 /**
- * Renders the same page for a record that does not exist and for a record of another business, so that the response does not reveal which
- * IDs exist.
+ * Renders the same page for a record that does not exist and for a record of a different business, so that the response does not reveal
+ * which IDs exist.
  */
 export const notFoundPage = (request: PortalRequest): Promise<Response> =>
   renderMemberPage(request, {

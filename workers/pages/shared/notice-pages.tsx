@@ -99,7 +99,7 @@ export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response>
 /** Shown if too many forms were submitted from one network. */
 export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");
 
-/** Shown for a form that came from another site, or that no page of this site sends. */
+/** Shown for a form that came from a different site, or that no page of this site sends. */
 export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
   renderNotice(c, "forbidden", (messages) => ({ icon: "ban", title: messages.withdraw.foreign, advice: messages.withdraw.foreignAdvice }));
 
