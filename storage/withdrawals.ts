@@ -160,9 +160,20 @@ const named = certificateAddresses;
 /** Counts stop at this number, because anyone can create any number of certificates about a person. */
 export const maxCounted = 1_000;
 
+const maxCompoundTerms = 5; // D1's limit for one compound SELECT
+
+/** Builds the union of any number of selects. Nests them if there are more than D1 allows in one compound SELECT. */
+const unionOf = (selects: readonly SQL[]): SQL => {
+  if (selects.length <= maxCompoundTerms) return sql.join([...selects], sql` union `);
+  const groups = Array.from({ length: Math.ceil(selects.length / maxCompoundTerms) }, (_, at) =>
+    selects.slice(at * maxCompoundTerms, (at + 1) * maxCompoundTerms),
+  );
+  return unionOf(groups.map((group) => sql`select * from (${unionOf(group)})`));
+};
+
 /** Selects the `ord` of active certificates in the scope. For each address, selects the first `max` in the given order. */
 const selectActive = ({ addressIndexes, ...of }: AddressScope, condition: SQL, order: readonly SQL[], max: number): SQL =>
-  sql`(${sql.join(
+  sql`(${unionOf(
     addressIndexes.flatMap(listStoredForms).map((index) => {
       const first = query
         .select({ ord: named.certOrd })
@@ -172,7 +183,6 @@ const selectActive = ({ addressIndexes, ...of }: AddressScope, condition: SQL, o
         .limit(max);
       return sql`select * from ${first}`;
     }),
-    sql` union `,
   )})`;
 
 const oldestFirst = [asc(named.issuedAt), asc(named.certOrd)];

@@ -171,7 +171,8 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
     expect(describeOutcome(await post(read, "/v1/me/certificates/withdraw", { scope: "everything" }, { cookie }))).toBe("200 ok");
     expect(await Promise.all([near, far].map(statusOf))).toEqual(["revoked", "revoked"]);
     const phone = createPhone();
-    const byPhone = [await issue(write, { email, phone }), await issue(read, { email: createEmailAddress(), phone })];
+    const several = { email, work_email: createEmailAddress(), phone, mobile: createPhone() };
+    const byPhone = [await issue(write, several), await issue(read, { email: createEmailAddress(), phone })];
     const recorded = { method: "phone", received_at: new Date(Date.now() - 1_000).toISOString(), scope: "business" };
     const answer = await post(read, `/v1/certs/${byPhone[0]}/withdrawals`, recorded, asBusiness(world.acme));
     expect(describeOutcome(answer)).toBe("201 ok");
