@@ -73,7 +73,8 @@ export class IntakeJournal extends DurableObject<object> {
     // If the whole journal has fewer entries than `room`, there is no need to count the client's entries.
     const mayExceed = room !== null && usage.entries >= room;
     if (mayExceed && tables.countOfClient(sql, entry.clientId, entry.day) >= room) return { kind: "refused" };
-    this.ctx.storage.transactionSync(() => tables.insertEntry(sql, entry));
+    const isInserted = this.ctx.storage.transactionSync(() => tables.insertEntry(sql, entry));
+    if (!isInserted) return { kind: "refused" };
     if (this.#alarmAt > Date.now() + retryMs) await this.#arm(firstTryMs);
     return { kind: "journaled" };
   }

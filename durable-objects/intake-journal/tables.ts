@@ -3,6 +3,7 @@ import type { CertId, ClientId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";
 import type { JournalEntry, KeyedReceipt } from "./entry.ts";
+import { maxEntryBytes } from "./limits.ts";
 
 type StoredStatement = readonly [textId: number, params: readonly unknown[]];
 
@@ -20,11 +21,15 @@ const loadStatements = (sql: SqlStorage, stored: string): CompiledStatement[] =>
     params,
   }));
 
-export const insertEntry = (sql: SqlStorage, entry: JournalEntry): void => {
+const countBytes = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+
+/** Inserts an entry. Returns false and inserts nothing if it is too large for a row. */
+export const insertEntry = (sql: SqlStorage, entry: JournalEntry): boolean => {
   const { certId, clientId, day, fingerprint, issuedAt, receipt, published } = entry;
   const statements = storeStatements(sql, entry.statements);
   const twinStatements = storeStatements(sql, entry.twinStatements);
-  const bytes = published.length + statements.length + twinStatements.length + (receipt?.receiptSealed.length ?? 0);
+  const bytes = countBytes([published, statements, twinStatements, receipt?.receiptSealed ?? ""]);
+  if (bytes > maxEntryBytes) return false;
   sql.exec(
     `INSERT INTO entry (cert_id, client_id, day, fingerprint, issued_at, key_hash, body_hash, receipt_sealed, published, statements,
        twin_statements, bytes)
@@ -32,6 +37,7 @@ export const insertEntry = (sql: SqlStorage, entry: JournalEntry): void => {
     ...[certId, clientId, day, fingerprint, issuedAt, receipt?.keyHash ?? null, receipt?.bodyHash ?? null],
     ...[receipt?.receiptSealed ?? null, published, statements, twinStatements, bytes],
   );
+  return true;
 };
 
 type ReceiptRow = { key_hash: string; body_hash: string; receipt_sealed: string };

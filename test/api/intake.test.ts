@@ -209,6 +209,24 @@ describe("POST /v1/consent while the database does not respond", () => {
     const answer = await submit(service);
     expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
   });
+
+  const names = (character: string) => Array.from({ length: 1_000 }, (_, at) => `${at}`.padEnd(200, character));
+
+  test("issues a certificate with the longest disclosure and the longest list of recipients in Latin script", async () => {
+    await setFault("hang");
+    const answer = await submit(isolate, undefined, { entities: names("n"), disclosure_text: "d".repeat(200_000) });
+    expect(answer.status).toBe(201);
+    await endFault();
+    await waitUntilPlaced();
+    expect(await countWritten(answer.body.data.cert_id)).toEqual(once);
+  });
+
+  test("returns 503 if the submission is too large for a row of the journal", async () => {
+    await setFault("hang");
+    const answer = await submit(isolate, undefined, { entities: names("名"), disclosure_text: "名".repeat(200_000) });
+    expect([answer.status, answer.body.error?.code]).toEqual([503, "storage_unavailable"]);
+    expect(await countEntries()).toBe(0);
+  });
 });
 
 describe("a first attempt that reached the database without a response, and whose repeat was journaled", () => {
