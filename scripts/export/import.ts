@@ -12,7 +12,7 @@ import { createObjectFile, getObjectPath, openTextStore } from "./local-stores.t
 import { manifestName, readManifest, type ExportedFile, type Manifest } from "./manifest.ts";
 import { createRowInserter, isTableHeader, quoteName } from "./rows.ts";
 import { DamagedFileError, readSealedLines } from "./sealed-file.ts";
-import { assertSameLogNames, openImportRewrapper, type MovedSettings, type Vars } from "./settings.ts";
+import { assertSameLogNames, openImportRewrapper, toImportedSettings, type MovedSettings, type Vars } from "./settings.ts";
 
 export interface ImportOptions {
   /** Folder for the state of the service. It must not contain data yet. */
@@ -164,7 +164,7 @@ const prepareFolder = async (building: string, manifest: Manifest, extraShards: 
 };
 
 /**
- * Imports an export. Returns the settings that moved with the data, which the caller must save before it starts the service. Throws if the
+ * Imports an export. Returns the settings that must match the data. The caller must save them before it starts the service. Throws if the
  * state folder has data, the export is damaged, the passphrase is wrong, the schema version differs, or the names of the logs would change.
  */
 export const runImport = async (options: ImportOptions): Promise<Vars> => {
@@ -175,7 +175,7 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
   assertSameLogNames(moved, vars);
   if (options.isDryRun === true) {
     checkFiles(options, manifest, exportKey);
-    return moved.settings;
+    return toImportedSettings(moved, vars);
   }
   if (existsSync(join(stateDir, "v3"))) throw new Error(`${stateDir} already has data. Move the folder first.`);
   const extraShards = [...new Set([...options.extraShards, ...addableShards.filter((shard) => manifest.shards.includes(shard))])];
@@ -209,7 +209,7 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
       database.close();
     }
   }
-  return moved.settings;
+  return toImportedSettings(moved, vars);
 };
 
 /** Turns the imported state into the state of the service. Call this after the settings are saved. */

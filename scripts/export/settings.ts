@@ -47,6 +47,17 @@ export const collectMovedSettings = (vars: Vars): MovedSettings => ({
 });
 
 /**
+ * Returns the settings to save after an import. A moved setting that the exported deployment does not use becomes empty. Otherwise, a value
+ * of the importing deployment would stay in use, and links or signatures would not match the data.
+ */
+export const toImportedSettings = ({ settings }: MovedSettings, vars: Vars): Vars =>
+  Object.fromEntries(
+    movedSettings
+      .filter((name) => settings[name] !== undefined || (vars[name] ?? "") !== "")
+      .map((name) => [name, settings[name] ?? ""] as const),
+  );
+
+/**
  * Throws if the logs have other names in this deployment than in the export. The names are part of the existing entries and checkpoints, so
  * they must stay the same.
  */

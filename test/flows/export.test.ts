@@ -256,7 +256,11 @@ describe("an export and its import into another deployment", () => {
       for (const known of [visitor, world.acme.id, sourceVars.INDEX_KEY as string]) expect(text.includes(known), path).toBe(false);
     }
 
-    const targetVars = { ...generateDevVars(), MASTER_KEYS: generateDevVars().MASTER_KEYS?.replace("1:", "7:") as string };
+    const targetVars = {
+      ...generateDevVars(),
+      MASTER_KEYS: generateDevVars().MASTER_KEYS?.replace("1:", "7:") as string,
+      LINK_KEYS: `1:${generateDevVars().INDEX_KEY}`,
+    };
     await expect(runImport(importOptions(targetVars, { passphrase: "another long passphrase" }))).rejects.toThrow("not the passphrase");
     const checked: string[] = [];
     await runImport(importOptions(targetVars, { isDryRun: true, report: (text) => checked.push(text) }));
@@ -269,6 +273,7 @@ describe("an export and its import into another deployment", () => {
     expect(continued).toHaveLength(manifest.files.length - 40);
     finishImport(importOptions(targetVars));
     expect(moved.MASTER_KEYS).toBeUndefined();
+    expect(moved.LINK_KEYS).toBe(""); // the exported deployment has none, so its links depend on INDEX_KEY
     rmSync(join(folder, "source"), { recursive: true });
 
     const vars = { ...targetVars, ...moved };
