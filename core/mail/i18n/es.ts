@@ -227,7 +227,7 @@ export const es: MailMessages = {
     intro: "Usted conectó {client} con svc. El asistente puede leer sus registros, pero no puede aceptar nada en su nombre.",
     identityVerified: "Confirmada por {host}",
     identityUnverified: "No verificada. El propio asistente eligió este nombre.",
-    access: "Si lo conectó a su cuenta personal, el asistente también puede corregir datos de contacto y cancelar permisos.",
+    access: "Si lo conectó a su cuenta personal, el asistente también puede actualizar sus datos de contacto y cancelar permisos.",
     action: "Desconectar el asistente",
     hint: "Puede desconectarlo en cualquier momento.",
     wrongTitle: "¿No fue usted?",

@@ -232,7 +232,7 @@ export const frCa: MailMessages = {
     intro: "Vous avez connecté {client} à svc. L’assistant peut lire vos dossiers, mais il ne peut donner aucun consentement.",
     identityVerified: "Confirmée par {host}",
     identityUnverified: "Non vérifiée. L’assistant a choisi ce nom lui-même.",
-    access: "Si vous l’avez connecté à votre compte personnel, il peut aussi corriger des coordonnées et arrêter des partages.",
+    access: "Si vous l’avez connecté à votre compte personnel, il peut aussi mettre à jour vos coordonnées et arrêter des partages.",
     action: "Déconnecter l’assistant",
     hint: "Vous pouvez le déconnecter en tout temps.",
     wrongTitle: "Ce n’était pas vous?",
@@ -252,7 +252,7 @@ export const frCa: MailMessages = {
     intro: "Un de vos points de terminaison n’accepte pas les événements que nous envoyons. Nous continuerons d’essayer.",
     action: "Voir le point de terminaison",
     hint: "Vous y verrez les dernières réponses. Quand le point de terminaison fonctionnera de nouveau, vous pourrez y renvoyer les événements non livrés.",
-    missedTitle: "Vous avez manqué des événements?",
+    missedTitle: "Il vous manque des événements?",
     missed: "Tous les événements figurent aussi, dans l’ordre, dans le flux d’événements\u00a0: GET /v1/events.",
   },
   webhook_secret_replaced: {

@@ -15,14 +15,14 @@ export const messages: ConnectMessages = {
   roles: { owner: "propietario", member: "miembro" },
   can: "El asistente podrá",
   consumerCan: [
-    "Leer lo que comparte y su historial",
+    "Leer lo que usted comparte y su historial",
     "Actualizar sus datos de contacto",
     "Dejar de compartir datos, lo que no se puede deshacer",
   ],
   businessCan: ["Leer los datos reales compartidos, los eventos y el historial de la empresa"],
   never: "El asistente no podrá",
   cannot: [
-    "Compartir sus datos, ampliar lo que comparte ni renovar un permiso",
+    "Compartir sus datos, ampliar lo que usted comparte ni renovar un permiso",
     "Emitir un certificado",
     "Ver códigos para iniciar sesión, crear tokens ni cambiar la cuenta",
   ],

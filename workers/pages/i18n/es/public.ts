@@ -294,7 +294,7 @@ export const messages: PublicMessages = {
     businessLink: "Crear una cuenta",
     doors: "Por dónde empezar",
     how: "Cómo funciona",
-    howText: "Un script en su formulario. Si algo falla, el formulario se envía igual.",
+    howText: "Un script en su formulario. Si algo falla, el formulario se envía de todos modos.",
     step1: "La persona acepta",
     step1Text: "La persona marca la casilla. Nunca aparece marcada de antemano.",
     step2: "{brand} sella un certificado",
@@ -380,7 +380,7 @@ export const messages: PublicMessages = {
       "Puede comprobar todo esto con herramientas comunes, a partir de la página del certificado o de su JSON, sin confiar en nosotros.",
     record: "El registro",
     recordText:
-      "El registro es una línea de JSON en la forma canónica de RFC 8785: miembros ordenados por nombre, sin espacios en blanco y con el texto exactamente como se registró. El hash SHA-256 de esa línea es la huella. Solo tiene estos miembros:",
+      "El registro es una línea de JSON en la forma canónica de RFC 8785: miembros ordenados por nombre, sin espacios en blanco y con el texto exactamente como se registró. El hash SHA-256 de esa línea es la huella. El registro solo tiene estos miembros:",
     members: {
       business: "ID de la empresa y su nombre ese día.",
       cert_id: "ID del certificado.",

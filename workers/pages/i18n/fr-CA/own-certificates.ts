@@ -6,7 +6,7 @@ export const messages: OwnCertificateMessages = {
   refused: "Refusé",
   withdrawn: "Retiré",
   partly: "Retiré en partie",
-  partlyCount: "Destinataires visés\u00a0: {count} sur {all}",
+  partlyCount: "Retiré pour {count} des {all} destinataires",
   one: "1 consentement donné dans un formulaire",
   many: "{count} consentements donnés dans des formulaires",
   oneWithdrawn: "1 consentement donné dans un formulaire, puis retiré",

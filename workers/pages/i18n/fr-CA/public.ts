@@ -393,7 +393,7 @@ export const messages: PublicMessages = {
       "Vous pouvez vérifier tout cela avec des outils courants, à partir de la page du certificat ou de son JSON, sans vous fier à nous.",
     record: "L’enregistrement",
     recordText:
-      "L’enregistrement est une ligne de JSON sous la forme canonique de la RFC 8785\u00a0: membres triés par nom, sans espace, et texte exactement tel qu’il a été enregistré. Le hachage SHA-256 de cette ligne est l’empreinte. Il ne comporte que ces membres\u00a0:",
+      "L’enregistrement est une ligne de JSON sous la forme canonique de la RFC 8785\u00a0: membres triés par nom, sans espace, et texte exactement tel qu’il a été enregistré. Le hachage SHA-256 de cette ligne est l’empreinte. L’enregistrement ne comporte que ces membres\u00a0:",
     members: {
       business: "ID de l’entreprise et son nom ce jour-là.",
       cert_id: "ID du certificat.",
