@@ -1,7 +1,9 @@
-// Builds the static assets (page script, styles, page scripts, guides, verifier) and the generated modules: workers/pages/assets.gen.ts
-// (asset URLs), workers/pages/verifier.gen.ts (the path of the script of evidence pages, and the hash of the verifier),
-// workers/pages/guides.gen.ts (titles, sections and asset paths of the guides at /docs) and kit/api.gen.ts (the operations of the typed
-// client).
+// Builds the static assets: the script for customers' pages (`widget/`), the scripts and styles of our own pages, the guides, and the
+// verifier. Also generates these modules:
+// - workers/pages/assets.gen.ts: the URLs of the assets
+// - workers/pages/verifier.gen.ts: the path of the evidence page's script, and the hash of the verifier
+// - workers/pages/guides.gen.ts: the titles, sections and asset paths of the guides at /docs
+// - kit/api.gen.ts: the operations of the typed client
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";

@@ -1,5 +1,5 @@
-// `npm run deploy`: deploys the service to a Cloudflare account. Each step first looks at what exists, so the command can be repeated after
-// any failure, and a second run changes only the code. docs/operate/deploy.md describes the command.
+// `npm run deploy`: deploys the service to a Cloudflare account. Each step first checks what already exists, so the command can be
+// repeated after any failure. Later runs apply new migrations and deploy the new code. docs/operate/deploy.md describes the command.
 import { createInterface } from "node:readline/promises";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";

@@ -16,8 +16,8 @@ export const hasIndex = (column: Column, index: AddressIndex | SQL): SQL => {
 export const listOtherForms = (index: AddressIndex): readonly StoredIndex[] => listStoredForms(index).slice(1);
 
 /**
- * Builds a condition for each form of the index. Use it instead of `hasIndex` for a query that must read rows in the order of an index of the
- * table, because SQLite sorts the rows that match a list of values.
+ * Builds a condition for each form of the index. Use it instead of `hasIndex` for a query that must read rows in the order of an index of
+ * the table, because SQLite sorts the rows that match a list of values.
  */
 export const mapForms = <Result>(index: AddressIndex | SQL, build: (form: StoredIndex | SQL) => Result): readonly Result[] =>
   is(index, SQL) ? [build(index)] : listStoredForms(index).map(build);

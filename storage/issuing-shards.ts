@@ -124,8 +124,8 @@ const loadAccount = async (home: Database, businessId: BusinessId, inShard: Shar
 };
 
 /**
- * Ends a hold: copies the current account into the shard, and stores its revision, so that the shard can issue certificates again. Does
- * nothing if another change has held the account since then. If the business does not issue certificates in the shard, only deletes the
+ * Ends a hold: copies the current account into the shard, and stores the account's revision, so that the shard can issue certificates
+ * again. Does nothing if a newer hold has replaced this one. If the business does not issue certificates in the shard, only deletes the
  * hold.
  */
 const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }: Hold): Promise<void> => {
@@ -293,7 +293,7 @@ export const getIssuerState = async (
   return row.revision === revision && row.hasClient ? "ready" : "outdated";
 };
 
-/** Renews a shard's copy of the account. Returns false and changes nothing if a change holds the account. */
+/** Renews a shard's copy of the account. Returns false and changes nothing while another change holds the account. */
 export const renewIssuer = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<boolean> => {
   const hold = await tryHoldAccount(shards, businessId, inShard);
   if (hold !== null) await releaseHold(shards, hold);

@@ -220,8 +220,8 @@ const createSealer = (keys: WrappingKeys): Sealer => {
 const storedIndexPattern = /^(?:([1-9][0-9]{0,3})\.)?([0-9a-f]{32})$/;
 
 /**
- * An index is one block of the cipher, so encrypting it is deterministic and can be reversed. Rows with the same address therefore have equal
- * indexes, and an index can be encrypted with another key without knowing the address.
+ * An index is one block of the cipher, so encrypting it is deterministic and can be reversed. Rows with the same address therefore have
+ * equal indexes, and an index can be encrypted with another key without knowing the address.
  */
 const createIndexReader = ({ current, others }: LinkKeys): IndexReader => {
   const keys = [current, ...others];

@@ -3,7 +3,9 @@
 
 declare const kind: unique symbol;
 
-/** The index of an address, with all forms to search for. Two indexes of the same address are equal in code that runs with the same keys. */
+/**
+ * The index of an address, with all forms to search for. Two indexes of the same address are equal in code that runs with the same keys.
+ */
 export type AddressIndex = string & { readonly [kind]: "index" };
 
 /** One form of an index, as a row stores it: 32 hex characters, or `<number of the key>.<32 hex characters>` if it is encrypted. */
@@ -15,7 +17,7 @@ const separator = "|";
 export const createAddressIndex = (plain: string, forms: readonly [string, ...string[]]): AddressIndex =>
   (forms.length === 1 && forms[0] === plain ? plain : [plain, ...forms].join(separator)) as AddressIndex;
 
-/** Lists the forms to search for, with the form that new rows contain first. */
+/** Lists the stored forms to search for. The first one is the form that is written to new rows. */
 export const listStoredForms = (index: AddressIndex): readonly [StoredIndex, ...StoredIndex[]] => {
   const [plain, ...forms] = index.split(separator);
   return (forms.length === 0 ? [plain] : forms) as unknown as readonly [StoredIndex, ...StoredIndex[]];

@@ -102,7 +102,9 @@ export const parseRekorLeaf = (leaf: Uint8Array): RekorEntry | null => {
   return parseEntryParts(text, getMember(record, "data", "digest"), getMember(record, "signature"), formatRekorLeaf);
 };
 
-/** Creates a function that checks that a leaf contains our signature on the statement by one of the anchor keys (SPKI, base64). */
+/**
+ * Creates a function that checks that a leaf contains a valid signature on the statement, made with one of the anchor keys (SPKI, base64).
+ */
 export const createRekorLeafCheck =
   (crypto: RekorCrypto, anchorKeys: readonly string[]) =>
   async (leaf: Uint8Array, statement: Uint8Array): Promise<boolean> => {

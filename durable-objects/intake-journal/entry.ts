@@ -32,5 +32,7 @@ export type AppendAnswer =
   | { readonly kind: "journaled" }
   /** The journal contains an earlier submission with the same idempotency key. */
   | { readonly kind: "repeated"; readonly receipt: KeyedReceipt }
-  /** Nothing was stored: the journal is full, its oldest entry is too old, the client's daily limit is reached, or the entry is too large. */
+  /**
+   * Nothing was stored: the journal is full, its oldest entry is too old, the client's daily limit is reached, or the entry is too large.
+   */
   | { readonly kind: "refused" };

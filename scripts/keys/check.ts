@@ -59,8 +59,8 @@ export const checkLinkKeys = ({ LINK_KEYS: text }: Secrets, used: UsedLinkKeys):
 };
 
 /**
- * Returns a sentence for each key that the service does not publish with the expected end of its validity. `api` is the root URL of the
- * API.
+ * Returns a sentence for each key that the service does not publish, or publishes with an unexpected end of validity. `api` is the root URL
+ * of the API.
  */
 export const checkPublishedKeys = async (kind: CheckedKind, secrets: Secrets, api: string): Promise<readonly string[]> => {
   const response = await fetch(new URL("/.well-known/svc-trust.json", api));

@@ -1,5 +1,5 @@
-// Tests that people and records are found while the key of the stored indexes is rotated. Services that share two databases run each step of
-// the rotation. During a step, isolates of that step and of the step before run at the same time.
+// Tests that people and records are found while the key of the stored indexes is rotated. Services that share two databases run each step
+// of the rotation. During a step, isolates of that step and of the step before run at the same time.
 import { env } from "cloudflare:workers";
 import { getColumns, getTableName, is } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";

@@ -1,5 +1,5 @@
 // Tests deliveries that a member triggers: test events and replays. They are sent immediately and signed with the real secret. A test event
-// is never recorded, and a successful replay ends its delivery.
+// is never recorded. A successful replay marks the original delivery as successful.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BusinessId, DeliveryId, WebhookId } from "../../core/ids.ts";

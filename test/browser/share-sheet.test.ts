@@ -99,8 +99,8 @@ const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-all
 );
 
 /**
- * Prepares a person with saved details and a session. With `passkey`, the person has a device with a passkey instead of a session. The email
- * address is wider than a phone and has no hyphen at which it could break, so the sheet must wrap it.
+ * Prepares a person with saved details and a session. With `passkey`, the person has a device with a passkey instead of a session. The
+ * email address is wider than a phone and has no hyphen at which it could break, so the sheet must wrap it.
  */
 const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly device: Device | null }> => {
   const email = `pat.example.${crypto.randomUUID().replaceAll("-", "")}@example.com`;

@@ -40,7 +40,7 @@ const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolea
 
 /**
  * Records the refusal after the response. Skips `rate_limited`, because its reason is obvious and recording would add work during a flood
- * of requests. Only logs errors. `route` is the route template.
+ * of requests. Errors are logged and not thrown. `route` is the route template.
  */
 export const recordRefusal = (c: Context<AppEnv>, route: string): void => {
   const { refused: code, caller, services, requestId, ip } = c.var;

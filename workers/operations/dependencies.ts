@@ -62,7 +62,7 @@ export interface Counters {
   /** Returns the limit's state for the next call, without counting a call. Includes only the calls that this isolate has counted. */
   readonly peekApproximately: (name: LimitName, key: string) => RateLimitState;
   readonly credentialLookups: CredentialLookups;
-  /** Counts calls exactly, in a Durable Object. Counts either all or none of several calls. */
+  /** Counts calls exactly, in a Durable Object. If the limit does not allow all `calls`, counts none of them. */
   readonly takeExactly: (name: LimitName, key: string, calls?: number) => Promise<RateLimitState>;
 }
 

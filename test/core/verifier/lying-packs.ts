@@ -90,7 +90,7 @@ const dropFiles = (files: Files, pattern: RegExp): boolean => {
 };
 const pick = <T>(items: readonly T[], next: Next): T | undefined => items[next(items.length)];
 
-/** Types of audit entries whose content is also on the certificate. Entries of other types, such as reads, may be left out. */
+/** Types of audit entries whose content is also on the certificate. A valid pack can omit entries of other types, such as reads. */
 const claimedTypes = /^(?:certificate\.(?:issued|revoked|entities_withdrawn|subject_erased)|business\.|policy\.)/;
 const claimedEntries = (files: Pack): readonly AuditEntry[] => entriesIn(files).filter(({ type }) => claimedTypes.test(type));
 

@@ -103,7 +103,7 @@ const issueCertificateRoute = createRoute({
     body: {
       required: true,
       description:
-        "JSON without a content encoding, of at most 256 KiB, or 4 MiB if everything except `disclosure_text` and the lists of recipients takes at most 64 KiB. Browsers can send `text/plain` without a preflight request.",
+        "JSON without a content encoding, at most 256 KiB. The limit is 4 MiB if everything except `disclosure_text` and the lists of recipients takes at most 64 KiB. Browsers can send `text/plain` to avoid a preflight request.",
       content: consentRequestContent,
     },
   },

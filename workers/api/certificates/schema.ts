@@ -89,7 +89,7 @@ export const consentRequestSchema = z
     }),
     entities_rejected: namesSchema
       .nullish()
-      .openapi({ description: "Recipients that the visitor rejected. A name must not be in both lists." }),
+      .openapi({ description: "Recipients that the visitor rejected. A name must not also be in `entities_accepted`." }),
     submission_id: z.guid("must be a UUID").nullish().openapi({
       description:
         "UUID of the submission. Has the same effect as the `Idempotency-Key` header, which takes precedence if a request has both.",

@@ -87,7 +87,7 @@ const listCertificateViewsRoute = createRoute({
   method: "get",
   path: "/v1/business/portal/certs/{cert_id}/views",
   operationId: "listPortalCertificateViews",
-  summary: "List views of a certificate",
+  summary: "List page views of a certificate",
   description:
     "Returns the views of the public page, newest first. IP addresses are personal data, so each call is recorded in your audit trail.",
   middleware: portalGuard(),

@@ -34,7 +34,7 @@ const memberSchema = z
     role: roleSchema,
     status: z
       .enum(["active", "invited"])
-      .openapi({ description: "`invited` until the person accepts in the portal. Signing in alone does not accept." }),
+      .openapi({ description: "`invited` until the person accepts the invitation in the portal. Signing in does not accept it." }),
     invited_until: timeSchema.nullable().openapi({ description: "Expiry of the invitation; `null` for a member." }),
     delivery_failed_at: timeSchema.nullable().openapi({
       description:

@@ -297,7 +297,10 @@ const decisionFields = {
     .array(scopeNameSchema)
     .max(20)
     .nullish()
-    .openapi({ description: "Fields to include even if they have no value. The second line of a shared address may always be empty." }),
+    .openapi({
+      description:
+        "Fields that may have no value. Otherwise, a request for a field without a value is refused. If the first line of the address has a value, the second line is always optional.",
+    }),
   authorize_token: z.string().max(300).nullish().openapi({
     description:
       "Token from `GET /v1/authorize`. If you send it, the request can be decided only once, and repeating the call returns the same share.",

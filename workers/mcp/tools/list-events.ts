@@ -8,7 +8,7 @@ import { readOnlyHints, defineTool } from "../tool.ts";
 export const listEvents = defineTool({
   name: "svc_list_events",
   title: "List events",
-  descriptions: { business: "Returns the business's events after a cursor. Includes personal data only while the share is active." },
+  descriptions: { business: "Returns the business's events after a cursor. Events contain personal data only while the share is active." },
   hints: readOnlyHints,
   inputSchema: z.strictObject({
     cursor: integerArgument(0, Number.MAX_SAFE_INTEGER).default(0).describe("next_cursor from the previous page, or 0 to start."),

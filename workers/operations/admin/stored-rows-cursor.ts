@@ -1,4 +1,5 @@
-// The progress of an operation that the operator's command runs over all stored rows: step by step in one shard, and then in the next shard.
+// The progress of an operation that the operator's command runs over all stored rows: step by step in one shard, and then in the next
+// shard.
 import type { Database } from "../../../storage/database.ts";
 import type { RowPosition } from "../../../storage/rewrap-values.ts";
 

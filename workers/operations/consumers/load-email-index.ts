@@ -11,8 +11,8 @@ export const loadEmailIndex = ({ shards, vault }: Stores, { id }: Pick<Person, "
 
 /**
  * Returns the person's index for a query in their own shard: an SQL expression that selects it, so that no separate query is needed. While
- * an index key is rotated, the query needs all forms of the index, so this loads it. Returns null if it was loaded and the account no longer
- * exists.
+ * an index key is rotated, the query needs all forms of the index, so this loads it. Returns null if it was loaded and the account no
+ * longer exists.
  */
 export const selectOwnIndex = async (
   services: Stores,

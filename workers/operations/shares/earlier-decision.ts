@@ -78,7 +78,8 @@ export const findEarlierDecision = async (
 
 /**
  * Returns the earlier decision with its code. If the code expired unused and the decision is less than ten minutes old, issues a new code.
- * Returns null if there is no decision. Can return `code_used`, `share_inactive` and `code_expired`, in this order.
+ * Returns null if there is no decision. Refuses with the first of these codes that applies: `code_used`,
+ * `share_inactive`, `code_expired`.
  */
 export const resolveEarlierDecision = async (
   services: ReadDependencies,

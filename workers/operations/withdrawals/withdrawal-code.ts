@@ -1,4 +1,4 @@
-// Binds withdrawal codes and links to rows and addresses, and identifies the people who request them.
+// Computes what withdrawal codes and links are bound to, and how the people who request them are counted.
 import { getPlainIndex, type AddressIndex } from "../../../core/access/address-index.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";

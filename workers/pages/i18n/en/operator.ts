@@ -18,7 +18,7 @@ const shardStates: Readonly<Record<ShardState, string>> = { open: "Open", closed
 
 const work: Readonly<Record<ServiceInspection["stuck"][number]["kind"], string>> = {
   audit: "Changes without an audit entry",
-  change_exceptions: "Changes that were set aside",
+  change_exceptions: "Changes that failed and will be retried",
   anchors: "Statements for the ledger",
   parked_anchors: "Statements that the ledger refused",
   events: "Events not yet in the event feed",
@@ -33,7 +33,7 @@ export const messages = {
   signInTitle: "Sign in as the operator",
   signInAdvice: "Reload this page and enter the admin token as the password. The username can be anything.",
   figuresTitle: "Figures",
-  figuresNote: "The figures that alerts watch.",
+  figuresNote: "The values that alerts are based on.",
   figure: "Figure",
   value: "Now",
   threshold: "Alert above",

@@ -409,7 +409,8 @@ export const messages = {
     },
     notes: {
       unrecognized: "Saved as entered, but not searchable: {fields}",
-      truncated: "The form had more fields. The page script left out those past the limit of 20 and values over 500 characters.",
+      truncated:
+        "Only some of the form’s fields were saved. The page script leaves out fields past the limit of 20 and values over 500 characters.",
       replaced: "Characters that can’t be stored were replaced with \ufffd.",
     },
     reveal: "Reveal details",
@@ -593,7 +594,7 @@ export const messages = {
     lapsedTitle: "This domain is no longer verified",
     lapsed: "Forms on this domain aren’t getting certificates. Publish the record again, then verify the domain.",
     ways: "Prove that this domain is yours",
-    oneIsEnough: "Choose one of the three ways. Keep it published: we check it once a week.",
+    oneIsEnough: "Choose one of these three methods, and keep the record published. We check it once a week.",
     how_to: {
       dns: "Add this TXT record at your DNS provider. It covers the domain and all its subdomains.",
       well_known: "Publish a text file with this line. It covers the domain and its www subdomain.",

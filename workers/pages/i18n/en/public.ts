@@ -186,7 +186,7 @@ export const messages = {
 
   isThisYou: "Is this your consent?",
   isThisYouText: "You can withdraw it at any time.",
-  withdrawnByYou: "Withdrawn by you?",
+  withdrawnByYou: "Did you withdraw this consent?",
   withdraw: {
     intro: "If you submitted this form, you can withdraw your consent here. We’ll email you a 6-digit code.",
     email: "Your email address",
