@@ -4,8 +4,6 @@ import type { JournalUsage } from "./tables.ts";
 
 const maxEntries = 100_000; // at 79 submissions per second and 32 journals per shard, more than eleven hours of submissions
 const maxBytes = 500_000_000; // far below the platform's 10 GB for an object
-/** The maximum bytes of an entry's texts. The platform stores at most 2 MB in a row, including its short columns. */
-export const maxEntryBytes = 1_900_000;
 const maxAgeMs = 24 * hourMs; // after a day without a response, an operator must fix the database
 
 export const isFull = ({ entries, bytes, oldestAt }: JournalUsage, now: Instant): boolean =>

@@ -3,7 +3,9 @@ import type { CertId, ClientId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";
 import type { JournalEntry, KeyedReceipt } from "./entry.ts";
-import { maxEntryBytes } from "./limits.ts";
+
+/** The maximum bytes of an entry's texts. The platform stores at most 2 MB in a row, including its short columns. */
+const maxEntryBytes = 1_900_000;
 
 type StoredStatement = readonly [textId: number, params: readonly unknown[]];
 
