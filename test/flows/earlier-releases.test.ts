@@ -120,7 +120,7 @@ describe.each(releases)("the files of %s", (release) => {
     await page.waitForURL(`${service.demoOrigin}/thanks`);
     expect(events.map(({ type }) => type)).toEqual(["svc:consent"]);
     const certificate = await getData<Record<string, unknown>>(`/certs/${events[0]?.detail.cert_id}`);
-    expect(certificate).toMatchObject({ status: "active", purpose: "solar quote follow-up" });
+    expect(certificate).toMatchObject({ status: "active", purpose: "Solar quote follow-up" });
     expect(certificate.entities).toEqual(["Acme Solar LLC", "Bright Homes Inc"]);
     expect(problems).toEqual([]);
     await close();
