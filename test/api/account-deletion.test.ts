@@ -1,4 +1,4 @@
-// Tests DELETE /v1/me: the account is deleted, and everything that identifies the person is erased on every shard.
+// Tests DELETE /v1/me, which deletes the account and erases everything that identifies the person from every shard.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";

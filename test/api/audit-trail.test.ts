@@ -1,5 +1,5 @@
-// Tests GET /v1/business/portal/audit as a reader who does not trust the service would use it: verifies the whole response with only core
-// and the published keys.
+// Tests GET /v1/business/portal/audit from the perspective of a reader who does not trust the service. Verifies the whole response with
+// only core and the published keys.
 import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -62,7 +62,7 @@ const origins = ["https://www.example.com", "https://example.com", "https://demo
 const everything: Issued[] = [];
 const start = Date.UTC(2026, 10, 1);
 
-/** Adds every certificate to the counters. Later certificates are not in the counters, so they are counted when a total is read. */
+/** Adds every certificate to the counters. Certificates issued later are not in the counters, so each total counts them separately. */
 const countAll = (): Promise<boolean> => countNewCertificates(openDatabase(env.DB), Date.now() + 2 * hourMs);
 
 beforeAll(async () => {

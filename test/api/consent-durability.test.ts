@@ -146,7 +146,7 @@ describe("an account that changes between the reads and the writes of POST /v1/c
 });
 
 /**
- * Counts the rows that issuances have stored. There must be one of each kind for each certificate, and no pending work without a
+ * Counts the rows that issuances have stored. Each certificate must have one row of each kind, and no pending work may exist without a
  * certificate. The counts do not depend on how much of the background work is done.
  */
 const issuances = async (): Promise<unknown> =>

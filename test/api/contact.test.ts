@@ -339,7 +339,7 @@ describe("POST /v1/certs/{id}/match", () => {
 });
 
 describe("a share that someone else made with a person's address", () => {
-  /** Signs in a person whose contact fields are another person's, and shares these fields. */
+  /** Signs in a person, saves another person's contact details as this person's own, and shares them. */
   const shareWith = async (fields: { readonly email: string; readonly phone?: string }) => {
     const by = await signInPerson({ first_name: "Mallory", ...fields }, call);
     return { by, id: (await grantShare(by, { scope: Object.keys(fields) })).share.id as string };

@@ -44,7 +44,7 @@ const entriesOf = async (certId: string): Promise<string[]> =>
     await env.DB.prepare(`SELECT type FROM ${auditEntriesSql} WHERE entity_id = ? ORDER BY ord`).bind(certId).all<{ type: string }>()
   ).results.map(({ type }) => type);
 
-/** Returns all rows of all tables and all values in the key-value store as one string, without the emails captured in development. */
+/** Returns all database rows and all KV values as one string. Excludes the emails captured in development. */
 const everythingStored = async (): Promise<string> => {
   const { results } = await env.DB.prepare(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite_%' AND name <> 'captured_mail'",
@@ -68,7 +68,7 @@ const traceTables = [
 ] as const;
 const traceColumns = traceTables.flatMap(([table, key, names]) => names.map((name) => ({ table, key, name })));
 
-/** Lists every encrypted value, index and hash that is derived from the personal data on this certificate, each with its column. */
+/** Lists the encrypted values, indexes and hashes that are derived from this certificate's personal data, each with its column. */
 const tracesOf = async (certId: string): Promise<{ readonly column: string; readonly value: string }[]> => {
   const found = await env.DB.batch<{ value: string | number[] | null }>(
     traceColumns.map(({ table, key: of, name }) => env.DB.prepare(`SELECT ${name} AS value FROM ${table} WHERE ${of} = ?`).bind(certId)),
@@ -84,7 +84,7 @@ const tracesOf = async (certId: string): Promise<{ readonly column: string; read
 
 let phones = 2_000;
 
-/** Issues a certificate, withdraws it and adds the business's notes, so that personal data is in every possible place. */
+/** Issues a certificate, withdraws it and adds the business's notes, so that every column in `traceColumns` has a value. */
 const issueWithAllTraces = async (): Promise<{ readonly certId: string; readonly email: string; readonly token: string }> => {
   const email = createEmailAddress();
   phones += 1;

@@ -83,7 +83,7 @@ beforeAll(async () => {
       parameters: [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string),
     })),
   );
-  // No recipient of this certificate has an account. A recipient with an account would be allowed to call the match route.
+  // This certificate names only a recipient without an account, because a recipient with an account could call the match route.
   const ofNobody = { entities: ["Nobody Else Ltd"] };
   ownCertId = (await issueCertificate(ofNobody)).cert_id;
   await call(`/v1/certs/${ownCertId}/withdrawals`, {

@@ -94,8 +94,8 @@ const refusingRoutes: readonly RegExp[] = [
 ];
 
 /**
- * Has no limit: every audit log runs this statement to store its position, even if all new changes belong to other logs. The tests have 30
- * audit logs; a deployment has a few.
+ * This statement may read any number of rows: every audit log runs it to store its position, even if all new changes belong to other logs.
+ * The tests have 30 audit logs, but a deployment has only a few.
  */
 const auditLogsPass = /^insert into "change_readers"/;
 
@@ -124,7 +124,7 @@ const checkStatements = (during: string): void => {
     if (rows > limitOf(sql) && !auditLogsPass.test(sql) && rows > (findings.get(sql)?.rows ?? 0)) findings.set(sql, { rows, during });
 };
 
-/** Returns the statements that read too many rows since the last call. */
+/** Returns the statements since the last call that read too many rows. */
 const takeFindings = (): readonly string[] => {
   const found = [...findings].map(([sql, { rows, during }]) => `${during}: ${rows} rows: ${sql}`);
   findings.clear();
@@ -135,7 +135,8 @@ const findRoute = (method: string, path: string): string =>
   routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
 
 /**
- * Tables and KV prefixes that any route may write to (`commonWrites`): the day on which a credential was last used, and refused requests.
+ * Tables and KV prefixes that any route may write to (`commonWrites`). They contain the day on which a credential was last used, and
+ * refused requests.
  */
 const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
 
@@ -265,7 +266,7 @@ const postForm = (session: { readonly cookie: string }, path: string, fields: Fi
     redirect: "manual",
   });
 
-/** Submits a form that is not on any page of this test, with the token that a page would contain. */
+/** Submits a form without opening its page, with the token that the page would contain. */
 const postSignedInForm = async (
   prefix: "form" | "portal form",
   session: { readonly cookie: string },

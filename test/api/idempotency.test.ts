@@ -114,7 +114,7 @@ interface Sendable {
 }
 interface Route {
   readonly prepare: () => Promise<Sendable>;
-  /** True if a repeat without the key takes effect again. Otherwise, a test cannot tell whether a repeat with the key was processed. */
+  /** True if a repeat without the key makes another change. Otherwise, the test cannot tell whether a repeat with the key was processed. */
   readonly repeats: boolean;
 }
 
@@ -398,7 +398,7 @@ const counted = [
   "share_acknowledgements",
   "passkeys",
 ];
-/** Returns everything that requests have caused so far. Also counts rows that were deleted after processing. */
+/** Returns everything that requests have changed or sent so far. The counts include rows that were deleted after processing. */
 const effects = async (): Promise<object> => {
   const rows = counted.map(
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,

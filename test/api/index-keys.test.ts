@@ -1,5 +1,5 @@
-// Tests that people and records are found while the key of the stored indexes is rotated. Services that share two databases run each step
-// of the rotation. During a step, isolates of that step and of the step before run at the same time.
+// Tests that people and records are found while the key that encrypts the stored indexes is rotated. Four services, one for each step of
+// the rotation, share two databases. Isolates of adjacent steps run at the same time.
 import { env } from "cloudflare:workers";
 import { getColumns, getTableName, is } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -48,7 +48,10 @@ const services = Object.fromEntries(
 ) as Record<Step, Call>;
 const databases = [env.DB, env.DB_01];
 
-/** Encrypts or counts the stored indexes, as the operator's command does. Returns the number of rows with an earlier form. */
+/**
+ * Encrypts the stored indexes with the step's keys, or only counts them if `isCheck` is true. Returns the number of rows that are in an
+ * earlier form.
+ */
 const reindex = async (step: Step, isCheck = false): Promise<number> => {
   let outdated = 0;
   for (let cursor: unknown = null; ; ) {
@@ -59,7 +62,7 @@ const reindex = async (step: Step, isCheck = false): Promise<number> => {
   }
 };
 
-/** Returns the newest code emailed to an address. The service must search for every form that the others write. */
+/** Returns the newest code emailed to an address. The service that reads the mailbox must find the address in every stored form. */
 const readCode = async (email: string): Promise<string> => {
   await waitUntilSettled();
   const { body } = await services.both(`/dev/mail?to=${encodeURIComponent(email)}`);
@@ -112,7 +115,7 @@ const enter = async (request: Call, submit: Call, email: string): Promise<Person
 
 beforeEach(clearCodes);
 
-/** Each pair writes with the first isolate and reads with the second. */
+/** In each pair, the first isolate writes and the second reads. */
 const neighbors: readonly (readonly [Step, Step])[] = [
   ["before", "next"],
   ["next", "before"],
@@ -198,7 +201,7 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
     expect(await listPeople(read)).toHaveLength(2);
     const { business_id: id } = signedUp.body.data.user;
     expect((await signInAt(read, write, invited, "business")).body.data.user.business_id).toBe(id);
-    // The invitation of another business appears in the session of the member, which started before.
+    // The member's session started before another business invited the member, but it must show the invitation.
     await clearCodes();
     const second = createEmailAddress();
     await signUp(second, { business_name: "Second Roofs LLC" }, read);
@@ -232,7 +235,7 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
     for (const by of [write, read]) {
       await requestEmailCode(email, "consumer", by);
       codes.push(await readCode(email));
-      // Otherwise, the second code is not emailed within a minute.
+      // Makes the code older than a minute. Otherwise, the service would not email the next code.
       await env.DB.prepare("UPDATE email_codes SET created_at = created_at - 61000").run();
     }
     await Promise.all([write, read].map((by, at) => submitEmailCode(email, codes[at] as string, "consumer", {}, by)));

@@ -59,19 +59,19 @@ const submit = (service: Call = isolate, key = `intake-${serial++}`, change: obj
 
 const verify = (certId: string, service: Call = isolate) => service(`/v1/certs/${certId}/verify`);
 
-/** Creates an isolate that dies when the database does not respond, so that the journal never receives the entry. */
+/** Simulates an isolate that dies before it stores a submission in the journal. */
 const createDyingIsolate = (): Call =>
   createServiceCall({
     INTAKE_JOURNAL: { getByName: () => ({ countWaiting: async () => 0, append: () => Promise.reject(new Error("dead")) }) },
   });
 
 /**
- * Creates an isolate that reads an outdated database, without the journal's entries, until it asks the journal to move them. After that, it
- * reads the current database.
+ * Creates an isolate that reads an outdated database, without the journal's entries. After the isolate has asked the journal to move its
+ * entries, it reads the current database.
  */
 const createLateIsolate = (): Call => {
   let database: D1Database = env.DB_01;
-  /** Statements can be reused, so each is prepared again whenever it runs. */
+  /** Prepares a statement again each time it runs, because the isolate may reuse it after the database has changed. */
   const prepare = (text: string, params: readonly unknown[] = []) => {
     const build = () => database.prepare(text).bind(...params);
     return { build, bind: (...values: unknown[]) => prepare(text, values), all: () => build().all(), raw: () => build().raw() };

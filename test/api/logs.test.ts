@@ -70,7 +70,7 @@ const consentOf = (body: unknown, headers: Record<string, string | null> = {}): 
   buildConsentRequest(body, { ...markedHeaders, ...headers });
 const withKey = (key: string): RequestInit => ({ headers: { ...markedHeaders, authorization: `Bearer ${key}` } });
 
-/** Sends one request to every route that uses a store. */
+/** Sends requests that use the database, KV and the rate limiter. */
 const useEach = async (service: Call): Promise<void> => {
   await service("/v1/consent", consentOf(markedBody, { "idempotency-key": `${marker}-again` }));
   await service("/v1/consent", consentOf(markedBody, { authorization: `Bearer ${world.acme.keys.live}` }));

@@ -27,7 +27,7 @@ let waiting: { readonly cert_id: string };
 let waitingElsewhere: { readonly cert_id: string };
 /** A certificate of another business in shard 00. */
 let theirs: { readonly cert_id: string };
-/** A person with a certificate in shard 00 and a later one in shard 01. */
+/** The email address of a person with a certificate in shard 00 and a later one in shard 01. */
 const email = createEmailAddress();
 let own: { readonly cert_id: string; readonly manage_url: string };
 let other: { readonly cert_id: string; readonly manage_url: string };
@@ -196,8 +196,8 @@ describe("a person whose certificates are in two shards", () => {
     const check = async (): Promise<{ allowed: boolean; basis: { id: string }[] }> =>
       (await service("/v1/contact-check", buildJsonPost({ subjects: [{ email: person }] }, key))).body.data.results[0];
     const { cert_id: certId, manage_url: manageUrl } = await issueThrough(service, { fields: { email: person } });
-    // After an earlier test's outage, the certificate can be in the journal for a moment. The check finds it once the journal has moved it
-    // to the database.
+    // After an earlier test's outage, the certificate can still be in the journal. The check finds the certificate once the journal has
+    // moved it to the database.
     await expect.poll(async () => (await check()).basis.map(({ id }) => id), { timeout: 20_000 }).toEqual([certId]);
     await service(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: getToken({ manage_url: manageUrl }) }));
     expect(JSON.stringify(await check())).toContain("revoked");

@@ -1,4 +1,5 @@
-// Tests requests with no credential or an invalid one: they are counted per address before they reach a database or a Durable Object.
+// Tests the limits per IP address on requests with a missing or invalid credential. Requests above a limit reach no database and no Durable
+// Object.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { generateSecret, type ShardId } from "../../core/ids.ts";

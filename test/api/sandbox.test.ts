@@ -1,5 +1,5 @@
-// Tests the sandbox from a page, with a test key and as a member: the share protocol with a test client, the sandbox clock and triggered
-// events. No sandbox event reaches the live feed or a live endpoint.
+// Tests the sandbox as a page, a server with a test key, and a member use it: the share protocol with a test client, the sandbox clock, and
+// triggered events. No sandbox event reaches the live feed or a live endpoint.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EventSequence } from "../../durable-objects/event-sequence/object.ts";

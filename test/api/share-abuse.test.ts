@@ -88,9 +88,9 @@ const cookieHeader = (cookies: Record<string, string>): string =>
   Object.entries(cookies)
     .map(([name, value]) => `${name}=${value}`)
     .join("; ");
-/** The headers of a browser that comes from the page that requests the share. */
+/** The headers of a browser that arrives from the business's page. */
 const fromPage = { referer: `${origin}/` };
-/** Opens the consent sheet in a browser, which keeps its cookies. */
+/** Opens the consent sheet in a browser that keeps its cookies. */
 const sheetOf = (pat: SignedPerson | null, service: Call = call) => {
   let cookies: Record<string, string> = {};
   if (pat !== null) cookies = Object.fromEntries([pat.headers.cookie.split("=") as [string, string]]);

@@ -411,7 +411,7 @@ describe("POST /v1/auth/request-code", () => {
       call("/v1/auth/verify-code", buildJsonRequest({ email, code: given, realm: "consumer" }, { cookie: browser }));
     for (let tries = 0; tries < 4; tries += 1) expect(outcome(await submit(differentCode(code)))).toBe("400 login_failed");
     expect(outcome(await submit(code))).toBe("200 ok");
-    // A correct code resets the number of attempts for other browsers.
+    // The correct code has reset the count of wrong codes from other browsers.
     await askIn(50 * minute);
     expect(outcome(await submitEmailCode(email, await findEmailCode(email), "consumer"))).toBe("200 ok");
   });

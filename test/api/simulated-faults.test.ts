@@ -20,8 +20,8 @@ import {
 const hourMs = 3_600_000;
 
 /**
- * Each test uses a new isolate. An isolate sends submissions to the journal for about a second after a fault, and this must not affect
- * other files.
+ * Each test uses a new isolate, because after a fault, an isolate sends submissions to the journal for about a second. Tests in other files
+ * must not use such an isolate.
  */
 let call: Call;
 
@@ -46,8 +46,8 @@ afterEach(async () => {
 });
 
 /**
- * Issues certificates until one is in the database. A single certificate is not enough, because the next submissions also go to the journal
- * while it is not empty.
+ * Issues certificates until one goes directly to the database. The first ones can go to the journal, because after a fault submissions go
+ * there until the journal is empty.
  */
 const issueStored = async (): Promise<string> => {
   for (;;) {

@@ -1,5 +1,5 @@
-// Tests that a subscription ends when its account is deleted, however long the provider is unavailable and in whatever order its events
-// arrive.
+// Tests that deleting an account ends its subscription, however long the payment provider is unavailable and in whatever order the
+// provider's events arrive.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";

@@ -76,7 +76,7 @@ const runSteps = async (request: object): Promise<Total> => {
     cursor = next;
   }
 };
-/** Sends a test event. Returns true for each secret whose signature the event has. */
+/** Sends a test event. Returns, for each secret, whether the event has a signature made with that secret. */
 const listSigners = async (email: string, id: string, secrets: readonly string[]): Promise<readonly boolean[]> => {
   posts.length = 0;
   await send(email, "POST", `/${id}/test`);

@@ -281,7 +281,8 @@ describe("O3: locking the person out", () => {
     const [token] = await listLinkTokens(email);
     const tap = (certId: string, given: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: given }));
     for (const certId of [another.certId, elsewhere.certId]) expect(outcome(await tap(certId, token as string))).toBe("400 opt_out_failed");
-    // These tokens were never sent. They are created here with the service's own keys: one for another address, and one above a limit.
+    // These tokens were never sent. The test creates them with the service's own keys: one for a code to a different address, and one for a
+    // code above a limit.
     const { linkToken } = await openVault(loadConfig(env as never));
     const newest = async (): Promise<string> => {
       const id = await env.DB.prepare("SELECT id FROM email_codes ORDER BY rowid DESC LIMIT 1").first<string>("id");

@@ -15,8 +15,8 @@ import { world } from "../support/world.ts";
 /** Routes that are used only by the operator, by this deployment's own ledger clients, or in development. */
 const internalRoutes = /^(?:POST|DELETE) \/(?:v1\/admin\/|dev\/|ledger\/)/;
 /**
- * The agent server has its own tests. The invitation pages use handlers that this file tests on other routes, but people who open these
- * pages belong to no business.
+ * Routes that this file does not test. The agent server has its own tests. The invitation pages are for people who belong to no business,
+ * and use handlers that this file tests on other routes.
  */
 const isCheckedElsewhere = /^(?:ALL \/mcp|POST \/portal\/invitations\/.*)$/;
 const listed = writePaths.flatMap(({ routes }) => routes).filter((route) => !route.startsWith("GET "));

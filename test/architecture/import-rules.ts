@@ -14,7 +14,7 @@ export interface ImportRule {
 /** What the API, the pages and the agent server may import. They call operations and never storage. */
 const surface = ["core", "workers/http", "workers/operations", "workers/limits.ts", "workers/log.ts", "workers/env.ts"];
 
-/** The composition root may import all of these folders. A folder in workers/ that has no rule below may import nothing. */
+/** Folders that the composition root may import. A folder in workers/ without a rule of its own may import nothing. */
 const everything = ["core", "storage", "durable-objects", "workers"];
 
 export const importRules: readonly ImportRule[] = [

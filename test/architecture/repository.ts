@@ -33,7 +33,7 @@ export const listTextFiles = (): string[] =>
 
 export interface Import {
   readonly file: string;
-  /** The specifier as the file writes it. */
+  /** The module specifier as written in the file. */
   readonly specifier: string;
   /** The path from the repository root, or null for a package. */
   readonly target: string | null;

@@ -48,8 +48,8 @@ const listTables = (database: DatabaseSync): Table[] =>
 export const listDatabaseTables = (): Table[] => listTables(createMigratedDatabase());
 
 /**
- * The table in which every Durable Object stores its schema version. Reads the source as text, because importing it needs the runtime's
- * types.
+ * The table in which every Durable Object stores its schema version. It is read from the source text, because importing the module needs
+ * the runtime's types.
  */
 const versionTable = /CREATE TABLE[^"]+/.exec(readRepositoryFile("durable-objects/schema-steps.ts"))?.[0] ?? "";
 

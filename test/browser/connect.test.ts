@@ -1,5 +1,5 @@
 // Tests connecting an agent in a real browser. A client registers itself, opens the page, and receives the result through a redirect to the
-// user's machine or in the opener window. Every step passes axe and does not scroll horizontally.
+// user's machine or in the opener window. Every step is checked with axe and for horizontal scrolling.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";

@@ -56,8 +56,8 @@ describe("the API reference", () => {
     });
 
   /**
-   * Opens each `details` element that contains a kind of element that is not in `known` and not in an earlier `details` element. Returns
-   * the new kinds. The page has two hundred `details` elements, but only a few kinds of elements are in them.
+   * Opens each `details` element that contains a new kind of element, which is neither in `known` nor in an earlier `details` element.
+   * Returns the new kinds. The page has two hundred `details` elements, but they contain only a few kinds of elements.
    */
   const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
     page.evaluate((before) => {

@@ -1,5 +1,5 @@
-// Tests that the consent sheet shows the current state, not the state when the person left it, after it is restored from the back-forward
-// cache. The test needs the full browser, because the headless shell has no back-forward cache.
+// Tests that the consent sheet shows the current state after the browser restores it from the back-forward cache, not the state when the
+// person left it. The test needs the full browser, because the headless shell has no back-forward cache.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser, openPage } from "../support/browser.ts";

@@ -1,5 +1,5 @@
-// Tests how each actor is formatted as text and parsed, and the audit payload with the actor. The text and the payload must never change,
-// because audit chains commit to them.
+// Tests how each actor is formatted as text and parsed, and how the audit payload names the actor. The text and the payload must never
+// change, because audit chains commit to them.
 import { firstShard } from "../../core/ids.ts";
 import { describe, expect, test } from "vitest";
 import { formatActor, parseActor, type Actor } from "../../core/actor.ts";

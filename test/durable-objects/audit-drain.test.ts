@@ -10,7 +10,7 @@ import { appendAuditedChanges, countUnreadEntries } from "../support/changes.ts"
 import { getAuditLogStub, toAuditLog, toChainTag, verifyChain, fetchChainWithProof, type AuditStub } from "../support/audit.ts";
 
 let written = 0;
-/** Appends changes to a shard's change log. */
+/** Appends changes with new IDs to a shard's change log. Returns the IDs. */
 const commitRows = async (db: D1Database, shard: number, chain: string, count: number): Promise<string[]> => {
   const ids = Array.from({ length: count }, () => {
     written += 1;
@@ -20,7 +20,6 @@ const commitRows = async (db: D1Database, shard: number, chain: string, count: n
   return ids;
 };
 
-/** Appends many changes to a shard's change log. */
 const commitMany = (db: D1Database, shard: number, chain: string, count: number): Promise<unknown> =>
   appendAuditedChanges(
     db,

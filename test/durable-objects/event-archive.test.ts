@@ -33,7 +33,7 @@ afterEach(() => {
 
 type Namespace = { readonly getByName: (name: string) => EventSequenceMethods };
 
-/** Runs work on a sequence that has a small limit and whose segments may fail. Each call starts a new process. */
+/** Runs work on a new instance of the sequence that has a small size limit and whose segments may fail. */
 const small = <T>(
   stub: EventSequenceStub,
   use: (log: EventSequence, state: DurableObjectState) => Promise<T>,

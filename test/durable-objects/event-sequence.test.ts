@@ -231,7 +231,7 @@ describe("an event sequence", () => {
     expect((await readSequence(sound)).map(({ id }) => id)).toEqual(others);
     expect(await setAsideUntil(broken)).toBe(now + 30_000);
 
-    // Later events wait behind the first ones. Until the sequence is due again, the reader does not call it.
+    // Later events wait behind the first ones. The reader does not call the sequence again until the next attempt is due.
     const second = await commitEvents(broken, 2);
     const more = await commitEvents(sound, 1);
     calls.length = 0;
@@ -263,7 +263,7 @@ describe("an event sequence", () => {
     const reader = createEventReader(async (sequences) => {
       if (isDown || !sequences.includes(business)) return new Set(isDown ? sequences : []);
       await eventSequences.getByName(business).drain();
-      // Another run moves the position past an event that this drain did not see.
+      // The reader runs again and moves its position past an event that this drain did not see.
       if (late.length === 0) {
         late.push(...(await commitEvents(business, 1)));
         await runReader(

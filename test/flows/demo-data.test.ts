@@ -1,5 +1,5 @@
-// Checks that a restart does not open databases that are already prepared, but prepares them again if a shard was added, and that no
-// command ignores a shard that was added.
+// Checks that a restart does not open databases that are already prepared, but prepares them again if a shard was added. Also checks that
+// commands still use an added shard if SHARDS is not set.
 import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

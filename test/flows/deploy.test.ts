@@ -1,5 +1,5 @@
 // Runs `npm run deploy` in a fresh clone as docs/operate/deploy.md describes it: offline as a dry run, and with the real wrangler against a
-// Cloudflare API on localhost, on which each step fails once.
+// simulated Cloudflare API on localhost. One step of the deployment fails once. With `npm run stress -- deploy`, every step fails once.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

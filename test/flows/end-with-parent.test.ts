@@ -16,8 +16,8 @@ const parentScript = `
 `;
 
 /**
- * Returns whether the process is running. A process that has ended still accepts signals until its parent reads its exit status. Until
- * then, it is in state Z.
+ * Returns whether the process is running. A process that has ended still accepts signals until its parent reads its exit status. During
+ * that time, it is in state Z.
  */
 const isRunning = (pid: number): boolean => {
   try {

@@ -128,7 +128,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
       };
       const storm = Promise.all(Array.from({ length: connections }, loop));
       await new Promise((resolve) => setTimeout(resolve, 800 + Math.random() * 1_500));
-      // On a busy machine, it can happen that no withdrawal has been acknowledged yet.
+      // On a busy machine, there may be no acknowledged withdrawal yet.
       while (round === rounds - 1 && withdrawn.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
       alive = false;
       await kill(child);

@@ -148,7 +148,7 @@ export const describe = (event: ShareRevokedEvent, share: Share): string => even
     writeFileSync(join(folder, "wrong.ts"), [right.trimEnd(), ...wrong, ""].join("\n"));
     const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--skipLibCheck", "false", "--noEmit"];
     const lib = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable,dom.asynciterable"];
-    /** Type-checks both files in one run, because they do not depend on each other. */
+    /** Type-checks both files in one run. Returns the positions of the errors. */
     const errors = async (how: readonly string[]): Promise<string[]> => {
       const args = ["--ignoreConfig", "right.ts", "wrong.ts", ...strict, ...lib, ...how];
       const failed = ({ stdout }: { stdout: string }) => ({ stdout });

@@ -92,7 +92,7 @@ test("after an hour without the ledger each statement is anchored once, in order
   }
   expect(await counted(waitingSql)).toBe(total + 4); // plus the checkpoints of four intervals
   expect(await counted("SELECT COUNT(*) AS n FROM receipts")).toBe(0);
-  // After five failures, only one statement is sent to test the ledger, at intervals that grow to 15 minutes.
+  // After five failures, the job sends only one statement at a time to test the ledger, at intervals that grow to 15 minutes.
   const probes = [...new Set(requestTimes)];
   const late = probes.filter((at) => at >= start + 15 * minuteMs);
   expect(late.length).toBeLessThanOrEqual(4);

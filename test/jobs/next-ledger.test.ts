@@ -1,4 +1,4 @@
-// Tests replacing the ledger, which happens every half-year. Entries in the old ledger can still be proven and read, and statements that
+// Tests replacing the ledger, which happens every six months. Entries in the old ledger can still be proven and read, and statements that
 // were still waiting for the old ledger go to the new one.
 import { firstShard } from "../../core/ids.ts";
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";

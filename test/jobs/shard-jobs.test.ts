@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(forgetShards);
 
 let closedLogs: string[] = [];
-/** The audit logs of the shards, without entries. */
+/** A stub of a shard's audit log. `closedLogs` lists the shards for which a checkpoint was requested. */
 const auditLogStub = (shard: string) =>
   ({
     requestDrain: async () => undefined,

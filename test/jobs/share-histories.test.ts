@@ -336,7 +336,7 @@ test.each(seeds)(
         const answer = await retried(() =>
           call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, by.signed.headers), method: "DELETE" }),
         );
-        // Once the request is stored, the session is gone and the crons finish the deletion.
+        // If the deletion request is already stored, the session is gone, and the cron jobs finish the deletion.
         expect(["200 ok", "401 unauthorized"], history.join(", ")).toContain(describeOutcome(answer));
         for (const share of shares.filter((one) => one.by === by && one.state === "active")) {
           share.state = statusOf(share) === "expired" ? "expired" : "revoked";

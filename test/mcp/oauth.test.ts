@@ -849,7 +849,7 @@ describe("a program with a document", () => {
     const other = { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] };
     expect((await (await serving(() => other)).get(path, session)).status).toBe(400);
     expect((await await serving(() => ({})).then(({ get }) => get(path, session))).status).toBe(400);
-    // An earlier approval stays valid and unchanged. Its code works only with the redirect URI of that approval.
+    // The code of an earlier approval still works, but only with the redirect URI of that approval.
     expect(outcome(await exchangeCode(code, id, { redirect_uri: "https://other.merchant-tests.com/cb" }))).toBe("400 invalid_grant");
     expect(outcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
   });

@@ -1,4 +1,4 @@
-// Tests that members see which texts were found instead after a failed DNS verification. The texts are shown as plain text and are limited
+// Tests that members see which texts the DNS records contain if a DNS verification fails. The texts are shown as plain text and are limited
 // in number and length. The API returns a constant message.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { callPortal, signUpBusiness } from "../support/portal.ts";

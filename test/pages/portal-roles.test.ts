@@ -218,7 +218,7 @@ const check = async (role: Role, request: Asked, expected: string): Promise<void
   const answer = await send(role, request);
   await waitUntilSettled();
   expect([role, outcome(answer)]).toEqual([role, expected]);
-  // A redirect of a nonmember to the sign-in page is a refusal, except after signing out.
+  // For a nonmember, a redirect to the sign-in page is a refusal, unless the request signs out.
   const isSentAway = (role === "nobody" || role === "consumer") && expected === signIn.nobody && !request.path.endsWith("/sign-out");
   if (answer.status >= 400 || isSentAway) expect(await readDatabaseContents(), role).toEqual(all);
   if (role !== "stranger") return;

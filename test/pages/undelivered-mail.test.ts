@@ -21,8 +21,8 @@ const waitUntilMailFailed = () =>
 const textOf = ({ text }: TestResponse): string => words(parseDocument(text));
 const undelivered = "We couldn’t deliver the email to this address. Check the address, or use a different one.";
 
-// The business signs up on a deployment with a working provider. This waits until that deployment's relay is idle, because it must not send
-// the emails of these tests.
+// Signs up the business on a deployment with a working provider. Waits until that deployment's relay is idle, because the relay must not
+// send the emails of these tests.
 const signUpOwner = async (email: string) => {
   const owner = await signUpBusiness(email);
   await waitUntilSettled();

@@ -268,7 +268,8 @@ describe("the timeline", () => {
 });
 
 describe("policies", () => {
-  // Background work fetches policies, so each test sets its own state afterward.
+  // This trigger allows only one link from a certificate to its policies. Background work may already have made the link, and the tests
+  // then replace it.
   beforeAll(() => env.DB.exec("DROP TRIGGER certificates_policies_linked"));
 
   const captured = async (certId: string, rows: readonly (readonly [kind: string, url: string])[]): Promise<void> => {

@@ -1,4 +1,4 @@
-// Tests the same encodings as test/core, but decoded by the engine instead of by JavaScript.
+// Tests the same encodings as test/core/bytes.test.ts, but with the engine's native decoders.
 import { expect, test } from "vitest";
 import { listMisreadSpellings } from "../support/base64-spellings.ts";
 

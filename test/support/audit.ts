@@ -54,7 +54,9 @@ export const fetchChainWithProof = async (
   return { page, proven };
 };
 
-/** Returns "ok" with the last entry of the complete part of the chain, or returns the first fault. */
+/**
+ * Returns "ok" or the first fault. If the log proves that the chain is complete up to an entry, "ok" is followed by that entry's number.
+ */
 export const verifyChain = async (auditLog: ShardId, page: ChainPage, proven: ChainHeadProof): Promise<string> => {
   const place = { chain: page.chain, chainIndex: BigInt(page.chainIndex) };
   const oldestFirst = page.entries.toReversed();

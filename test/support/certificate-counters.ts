@@ -14,7 +14,7 @@ const counters: readonly { readonly table: string; readonly stored: string; read
   { table: "certificate_tallies", stored: "group_id, span, start", key: `group_id, 3600000, ${hour}`, where: "counted = 1" },
 ];
 
-/** Fails unless every counter, plus the certificates that it does not include yet, equals a count over all certificates. */
+/** Expects that every counter, plus the certificates that it does not include yet, equals the number of certificates. */
 export const expectCountersRight = async (): Promise<void> => {
   for (const { table, stored, key, where = "1" } of counters) {
     const own = table === "certificate_tallies" ? "span = 3600000" : "1";

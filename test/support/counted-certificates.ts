@@ -1,4 +1,4 @@
-// Compares the counters of certificates with the certificates, for tests that read the database directly.
+// SQL for tests that compare the certificate counters with the certificates in the database.
 
 /** Starts a query with `added`, which selects the certificates that the stored counters do not include yet. */
 export const newCertificates =

@@ -150,7 +150,10 @@ export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
   return posts;
 };
 
-/** Returns when the next delivery is due, or null if none is pending. In development the alarm also fires every minute until then. */
+/**
+ * Returns when the next delivery is due, or null if none is pending. Does not read the alarm, because in development the alarm also fires
+ * every minute.
+ */
 const getNextDueAt = (queue: DeliveryQueueStub): Promise<number | null> =>
   runInDurableObject(queue, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? findNextDueAt(sql) : null));
 

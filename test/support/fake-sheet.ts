@@ -1,5 +1,6 @@
 // A business's page and, on another site, a fake service. The service consists of the widget, a consent sheet and an API that redeems
-// codes. The sheet exchanges the same messages as the real sheet and decides when a button is clicked. Every request is recorded.
+// codes. The sheet exchanges the same messages as the real sheet, and shares or declines when a button is clicked. Every request is
+// recorded.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -37,7 +38,7 @@ export interface FakeServiceSettings {
   /** Response headers of the business site. */
   headers: Record<string, string>;
   sheetHeaders: Record<string, string>;
-  /** The sheet is served once this promise resolves. */
+  /** The service sends the sheet only after this promise resolves. */
   sheetGate: Promise<unknown>;
   /** Serves the sheet without its script, so that only its links work. */
   withoutScript: boolean;
@@ -81,7 +82,8 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
 const escapeAttribute = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /**
- * As in the real sheet, sends the result to an opener as a message. Without an opener, redirects if the referrer proves the page's origin.
+ * Sends the result to the opener as a message, as the real sheet does. If the opener does not respond, redirects to the page, but only if
+ * the referrer proves the page's origin.
  */
 const sheetScript = `
 const { state, origin, links } = document.body.dataset, found = JSON.parse(links);

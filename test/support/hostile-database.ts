@@ -149,7 +149,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     SELECT '${listCertId}', 'Partner ' || number, number FROM entity_withdrawals WHERE cert_id = '${listCertId}' AND number > 1`);
 };
 
-/** Seals the values of each copy for its share. */
+/** Encrypts the shared values of each copy separately, because they are bound to the IDs of the share and the business. */
 const copySharedValues = async (shareId: string): Promise<void> => {
   const vault = await openVaultFromVars(env as unknown as Record<string, unknown>);
   const keySealed = await env.DB.prepare("SELECT key_sealed FROM shares WHERE id = ?").bind(shareId).first<string>("key_sealed");
@@ -515,7 +515,7 @@ export const seedHostileDatabase = async (records: OriginalRecords): Promise<voi
   while (await countNewCertificates(openDatabase(env.DB), Date.now()));
 };
 
-/** Makes all queued work due. It is not due earlier, because requests would otherwise spend their time on it. */
+/** Makes all queued work due. It is not due before this call, because requests would otherwise spend their time on it. */
 export const makeWorkDue = async (): Promise<void> => {
   for (const table of [
     "withdrawal_work",

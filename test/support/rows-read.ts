@@ -46,7 +46,7 @@ const observeDatabases = (record: (read: StatementRead) => void): (() => void) =
 
 type Execute = (sql: string, ...values: unknown[]) => SqlStorageCursor<Record<string, SqlStorageValue>>;
 
-/** A cursor reads rows as they are taken, so each way of taking rows records what the cursor has read so far. */
+/** A cursor reads a row only when the caller takes it, so every method call on the cursor records the number of rows read so far. */
 const observeCursor = (cursor: ReturnType<Execute>, sql: string, record: (read: StatementRead) => void): ReturnType<Execute> => {
   const recordRows = (): void => record({ sql, rows: cursor.rowsRead });
   recordRows();

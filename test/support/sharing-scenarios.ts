@@ -88,7 +88,7 @@ const buildShareRequest = (change: object = {}) => {
   const { consent: _, ...request } = buildDecision(createVerifier());
   return { ...request, scope: "email phone?", ...change };
 };
-/** Creates a decision with the token that /v1/authorize returned for a checked request. */
+/** Checks a share request with /v1/authorize. Returns a decision with the token from the response. */
 const createCheckedRequest = async (clientId: string) => {
   const verifier = createVerifier();
   const decision = buildDecision(verifier, { client_id: clientId });

@@ -1,4 +1,4 @@
-// Tests which URLs supplied by others the service may call, with allowed and hostile examples.
+// Tests which URLs from other parties the service may call, with allowed and hostile examples.
 import { describe, expect, test } from "vitest";
 import {
   checkOutboundUrl,

@@ -1,4 +1,4 @@
-// Tests how long a proof of identity counts as recent.
+// Tests when a person's last verification counts as recent.
 import { expect, test } from "vitest";
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import { minuteMs } from "../../../core/time.ts";

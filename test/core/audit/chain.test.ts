@@ -18,7 +18,7 @@ const eventOf = (canonical: string) => {
   return { type, entity_type, entity_id, at, payload_hash };
 };
 
-/** Builds a chain of `length` entries, at the same position as the vectors. */
+/** Builds a chain of `length` entries. By default, it has the name and the genesis head of the chain in the vectors. */
 const chainOf = (length: number, chain = audit.chain, start = genesis): HashedEntry[] => {
   const entries: HashedEntry[] = [];
   let head = start;

@@ -17,7 +17,7 @@ const faultOf = (bytes: Uint8Array, maxBytes = max): string => {
   return verdict.ok ? "ok" : verdict.fault;
 };
 
-/** A file in the archive. Archives are written field by field, so that any field can be wrong. */
+/** A file in the archive. The tests write archives field by field, so that they can make any field wrong. */
 interface Member {
   readonly name: string;
   readonly content?: Uint8Array;

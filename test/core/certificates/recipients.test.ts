@@ -1,4 +1,5 @@
-// Tests how named, accepted and rejected recipients are parsed. Declining all recipients differs from a form that never asked.
+// Tests how named, accepted and rejected recipients are parsed. A person who declined all recipients differs from a person who was never
+// asked.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseRecipients } from "../../../core/certificates/submission.ts";

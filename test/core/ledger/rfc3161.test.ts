@@ -263,7 +263,8 @@ describe("a timestamp", () => {
 /** An authority on loopback that responds as the test defines and records the requests. */
 class FakeAuthority {
   readonly requests: { readonly type: string | undefined; readonly body: Buffer }[] = [];
-  // Idle connections stay open: openssl blocks this process, and a connection must not time out while the next request is using it.
+  // Disables the keep-alive timeout. openssl blocks this process, and an idle connection could otherwise time out while the next request is
+  // using it.
   readonly #server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
   });

@@ -29,7 +29,7 @@ describe("PKCE", () => {
     [`${challenge}=`, false],
     [challenge.slice(1), false],
     [`${challenge}A`, false],
-    // Encoders set the two bits after the 32nd byte to zero.
+    // The last character of a valid challenge has two unused bits, which must be zero.
     [`${challenge.slice(0, -1)}N`, false],
     [challenge.replace("-", "+"), false],
   ])("accepts %j as a challenge: %s", (text, isOne) => {

@@ -649,7 +649,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Zips the files after adapting the file lists and the page to them, except in the rows that are about the lists or the page. */
+/** Zips the files. First updates the file lists and the page to match the files, except in the rows that test the lists or the page. */
 const packedAs = async (row: Row, files: Files): Promise<Uint8Array> => {
   if (row.member === "the lists of files") return zipped(files);
   return zipped(await resigned(relisted(row.member === pageRow ? files : withFittingPage(files)), issuer));

@@ -138,10 +138,13 @@ export interface Wanted {
   readonly lies?: {
     readonly issuance?: JsonObject;
     readonly revocation?: JsonObject;
-    /** Members to replace in this chain's leaf of the tree of chain heads. */
+    /** Members to replace in the leaf for this chain in the tree of chain heads. */
     readonly leaf?: { readonly chain?: string; readonly seq?: string; readonly head?: string };
     readonly logSize?: string;
-    /** With `reversed`, the log contains the entries newest first. With `after the record`, they come after the record of heads. */
+    /**
+     * With `reversed`, the log contains the entries newest first. With `after the record`, the log contains the entries after the record of
+     * heads.
+     */
     readonly order?: "reversed" | "after the record";
   };
 }
@@ -215,7 +218,7 @@ export interface World {
 
 const filler = (name: string): Uint8Array => encodeUtf8(`somebody else's ${name}`);
 
-/** Builds a ledger of forty statements: the given ones at positions 17, 29 and 23, and others. */
+/** Builds a ledger of forty statements. The given ones are at positions 17, 29 and 23, in this order. All others are filler. */
 const ledgerOf = (statements: readonly string[], { submittedAt, verifiedAt }: ReturnType<typeof timesOf>) => {
   const places = [17, 29, 23];
   const entries = Array.from({ length: 40 }, (_, at) => {
@@ -286,7 +289,7 @@ const attestedLedger = (wanted: Wanted, fingerprint: string) => {
   return { statements, ledger: ledgerOf(statements, times) };
 };
 
-/** Returns the note that the recorded timestamp covers, for recording a new timestamp. */
+/** Returns the checkpoint that the recorded timestamp covers. Use it to record a new timestamp. */
 export const noteToStamp = (): Promise<string> => attestedLedger({}, sealed({}).certificate.fingerprint).ledger.noteAt(40);
 
 interface Anchored {

@@ -396,7 +396,10 @@ const moves: readonly Lie[] = [
 
 const toHexText = (bytes: Uint8Array): string => sha256Hex(bytes);
 
-/** Ways to cover up a lie. An entry is never dropped: if the claim were dropped too, nothing in the pack would contradict the lie. */
+/**
+ * Ways to cover up a lie. None of them drops an audit entry: if the matching claim were dropped too, nothing in the pack would contradict
+ * the lie.
+ */
 const covers: readonly ((files: Files, next: Next) => string)[] = [
   (files, next) => {
     const entry = pick(claimedEntries(files), next);
