@@ -12,7 +12,7 @@ const imports = files.flatMap(parseImports);
 const findRule = (file: string): ImportRule | undefined =>
   importRules.filter(({ from }) => isInside(file, from)).sort((a, b) => b.from.length - a.from.length)[0];
 
-/** A rule that allows a folder does not allow its subfolders that have their own rules; those must be listed by name. */
+/** A rule that allows a folder does not allow subfolders that have rules of their own. Those subfolders must be listed by name. */
 const isAllowed = ({ file, specifier, target, isTypeOnly }: Import): boolean => {
   const rule = findRule(file);
   if (rule === undefined) return false;

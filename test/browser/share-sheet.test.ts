@@ -99,8 +99,9 @@ const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-all
 );
 
 /**
- * Prepares a person with saved details and a session. With `passkey`, the person has a device with a passkey instead of a session. The
- * email address is wider than a phone and has no hyphen at which it could break, so the sheet must wrap it.
+ * Prepares the person who signs in. With `fresh`, only creates an email address. With `code`, the person has saved details and a session.
+ * With `passkey`, the person has saved details and a device with a passkey. The email address is wider than a phone and has no hyphen at
+ * which it could break, so the sheet must wrap it.
  */
 const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly device: Device | null }> => {
   const email = `pat.example.${crypto.randomUUID().replaceAll("-", "")}@example.com`;
@@ -215,7 +216,7 @@ const countOwnShares = async (page: Page): Promise<number> => {
   return ((await answer.json()) as { data: { count: number } }).data.count;
 };
 
-/** Starts to collect requests for the sheet, and delays each one until `gate` resolves. */
+/** Records requests for the sheet from now on, and delays each one until `gate` resolves. */
 const watchSheets = async (page: Page, gate: Promise<void> = Promise.resolve()): Promise<Request[]> => {
   const requests: Request[] = [];
   await page.context().route(

@@ -242,7 +242,7 @@ describe("an export and its import into another deployment", () => {
     expect(oldLedger.map((response) => response.slice(0, 3))).toEqual(["200", "200", "200", "200"]);
     await stop();
 
-    // The export stops after its fifth file. The same command keeps the complete files.
+    // The export stops after its fifth file. When the same command is repeated, it keeps the complete files.
     await expect(runExport(exportOptions({ report: interruptAt(5) }))).rejects.toThrow("interrupted");
     const first = join(exported, "databases/00/account_erasures.sealed");
     const written = statSync(first).mtimeMs;

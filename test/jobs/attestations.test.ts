@@ -35,7 +35,7 @@ const base = await getPlatform(env as unknown as Env);
 const origin = base.config.ledger.origin;
 const witnessSigner = await openNoteSigner(await createSecret("witness.example/w1", 77, keyKinds.witness));
 
-/** Intervals for this file, each later than the previous one and far from the current time. */
+/** The last 15-minute interval that a test in this file used. All of these intervals are more than ten days in the future. */
 let window = Math.floor(Date.now() / (15 * minuteMs)) + 1_000;
 const nextWindow = (): Instant => {
   window += 1;
@@ -86,7 +86,7 @@ const platformWith = (attestors: readonly CheckpointAttestor[], change: Partial<
   ...change,
 });
 
-/** Reads certificates through the API of a service with these attestors. */
+/** Sends a GET request to the API while the service also has these attestors. */
 const shownBy = async (attestors: readonly CheckpointAttestor[], path: string): Promise<unknown> => {
   const holder = base as { attestors: readonly CheckpointAttestor[] };
   const before = holder.attestors;

@@ -386,7 +386,7 @@ describe("an email that will not be sent", () => {
 });
 
 describe("an address with letters outside ASCII", () => {
-  /** Sends an email with both kinds of provider and returns what each got. */
+  /** Sends an email through an HTTP provider and through an email binding. Returns the outcomes and the addresses that both received. */
   const sendToBoth = async (to: string, capabilities: MailCapabilities) => {
     const given: { readonly to: string; readonly from: string }[] = [];
     const http = createHttpMailer({ url: "https://mail.example/send", token: "x", ...capabilities }, async (request) => {

@@ -48,7 +48,7 @@ type AuditProofFault =
   | "entries_missing"
   | "leaf_mismatch";
 
-/** `complete`: the log proves that no entries up to this one are missing. */
+/** `complete` is the last entry up to which the log proves that no entry is missing. */
 type AuditProofVerdict = Verdict<CosignedCheckpoint & { complete: { readonly seq: bigint; readonly at: string } | null }, AuditProofFault>;
 
 /** Parses a canonical object with exactly these string properties. Returns null for anything else. */

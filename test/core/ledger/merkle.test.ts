@@ -21,7 +21,7 @@ const leaves = Array.from({ length: 40 }, (_, at) => hashLeaf(sha256, encodeUtf8
 const read: NodeReader = (height, index) =>
   height === 0 ? (leaves[Number(index)] as Uint8Array) : hashNode(sha256, read(height - 1, 2n * index), read(height - 1, 2n * index + 1n));
 
-/** The leaf of a tree whose leaves are all equal. Only such a tree can be computed for 2^60 leaves. */
+/** The hashes of a tree whose leaves are all equal, by height. Equal leaves make it possible to compute a tree of 2^60 leaves. */
 const alike = [hashLeaf(sha256, encodeUtf8("the same"))];
 const readAlike: NodeReader = (height) => {
   for (let at = alike.length; at <= height; at += 1) {

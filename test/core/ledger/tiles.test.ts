@@ -163,8 +163,8 @@ describe("proofs from tiles", () => {
   const leaves = entries(300).map((entry) => hashLeaf(sha256, entry));
   const rootOf = naiveRoots(leaves);
   const roots = Array.from({ length: 301 }, (_, size) => rootOf(0, size));
-  // This tree of 300 entries also provides the tiles of every smaller tree, because an earlier partial tile is the beginning of a later
-  // one.
+  // This tree of 300 entries also provides the tiles of every smaller tree, because a partial tile of a smaller tree is the beginning of
+  // the tile at the same place in this tree.
   const log = new MemoryLog();
   log.append(leaves);
   const once = remembering();
