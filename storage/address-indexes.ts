@@ -16,16 +16,16 @@ export const hasIndex = (column: Column, index: AddressIndex | SQL): SQL => {
 export const listOtherForms = (index: AddressIndex): readonly StoredIndex[] => listStoredForms(index).slice(1);
 
 /**
- * Builds a condition for each form of the index. Use it instead of `hasIndex` for a query that must read rows in the order of an index of
- * the table, because SQLite sorts the rows that match a list of values.
+ * Builds a condition for each form of the index. Use it instead of `hasIndex` for a query that must read rows in the order of one of the
+ * table's database indexes. With a list of values, SQLite would have to sort the rows.
  */
 export const mapForms = <Result>(index: AddressIndex | SQL, build: (form: StoredIndex | SQL) => Result): readonly Result[] =>
   is(index, SQL) ? [build(index)] : listStoredForms(index).map(build);
 
 /**
- * Returns the statements that give all memberships and invitations of an address in the shard the form that new rows contain. Every insert
- * into these tables must be in a batch with these statements, because other queries compare the rows with each other. Returns no statements
- * if no key is being rotated.
+ * Returns the statements that convert the index in all memberships and invitations of an address in the shard to the form for new rows.
+ * Every insert into these tables must be in a batch with these statements, because other queries compare the rows with each other. Returns
+ * no statements if no key is being rotated.
  */
 export const alignMembershipIndexes = (db: Database, index: AddressIndex): readonly Statement[] => {
   const others = listOtherForms(index);

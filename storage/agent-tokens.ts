@@ -103,7 +103,7 @@ export const listLiveTokens = async (db: Database, vault: Vault, scope: AgentTok
   );
 };
 
-/** The data about a connection that its emailed link may show. */
+/** The data that a person sees about a connection when they open the link in an email about it. */
 export interface ConnectionSummary {
   readonly name: string | null;
   readonly client: ConnectedClient | null;
@@ -128,7 +128,7 @@ export const findConnection = async (db: Database, vault: Vault, tokenId: string
   };
 };
 
-/** Returns the person of a live token, or null if the token is not in scope. */
+/** Returns the person of a live token, or null if the scope has no live token with this ID. */
 export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope, id: string, now: Instant): Promise<string | null> => {
   const { principalId } = agentTokens;
   const row = await db

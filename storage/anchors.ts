@@ -251,8 +251,8 @@ export const unparkAnchors = (db: Database, now: Instant) =>
 
 /**
  * Returns the SQL statements that move event statements from earlier ledgers to the current one, including those that the earlier ledgers
- * have not read yet. They then remove the earlier ledgers from the readers of the change log. Statements about checkpoints are not moved,
- * because each ledger gets its own.
+ * have not read yet. The last SQL statement removes the earlier ledgers from the readers of the change log. Statements about checkpoints
+ * are not moved, because each ledger gets its own.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
   const isEarlier = allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);

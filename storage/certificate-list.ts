@@ -191,8 +191,8 @@ const searchByGroups = (list: CertificateListQuery): Search => {
 
   // Merges the certificates of the groups, newest first. Each step of the recursion takes the newest certificate from the queue and adds
   // the next older one of the same group and status. Therefore, the query reads one certificate per group and status, and then one per
-  // certificate in the list. The step does not check the end of the period, which older certificates always satisfy. With that check,
-  // SQLite would not start its index search at the previous certificate.
+  // certificate in the list. The step does not check the end of the period, because an older certificate is always before that end. With
+  // that check, SQLite would not start its index search at the previous certificate.
   const newestOf = (group: SQL, status: SQL, position = isIssuedBetween(filter)) =>
     sql`(select ${certificates.ord} from ${certificates} where ${and(sql`${certificates.groupId} = ${group}`, sql`${certificates.status} = ${status}`, position)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit 1)`;
   const behind = and(
@@ -330,8 +330,8 @@ export interface ListStart extends Omit<CertificatePage, "certificates"> {
 }
 
 /**
- * Lists the positions of a list from the start to the end of the page. A page that merges the lists of several shards can begin at any of
- * these positions.
+ * Lists the positions of the certificates from the start of the list to the end of the page. A page that merges the lists of several shards
+ * can begin at any of these positions.
  */
 export const findListStart = (db: Database, list: CertificateListQuery): Lookup<ListStart> => {
   const { start, length } = pageRange(list);

@@ -1,5 +1,5 @@
-// The view trail of a certificate: one row for each view of its public page, up to 10,000 rows. Later views are only counted. Data about
-// the viewer is sealed.
+// The view trail of a certificate: one row for each view of its public page, up to 10,000 rows. Later views have no row. The certificate
+// counts all views by people, but not those by bots. Data about the viewer is sealed.
 import { desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { PageView } from "../core/certificates/published-certificate.ts";
 import type { CertId } from "../core/ids.ts";
@@ -35,7 +35,7 @@ const countView = prepareOnce<{ certId: CertId; views: number }>()((db, { certId
 
 /**
  * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. If its
- * personal data is erased, they only count the view.
+ * personal data is erased, they store no row and only count the view. Views by bots are not counted.
  */
 export const insertCertificateView = async (db: Database, vault: Vault, certId: CertId, view: PageView): Promise<readonly Statement[]> => {
   const { at, bot } = view;

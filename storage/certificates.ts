@@ -144,7 +144,7 @@ export const findPublishedCertificate = async (db: Database, certId: CertId): Pr
   return { ...toPublishedCertificate(certificate), ...(duplicates.length > 0 && { duplicates }) };
 };
 
-/** Like `findPublishedCertificate`, but returns a lookup without `duplicates`. */
+/** Like `findPublishedCertificate`, but creates a `Lookup`, and leaves out `duplicates`. */
 export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup<PublishedCertificate | null> =>
   createLookup(db, [selectPublished(db, {}).where(eq(certificates.id, certId))], ([[row]]) =>
     row === undefined ? null : toPublishedCertificate(row),
@@ -233,8 +233,8 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
 };
 
 /**
- * Returns the newest of these certificates, decrypted, for comparison with a repeated submission. Ignores certificates that were issued no
- * later than `since` or whose personal data is erased. Returns null if none is left.
+ * Returns the newest of these certificates, decrypted, for comparison with a repeated submission. Ignores certificates that were issued at
+ * or before `since`, and those whose personal data is erased. Returns null if none is left.
  */
 export const findIssuance = async (db: Database, vault: Vault, ids: readonly CertId[], since: Instant) => {
   const row = await db

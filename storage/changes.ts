@@ -107,8 +107,8 @@ export const releaseReader = (db: Database, reader: string, holder: string, ord:
 
 /**
  * Deletes up to `max` changes that all of these readers have passed, oldest first. Keeps changes that match a condition in `needed`. Also
- * keeps the last change that the slowest reader has read. Without it, its number could be reused, and a database restore would not be
- * detected.
+ * keeps the last change that the slowest reader has read. If that change were deleted, its number could be reused, and a database restore
+ * would not be detected.
  */
 export const deletePassedChanges = (db: Database, readers: readonly string[], needed: readonly [SQL, ...SQL[]], max: number) => {
   // A ledger that is no longer configured stays a reader until its statements are moved to the current ledger.

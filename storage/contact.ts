@@ -41,7 +41,10 @@ const maxJudgedRecords = 1_000;
 
 type IndexName = "emailIndex" | "phoneIndex";
 
-/** Selects the ID of the empty recipient list. If a person accepted no recipient, this is the certificate's list of accepted recipients. */
+/**
+ * Selects the ID of the empty recipient list. If a person accepted no recipient, their certificate refers to this list as the accepted
+ * recipients.
+ */
 const emptyList = query
   .select({ id: entityLists.id })
   .from(entityLists)
@@ -53,8 +56,8 @@ const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
 /**
- * Builds a condition that is true if the certificate is about the recipient. The certificate must name the recipient. If the form asked
- * about each recipient separately, the person must also have accepted or rejected this one, or accepted none at all.
+ * Builds a condition that is true if a check for this recipient must use the certificate. The certificate must name the recipient. If the
+ * form asked about each recipient separately, the person must also have accepted or rejected this one, or accepted none at all.
  */
 const isAboutEntity = (entity: string): SQL => {
   const { acceptedListId, rejectedListId } = certificates;
@@ -89,7 +92,7 @@ interface ContactQuery {
 const addressRows = (addresses: readonly StoredIndex[]): SQL => sql`json_each(${JSON.stringify(addresses)}) j`;
 const addressField = sql<string>`j.value`.as("address");
 
-/** Selects the `ord` of the newest certificates with the address in `j`. */
+/** Selects the `ord` of the newest certificates with the address in the current row of `addressRows` (`j`). */
 const certificatesOfAddress = (contact: ContactQuery, max: number, offset = 0): SQL => {
   const { addressIndex, businessId, environment } = certificateAddresses;
   return selectNewestOrds(
@@ -99,7 +102,7 @@ const certificatesOfAddress = (contact: ContactQuery, max: number, offset = 0): 
   );
 };
 
-/** Selects the shares with the address in `j`, newest first. */
+/** Selects the shares with the address in the current row of `addressRows` (`j`), newest first. */
 const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: IndexName) =>
   query
     .select({ ord: shares.ord })
@@ -152,8 +155,8 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: re
 
 /**
  * A person can enter someone else's email address or phone number in their contact fields. Therefore, a share permits contact only with an
- * email address that the person verified by signing in, and never with a phone number. Revoked shares always count, because they permit
- * nothing.
+ * email address that the person verified by signing in, and never with a phone number. This restriction does not apply to revoked shares,
+ * because they never permit contact.
  */
 const isCountedShare = (index: IndexName) => {
   const isEnded = inArray(shares.state, ["revoked", "ceased"]);

@@ -103,9 +103,9 @@ export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql
 export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
 
 /**
- * Counts one attempt on each open code that the requester may still try, and returns these codes. Also counts one failure, which the caller
- * clears after a correct code. If `failuresFromElsewhere` is set, counts a failure only if this browser requested none of the open codes.
- * Always writes the failure row, so that response times do not reveal whether a code exists.
+ * Counts one attempt on each open code that the requester may still try, and returns these codes. If there is at least one, also counts one
+ * failure, which the caller clears after a correct code. If `failuresFromElsewhere` is set, counts a failure only if this browser requested
+ * none of the open codes. Always writes the failure row, so that response times do not reveal whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,

@@ -60,7 +60,7 @@ const expiryConditions = (now: Instant): readonly (readonly [table: SQLiteTable,
   [clientDailyUsage, lt(clientDailyUsage.day, Math.floor(now / dayMs))],
 ];
 
-/** Returns one statement per table. Each deletes at most 1,000 rows. The caller repeats the batch until it deletes nothing. */
+/** Returns one statement per table. Each deletes at most 1,000 rows. The caller repeats each statement until it deletes nothing. */
 export const deleteExpiredRows = (db: Database, now: Instant) =>
   expiryConditions(now).map(([table, condition]) => {
     const rowid = sql`rowid`;

@@ -12,7 +12,7 @@ const maxShown = 50;
 
 const copyKey = "status/incidents";
 
-/** Lists the open incidents and those that ended in the last 90 days, newest first. */
+/** Lists up to 50 incidents, newest first: open incidents, and those that ended in the last 90 days. */
 export const listShownIncidents = (db: Database, now: Instant): Promise<readonly Incident[]> =>
   db
     .select()

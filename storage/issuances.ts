@@ -248,7 +248,7 @@ const prepareCertificateInsert = (check: InsertCheck) =>
       })
       .prepare();
   });
-/** Removes the maximums, so that usage is counted but never refused. */
+/** Removes the maximums, so that a submission is counted but never refused. */
 const unlimited = ({ days }: StorageLimit): StorageLimit => ({ days, records: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });
 
 const insertCheckedCertificate = prepareCertificateInsert("account");

@@ -60,7 +60,7 @@ export interface Hold {
 
 /**
  * Holds the account in one shard, so that the shard issues no certificates of the business. Returns null and changes nothing while another
- * change holds the account. If the new hold replaced the other one, the other change could still be committed after the new hold is
+ * change holds the account. Replacing that hold would not be safe: the other change could still be committed after the new hold is
  * released.
  */
 export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold | null> => {

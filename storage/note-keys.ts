@@ -30,7 +30,7 @@ export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
 export interface KeySource {
   /** Secret keys in note format, separated by spaces. They can have any names. */
   readonly secrets: string | undefined;
-  /** The setting LOG_SEED. If none of the secrets has a name, keys for that name are derived from this setting. */
+  /** The setting LOG_SEED. If `secrets` has no key with a name, the keys with that name are derived from this setting. */
   readonly logSeed: string | undefined;
 }
 

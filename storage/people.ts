@@ -100,7 +100,7 @@ const recipientPriority = ["person", "invitation", "sign_up"] as const;
 export const preferredRecipient = (found: readonly SignInRecipient[]): SignInRecipient | null =>
   recipientPriority.map((kind) => found.find((recipient) => recipient.kind === kind)).find((recipient) => recipient !== undefined) ?? null;
 
-/** Returns the most recently used membership in all shards, or null if there is none. */
+/** Returns the ID of the most recently used membership in all shards, or null if there is none. */
 export const findLastUsedMemberId = (found: readonly SignInRecipient[]): string | null =>
   found.filter(({ kind }) => kind === "person").toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0))[0]?.id ?? null;
 

@@ -37,7 +37,7 @@ const toProgress = (rows: readonly { readonly at: number }[], outdated: number, 
 interface IndexColumn {
   readonly table: SQLiteTable;
   readonly column: Column;
-  /** The property of the column in the schema. */
+  /** The column's property name in the schema. */
   readonly key: string;
 }
 
@@ -75,7 +75,10 @@ const updateMemberships: BuildUpdates = (db, _, replacements) => {
   );
 };
 
-/** The current form can have its own row. The row with the earlier form is then deleted when its work is done. */
+/**
+ * Builds a condition that is true if the business has no withdrawal under the current form of the index. If it has one, the row with the
+ * earlier form stays as it is and is deleted when its work is done.
+ */
 const isOnlyWithdrawal = (to: SQL<StoredIndex>): SQL => {
   const twin = alias(accountWithdrawals, "twin");
   return notExists(

@@ -225,7 +225,7 @@ export type StoredSession = Found<typeof listSessionsByPerson>[number];
 export const deleteOwnSession = (db: Database, person: Pick<Session, "realm" | "userId">, id: string, now: Instant) =>
   db.delete(sessions).where(allOf(isLiveSession(person, now), eq(sessions.id, id)));
 
-/** Deletes all of the person's sessions except this one. */
+/** Deletes all of the person's live sessions except this one. */
 export const deleteOtherSessions = (db: Database, session: Pick<Session, "realm" | "userId" | "tokenHash">, now: Instant) =>
   db.delete(sessions).where(allOf(isLiveSession(session, now), ne(sessions.tokenHash, session.tokenHash)));
 

@@ -4,7 +4,9 @@ import { openDatabase, type Database, type DatabaseCaller, type QueryCounter } f
 import { callWithSimulatedFaults } from "./simulated-faults.ts";
 
 export interface Shards {
-  /** Returns the database for an ID, key or token. If the shard in it is unknown, returns the first shard, where a query finds nothing. */
+  /**
+   * Returns the database for an ID, key or token. If its shard is unknown, returns the first shard's database, where a query finds nothing.
+   */
   readonly forId: (id: string) => Database;
   /** Throws if the shard has no database. Otherwise, the shard's records would seem not to exist. */
   readonly get: (shard: ShardId) => Database;

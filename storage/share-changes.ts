@@ -52,7 +52,8 @@ const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: Co
 /** Returns true if the batch failed because the person has 100 active shares with the business or 1,000 in this shard. */
 export const isShareLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", shares.clientId);
 
-// The owner of `subject` is the person. The owner of the other two is the business, because the business can read them.
+// The owner in `subjectContext` is the person. In the other two contexts, the owner is the business, because the business can read these
+// values.
 const subjectContext = columnContext("shares", "subject");
 const reasonContext = columnContext("shares", "reason");
 const detailsContext = columnContext("share_acknowledgements", "details");

@@ -25,7 +25,7 @@ const dueFields = {
   clockOffsetMs: shareClockOffsetField.as("clock_offset_ms"),
 };
 
-/** Lists due shares, most overdue first, up to one batch. */
+/** Lists due shares, up to one batch. Shares that are due by the real time come first, most overdue first. */
 export const listDueShares = async (db: Database, environment: Environment, now: Instant) => {
   const due = db
     .select(dueFields)

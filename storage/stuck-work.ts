@@ -11,7 +11,7 @@ import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOu
 const stuckAfterMs = 10 * minuteMs; // a job tries to do this work every minute
 
 /**
- * The number of oldest changes that are searched for unrecorded audit entries. There is no need to count all entries, because a single one
+ * How many of the oldest changes are searched for unrecorded audit entries. There is no need to count all entries, because a single one
  * already causes an alert.
  */
 const maxJudgedChanges = 2_000;

@@ -21,7 +21,7 @@ export interface DrainOutcome {
 }
 
 export interface DrainPorts {
-  /** Names the audit log. The drain reads only entries for this log. */
+  /** The shard of the audit log. The drain reads only entries for this log. */
   readonly auditLog: ShardId;
   /** Appends entries. Returns null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;

@@ -53,7 +53,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   constructor(ctx: DurableObjectState, env: AuditEnv) {
     super(ctx, env, auditLogSteps);
     const { storage } = ctx;
-    // An alarm may start the object without its name, so the name is stored as soon as it is known.
+    // When the platform starts the object for an alarm, the name may be missing. Therefore, the object stores its name as soon as it is
+    // known.
     if (ctx.id.name !== undefined && findMeta(storage.sql, "shard") === null) setMeta(storage.sql, "shard", ctx.id.name);
     this.#proofPorts = {
       storage,
@@ -89,7 +90,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return null;
   }
 
-  /** Appends each row to its chain unless the chain already contains it. If the log is frozen, returns null and changes nothing. */
+  /** Appends each valid row to its chain unless the chain already contains it. If the log is frozen, returns null and changes nothing. */
   append(rows: readonly AuditRow[]): AppendOutcome | null {
     const { storage } = this.ctx;
     return storage.transactionSync(() => (findFreezeReason(storage.sql) === null ? tables.appendRows(storage.sql, rows) : null));
@@ -122,8 +123,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   /**
    * Proves which entry of a chain is the newest, and that no entries are missing up to the newest record of heads. Uses the signed
    * checkpoint of size `atSize`. If `atSize` is null, waits up to a second for a checkpoint that covers the whole chain. To read the
-   * entries that the proof covers, pass the returned size to `getChainPage` as `belowSize`. Returns null if the log is frozen, or if the
-   * chain had no entries at that size.
+   * entries that the proof covers, pass the returned size to `getChainPage` as `belowSize`. Returns null if the chain had no entries at
+   * that size, or if there is no such checkpoint, for example because the log is frozen.
    */
   proveChainHead(chain: string, atSize: number | null = null): Promise<ChainHeadProof | null> {
     return proveChainHead(this.#proofPorts, chain, atSize);
@@ -140,9 +141,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Returns the same entries as `listEntries`, with proofs. Each proof uses the first checkpoint that covers its entry, so later calls
-   * return the same proofs. If no record of heads contains the chain yet, first adds one, unless the log is frozen. Returns null if there
-   * are no entries, or if the log was frozen before it could sign them.
+   * Returns the same entries as `listEntries`, with proofs. All proofs use the first checkpoint that covers all of these entries, so later
+   * calls return the same proofs until the log's keys change. If no record of heads contains the chain yet, first adds one, unless the log
+   * is frozen. Returns null if there are no entries, or if the log was frozen before it signed a checkpoint that covers them.
    */
   getTrail(chain: string, changeIds: readonly string[]): Promise<TrailProof | null> {
     return buildTrail(this.#proofPorts, chain, changeIds);
@@ -156,7 +157,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Appends everything that was committed before the call, in one shard or in all shards. Call it to read your own writes. `hasMore` is
+   * Appends the entries that were committed before the call, in one shard or in all shards. Call it to read your own writes. `hasMore` is
    * true if there were more entries than one call can append. Returns null if the log is frozen. Rejects if a shard fails.
    */
   async drainNow(shard: ShardId | null = null): Promise<DrainResult | null> {

@@ -141,7 +141,7 @@ export interface AppendOutcome {
   readonly malformed: readonly string[];
 }
 
-/** Appends each row to its chain unless the chain already contains it. Call it inside a transaction. */
+/** Appends each valid row to its chain unless the chain already contains it. Call it inside a transaction. */
 export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOutcome => {
   const epoch = getEpoch(sql);
   const chains = new Map<string, Chain>();
@@ -233,8 +233,8 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
 };
 
 /**
- * Adds a record of heads if no record contains the chain yet. Without it, the log could not prove that the chain is complete until the
- * interval ends.
+ * Adds a record of heads if no record contains the chain yet. Without this record, the log could not prove that the chain is complete until
+ * the interval ends.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);

@@ -62,9 +62,9 @@ export class Sender {
   }
 
   /**
-   * Sends deliveries until 45 seconds have passed or none is due. Then waits 100 ms for the next event. Starts the next delivery as soon as
-   * an attempt ends. Disk writes limit the throughput of a busy endpoint. Therefore, attempts that end at about the same time are recorded
-   * in one write, together with the next claims.
+   * Sends due deliveries for up to 45 seconds. When none is due or in progress, a run that has sent a delivery waits up to 100 ms for the
+   * next event. Starts the next delivery as soon as an attempt ends. Disk writes limit the throughput of a busy endpoint. Therefore,
+   * attempts that end at about the same time are recorded in one write, together with the next claims.
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
@@ -76,7 +76,8 @@ export class Sender {
     let hasSent = false;
     try {
       for (;;) {
-        // Create this promise before looking for due rows. Otherwise, a push in between could not wake the run.
+        // Create this promise before looking for due rows. Otherwise, a push that arrives between the search and the wait could not wake
+        // the run.
         const { promise: woken, resolve } = Promise.withResolvers<void>();
         let isWoken = false;
         this.#wake = () => {

@@ -193,7 +193,10 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   createdAt: row.created_at,
 });
 
-/** If the first requeued delivery is late, postpones all requeued deliveries by that delay, so that they keep their spacing. */
+/**
+ * If the first requeued delivery is more than `maxRecoveryLatenessMs` late, postpones all requeued deliveries by that delay, so that they
+ * keep their spacing.
+ */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
     .exec<{ first: number | null }>("SELECT MIN(due) AS first FROM delivery WHERE resend = 1 AND status = 'pending'")
@@ -305,7 +308,7 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
 };
 
 /**
- * Requeues interrupted attempts, which are due immediately. An attempt is interrupted if its process died or its lease expired. The
+ * Requeues interrupted attempts, so that they are due immediately. An attempt is interrupted if its process died or its lease expired. The
  * receiver did not cause this, so the next attempt keeps the same number. After `maxForgivenInterruptions`, an interruption counts as a
  * failed attempt. `all` also requeues attempts whose lease has not expired. Set `all` when the process starts, because no attempts are in
  * progress then.
@@ -322,8 +325,8 @@ export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean):
 };
 
 /**
- * Returns when the next delivery is due, but no earlier than the end of a pause. Returns null if no deliveries are waiting or the endpoint
- * is disabled.
+ * Returns when the next delivery is due or the lease of an attempt expires, but no earlier than the end of a pause. Returns null if no
+ * deliveries are waiting or in progress, or if the endpoint is disabled.
  */
 export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   const queue = findQueueRow(sql);

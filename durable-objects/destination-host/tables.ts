@@ -2,8 +2,8 @@
 import { dayMs, type Instant } from "../../core/time.ts";
 
 /**
- * The maximum number of proven businesses that are stored. Beyond it, the oldest rows are deleted. These businesses become proven again
- * with their next 2xx response.
+ * The maximum number of businesses for which the host is stored as proven. If there are more, the oldest rows are deleted. For such a
+ * business, the host is proven again after its next 2xx response.
  */
 const maxProven = 10_000;
 /** The maximum number of waiting businesses. Other businesses cannot join until there is room. */

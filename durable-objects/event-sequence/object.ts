@@ -62,7 +62,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     super(ctx, env);
     const { storage } = ctx;
     migrateSchema(storage, eventSequenceSteps);
-    // An alarm may start the object without its name, so the name is stored as soon as it is known.
+    // When the platform starts the object for an alarm, the name may be missing. Therefore, the object stores its name as soon as it is
+    // known.
     if (ctx.id.name !== undefined && tables.findName(storage.sql) === null) tables.saveName(storage.sql, ctx.id.name);
     const archive = new EventArchive(
       storage,

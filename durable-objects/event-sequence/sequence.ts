@@ -75,7 +75,7 @@ export class Sequence {
   async #drainUntilIdle(): Promise<boolean> {
     try {
       while (this.#isDrainRequested) {
-        // Start passes at least 30 ms apart. An event that is committed after that time does not wait.
+        // Start passes at least 30 ms apart. An event that is committed more than 30 ms after the last pass started does not wait.
         const pauseMs = this.#lastPassAt + minDrainSpacingMs - Date.now();
         if (pauseMs > 0) await scheduler.wait(Math.min(pauseMs, minDrainSpacingMs));
         this.#lastPassAt = Date.now();
@@ -111,8 +111,8 @@ export class Sequence {
   }
 
   /**
-   * Appends the events of one shard. Skips events that are read again after a restart or a database restore, which it recognizes by their
-   * IDs.
+   * Appends the events of one shard. After a restart or a database restore, it reads some events again, recognizes them by their IDs, and
+   * skips them.
    */
   async #appendEventsOf(shard: ShardId, db: Database): Promise<void> {
     const { archive, getName, onAppended } = this.#ports;

@@ -37,8 +37,8 @@ export class IntakeJournal extends DurableObject<object> {
   /** True if the database responded to the last batch, even with a refusal. */
   #isDatabaseWell = false;
   /**
-   * When this process last placed entries. Starts as the start time of the process, because the previous process may have placed entries
-   * just before.
+   * When this process last placed entries. Initially the time when the process started, because the previous process may have placed
+   * entries just before.
    */
   #placedAt: Instant = Date.now();
   #lastPlacement: Promise<unknown> = Promise.resolve();
@@ -62,7 +62,7 @@ export class IntakeJournal extends DurableObject<object> {
   /**
    * Stores a submission. The caller gets the response only after the entry is on disk. If an earlier entry has the same idempotency key,
    * stores nothing and returns the response of that entry. `room` is the number of submissions that the client had left that day when the
-   * database last responded, or null without a limit.
+   * database last responded, or null if there is no limit.
    */
   async append(entry: JournalEntry, room: number | null): Promise<AppendAnswer> {
     const { sql } = this.ctx.storage;
@@ -81,7 +81,7 @@ export class IntakeJournal extends DurableObject<object> {
 
   /**
    * Counts the entries stored before the call that the database does not contain yet. If few are waiting and the database responded to the
-   * last batch, first places a batch. Otherwise, a constant flow of new entries could keep the result above 0.
+   * last batch, first places a batch. Without this batch, a constant flow of new entries could keep the result above 0.
    */
   async countWaiting(): Promise<number> {
     const { sql } = this.ctx.storage;

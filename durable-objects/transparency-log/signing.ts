@@ -26,10 +26,10 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 };
 
 /**
- * Returns the newest signed checkpoint. First signs the current tree if it has grown and the last checkpoint is at least a second old. If
- * `covers` is given, waits until a checkpoint has at least that many entries. Returns null if the log is frozen. Throws a RangeError if the
- * log has fewer than `covers` entries. The tree and the signature are on disk before the caller gets the checkpoint, so a published tree is
- * never lost.
+ * Returns the newest signed checkpoint. First signs the current tree if it has grown and the last checkpoint is at least a second old, or
+ * if one of the current keys has not signed the last checkpoint. If `covers` is given, waits until a checkpoint has at least that many
+ * entries. Returns null if the log is frozen. Throws a RangeError if the log has fewer than `covers` entries. The tree and the signature
+ * are on disk before the caller gets the checkpoint, so a published tree is never lost.
  */
 export const ensureSignedCheckpoint = async (
   storage: DurableObjectStorage,

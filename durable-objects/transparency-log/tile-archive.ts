@@ -129,7 +129,10 @@ export class TileArchive {
     this.#storage.transactionSync(() => removeOldestTile(sql));
   }
 
-  /** Reads a tile from R2 and compares it. If R2 has lost the tile, uploads it first. Throws TileConflict if the bytes differ. */
+  /**
+   * Compares a tile with the bytes that R2 returns for it. If R2 has lost the tile, uploads it first. Throws TileConflict if the bytes
+   * differ.
+   */
   async #ensureStored(location: TileLocation): Promise<void> {
     const bytes = readFullTile(this.#storage.sql, location);
     const stored = await findTile(this.#bucket, location);

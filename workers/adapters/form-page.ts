@@ -33,9 +33,9 @@ const minTextLength = 20;
 const maxHintLength = 300;
 const maxPathSteps = 6;
 /**
- * The maximum number of steps for one page. A step is an element visited, an ancestor examined, or a character of text read. This limits
- * the total work, which the limits above do not, because they multiply. Pages of real businesses need a tenth of these steps. Three million
- * steps take a fraction of a second.
+ * The maximum number of steps for one page. A step is an element visited, an ancestor examined, or a character of text read. The limits
+ * above multiply, so without this limit, a page could still cause far too much work. Pages of real businesses need a tenth of these steps.
+ * Three million steps take a fraction of a second.
  */
 const maxSteps = 3_000_000;
 

@@ -119,9 +119,7 @@ export const createRekorAdapter = (
     return refused ?? { index, leaf, hashes: buildInclusionProofFromTiles(sha256, index, size, tiles.read), note };
   };
 
-  /**
-   * Sends the prepared request unchanged. Throws if the request was not prepared. After a failure, only a stored request can be sent again.
-   */
+  /** Sends the prepared request unchanged. Throws if the request was not prepared, because a retry must send the same bytes. */
   const submitEntry = async ({ prepared }: LedgerSubmission, signal: AbortSignal): Promise<LoggedEntry | LedgerFailure> => {
     const entry = parseRekorRequest(prepared ?? "");
     if (prepared === null || entry === null) throw new Error("rekor: the submission is not prepared");

@@ -1,18 +1,19 @@
 // Captures policy snapshots (SPEC Policy snapshot). One capture of a site is linked to every certificate that waits for it. Businesses take
 // turns, so a business with many or unresponsive sites does not delay others.
 //
-// If the process dies at any step, the page becomes due again a minute later:
+// The steps for one page:
 // 1. Claim: one statement claims one row, so only one worker gets the page.
 // 2. Fetch: this step only reads, so a crash costs one attempt.
 // 3. Texts: each text is counted and stored in KV under a new ID. After a crash, a stored text can remain unused, but it still counts
-// toward the limit.
+//   toward the limit.
 // 4. Commit: one batch writes the capture, its snapshots, and the links and audit entries of the first 100 certificates. The texts of the
-// snapshots are already stored.
+//   snapshots are already stored.
 // 5. More commits: each batch links up to 100 more certificates. A worker that takes over the page finds the new capture and continues. The
-// last batch deletes the page.
+//   last batch deletes the page.
 //
-// The database rejects a batch that would link a certificate twice. Therefore, `policies_status` is always correct: it is pending until the
-// certificate is linked, and then shows the result of that capture.
+// If the process dies at any step, the page becomes due again a minute later. The database rejects a batch that would link a certificate
+// twice. Therefore, `policies_status` is always correct: it is pending until the certificate is linked, and then shows the result of that
+// capture.
 import { maxCaptureAttempts, computeNextCaptureAt } from "../../core/policies/capture-retries.ts";
 import { captureReuseMs, createPolicyLinkedEvent, type PolicyCapture } from "../../core/policies/snapshot.ts";
 import type { Database, Statement } from "../../storage/database.ts";
@@ -133,7 +134,8 @@ const processPage = async (platform: Platform, db: Database, claimed: ClaimedPag
 
 /** Captures all due pages in one shard. Concurrent calls are safe. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
-  // Each worker claims pages independently. A worker ends if only the business that another worker is processing has due pages.
+  // Each worker claims pages independently. A worker ends early if all remaining due pages belong to a business that another worker is
+  // processing.
   const worker = async (): Promise<void> => {
     for await (const claimed of claimEach(platform, (now) => claimPolicyPage(db, now))) await processPage(platform, db, claimed);
   };

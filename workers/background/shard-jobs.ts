@@ -1,5 +1,5 @@
-// Runs the jobs of each shard in a separate invocation, which a queue message starts. Otherwise, all shards would share the queries of one
-// invocation, which limits a deployment to about twenty shards.
+// Runs the jobs of each shard in a separate invocation, which a queue message starts. Otherwise, the jobs of all shards would share one
+// invocation's query limit, and a deployment could have only about twenty shards.
 import { parseShardId, type ShardId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";

@@ -1,5 +1,5 @@
 // Ends subscriptions at the payment provider: those of closed accounts, and the extra subscription of an account that would otherwise pay
-// twice. Retries until the provider confirms the end. If an operator has reopened an account, it keeps its subscription.
+// twice. Retries until the provider confirms the end. An account that an operator has reopened keeps its subscription.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs } from "../../core/time.ts";
 import { findBilledAccount, findCustomerByAccount } from "../../storage/billing.ts";

@@ -28,7 +28,7 @@ const findRecordId = (c: RequestContext, body: Json): string | undefined => {
 
 /**
  * Returns the owner of the idempotency key, and an ID in the shard that stores the key. Without a credential, the IP address identifies the
- * owner. A cookie could not, because the first request may not have one yet.
+ * owner. A cookie cannot identify the owner, because the first request may not have one yet.
  */
 const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
   const { caller, services, ip } = c.var;
@@ -47,7 +47,10 @@ export const saveIdempotentResponse = <T>(
   return work && ((value, onlyIf) => work.toStatements({ status, data: toWire(value), cookie: null }, onlyIf));
 };
 
-/** Saves the response, or releases the key after a refusal. Only logs errors. A repeated request then runs the operation again. */
+/**
+ * Saves the response, releases the key after a refusal, or suspends the claim after a server error. Errors are logged and not thrown. If
+ * the response was not saved, a repeated request runs the operation again.
+ */
 const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void> => {
   try {
     const { status } = c.res;

@@ -17,7 +17,7 @@ interface WireToolResult {
 
 export interface CompletedToolCall {
   readonly answer: ToolResult;
-  /** Keys of the result whose values third parties have written. */
+  /** Keys of the result with values that third parties have written. */
   readonly foreign: readonly string[];
   /** The URL for the person to open. Null if the call did not request one or failed. */
   readonly handOverUrl: string | null;

@@ -36,7 +36,10 @@ const respondInputRequired = (message: MessageWithId, url: string): ModernRespon
     inputRequests: { sheet: { method: "elicitation/create", params: { mode: "url", message: "Open your share in svc", url } } },
   });
 
-/** Runs a tool call. The person decides on the page, so a retry gets the current state and its `inputResponses` are ignored. */
+/**
+ * Runs a tool call. The person makes the decision on the opened page. Therefore, a retry returns the current state and ignores its
+ * `inputResponses`.
+ */
 const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
   const completed = await callTool(context, { name, rawArguments: params.arguments, isLater: true });
   const { answer, handOverUrl } = completed;

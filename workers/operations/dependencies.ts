@@ -24,7 +24,9 @@ export interface Runtime {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
-  /** Runs work after the response. The platform may stop the process first, so work that must happen is also in an outbox. */
+  /**
+   * Runs work after the response. The platform may stop the process before the work ends, so work that must happen is also in an outbox.
+   */
   readonly waitUntil: (work: () => Promise<void>) => void;
   /** Returns false after background work has used up its budget (work-budget.ts). The caller then stops, and the next run continues. */
   readonly hasBudget: () => Promise<boolean>;

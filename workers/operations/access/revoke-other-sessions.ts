@@ -5,7 +5,10 @@ import { deleteOtherSessions } from "../../../storage/sessions.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { deleteOwnCredential } from "./own-credentials.ts";
 
-/** Immediately ends all of the person's sessions except this one, and writes one audit entry. Returns the number of ended sessions. */
+/**
+ * Immediately ends all of the person's live sessions except this one, and writes one audit entry if there were any. Returns the number of
+ * ended sessions.
+ */
 export const revokeOtherSessions = (services: WriteDependencies, session: Session): Promise<number> => {
   const entityType = session.realm === "consumer" ? "consumer" : "member";
   const action: AuditedAction = { type: "session.ended", entityType, entityId: session.userId, payload: { kept: session.sessionId } };

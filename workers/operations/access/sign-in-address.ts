@@ -99,8 +99,8 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: s
 
 /**
  * Returns the text to which a sign-in code is bound. `knownEmail` is the stored address that receives the code. A member's code is also
- * bound to the part before the @ of that address. Otherwise, the code could sign in to a different mailbox's membership, if that becomes
- * the most recently used one before the person enters the code.
+ * bound to the part before the @ of that address. Otherwise, if a membership of a different mailbox becomes the most recently used one
+ * before the person enters the code, the code would sign the person in to that membership.
  */
 export const toSignInCodeBinding = ({ realm, emailIndex, localPart, addressee }: AddressLookup, knownEmail: string | null): string => {
   const boundPart = realm === "business" && addressee?.kind === "person" && knownEmail !== null ? getLocalPart(knownEmail) : localPart;

@@ -94,8 +94,8 @@ const getLatest = (times: readonly (Instant | null)[], now: Instant): Instant | 
 };
 
 /**
- * Does one step of the work. Skips a secret if its predecessor still signs, because a replacement would immediately end the predecessor.
- * Returns `not_found` if the cursor contains an unknown shard.
+ * Does one step of the work. Skips a secret if its predecessor still signs, because another replacement would make the predecessor invalid
+ * immediately. Returns `not_found` if the cursor contains an unknown shard.
  */
 export const replaceWebhookSecrets = async (
   services: Dependencies,

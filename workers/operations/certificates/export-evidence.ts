@@ -38,7 +38,7 @@ import { getViewContext } from "./get-view-context.ts";
  */
 const maxAuditEntries = 2_010;
 
-/** Returns the certificate's entries in the business's audit chain, or null if the log does not respond or has none of them yet. */
+/** Returns the certificate's entries in the business's audit chain, or null if the log does not respond or lacks one of them. */
 const packAudit = async (
   platform: CertificateDependencies,
   db: Database,
@@ -67,7 +67,7 @@ const packAudit = async (
       chain.tag,
       rows.map(({ id }) => id),
     );
-    // Every change of the certificate needs an entry, because the verifier rejects a claim without one.
+    // The log must have an entry for every change that the certificate shows. Otherwise, the verifier would reject the pack.
     if (trail === null || trail.entries.length < rows.length) return null;
     const committed = new Map(rows.map((row) => [row.id, row.committed]));
     return {

@@ -10,9 +10,9 @@ export const loadEmailIndex = ({ shards, vault }: Stores, { id }: Pick<Person, "
   findPersonRecord(shards.forId(id), id).map((record) => (record === null ? null : vault.readIndex(record.emailIndex)));
 
 /**
- * Returns the person's index for a query in their own shard: an SQL expression that selects it, so that no separate query is needed. While
- * an index key is rotated, the query needs all forms of the index, so this loads it. Returns null if it was loaded and the account no
- * longer exists.
+ * Returns the person's index for a query in their own shard. Usually, this is an SQL expression that selects the index, so that no separate
+ * query is needed. While an index key is rotated, the query needs all forms of the index, so this function loads the index. It then returns
+ * null if the account no longer exists.
  */
 export const selectOwnIndex = async (
   services: Stores,

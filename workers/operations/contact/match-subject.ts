@@ -16,7 +16,7 @@ import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
 export interface SubjectMatch extends SubjectComparison {
-  /** The status for this caller: `revoked` even if the person withdrew consent for only this caller. */
+  /** The status for this caller. It is also `revoked` if the person withdrew consent only for this caller. */
   readonly status: CertificateStatus;
   readonly entityNamed: boolean;
   readonly oneToOne: boolean;

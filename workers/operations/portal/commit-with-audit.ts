@@ -12,7 +12,8 @@ export const getBusinessDatabase = ({ shards }: Stores, { business }: { readonly
   shards.forId(business.id);
 
 /**
- * Commits the rows and the audit entry as one batch. If `onlyIf` is given, writes the entry only if this condition is true after the rows.
+ * Commits the rows and the audit entry as one batch. If `onlyIf` is given, writes the entry only if this condition is true after the rows
+ * are written.
  */
 export const commitWithAudit = async (
   services: WriteDependencies,

@@ -14,8 +14,9 @@ export const maxReturnUrls = 20;
 const maxReturnUrlLength = 2_048;
 
 /**
- * Replaces the client's return URLs. A share request must use exactly one of these URLs. Writes nothing if they are unchanged. Returns
- * `not_found` for a client of another business, and `invalid_request` for more than 20 URLs or for a URL that is not on a verified domain.
+ * Replaces the client's return URLs. A share request must use exactly one of these URLs. Writes nothing if the list is unchanged. Returns
+ * `not_found` for a client of another business, and `invalid_request` for more than 20 URLs, an invalid URL, or a URL that is not on a
+ * verified domain.
  */
 export const updateReturnUrls = async (
   services: WriteDependencies,

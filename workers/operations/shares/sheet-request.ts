@@ -54,8 +54,8 @@ export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, br
 
 /**
  * Returns true if the decision may be returned by redirect. The return URL must be valid. In addition, the business must have registered or
- * signed it, or this browser must have come from its origin. A reply to the sheet's message proves only that the page that opened the sheet
- * made the request. With no other evidence, the sheet sends the result to that page instead.
+ * signed it, or this browser must have come from a page on the request's origin. A reply to the sheet's message proves only that the page
+ * that opened the sheet made the request. With no other evidence, the sheet sends the result to that page instead.
  */
 export const canRedirect = (sheet: SheetRequest, browser: SheetBrowser): boolean => {
   const evidence = getRequestEvidence(sheet, browser);

@@ -13,8 +13,8 @@ import type { LocatedRecord } from "./locate-record.ts";
 export const bindWithdrawalCode: CodeBinding = (id) => `withdrawal ${id}`;
 
 /**
- * Returns the address that a code or link verifies. Once verified, it is valid for all certificates with this address from the same
- * business and environment.
+ * Returns the address that a code or link verifies. The verification is valid for all certificates with this address from the same business
+ * and environment.
  */
 export const toVerifiedAddress = (
   { id: certId, businessId, environment }: WithdrawableCertificate,
