@@ -293,14 +293,10 @@ const decisionFields = {
   code_challenge_method: challengeMethodSchema,
   state: stateSchema.nullish(),
   consent: z.literal(true).openapi({ description: "Must be `true`, to confirm that the person gave consent." }),
-  missing_ok: z
-    .array(scopeNameSchema)
-    .max(20)
-    .nullish()
-    .openapi({
-      description:
-        "Fields that may have no value. Otherwise, a request for a field without a value is refused. If the first line of the address has a value, the second line is always optional.",
-    }),
+  missing_ok: z.array(scopeNameSchema).max(20).nullish().openapi({
+    description:
+      "Fields that may have no value. Otherwise, a request for a field without a value is refused. If the first line of the address has a value, the second line is always optional.",
+  }),
   authorize_token: z.string().max(300).nullish().openapi({
     description:
       "Token from `GET /v1/authorize`. If you send it, the request can be decided only once, and repeating the call returns the same share.",

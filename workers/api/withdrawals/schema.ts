@@ -196,12 +196,10 @@ export const acknowledgmentRequestSchema = z
 export const acknowledgmentSchema = z
   .object({
     cert_id: certIdSchema,
-    status: z
-      .enum(["active", "revoked"])
-      .openapi({
-        description:
-          "Status of the certificate. It can be `active` only if you acknowledged withdrawals for individual recipients (`entities`).",
-      }),
+    status: z.enum(["active", "revoked"]).openapi({
+      description:
+        "Status of the certificate. It can be `active` only if you acknowledged withdrawals for individual recipients (`entities`).",
+    }),
     acknowledged_at: describedTime(
       "When you first acknowledged the withdrawal. If there are several recipients, the time when you acknowledged the last one",
     ),
