@@ -73,7 +73,7 @@ const passedIn = (output: string): string[] =>
 const unexpectedIn = (output: string): string[] =>
   [...output.slice(output.indexOf("=== SUMMARY ===")).matchAll(/^(?:Unexpected|Stale).*(?:\n {2}\S.*)*/gm)].map(([said]) => said);
 
-/** Scenarios that a server with only tools can pass. All other scenarios call tools, prompts and resources of a test fixture. */
+/** Scenarios that a server with only tools can pass. All other scenarios need the tools, prompts and resources of a test fixture. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   "2025-11-25": ["server-initialize", "ping", "tools-list", "tools-call-error", "dns-rebinding-protection"],
   "2026-07-28": ["tools-list", "tools-call-error", "dns-rebinding-protection", "http-header-validation"],

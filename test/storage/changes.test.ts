@@ -94,7 +94,10 @@ const createModelAuditLog = (auditLog: ShardId) => {
   return { target, run };
 };
 
-/** Event sequences read their changes themselves and remember the last one until they are restarted. */
+/**
+ * Creates models of event sequences, which read their changes themselves. Each sequence remembers the position of its last change until it
+ * is restarted.
+ */
 const createModelSequences = () => {
   const sequences = new Map(sequenceNames.map((name) => [name, { target: new Target(), last: null as ChangePosition | null }]));
   const drain = async (name: string): Promise<void> => {

@@ -76,9 +76,9 @@ const readPlans = async (run: (db: Database) => Promise<unknown>): Promise<reado
   return plans.flatMap(({ results }) => results.map(({ detail }) => detail));
 };
 /**
- * Returns the query plan steps that scan a whole table. Scans of lists that are passed as parameters, changed sandbox clocks and an
- * address's newest records are allowed, because these are short. A scan of a subquery is also allowed, because the subquery's own steps are
- * checked.
+ * Returns the query plan steps that scan a whole table. Three kinds of scans are allowed, because they are short: lists that are passed as
+ * parameters, changed sandbox clocks, and an address's newest records. A scan of a subquery is also allowed, because the subquery's own
+ * steps are checked.
  */
 const scans = (plan: readonly string[]): readonly string[] =>
   plan.filter(
@@ -122,7 +122,7 @@ describe("a page of a business's shares", () => {
 describe("another list of shares", () => {
   const lists: Readonly<Record<string, { readonly run: (db: Database) => Promise<unknown>; readonly by: string; readonly sorted?: true }>> =
     {
-      // Sorting is allowed, because the number of one person's shares is limited. Active shares come first.
+      // This list is sorted so that active shares come first. Sorting is allowed, because the number of one person's shares is limited.
       "shares of a person": { run: (db) => listSharesByPerson(db, consumer, now), by: "shares_consumer", sorted: true },
       "number of a person's shares": { run: (db) => countActiveShares(db, consumer, now), by: "shares_consumer" },
       "a person's shares with one business": {

@@ -51,8 +51,8 @@ const maxWaitMs = 60_000; // far more than working code needs on a busy machine
 export const runOutboxRelay = async (): Promise<void> => relayOutbox(platform);
 
 /**
- * Resolves when every request has a response and its background work is done. Polls with its own timer, because code that awaits a promise
- * of a request can run as part of that request, and the runtime can then stop it when the request ends.
+ * Resolves when every request has a response and its background work is done. Polls with its own timer instead of awaiting a request's
+ * promise. Code that awaits such a promise can run as part of that request, and the runtime can stop this code when the request ends.
  */
 export const waitUntilSettled = async (): Promise<void> => {
   const deadline = performance.now() + maxWaitMs;

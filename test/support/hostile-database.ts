@@ -56,7 +56,7 @@ const insertRows = async (table: string, count: number, cells: Cells): Promise<v
 };
 
 const run = (sql: string): Promise<D1Result> => env.DB.prepare(sql).run();
-/** The time when queued work is due. It is later than the end of every test, until `makeWorkDue` runs. */
+/** The time when queued work is due. It is later than the end of the tests, so no work runs before `makeWorkDue` changes it. */
 const notYet = Date.now() + 100 * dayMs;
 const waiting = `${notYet} + n.i`;
 const text = (value: string): string => `'${value}'`;
@@ -515,7 +515,7 @@ export const seedHostileDatabase = async (records: OriginalRecords): Promise<voi
   while (await countNewCertificates(openDatabase(env.DB), Date.now()));
 };
 
-/** Makes all queued work due. It is not due before this call, because requests would otherwise spend their time on it. */
+/** Makes all queued work due. The seeded work is not due before this call, because requests would otherwise spend their time on it. */
 export const makeWorkDue = async (): Promise<void> => {
   for (const table of [
     "withdrawal_work",

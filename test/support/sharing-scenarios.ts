@@ -40,7 +40,7 @@ const unknownClient = "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const unknownSession = { cookie: `svc_session=ses_00${"A".repeat(43)}` };
 
 let sharedPerson: Promise<SignedPerson> | undefined;
-/** Returns the person that all scenarios use. Each grant creates a new share. */
+/** Returns the person that all scenarios use. The scenarios can share one person, because each grant creates a new share. */
 export const getPat = (): Promise<SignedPerson> => {
   sharedPerson ??= signInPerson();
   return sharedPerson;

@@ -362,7 +362,7 @@ describe("a timestamp authority", () => {
   });
 });
 
-/** Returns the time by the clock that openssl uses, which no test changes. */
+/** Returns the real time, which openssl uses. No test changes this clock. */
 const machineClock = (): number => Date.now() - clockOffsetMs;
 
 const describeOpenssl = (keys: readonly TsaKey[]): void => {

@@ -126,7 +126,7 @@ describe("a cosignature", () => {
 class FakeWitness {
   last: TreeHead = headOf(0);
   clock: () => bigint = () => BigInt(Math.floor(Date.now() / 1_000));
-  /** Called instead of following the protocol. */
+  /** If set, the witness calls this function instead of following the protocol. */
   instead: ((response: ServerResponse, note: string) => unknown) | null = null;
   readonly asked: string[] = [];
   readonly #server = createServer((request, response) => {

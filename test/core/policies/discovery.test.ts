@@ -1,4 +1,4 @@
-// Tests which links on a page count as links to its policies, in seven languages, and their order.
+// Tests which links on a page count as links to its policies, in seven languages, and how several such links are ranked.
 import { describe, expect, test } from "vitest";
 import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../../core/policies/discovery.ts";
 
