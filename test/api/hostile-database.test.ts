@@ -81,8 +81,8 @@ const uncalledRoutes: readonly { readonly route: RegExp; readonly why: string }[
 ];
 
 /**
- * Routes that return an error in this test, because the mocked external services have no page, record or payment for them. The error comes
- * only after the route has read everything from the database.
+ * Routes that return an error in this test, because the mocked external services have no page, record or payment for them. The routes read
+ * everything that they need from the database before they fail.
  */
 const refusingRoutes: readonly RegExp[] = [
   /\/integrate$|\/snippet$/,

@@ -1,5 +1,5 @@
-// Checks that the typed client contains exactly those OpenAPI operations that programs may call, and that it was generated from the
-// current document.
+// Checks that the typed client contains exactly the OpenAPI operations that programs may call, and that it was generated from the current
+// document.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { OPERATIONS, type OperationDescriptor } from "../../kit/api.gen.ts";

@@ -36,7 +36,7 @@ let receiver: Server;
 let port = 0;
 let service: LocalService;
 
-/** Opens the receiver, on the same port as before if it was open before. */
+/** Opens the receiver. If it was open before, uses the same port. */
 const openReceiver = async (): Promise<void> => {
   receiver = createServer(async (request, response) => {
     const parts: Buffer[] = [];

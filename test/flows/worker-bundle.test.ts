@@ -1,4 +1,4 @@
-// Tests the bundle of the Worker. `npm start` reuses it while its inputs have not changed.
+// Tests the bundle of the Worker. `npm start` reuses the bundle while its inputs have not changed.
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

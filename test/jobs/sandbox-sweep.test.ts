@@ -51,7 +51,7 @@ const listTablesWith = async (column: "cert_id" | "share_id" | "entity_id", id: 
   return counts.flatMap(([name, rows]) => (rows > 0 && !logs.has(name) ? [name] : []));
 };
 
-/** Marks pending statements as anchored. In operation, this happens within minutes. */
+/** Marks pending statements as anchored. In production, the service does this within minutes. */
 const anchorAll = () => env.DB.exec("UPDATE anchors SET status = 'anchored'");
 const finishPolicies = () => env.DB.exec("UPDATE certificates SET policy_page_id = NULL");
 
@@ -74,7 +74,7 @@ describe("a test certificate", () => {
     expect((await acknowledge({ acknowledged_by: "Privacy team", entities: [entities[0]] })).status).toBe(200);
     expect((await record({ ...channel, scope: "certificate" })).status).toBe(201);
     expect((await acknowledge({ acknowledged_by: "Privacy team" })).status).toBe(200);
-    // A second receipt of the same submission, as an intake journal adds it, and an email that could not be sent.
+    // SQL that adds a second receipt of the same submission, as an intake journal does, and an email that could not be sent.
     const addTwin = `INSERT INTO certificate_twins (cert_id, fingerprint, issued_at, canonical, signature, signature_kid, manage_token_hash)
       SELECT id, 'other', issued_at, '{}', 'signature', 'key', 'hash' FROM certificates WHERE id = ?`;
     const addFailedMail = `INSERT INTO failed_mail (id, template, message_sealed, created_at, cert_id, reason, failed_at, expires_at)

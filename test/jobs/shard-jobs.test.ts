@@ -1,4 +1,4 @@
-// Tests that the cron jobs of each shard run in their own invocation.
+// Tests that the cron jobs of each shard run in a separate invocation.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";

@@ -468,8 +468,8 @@ test.each(seeds)(
         const heard = feed.filter(({ share_id }) => share_id === share.id);
         const isUpdate = ({ type }: { type: string }): boolean => type.startsWith("consumer.updated.");
         const types = (of: typeof heard) => of.map(({ type }) => type);
-        // For a business in another shard, waiting changes are combined into fewer events, so only the values are compared: after all
-        // updates, the business must have the current ones.
+        // For a business in another shard, waiting changes are combined into fewer events. Therefore, the test compares only the values:
+        // after all updates, the business must have the current ones.
         expect(types(business.isFar ? heard.filter((event) => !isUpdate(event)) : heard), history.join(", ")).toEqual(share.events);
         for (const group of fieldGroupNames) {
           const updates = heard.filter(({ type }) => type === `consumer.updated.${group}`).length;

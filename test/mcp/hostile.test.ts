@@ -43,7 +43,7 @@ let entriesBefore = 0;
 /** A service with a higher limit, because these tests send more requests than one token may send per minute. */
 const ask = createServiceCall({ LIMIT_AGENT_TOKEN: "10000/60" });
 
-/** Returns the database contents except what any call may change: its audit entry and the day when its token was last used. */
+/** Returns the database contents without what any call may change: the call's audit entry and the day when the token was last used. */
 const lasting = async (): Promise<Record<string, string>> => {
   const { audit_entries: _, ...tables } = await readDatabaseContents();
   const withoutDay = (rows: string) => JSON.stringify((JSON.parse(rows) as object[]).map((row) => ({ ...row, last_used_day: null })));

@@ -1,4 +1,5 @@
-// Tests that a certificate in the database is immutable: triggers reject every statement that would change or delete it.
+// Tests that a certificate in the database is immutable: triggers reject every statement that would delete it or change it, except in a few
+// columns.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { issueCertificate } from "../support/world.ts";

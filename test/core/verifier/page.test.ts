@@ -40,7 +40,7 @@ const opened = async (html: string) => {
   return { ...context, asked, settled };
 };
 
-/** Replaces one letter of the pack by its neighbor in the alphabet, so that the pack stays valid base64. */
+/** Replaces one letter of the pack with its neighbor in the alphabet, so that the pack stays valid base64. */
 const changed = (html: string, at: number): string => {
   const start = html.indexOf('id="pack">') + 'id="pack">'.length + at;
   const letter = html[start] === "A" ? "B" : "A";
