@@ -18,7 +18,7 @@ const blocks: readonly Block[] = servedGuides.flatMap((guide) =>
 const commandLanguages = ["sh", "console"];
 const commands = blocks.filter(({ language }) => commandLanguages.includes(language));
 
-/** The test file that runs every command of a guide, by guide. */
+/** For each guide, the test file that runs all of the guide's commands. */
 const testsByGuide: Readonly<Record<string, string>> = {
   "first-hour": "test/flows/first-hour.test.ts",
   sharing: "test/flows/sharing-guide.test.ts",

@@ -93,7 +93,7 @@ const continueToDecision = async (sheet: Page): Promise<string> => {
 const signIns = ["fresh", "code", "passkey"] as const;
 type SignIn = (typeof signIns)[number];
 
-/** B1 to B12 combine every opener policy of a page with every way of signing in. */
+/** Rows B1 to B12 of the browser matrix combine every opener policy of a page with every way of signing in. */
 const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-allow-popups"].flatMap((policy, row) =>
   signIns.map((how, column) => [row * signIns.length + column + 1, policy, how] as const),
 );

@@ -52,7 +52,7 @@ const append = (storage: DurableObjectStorage, entries: readonly Uint8Array[]): 
 const sign = (storage: DurableObjectStorage, now: number, covers = 0, by: LogKeys = keys): Promise<SignedCheckpoint | null> =>
   ensureSignedCheckpoint(storage, by, () => now, covers);
 
-/** Copies every table, so that a test can later put an older state back, as if the object's storage had been restored. */
+/** Copies every table, so that a test can later go back to this state, as if the object's storage had been restored. */
 const snapshot = (sql: SqlStorage) =>
   ["leaf", "leaf_key", "tile", "checkpoint", "meta"].map((table) => ({ table, rows: [...sql.exec(`SELECT * FROM ${table}`).raw()] }));
 

@@ -1,4 +1,4 @@
-// Events and webhook endpoints for tests: commits events as operations do, and calls event sequences and delivery queues.
+// Commits events as operations do, registers webhook endpoints, and calls event sequences and delivery queues.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";

@@ -42,7 +42,7 @@ export interface FakeServiceSettings {
   sheetGate: Promise<unknown>;
   /** Serves the sheet without its script, so that only its links work. */
   withoutScript: boolean;
-  /** Headers of a redirect between the page and the sheet. Undefined if there is no redirect. */
+  /** If set, the sheet's URL redirects once with these headers before the sheet is served. */
   hop: Record<string, string> | undefined;
   /**
    * Returns the response to the nth redemption, or undefined for the normal response. With `lost`, the code is used but the connection

@@ -115,7 +115,7 @@ describe("a receipt", () => {
         expect(ownTimes.has(receipt.submitted_at) && ownTimes.has(receipt.verified_at)).toBe(false);
       }
     }
-    // Each byte is changed in three ways. Only changes of the two 24-character times may pass.
+    // Each byte is changed in three ways. Only changes to the two 24-character times may pass.
     expect(refused).toBeGreaterThanOrEqual((encodeUtf8(text).length - 2 * 24) * 3);
   });
 

@@ -1,5 +1,5 @@
-// Tests Rekor v2: the request and leaf formats, an entry of the public log, and the adapter with honest, forgetful, failing and dishonest
-// servers.
+// Tests Rekor v2: the request and leaf formats, an entry of the public log, and the adapter with servers that are honest, lose responses,
+// fail or send false responses.
 import { createHash, generateKeyPairSync, verify } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { toBase64, fromBase64, toHex, encodeUtf8 } from "../../../core/bytes.ts";
