@@ -233,8 +233,8 @@ export const finishAnchors = (
 export const releaseAnchors = (db: Database, ledgerId: string, holder: string) => releaseReader(db, getLedgerReader(ledgerId), holder);
 
 /**
- * Makes all waiting rows due immediately after a ledger outage. Otherwise, the oldest statements would be sent last, because their delays
- * have grown longest.
+ * Makes all rows that wait for a retry due immediately after a ledger outage. Otherwise, the oldest statements would be sent last, because
+ * their delays have grown longest.
  */
 export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant) =>
   db
@@ -242,7 +242,10 @@ export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant)
     .set({ nextAt: now })
     .where(allOf(eq(anchors.ledgerId, ledgerId), hasFailed, isPendingAnchor, gt(nextAt, now)));
 
-/** Makes parked rows pending again once they are due. */
+/**
+ * Makes parked rows pending again once they are due. A row is parked for hours after a failure that does not resolve on its own, such as a
+ * permanent refusal.
+ */
 export const unparkAnchors = (db: Database, now: Instant) =>
   db
     .update(anchors)

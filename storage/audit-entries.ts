@@ -89,7 +89,7 @@ export type PendingAuditEntry = Found<typeof listAuditEntriesOf>[number];
 
 const issuanceType = "certificate.issued" satisfies DomainEventType;
 
-// Only a fix of the code can make a malformed entry recordable, so frequent attempts would not help.
+// A malformed entry can be recorded only after the code has been fixed, so frequent attempts would not help.
 const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
 
 /**

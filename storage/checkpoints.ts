@@ -59,7 +59,7 @@ const raiseHighWater = (db: Database, auditLog: ShardId, size: string, root: str
     });
 
 /**
- * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. Does nothing if the window already has a
+ * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. Adds nothing if the window already has a
  * checkpoint. Gives up pending attestations of earlier checkpoints, because this checkpoint covers their entries too.
  */
 export const insertCheckpoint = async (
@@ -76,7 +76,7 @@ export const insertCheckpoint = async (
       .insert(checkpoints)
       .values({ origin, window, size, root, note, headsRoot, headsSize, createdAt: now })
       .onConflictDoNothing({ target: [checkpoints.origin, checkpoints.window] }),
-    // Each insert depends on the preceding one, so a checkpoint that is already stored adds no rows.
+    // Each of these inserts depends on the preceding one, so a checkpoint that is already stored adds no rows.
     ...requested.ledgerIds.flatMap((ledgerId) => [
       insertIf(db, changes, { id: crypto.randomUUID(), type, entityType: "log", entityId: origin, at: now }, hasPreviousChange()),
       insertIf(

@@ -15,7 +15,10 @@ export interface TileBucket {
   readonly tagKeys: readonly Bytes[];
 }
 
-/** Thrown if R2 has different bytes at a tile's path. Only the operator of the log can decide which bytes are right. */
+/**
+ * Thrown if R2 has different bytes at a tile's path, or bytes without a valid tag. Only the operator of the log can decide which bytes are
+ * right.
+ */
 export class TileConflict extends Error {
   constructor(key: string) {
     super(`R2 has other bytes at ${key}`);

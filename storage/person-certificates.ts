@@ -140,7 +140,7 @@ export const listNamingBusinesses = (
 
 export type NamingBusiness = Found<typeof listNamingBusinesses>[number];
 
-/** Returns when a certificate was issued, or null if it is unknown or does not contain the address. */
+/** Returns when a live certificate was issued, or null if it is unknown or does not contain the address. */
 export const findNamedAt = async (db: Database, addressIndex: AddressIndex, certId: CertId): Promise<Instant | null> => {
   const row = await db
     .select({ issuedAt })

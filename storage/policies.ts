@@ -38,7 +38,7 @@ export const findPolicyText = async (
 
 type KnownSnapshot = PolicySnapshot & { readonly kind: PolicyKind };
 
-/** The snapshots of a capture. The snapshots of `newKinds` have a text in KV, but no row yet. */
+/** The snapshots of a capture. `newKinds` are the kinds of policies whose text is in KV, but whose snapshot has no row yet. */
 interface CapturedSnapshots {
   readonly policies: PolicyCapture["policies"];
   readonly newKinds: readonly PolicyKind[];

@@ -109,7 +109,7 @@ export type ClaimedPage = Found<typeof claimPolicyPage>;
 export const postponePolicyPage = (db: Database, of: ClaimedPage, at: Instant) =>
   db.update(policyPages).set({ nextAt: at }).where(eq(ord, of.ord));
 
-/** Subtracts an attempt that failed because of a problem in our service. The page is due again after its lease. */
+/** Reduces the number of attempts by one after a problem in our service. The page is due again after its lease. */
 export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
   db
     .update(policyPages)

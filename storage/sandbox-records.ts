@@ -86,7 +86,7 @@ export const listExpiredTestCertificates = (db: Database, now: Instant, max: num
 
 export type ExpiredTestCertificate = Found<typeof listExpiredTestCertificates>[number];
 
-/** Deletes the given texts, except those that a record uses. */
+/** Deletes the given sandbox texts, except those that a record still uses. */
 const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
   db
     .delete(disclosures)

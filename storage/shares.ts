@@ -73,8 +73,8 @@ const maxUnswept = 500;
 
 /**
  * Returns a page of shares after `startingAfter`, newest first. Returns null if the share `startingAfter` does not belong to the owner. A
- * list of expired shares includes shares that were not swept yet. It finds them through the index on the due time, because SQLite would
- * otherwise read every active share. If the sweep is far behind, it finds only the 500 that have been due longest.
+ * list of expired shares includes shares that were not swept yet. The query finds these through the index on the due time, because SQLite
+ * would otherwise read every active share. If the sweep is far behind, the query finds only the 500 that have been due longest.
  */
 export const listSharesByOwner = async (
   db: Database,

@@ -10,7 +10,10 @@ import { toBase64Url, fromBase64Url, concatBytes, fromHex, toHex, encodeUtf8 } f
 import { defaultLinkKeys, type LinkKey, type LinkKeys } from "../core/access/link-keys.ts";
 import { isEqualConstantTime, sha256Hex, type Bytes } from "../core/hash.ts";
 
-/** The place of a sealed value in the database. The additional authenticated data contains everything except `isCompressed`. */
+/**
+ * Identifies the table, record and field of a sealed value, and its owner. The additional authenticated data contains everything except
+ * `isCompressed`.
+ */
 export interface EncryptionContext {
   readonly table: string;
   readonly record: string;

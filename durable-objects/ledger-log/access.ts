@@ -49,7 +49,7 @@ const openWitness = async (env: LedgerEnv): Promise<NoteSigner | null> => {
   return witness ?? null;
 };
 
-/** Opens the keys of a log and of the witness. Throws if there are none. Error messages contain no secrets. */
+/** Opens the keys of a log and of the witness. Throws if the log has no key. Error messages contain no secrets. */
 export const openLedgerKeys = async (env: LedgerEnv, origin: string): Promise<LedgerKeys> => ({
   log: await openLogKeys({ secrets: env.LEDGER_KEY, logSeed: env.LOG_SEED }, origin),
   witness: await openWitness(env),

@@ -25,7 +25,7 @@ const advanceWitnessedHead = (sql: SqlStorage, request: AddCheckpointRequest, ne
 
 /**
  * Cosigns a checkpoint. Responds with
- * - 400 if the request is malformed;
+ * - 400 if the request is malformed, or if the old size is larger than the size of the checkpoint;
  * - 404 if `listKeys` returns no key for the log;
  * - 403 if the log did not sign the checkpoint;
  * - 409 and the last cosigned size if the old size differs from it, or if the root at the same size differs;

@@ -69,8 +69,8 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
   };
 
   /**
-   * Adds a bundle in one request. If the log has no /add-batch, or refuses the bundle because of one entry, sends one request per entry
-   * instead.
+   * Adds a bundle in one request. If the log has no /add-batch, or refuses a bundle of several entries with 400 or 413, sends one request
+   * per entry instead.
    */
   const addChunk = async (chunk: readonly LedgerSubmission[], signal: AbortSignal): Promise<AddResult[]> => {
     const sent = await post("add-batch", encodeEntryBundle(chunk.map(({ statement }) => encodeUtf8(statement))), signal);

@@ -27,8 +27,8 @@ const parsePhone = (phone: string, country: string): PhoneNumber | null => {
 
 /**
  * Returns the number in a form such as `+15555550123`, without an extension, or null if it cannot be parsed. A number with a country code
- * must be possible (`isPossible`) but need not be valid. A number without a country code, or with letters, must be valid in `country` (ISO
- * 3166-1 alpha-2).
+ * must be possible (`isPossible`) but need not be valid. A number without a country code must be valid in `country` (ISO 3166-1 alpha-2). A
+ * number that is written with letters must be valid too.
  */
 export const toE164: ToE164 = (phone, country) => parsePhone(phone, country)?.number ?? null;
 

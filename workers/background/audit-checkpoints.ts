@@ -35,7 +35,7 @@ const requestGuardAttestations = async (
 const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: ShardId, interval: number): Promise<void> => {
   const log = platform.auditLogStub(auditLog);
   const highWater = await findHighWater(db, auditLog);
-  // If the log's storage was restored to an earlier state, this call freezes the log, which must not sign a second history.
+  // If the log's storage was restored to an earlier state, this call freezes the log, so that it never signs a second history.
   if (highWater !== null && !(await log.checkHighwater(highWater.size, highWater.root))) {
     platform.log.error({ at: "audit", error: "the log is behind its last signature: frozen" });
     return;

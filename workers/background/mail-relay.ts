@@ -39,7 +39,7 @@ const deliverMail = async (platform: Platform, db: Database, due: DueMail): Prom
   }
 };
 
-/** Claims as many emails as can be sent concurrently, until all due emails are sent or the budget is used up. */
+/** Claims emails in groups that can be sent concurrently, until all due emails are claimed or the budget is used up. */
 async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<DueMail> {
   while (await platform.hasBudget()) {
     const due = await claimMail(db, platform.clock(), maxConcurrentConnections);

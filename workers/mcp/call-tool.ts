@@ -86,7 +86,10 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
   };
 };
 
-/** Runs a call and records it in the audit log. Throws on a storage outage, even if the tool has run and only the audit entry failed. */
+/**
+ * Runs a call and records it in the audit log, unless the operation has already recorded the change. Throws on a storage outage, even if
+ * the tool has run and only the audit entry failed.
+ */
 export const callTool = async (context: AnyToolContext, call: ToolCall): Promise<CompletedToolCall> => {
   const { record, ...completed } = await executeToolCall(context, call);
   if (completed.answer.ok && completed.answer.isAudited === true) await notifyPersonOfChange(context.services, context.agent);

@@ -111,7 +111,7 @@ const createSession = async (
 /**
  * Starts a session with a verified code. At a first sign-in, also creates the consumer or completes the sign-up. A person who was invited
  * but has not joined yet gets a session without a business. Ends the browser's previous session (`replaces`), so that a token planted
- * before sign-in is worthless. Returns `login_failed` if a concurrent request used the code first.
+ * before sign-in is worthless. Returns `login_failed` if a concurrent request used the code first, or if the address has no account.
  */
 export const completeSignIn = async (
   services: WriteDependencies,

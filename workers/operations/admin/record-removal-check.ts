@@ -7,8 +7,8 @@ import { findRemovalCheck, updateRemovalCheck } from "../../../storage/removals.
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Returns when the next check is due, 90 days later. Returns `not_found` if the removal is unknown. Returns `invalid_request` if the
- * removal is not completed, or if its check is not due yet; the message then contains the due time.
+ * Records the check. Returns when the next check is due, which is 90 days from now. Returns `not_found` if the removal is unknown. Returns
+ * `invalid_request` if the removal is not completed, or if its check is not due yet; the message then contains the due time.
  */
 export const recordRemovalCheck = async (
   services: ReadDependencies,

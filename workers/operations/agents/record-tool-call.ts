@@ -1,4 +1,5 @@
-// Records every tool call in the audit chain of the token's account. Entries contain the names of arguments, but never their values.
+// Records tool calls in the audit chain of the token's account, except for calls whose operation has already recorded the change. Entries
+// contain the names of arguments, but never their values.
 import type { Agent } from "../../../core/agents/agent-token.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { recordTokenUse } from "../../../storage/agent-tokens.ts";

@@ -30,7 +30,7 @@ export interface TrailQuery {
 
 /**
  * Drains the shards' change logs into the audit log, then reads a page of the chain with its proof. Returns null if the chain has no
- * entries.
+ * entries or the log is frozen.
  */
 const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: ReadonlySet<ShardId>, query: TrailQuery) => {
   const log = services.auditLogStub(chain.auditLog);

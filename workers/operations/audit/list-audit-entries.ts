@@ -22,8 +22,8 @@ import { listMembers } from "../portal/list-members.ts";
 import type { AuditDependencies } from "./dependencies.ts";
 
 /**
- * The maximum number of entries that a page for one actor opens. The log does not contain actors, because they are in the sealed payloads,
- * so the page must open entries to find those that match.
+ * The maximum number of entries that are opened to build a page with one actor's entries. The log does not contain actors, because they are
+ * in the sealed payloads, so entries must be opened to find those that match.
  */
 const maxPayloadsOpened = 200;
 

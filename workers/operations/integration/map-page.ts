@@ -21,7 +21,10 @@ const userAgent = "Svc-Integration/1";
 const fetchTimeoutMs = 8 * secondMs;
 const maxBytes = 2 * 1_024 * 1_024;
 
-/** Returns the model's proposal for a mapping, and saves it, so that the same page always gets the same result. */
+/**
+ * Returns the saved proposal for a mapping. If there is none, asks the model and saves its proposal, so that the same page later gets the
+ * same result.
+ */
 const getProposal = async (services: IntegrationDependencies, mapping: FormMapping): Promise<Proposal | null> => {
   const request = buildProposalRequest(mapping);
   if (request === null) return null;

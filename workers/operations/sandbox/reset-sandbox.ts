@@ -17,9 +17,7 @@ const maxBatches = 4;
 
 export interface ResetResult {
   readonly ended: number;
-  /**
-   * True if active test shares may remain, because one call revokes at most 2,000. The call that revokes the last share resets the clock.
-   */
+  /** True if active test shares may remain, because one call revokes at most 2,000. In that case, the clock is not reset yet. */
   readonly hasMore: boolean;
 }
 

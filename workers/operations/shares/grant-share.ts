@@ -97,10 +97,11 @@ const testShareLimitRefusal = refuse(
  * - `unauthorized` if the person's account no longer exists, and `invalid_request` for an invalid value in `fieldChanges`
  * - the errors for the business's account status, and `origin_mismatch`
  * - the errors of `checkDecision`
- * - `rate_limited` if there are 10,000 active test shares or a storage limit is reached
- * - `share_limit` if the person has 100 active shares with the business, or 1,000 in its shard
+ * - `rate_limited` if there are 10,000 active test shares
  * - `invalid_request` for a missing value
+ * - `rate_limited` if a storage limit is reached
  * - the errors of `resolveEarlierDecision`, if the same request was decided earlier
+ * - `share_limit` if the person has 100 active shares with the business, or 1,000 in its shard
  */
 export const grantShare = async (
   services: ShareWriteDependencies,

@@ -11,8 +11,8 @@ const maxShownCertificates = 20;
 export type OtherCertificates = Awaited<ReturnType<typeof findOtherCertificates>>;
 
 /**
- * Returns the number of other active certificates, and the newest 20 of them. After a withdrawal with scope `business`, counts only later
- * certificates, because consent for earlier ones has been withdrawn or will be within minutes.
+ * Returns the number of other active certificates (up to 1,000), and the newest 20 of them. After a withdrawal with scope `business`,
+ * counts only later certificates, because consent for earlier ones has been withdrawn or will be within minutes.
  */
 export const loadOtherCertificates = async (
   services: Stores,

@@ -49,8 +49,9 @@ const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: 
 };
 
 /**
- * Finds the certificate. Returns `cert_not_found`, `forbidden` for a third-party site, and `invalid_request` for a name that is not a
- * recipient. Callers run this before they count an attempt. The errors reveal nothing, because a certificate's recipients are public.
+ * Finds the certificate. Returns `cert_not_found` for an unknown ID, `forbidden` for a third-party site, and `invalid_request` for a name
+ * that is not a recipient. Callers run this before they count an attempt. The errors reveal nothing, because a certificate's recipients are
+ * public.
  */
 export const locateTargetRecord = async (
   services: IntakeDependencies,

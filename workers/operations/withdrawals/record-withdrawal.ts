@@ -49,9 +49,9 @@ const toReplayedWithdrawal = ({ record }: LocatedRecord, number: number | null):
 
 /**
  * Withdraws the certificate, or consent for the given recipients, as of now. The cease deadline counts from `receivedAt` (SPEC Withdrawal).
- * Returns `cert_not_found`, `invalid_request` (a time in the future, or a name that is not a recipient), `idempotency_conflict` and
- * `already_revoked`. With the idempotency key, only the number of the entity withdrawal is stored. The response to a repeated key is
- * rebuilt from the records.
+ * Can return `cert_not_found`, `invalid_request` (a time in the future, or a name that is not a recipient), `idempotency_conflict` and
+ * `already_revoked`. Under the idempotency key, only a hash of the request and the number of the entity withdrawal are stored. The response
+ * to a repeated request is rebuilt from the records.
  */
 export const recordWithdrawal = async (
   services: WithdrawalWriteDependencies,

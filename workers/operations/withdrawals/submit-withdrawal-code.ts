@@ -17,9 +17,9 @@ export interface CodeSubmissionResult {
 }
 
 /**
- * Withdraws the certificate. If the business has other certificates with the address, only uses up the code. The person then chooses what
- * to withdraw, and the returned token authorizes this. Returns the same errors as `withdrawByCode`. If a code is submitted twice
- * concurrently, one submission is refused.
+ * Withdraws the certificate or, if recipients are named, consent for these recipients. If no recipients are named and the business has
+ * other certificates with the address, only uses up the code. The person then chooses what to withdraw, and the returned token authorizes
+ * this. Returns the same errors as `withdrawByCode`. If a code is submitted twice concurrently, one submission is refused.
  */
 export const submitWithdrawalCode = async (
   services: WithdrawalWriteDependencies,
