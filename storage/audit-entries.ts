@@ -81,7 +81,7 @@ const selectAuditEntries = (db: Database | DrizzleD1Database, auditLog: ShardId,
       .where(allOf(ofChange(changes.ord), eq(changes.auditLog, auditLog), isNotNull(changes.payloadHash))),
   ).orderBy(sql`ord`, sql`chain`);
 
-/** Lists an audit log's entries of these changes, oldest first. */
+/** Lists an audit log's entries for these changes, oldest first. */
 const listAuditEntriesOf = (db: Database, auditLog: ShardId, ords: readonly number[]) =>
   selectAuditEntries(db, auditLog, (changeOrd) => inArray(changeOrd, jsonList(ords))).all();
 

@@ -91,8 +91,8 @@ const latestDeadline = (table: typeof withdrawals | typeof entityWithdrawals): S
     .where(eq(table.certId, id))}, 0)`;
 
 /**
- * Selects when a certificate can be erased. This is the end of its retention period or, if consent was withdrawn and it is later, the last
- * deadline for its recipients. Until then, contact checks must still find the person.
+ * Selects when a certificate can be erased. This is the end of its retention period. If consent was withdrawn and the last deadline for the
+ * recipients is later, it is that deadline. Until then, contact checks must still find the person.
  */
 const erasableAt = sql<Instant>`max(${retentionUntil}, ${latestDeadline(withdrawals)}, ${latestDeadline(entityWithdrawals)})`;
 

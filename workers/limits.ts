@@ -37,8 +37,8 @@ export const defaultLimits = {
   /** Enough for a person who clicks while a page polls in the background. */
   SESSION: { count: 120, seconds: 60, scaled: false },
   /**
-   * Counts changes by signed-in people, per business or consumer. Limits the rows and audit entries of changes that have no limit of their
-   * own. A large team that confirms deadlines by hand makes a few hundred changes an hour.
+   * Counts changes by signed-in people, per business or consumer. This bounds the number of rows and audit entries from changes that have
+   * no limit of their own. A large team that confirms deadlines by hand makes a few hundred changes an hour.
    */
   CHANGES_PER_ACCOUNT: { count: 1_000, seconds: 3_600, scaled: true },
   /** The rate per API key that SPEC Limits promises. */

@@ -16,7 +16,7 @@ export interface WritePath {
   readonly routes: readonly string[];
 }
 
-/** The limits on changes by signed-in people that have no limit of their own. */
+/** The limits for changes that signed-in people make, unless a change has a limit of its own. */
 const changes = ["SESSION", "CHANGES_PER_ACCOUNT"] as const;
 const sandboxStorage = ["SANDBOX_RECORDS", "SANDBOX_BYTES"] as const;
 const personStorage = ["PERSON_DAY", "PERSON_DAY_BYTES"] as const;

@@ -24,7 +24,8 @@ export interface TrustedLog extends TrustedLogKey {
 /** A witness or timestamp authority, and the logs whose checkpoints it attests. */
 export interface CheckpointAttestor extends Attestor {
   /**
-   * `guard` is the witness that the ledger service runs. It is asked only about the audit log, and never cosigns two conflicting histories.
+   * `guard` is the scope of the witness that the ledger service runs. This witness cosigns only checkpoints of audit logs, and never two
+   * conflicting histories.
    */
   readonly scope: "every log" | "guard";
 }

@@ -88,7 +88,10 @@ export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
 
 export const signInCodeLimits = emailCodeLimits.login;
 
-/** Returns the key for storing and counting an address's sign-in codes. `browser` is null for a browser that has not requested a code. */
+/**
+ * Returns the address and browser under which sign-in codes are stored and counted. `browser` is null for a browser that has not requested
+ * a code.
+ */
 export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: string | null): CodeRequester => ({
   purpose: "login",
   topic: realm,
