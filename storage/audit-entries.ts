@@ -24,7 +24,7 @@ import { columnContext, type Vault } from "./vault.ts";
 
 const { ord, id, chain, type, entityType, entityId, at, payloadHash, payloadSealed } = auditEntries;
 
-/** Returns the name of an audit log as a reader of the change log. */
+/** Returns the name of the change log reader that fills an audit log. */
 export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`;
 
 /**

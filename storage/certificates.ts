@@ -295,7 +295,7 @@ interface Person {
 /** The sealed text of a person: evidence, root salt and fields. It is a list without names, because names would take space in every row. */
 type PersonText = readonly [evidence: Person["evidence"], rootSalt: string, fields: readonly (readonly [string, string])[]];
 
-/** Formats the evidence and the subject as one text to be sealed. */
+/** Formats the evidence, the root salt and the fields as one string to be sealed. */
 export const formatPerson = ({ evidenceText, rootSalt, fields }: Pick<Certificate, "evidenceText" | "rootSalt" | "fields">): string =>
   `[${evidenceText},${JSON.stringify(toBase64Url(rootSalt))},${JSON.stringify([...fields])}]`;
 

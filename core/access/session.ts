@@ -67,7 +67,7 @@ export interface InvitedSession extends BaseSession {
 
 export type AnySession = Session | InvitedSession;
 
-/** Returns the signed-in consumer, who acts for themselves. */
+/** Returns the session's consumer, who is also the actor. */
 export const personFromSession = ({ userId, chain }: Pick<ConsumerSession, "userId" | "chain">): Person => ({
   id: userId as ConsumerId,
   chain,

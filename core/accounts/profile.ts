@@ -25,7 +25,7 @@ export interface BusinessProfile {
   readonly emitsIssued: boolean;
 }
 
-/** A change of the profile. Undefined properties stay unchanged. */
+/** Changes to the profile. Undefined properties stay unchanged. */
 export type BusinessProfileChange = { readonly [K in keyof BusinessProfile]?: BusinessProfile[K] | undefined };
 
 export const maxBusinessNameLength = 200;

@@ -1,4 +1,4 @@
-// c2sp.org/tlog-proof@v1: an entry's index, its inclusion proof and the signed checkpoint, as one text that can be verified offline.
+// c2sp.org/tlog-proof@v1: an entry's index, its inclusion proof and the signed checkpoint, as one string that can be verified offline.
 import { toBase64, fromBase64, areBytesEqual } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import {

@@ -75,7 +75,7 @@ export class Sequence {
   async #drainUntilIdle(): Promise<boolean> {
     try {
       while (this.#isDrainRequested) {
-        // Start passes at least 30 ms apart. An event that is committed more than 30 ms after the last pass started does not wait.
+        // Passes start at least 30 ms apart. An event that is committed more than 30 ms after the last pass started does not wait.
         const pauseMs = this.#lastPassAt + minDrainSpacingMs - Date.now();
         if (pauseMs > 0) await scheduler.wait(Math.min(pauseMs, minDrainSpacingMs));
         this.#lastPassAt = Date.now();

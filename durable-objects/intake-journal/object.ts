@@ -96,14 +96,14 @@ export class IntakeJournal extends DurableObject<object> {
     return tables.countWaiting(sql, head);
   }
 
-  /** Returns the published JSON of a certificate that waits in this journal, or null. */
+  /** Returns the published JSON of a certificate that is still in this journal, or null. */
   findPublished(certId: CertId): string | null {
     return tables.findPublished(this.ctx.storage.sql, certId);
   }
 
   /**
-   * Places a certificate if it waits in this journal. Returns true if the journal has placed any entries in the last ten seconds, so that
-   * the caller reads the database again. Rejects with the storage fault if it cannot place the certificate.
+   * Places a certificate if it is still in this journal. Returns true if the journal has placed any entries in the last ten seconds, so
+   * that the caller reads the database again. Rejects with the storage fault if it cannot place the certificate.
    */
   place(certId: CertId): Promise<boolean> {
     return this.#runExclusively(async () => {

@@ -82,7 +82,7 @@ export const listEvents = (
 ): Promise<{ readonly events: readonly PlacedEvent[]; readonly readThrough: number; readonly head: number }> =>
   callProducer(url, { business, page: { cursor, limit } });
 
-/** Returns how many milliseconds it takes to send `count` POST requests without the service. */
+/** Returns how many milliseconds it takes to send `count` POST requests directly to `target`, as a baseline for deliveries. */
 export const measureBarePosts = ({ url, business }: ProducerTarget, target: string, count: number): Promise<number> =>
   callProducer(url, { business, bare: { url: target, count, body: "x".repeat(240) } });
 

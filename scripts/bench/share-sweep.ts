@@ -81,7 +81,7 @@ const pollProgress = async (db: D1Like, at: number, times: SweepTimes): Promise<
   if (row.notices === 0) times.mailsWritten ??= elapsedMs(times);
 };
 
-/** Runs the cron job without pauses until the last email is written. Returns the number of runs. */
+/** Runs the cron job back to back until the last email is written or `maxMs` has passed. Returns the number of runs. */
 const runUntilDone = async (bench: { db: D1Like; at: number; tick: () => Promise<void> }, times: SweepTimes): Promise<number> => {
   let ticks = 0;
   let isOver = false;

@@ -43,7 +43,9 @@ export interface RotationOptions {
   readonly store: KeyStore;
   /** Path of the state file, readable by its owner only. */
   readonly statePath: string;
-  /** Makes the service process the next part of its stored values. */
+  /**
+   * Makes the service re-encrypt the next batch of its stored values or indexes. If `isCheck` is true, it only counts the outdated ones.
+   */
   readonly processStored: (kind: StoredKind, cursor: object | null, isCheck: boolean) => Promise<StoredStepResult>;
   /** True if the earlier key has leaked. The rotation then ends the earlier key as soon as the new key is used everywhere. */
   readonly isLeaked?: boolean;

@@ -21,7 +21,10 @@ const callService = async (api: string, adminToken: string, path: string, body: 
   return data;
 };
 
-/** Returns a function that makes the service process the next part of its stored values. `api` is the root URL of the API. */
+/**
+ * Returns a function that makes the service re-encrypt or check the next batch of its stored values or indexes. `api` is the root URL of
+ * the API.
+ */
 export const createProcessStoredCall =
   (api: string, getAdminToken: () => string): RotationOptions["processStored"] =>
   (kind, cursor, isCheck) =>

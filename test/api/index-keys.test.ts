@@ -283,7 +283,7 @@ describe("encrypting the stored indexes", () => {
     await signUp(owner, {}, before);
     const cookie = getCookie(await submitEmailCode(owner, await readCode(owner), "business", {}, before));
     await post(before, "/v1/business/portal/members", { email: invited, role: "member" }, { cookie });
-    // Two withdrawals were interrupted before the rotation: one from an account, and one for a business.
+    // Two withdrawals were interrupted before the rotation: one from all businesses, and one from a single business.
     const [waiting, rest] = [createEmailAddress(), createEmailAddress()];
     const interrupted = [await issue(before, { email: waiting }), await issue(before, { email: rest })];
     await env.DB.prepare(

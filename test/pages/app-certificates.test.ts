@@ -139,6 +139,17 @@ describe("withdrawing consents given on forms", () => {
     expect([is, entities_withdrawn.map(({ entity }: { entity: string }) => entity)]).toEqual(["active", ["Roof Right"]]);
   });
 
+  test("says that one consent ended when the person stops everything and has only one", async () => {
+    const by = await signInPerson();
+    await issueToNewPerson(of(by));
+    const browser = browserOf(by);
+    const path = `/app/with/${world.acme.id}/stop`;
+    const ask = await browser.open(path);
+    expect(getPageText(ask)).toContain("This will end your consent:");
+    expect(describeRedirect(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("You ended 1 consent.");
+  });
+
   test("withdraws certificates together with shares when everything with a business is stopped", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by);

@@ -308,7 +308,7 @@ describe("details", () => {
     expect(refused.text).toMatch(/<title>Error: /);
     const direct = await browser.send(page, "/app/details", {});
     expect(describeRedirect(direct)).toBe("303 /app/details");
-    expect(getPageText(await browser.open("/app/details"))).toContain("Nothing to save.");
+    expect(getPageText(await browser.open("/app/details"))).toContain("No changes to save.");
   });
 
   test("names the businesses that are not notified because their share has ended", async () => {

@@ -84,7 +84,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     expect(getPageText(page)).toContain("works only in the browser where you asked for it");
     expect(describeRedirect(await press(another, realm, token))).toBe(`303 ${linkPaths[realm]}?answer=failed`);
     expect(another.jar.has("svc_session")).toBe(false);
-    // A browser that requested its own code still counts as another browser.
+    // A browser that requested a sign-in code of its own still cannot use this link.
     vi.setSystemTime(Date.now() + minute);
     const stranger = await ask(realm);
     await press(stranger, realm, token);

@@ -32,7 +32,7 @@ export const sendProviderEvent = async (event: ProviderEvent, service: Call = ca
 
 let count = 0;
 
-/** Creates a customer of the provider, and functions that build the customer's events, dated `minutes` after `beganAt`. */
+/** Returns the IDs of a new customer and subscription, and functions that build the customer's events, dated `minutes` after `beganAt`. */
 export const createCustomer = (accountId: string, plan: string, { beganAt = Date.now() - 60 * 60_000 } = {}) => {
   count += 1;
   const [customer, subscription] = [`cus_${count}`, `sub_${count}`];

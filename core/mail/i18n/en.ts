@@ -170,7 +170,7 @@ export const en = {
     held: "They may still have what they received. You can ask them to delete it.",
     heldContact: "They may still have what they received. You can ask them to delete it: {contact}.",
     contactedTitle: "Still being contacted after that date?",
-    contacted: "Keep the message. Include the share ID above when you complain.",
+    contacted: "Keep the message. If you file a complaint, include the share ID above.",
   },
   share_ceased: {
     subject: "A business confirmed that it stopped contacting you",
@@ -178,7 +178,7 @@ export const en = {
     action: "View your record",
     hint: "Your record shows what you shared and this confirmation, with proof of both.",
     contactedTitle: "Still being contacted?",
-    contacted: "Keep the message. Include the share ID above when you complain.",
+    contacted: "Keep the message. If you file a complaint, include the share ID above.",
   },
   share_overdue: {
     subject: "A business missed its deadline",

@@ -1,4 +1,4 @@
-// Tests valid timestamps, the fault that each defect causes, and openssl as an independent implementation.
+// Tests that valid timestamps are accepted, that each defect is refused with the expected fault, and that openssl agrees.
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -172,7 +172,7 @@ interface Cell {
 }
 const cell = (verdict: string, change: Change, pack?: Pack): Cell => ({ says: verdict, change, ...(pack && { pack }) });
 
-/** The note in a valid report if only the issuer's signature binds the member. */
+/** For each name that can follow `valid` in a cell: a pattern that matches the note that the report must contain. */
 const notes: Readonly<Record<string, RegExp>> = {
   "issuer's word": /^Only the issuer's signature covers/,
   "as of the pack": /^The certificate was active when the pack was created/,

@@ -41,8 +41,10 @@ const createdTokenSchema = z
 const connectedClientSchema = z
   .object({
     name: z.string().nullable().openapi({ description: "Name that the client reported; `null` if it is not safe to display." }),
-    host: z.string().nullable().openapi({ description: "Host that vouches for the client; `null` if there is none." }),
-    verified: z.boolean().openapi({ description: "Whether a host vouches for the client." }),
+    host: z.string().nullable().openapi({ description: "Host of the client's metadata document; `null` if the client registered itself." }),
+    verified: z
+      .boolean()
+      .openapi({ description: "Whether `host` confirms the client's identity. `false` if the client registered itself." }),
   })
   .openapi("ConnectedClient");
 

@@ -42,7 +42,9 @@ export const auditTrailSchema = z
           erased: z.literal(true).optional().openapi({ description: "Present if the payload was erased. All hashes remain valid." }),
           payload_hash: hashSchema.openapi({ description: "SHA-256 of the canonical JSON `[payload_salt, payload]`." }),
           prev_hash: hashSchema,
-          hash: hashSchema.openapi({ description: "SHA-256 of the canonical JSON of the eight keys listed in docs/reference/ledger.md." }),
+          hash: hashSchema.openapi({
+            description: "SHA-256 of the canonical JSON with the eight string members listed in docs/reference/ledger.md.",
+          }),
           log_index: textSchema.openapi({ description: "Index in the audit log, decimal." }),
         }),
       )

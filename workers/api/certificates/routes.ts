@@ -57,7 +57,9 @@ const invalidFilterRefusal = { invalid_request: "A filter is invalid. The messag
 const consentRequestContent = {
   "application/json": { schema: wire.consentRequestSchema, example: wire.consentRequestExample },
   "text/plain": {
-    schema: z.custom<z.input<typeof wire.consentRequestSchema>>().openapi({ type: "string", description: "The same JSON as text." }),
+    schema: z
+      .custom<z.input<typeof wire.consentRequestSchema>>()
+      .openapi({ type: "string", description: "The `application/json` body, sent as plain text." }),
   },
 };
 

@@ -54,7 +54,7 @@ export const userSchema = z
   .openapi("SignedInUser");
 
 export const sessionSchema = userSchema
-  .extend({ user: userSchema.openapi({ description: "The same user data, grouped as in the sign-in response." }) })
+  .extend({ user: userSchema.openapi({ description: "The top-level fields again, grouped as in the sign-in response." }) })
   .openapi("Session");
 
 export const signedInSchema = z.object({

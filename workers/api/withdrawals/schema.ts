@@ -181,7 +181,7 @@ export const acknowledgmentRequestSchema = z
       .string()
       .max(120)
       .nullish()
-      .openapi({ description: "Person or team that stopped contacting the person. Stored encrypted." }),
+      .openapi({ description: "Person or team at your business that ended the contact. Stored encrypted." }),
     actions: z
       .array(z.string().max(200))
       .max(10)

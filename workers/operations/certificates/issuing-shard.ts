@@ -50,7 +50,8 @@ export const continueInShardWithRoom = async (
   );
   if (next === null) return client;
   const continued = await runIsolated(services, "issuing shard", async () => {
-    // Check the next shard first. While the account waits for a hold there, it cannot issue in its current shard.
+    // Check the next shard first. `startIssuing` may hold the account in its current shard while it waits for the next one, and a held
+    // account cannot issue certificates.
     await withDeadline(() => isDatabaseHealthy(shards.get(next)), registryTimeoutMs);
     try {
       await startIssuing(shards, client.known.account, next, now);

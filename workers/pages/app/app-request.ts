@@ -3,7 +3,7 @@ import { deleteCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 import type { Person } from "../../../core/access/principal.ts";
 import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
-import { secondMs } from "../../../core/time.ts";
+import { secondMs, type Instant } from "../../../core/time.ts";
 import type { Json } from "../../../core/canonical-json.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { findCookie, cookieOptions } from "../../http/cookies.ts";
@@ -34,6 +34,15 @@ const flashMs = 60 * secondMs;
 export const setFlash = async ({ c, services, person }: AppRequest, flash: FlashMessage): Promise<void> => {
   const sealed = await sealNote(services, { name: "flash", owner: person.id }, flash as unknown as { [key: string]: Json }, flashMs);
   setCookie(c, flashCookie, sealed, { ...cookieOptions(c), maxAge: flashMs / secondMs });
+};
+
+/** Sets the message that follows a withdrawal from everything that a business has. */
+export const setEndedFlash = (
+  request: AppRequest,
+  { count, isPending, date }: { readonly count: number; readonly isPending: boolean; readonly date: Instant },
+): Promise<void> => {
+  const key = isPending ? "endedPending" : count === 1 ? "endedOne" : "endedAll";
+  return setFlash(request, { key, count, date });
 };
 
 const takeFlash = async (c: Context<AppEnv>, owner: string): Promise<FlashMessage | null> => {

@@ -50,6 +50,7 @@ import { appPage, confirmPage } from "./page.tsx";
 import {
   authenticatedAction,
   renderAppPage,
+  setEndedFlash,
   setFlash,
   redirectToForm,
   notFoundPage,
@@ -409,7 +410,7 @@ const handleWithdraw = async (request: AppFormRequest, { id, businessId }: Publi
     const withdrawn = await withdrawAllCertificates(services, person, { businessId });
     if (withdrawn.ok) {
       const { withdrawn: count, isPending, withdrawnAt } = withdrawn.value;
-      await setFlash(request, { key: isPending ? "endedPending" : "endedAll", count, date: getCeaseDeadline(withdrawnAt) });
+      await setEndedFlash(request, { count, isPending, date: getCeaseDeadline(withdrawnAt) });
     }
     return c.redirect(`/app/with/${businessId}`, 303);
   }

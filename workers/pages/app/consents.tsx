@@ -42,6 +42,7 @@ import { appPage, confirmPage } from "./page.tsx";
 import {
   authenticatedAction,
   renderAppPage,
+  setEndedFlash,
   setFlash,
   notFoundPage,
   authenticatedPage,
@@ -392,11 +393,7 @@ const handleRevokeAll = async (
   if (remaining > 0) await setFlash(request, { key: "someLeft", count: remaining });
   else if (withdrawal?.ok) {
     const { withdrawn, sharesEnded, withdrawnAt, isPending } = withdrawal.value;
-    await setFlash(request, {
-      key: isPending ? "endedPending" : "endedAll",
-      count: revoked + withdrawn + sharesEnded,
-      date: getCeaseDeadline(withdrawnAt),
-    });
+    await setEndedFlash(request, { count: revoked + withdrawn + sharesEnded, isPending, date: getCeaseDeadline(withdrawnAt) });
   } else if (ceaseBy !== null)
     await setFlash(request, { key: revoked === 1 ? "stoppedAllOne" : "stoppedAll", count: revoked, date: ceaseBy });
   return c.redirect(`/app/with/${id}`, 303);

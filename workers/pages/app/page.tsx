@@ -4,7 +4,16 @@ import type { AccountMessages } from "../i18n/account.ts";
 import type { AppMessages } from "../i18n/app.ts";
 import { ButtonLink, ConfirmActions, type ConfirmActionsProps } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
-import { formatDay, VerbatimText, formatMessage, BusinessMessage, FormattedMessage, Icon, Monogram } from "../shared/components.tsx";
+import {
+  formatDay,
+  VerbatimText,
+  formatMessage,
+  formatNumber,
+  BusinessMessage,
+  FormattedMessage,
+  Icon,
+  Monogram,
+} from "../shared/components.tsx";
 import { FlashBanner, NavigationList } from "../shared/signed-in-components.tsx";
 import {
   AppViewProvider,
@@ -67,7 +76,11 @@ const AppFlash: FC = () => {
   const { flash, messages, language } = useAppView();
   if (flash === null) return null;
   const date = flash.date === undefined ? "" : formatDay(language, flash.date);
-  return <FlashBanner>{formatMessage(messages.flash[flash.key], { date, count: String(flash.count ?? "") })}</FlashBanner>;
+  return (
+    <FlashBanner>
+      {formatMessage(messages.flash[flash.key], { date, count: flash.count === undefined ? "" : formatNumber(flash.count, language) })}
+    </FlashBanner>
+  );
 };
 
 interface AppPageOptions extends Pick<Page, "hasError" | "script"> {

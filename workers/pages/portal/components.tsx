@@ -63,7 +63,7 @@ export const RoleGate: FC<{ to: Role | undefined; isSilent?: boolean; children?:
 
 type PortalFormProps = PostFormProps & { readonly requiredRole?: Role | undefined };
 
-/** A form for `authenticatedAction`, in the page's environment. */
+/** A form that posts to an `authenticatedAction` in the page's environment. Members who cannot submit it see the reason instead. */
 export const PostForm: FC<PortalFormProps> = ({ action, requiredRole, ...form }) => {
   const { pathInMode, formToken } = usePortalRequest();
   return (

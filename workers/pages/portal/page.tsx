@@ -131,8 +131,8 @@ const suspendedSince = (at: Instant): Child => (
 );
 
 /**
- * Renders the page for a pending, suspended or closed account. It shows no account data. If a payment is missing, it offers owners the
- * checkout.
+ * Renders the page for a pending, suspended or closed account. It shows no account data. If the account is suspended for nonpayment,
+ * owners get a link to checkout.
  */
 export const inactiveAccountPage = async (request: PortalRequest, code: RefusalCode): Promise<Response> => {
   const { business, role } = request.member;

@@ -53,8 +53,8 @@ export const messages = {
   stale: "This page expired",
   staleAdvice:
     "This page is more than 10 minutes old, or you signed in again after you opened it. Go back to your assistant and start over.",
-  answered: "This page was already used",
-  answeredAdvice: "You already responded on this page. If your assistant isn’t connected, go back to it and start over.",
+  answered: "You already responded",
+  answeredAdvice: "If your assistant isn’t connected, go back to it and start over.",
   invited: "Accept your invitation first",
   invitedAdvice: "This email address has an open invitation to a business. Open the invitation, then come back to this page.",
   invitedOpen: "Open the invitation",

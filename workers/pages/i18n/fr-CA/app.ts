@@ -202,7 +202,7 @@ export const messages: AppMessages = {
     "agent.called": "Un assistant a agi en votre nom",
     "data.exported": "Vous avez téléchargé vos données",
     "removal.requested": "Vous avez demandé une suppression",
-    "removal.opened": "Nous avons ouvert votre demande de suppression pour la traiter",
+    "removal.opened": "Notre équipe a consulté vos renseignements pour traiter votre demande de suppression",
     "removal.completed": "Une suppression est terminée",
     "certificate.entities_withdrawn": "Vous avez retiré votre consentement pour certains destinataires",
     "consumer.plan_changed": "Votre forfait a changé",
@@ -240,8 +240,9 @@ export const messages: AppMessages = {
     stoppedAllOne: "Vous avez arrêté 1 partage. L’entreprise doit cesser de communiquer avec vous au plus tard le {date} (UTC).",
     endedAll:
       "Vous avez mis fin à {count} consentements. Les destinataires doivent cesser de communiquer avec vous au plus tard le {date} (UTC).",
+    endedOne: "Vous avez mis fin à 1 consentement. Les destinataires doivent cesser de communiquer avec vous au plus tard le {date} (UTC).",
     endedPending:
-      "Vous avez mis fin à {count} consentements. Les autres prendront fin d’ici quelques minutes. Les destinataires doivent cesser de communiquer avec vous au plus tard le {date} (UTC).",
+      "Vos consentements prendront fin d’ici quelques minutes. Les destinataires doivent cesser de communiquer avec vous au plus tard le {date} (UTC).",
     withdrawnOne:
       "Vous avez retiré votre consentement. Les destinataires doivent cesser de communiquer avec vous au plus tard le {date} (UTC).",
     someLeft: "Partages que nous n’avons pas pu arrêter\u00a0: {count}. Réessayez.",
@@ -249,7 +250,7 @@ export const messages: AppMessages = {
     saved: "Modifications enregistrées.",
     savedAndNotified: "Modifications enregistrées. Nous avisons {count} entreprises.",
     savedAndNotifiedOne: "Modifications enregistrées. Nous avisons 1 entreprise.",
-    nothingChanged: "Rien à enregistrer. Vos renseignements sont les mêmes.",
+    nothingChanged: "Aucun changement à enregistrer.",
     deviceEnded: "Appareil déconnecté.",
     othersEnded: "Tous les autres appareils sont déconnectés.",
     passkeyAdded: "Clé d’accès ajoutée. Nous vous avons envoyé un courriel à ce sujet.",
