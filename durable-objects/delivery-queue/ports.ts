@@ -10,6 +10,8 @@ export interface DeliveryPorts {
    * due before the alarm runs.
    */
   readonly maxAlarmDelayMs: number;
+  /** How long a run that has sent a delivery waits for another event before it ends. */
+  readonly idleRunMs: number;
   readonly newDeliveryId: () => string;
   /** Must not reject. */
   readonly send: (delivery: OutgoingDelivery) => Promise<SendResult>;

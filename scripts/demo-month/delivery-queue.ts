@@ -26,6 +26,7 @@ export class DeliveryQueue extends ServiceDeliveryQueue {
     return {
       ...(await super.openPorts()),
       clock,
+      idleRunMs: 0, // events arrive only between runs, so waiting would only delay the replay
       send: (sending) => sendEvent(services, sending),
       takeHostAttempt: (settings) => takeHostAttempt(services, settings, { isMemberCall: false }),
       recordHostSuccess: (settings) => recordHostSuccess(services, settings),

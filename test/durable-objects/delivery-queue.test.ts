@@ -8,7 +8,7 @@ import type { Delivery, DeliveryRecord, EndpointHealth, RecordedAttempt } from "
 import { sha256Hex } from "../../core/hash.ts";
 import { attemptLeaseMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import { insertAttempt, listAttempts } from "../../durable-objects/delivery-queue/attempts.ts";
-import { idleRunMs } from "../../durable-objects/delivery-queue/sender.ts";
+import { idleRunMs } from "../../workers/platform/delivery-queue-binding.ts";
 import {
   cancelDelivery,
   claimDelivery,
