@@ -5,7 +5,7 @@ import type { Bytes } from "../hash.ts";
 const keyBytes = 32;
 const nextMark = "@next";
 
-/** In the list, this word stands for the key in the INDEX_KEY setting. */
+/** The entry in the list that means the key in the INDEX_KEY setting. */
 const indexKeyName = "index";
 
 export interface LinkKey {
