@@ -1,4 +1,4 @@
-// Alerts to the operator: the figures that are measured, their thresholds, and the alert email. Operators' emails are in English.
+// Alerts to the operator: what is measured, the threshold for each alert, and the alert email. Emails to operators are in English.
 import { toIso, type Instant } from "./time.ts";
 
 /** The kinds of alerts. docs/operate/alerts/ has a page for each of them. */
@@ -74,13 +74,13 @@ export interface AlertState {
 
 export interface AlertNotice {
   readonly kind: AlertKind;
-  /** Also `raised` when an alert that is still active is sent again. */
+  /** The value is also `raised` if the notice repeats an alert that is still active. */
   readonly change: "raised" | "ended";
   readonly since: Instant;
 }
 
 /**
- * Returns the notices that are due: for alerts that are new or were last sent at least `repeatMs` ago, and for alerts that have ended. An
+ * Returns the notices that are due. An alert is due if it is new or was last sent at least `repeatMs` ago, and once more when it ends. An
  * alert ends when its figure is no longer above the threshold. While a shard does not respond, the other figures lack that shard's data, so
  * only the `unavailable_shards` alert can end.
  */

@@ -1,5 +1,5 @@
 // Serializes a JSON value in its only canonical form (RFC 8785, JCS), so that everyone hashes the same bytes. Throws for anything that JSON
-// cannot represent exactly, such as `undefined`, because silently dropping a property would change what a certificate states. Input is
+// cannot represent exactly, such as `undefined`, because silently dropping a property would change the content of a certificate. Input is
 // validated earlier, so such a value is always a bug in the service.
 
 export type JsonObject = { readonly [key: string]: Json };
@@ -12,7 +12,7 @@ const canonicalizeString = (text: string): string => {
   return JSON.stringify(text); // ES2019 JSON.stringify escapes exactly what RFC 8785 requires
 };
 
-/** Appends each piece to one string. Joining a list would copy the text again at every level. */
+/** Text is appended to one string. Joining a list of pieces would copy the text again at every level. */
 const canonicalizeArray = (items: readonly Json[]): string => {
   let text = "[";
   // A loop over the index also visits holes, so a sparse array throws instead of losing elements.

@@ -14,7 +14,7 @@ export const cutText = (text: string, maxLength: number): string => {
   if (wellFormed.length <= maxLength) return wellFormed;
   const end = getSegmenter().segment(wellFormed).containing(maxLength)?.index ?? maxLength;
   if (end > 0) return wellFormed.slice(0, end);
-  // Reached if the first character alone is longer than the limit, for example a letter with a hundred accents.
+  // The first character alone is longer than the limit, for example a letter with a hundred accents.
   const isInsidePair = (wellFormed.codePointAt(maxLength - 1) ?? 0) > 0xffff;
   return wellFormed.slice(0, isInsidePair ? maxLength - 1 : maxLength);
 };

@@ -168,7 +168,7 @@ export const createCertificateEvent = (
   action: Omit<DomainEvent, "entityType" | "entityId" | "at" | "chains">,
 ): DomainEvent => ({ ...action, entityType: "certificate", entityId: id, at, chains: [chain] });
 
-/** The actor and payload of an audit entry. */
+/** The parts of a domain event that an audit entry commits to. */
 export type AuditContent = Pick<DomainEvent, "actor" | "payload">;
 
 /**

@@ -3,7 +3,7 @@
 import type { Json } from "./canonical-json.ts";
 import { ok, refuse, type Result } from "./result.ts";
 
-const maxBodyDepth = 8; // the deepest body that the API accepts has four levels; eight leaves room without risking the stack
+const maxBodyDepth = 8; // the deepest body that the API accepts has four levels; eight leaves room and cannot overflow the stack
 
 // With ignoreBOM, a byte order mark stays in the text, so JSON.parse rejects it.
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -2,8 +2,8 @@
 // fixed width, so that it also hides the length of a value.
 
 /**
- * Returns the first code point, not the first grapheme, because every verifier must compute the same mask regardless of its Unicode
- * version.
+ * Returns the first code point, not the first grapheme. Graphemes depend on the Unicode version, and every verifier must compute the same
+ * mask.
  */
 const getFirstCharacter = (text: string): string => [...text.trim()][0] ?? "";
 

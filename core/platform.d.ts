@@ -28,7 +28,7 @@ declare class URLSearchParams {
 }
 declare function btoa(binary: string): string;
 declare function atob(base64: string): string;
-/** Core uses this class only in interfaces that adapters implement. */
+/** Core uses this class only in interfaces, which adapters implement. */
 declare class AbortSignal {
   readonly aborted: boolean;
 }

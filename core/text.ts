@@ -6,8 +6,8 @@ import { ok, refuse, type Result } from "./result.ts";
 const whiteSpacePattern = /\p{White_Space}/u;
 
 /**
- * Trims Unicode White_Space from both ends. U+FEFF is not whitespace: it stays, and is then refused as invisible. The function checks one
- * character at a time. The pattern `\s+$` would start again at every space of a long run inside the text, which takes a minute for a body
+ * Trims Unicode White_Space from both ends. U+FEFF is not white space: it stays, and is then refused as invisible. The function checks one
+ * character at a time because the pattern `\s+$` starts again at every space of a long run inside the text, which takes a minute for a body
  * of 256 KiB.
  */
 export const trimWhiteSpace = (text: string): string => {

@@ -1,30 +1,31 @@
-// The indexes by which email addresses and phone numbers are found. In memory, an index also contains the forms in which rows can store it:
-// after a rotation of the index keys, rows contain the index encrypted, and during the rotation they can contain either of two forms.
+// Indexes for finding rows by email address or phone number. An `AddressIndex` also lists every form in which rows can store the index.
+// After a rotation of the index keys, rows store the index encrypted. During a rotation, a row can contain either of two forms.
 
 declare const kind: unique symbol;
 
 /**
- * The index of an address, with all forms to search for. Two indexes of the same address are equal in code that runs with the same keys.
+ * The index of an email address or phone number, with all stored forms to search for. Two indexes of the same address are equal if they
+ * were created with the same keys.
  */
 export type AddressIndex = string & { readonly [kind]: "index" };
 
-/** One form of an index, as a row stores it: 32 hex characters, or `<number of the key>.<32 hex characters>` if it is encrypted. */
+/** One stored form of an index: 32 hex characters, or `<number of the key>.<32 hex characters>` if it is encrypted. */
 export type StoredIndex = string & { readonly [kind]: "stored" };
 
 const separator = "|";
 
-/** Creates an index. `forms` are the forms to search for. The first one is written to new rows. */
+/** Creates an index from the unencrypted index and the forms to search for. New rows contain the first form. */
 export const createAddressIndex = (plain: string, forms: readonly [string, ...string[]]): AddressIndex =>
   (forms.length === 1 && forms[0] === plain ? plain : [plain, ...forms].join(separator)) as AddressIndex;
 
-/** Lists the stored forms to search for. The first one is the form that is written to new rows. */
+/** Lists the stored forms to search for. New rows contain the first one. */
 export const listStoredForms = (index: AddressIndex): readonly [StoredIndex, ...StoredIndex[]] => {
   const [plain, ...forms] = index.split(separator);
   return (forms.length === 0 ? [plain] : forms) as unknown as readonly [StoredIndex, ...StoredIndex[]];
 };
 
-/** Returns the form that new rows contain. */
+/** Returns the form to write to new rows. */
 export const toStoredIndex = (index: AddressIndex): StoredIndex => listStoredForms(index)[0];
 
-/** Returns the index without encryption, which stays the same during a rotation. It must not be stored. */
+/** Returns the unencrypted index, which does not change when keys are rotated. Never store it. */
 export const getPlainIndex = (index: AddressIndex): string => index.split(separator, 1)[0] as string;

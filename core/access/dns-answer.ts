@@ -11,7 +11,7 @@ export type DnsType = "A" | "AAAA";
 export type DnsAnswer = Verdict<{ addresses: readonly string[] }, "unanswered" | "refused">;
 
 export interface DnsAnswerRules {
-  /** Returns whether an alias may be followed. A third party could use an alias that is not allowed to reach an internal host. */
+  /** Returns whether an alias may be followed. Without this check, a third party could use an alias to reach an internal host. */
   readonly isAllowedName: (name: string) => boolean;
   readonly isPublicAddress: (address: string) => boolean;
 }
@@ -33,7 +33,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const normalizeDnsName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
 
-/** Parses the records. Returns null if they are malformed or too many. */
+/** Parses the records. Returns null if they are malformed or there are too many. */
 const parseDnsRecords = (answer: unknown): readonly DnsRecord[] | null => {
   if (answer === undefined) return [];
   if (!Array.isArray(answer) || answer.length > maxRecords) return null;
@@ -101,7 +101,7 @@ export const parseTxtAnswer = (name: string, body: unknown): readonly string[] |
   return records.filter((record) => record.type === txtType && record.name === owner).map(({ data }) => joinTxtStrings(data));
 };
 
-/** The result of checking a host. `nowhere`: the host has no IP address, so it is neither public nor internal. */
+/** The result of checking a host. `nowhere`: the host has no IP address. `unanswered`: the check must be repeated later. */
 export type HostVerdict = "public" | "not_public" | "nowhere" | "unanswered";
 
 /**

@@ -9,8 +9,8 @@ const emailCodePattern = /^[0-9]{6}$/;
 export const emailCodeRule = "must be six digits";
 
 /**
- * Parses a code that a person typed or pasted. Ignores spaces, punctuation, invisible characters and the symbols that chats and emails use
- * for formatting, and accepts digits of any script. Returns null if the rest is not exactly six digits.
+ * Parses a code that a person typed or pasted. Accepts digits of any script. Ignores spaces, punctuation, invisible characters and the
+ * symbols that chats and emails use for formatting. Returns null if the rest is not exactly six digits.
  */
 export const parseEmailCode = (text: string): string | null => {
   const code = toAsciiDigits(text.normalize("NFKC").replaceAll(/[\p{Z}\p{C}\p{P}\p{M}`<>=|~^+]/gu, ""));
@@ -40,7 +40,7 @@ export interface EmailCodeLimits {
    * invalidate the code that the person is typing.
    */
   readonly maxActive: number;
-  /** The minimum time between codes while one is active. */
+  /** The minimum time before another code can be requested while a code is active. */
   readonly resendDelayMs: number;
   /** Limits for one email address and topic. `emailCodeLimits` defines the topic for each purpose. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
@@ -70,9 +70,9 @@ export interface EmailCodeLimits {
 
 export const emailCodeLimits = {
   /**
-   * A topic is a business and environment, because the code for one certificate also works for the business's other certificates with the
-   * same address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests about other
-   * businesses cannot use up a person's codes. Ten codes with ten attempts each give an attacker 100 guesses a day.
+   * For withdrawals, a topic is a business and environment, because the code for one certificate also works for the business's other
+   * certificates with the same address. The first three emails a day for each topic do not count toward the address's limit of twenty, so
+   * requests about other businesses cannot use up a person's codes. Ten codes with ten attempts each give an attacker 100 guesses a day.
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,
@@ -89,9 +89,9 @@ export const emailCodeLimits = {
     failuresFromElsewhere: null,
   },
   /**
-   * A topic is a realm. An attacker gets 100 guesses a day in their own browser (twenty codes, five attempts each). All other browsers
-   * together get twenty wrong codes in a row. Wrong codes never keep the person from requesting another code and entering it in their own
-   * browser.
+   * For sign-in, a topic is a realm. An attacker gets 100 guesses a day in their own browser (twenty codes, five attempts each). All other
+   * browsers together get twenty wrong codes in a row. Wrong codes never keep the person from requesting another code and entering it in
+   * their own browser.
    */
   login: {
     lifeMs: 10 * minuteMs,
@@ -106,7 +106,7 @@ export const emailCodeLimits = {
   },
 } as const satisfies Record<EmailCodePurpose, EmailCodeLimits>;
 
-/** How long codes count toward a limit. This is the longest period among the limits. */
+/** How long sent codes count toward the limits above, the longest of which covers one day. */
 export const emailCodeRetentionMs = dayMs;
 /** Wrong codes stop counting this long after the last code was entered, or as soon as a correct code is entered. */
 export const failedAttemptRetentionMs = 30 * dayMs;

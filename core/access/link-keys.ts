@@ -5,7 +5,7 @@ import type { Bytes } from "../hash.ts";
 const keyBytes = 32;
 const nextMark = "@next";
 
-/** The entry in the list that means the key in the INDEX_KEY setting. */
+/** In LINK_KEYS, this name stands for the key in the INDEX_KEY setting. */
 const indexKeyName = "index";
 
 export interface LinkKey {
@@ -22,7 +22,7 @@ export interface LinkKeys {
   readonly others: readonly LinkKey[];
 }
 
-/** The keys if LINK_KEYS is not set. */
+/** The keys to use if LINK_KEYS is not set. */
 export const defaultLinkKeys: LinkKeys = { current: { name: indexKeyName, key: null }, others: [] };
 
 const parseLinkKey = (text: string): LinkKey | null => {

@@ -49,8 +49,8 @@ export interface MemberSession extends BaseSession {
   readonly business: BusinessPrincipal;
   readonly plan: Plan;
   /**
-   * The number of withdrawals and revoked shares in the page's environment that the business has not acknowledged; null if they were not
-   * counted.
+   * The number of withdrawals and revoked shares that the business has not acknowledged, in the environment of the requested page. Null if
+   * they were not counted.
    */
   readonly openDeadlines: number | null;
 }

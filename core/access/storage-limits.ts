@@ -14,7 +14,10 @@ export interface StorageLimit {
 export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "policies";
 
 export interface StorageLimits extends Readonly<Record<StorageOwnerKind, StorageLimit>> {
-  /** In one day, a client can start new counters for this many combinations of purpose, recipients and origin. */
+  /**
+   * The maximum number of new combinations of purpose, recipients and origin per client and day. Each combination starts a new set of
+   * counters.
+   */
   readonly newGroups: number;
 }
 
@@ -27,8 +30,8 @@ export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "po
 };
 
 /**
- * Returns whether the detail of a refusal is one of the storage limit messages. At the start of each day (UTC), the oldest day leaves the
- * window, so a later retry can succeed.
+ * Returns whether the detail of a refusal is one of the storage limit messages. Such a request can succeed later: each day at midnight
+ * (UTC), the oldest day leaves the window.
  */
 export const isStorageLimitMessage = (detail: string | undefined): boolean =>
   Object.values(storageLimitMessages).some((message) => message === detail);

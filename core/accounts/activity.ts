@@ -6,11 +6,11 @@ export interface DailyCounts {
   readonly day: Instant;
   readonly issued: number;
   readonly withdrawn: number;
-  /** How often the pages of certificates were opened. */
+  /** The number of times that public certificate pages were opened. */
   readonly opened: number;
   readonly granted: number;
   readonly revoked: number;
-  /** The number of acknowledgments that were made on time. */
+  /** The number of withdrawals and revocations that the business acknowledged on time. */
   readonly onTime: number;
   readonly late: number;
 }
@@ -38,7 +38,7 @@ export interface Activity {
   /** Certificates issued and withdrawn per day, for the last thirty days including today. */
   readonly days: readonly ChartPoint[];
   readonly comparisons: Readonly<Record<(typeof comparedMetrics)[number], PeriodComparison>>;
-  /** Withdrawals acknowledged on time and withdrawals acknowledged late, per month, for the last twelve months including this one. */
+  /** Withdrawals and revoked shares acknowledged on time, and those acknowledged late, per month, for the last twelve months. */
   readonly months: readonly ChartPoint[];
 }
 

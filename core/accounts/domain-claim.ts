@@ -128,12 +128,12 @@ export const checkMetaTags = (contents: readonly string[], token: string): Verif
 };
 
 /**
- * The time between two checks of a verified domain. The checks ensure that a business that no longer controls a domain loses its
- * verification.
+ * The time between two checks of a verified domain. A business that no longer controls a domain loses its verification after repeated
+ * failed checks.
  */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
-/** A check without a response, or whose responses disagree, counts as failed only if the check is overdue by this much. */
+/** If a check gets no response or the resolvers disagree, it counts as failed only once the check is overdue by this much. */
 const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;

@@ -17,9 +17,9 @@ export interface BusinessProfile {
   readonly logoUrl: string | null;
   /** The country as an ISO 3166-1 alpha-2 code. */
   readonly country: string;
-  /** The number of years for which the personal data in new certificates is kept. */
+  /** How many years the personal data in new certificates is kept. */
   readonly retentionYears: number;
-  /** The scope that applies if the business records a withdrawal without a scope. */
+  /** The scope of withdrawals that the business records without giving a scope. */
   readonly revocationScopeDefault: WithdrawalScope;
   /** True if endpoints may subscribe to the opt-in event types. */
   readonly emitsIssued: boolean;
@@ -31,7 +31,7 @@ export type BusinessProfileChange = { readonly [K in keyof BusinessProfile]?: Bu
 export const maxBusinessNameLength = 200;
 const maxAddressLength = 500;
 const maxUrlLength = 2_048;
-/** Matches the usual spellings of phone numbers, including numbers that are not in any numbering plan. */
+/** Matches the usual ways to write a phone number. The number does not have to exist in a numbering plan. */
 const phonePattern = /^\+?[0-9][0-9 ()./-]{4,38}$/;
 const maxPhoneLength = 60;
 

@@ -1,4 +1,4 @@
-// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707). Also defines their error messages.
+// Parses OAuth authorization requests (RFC 6749 4.1.1, RFC 7636, RFC 8707) and defines their error messages.
 import { isCodeChallenge } from "../shares/pkce.ts";
 
 export const oauthScope = "svc:agent";

@@ -52,7 +52,8 @@ const toComparableUri = (text: string, { ignoresPort }: { readonly ignoresPort: 
 };
 
 /**
- * Returns whether both URIs identify the same recipient. The port must match too, because the response has already been sent to one port.
+ * Returns whether both URIs lead to the same recipient. For loopback hosts, the port must match too, because the authorization response was
+ * sent to only one port.
  */
 export const isSameRedirectUri = (first: string, second: string): boolean =>
   toComparableUri(first, { ignoresPort: false }) === toComparableUri(second, { ignoresPort: false });

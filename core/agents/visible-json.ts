@@ -22,5 +22,8 @@ const replaceInvisibleIn = (value: unknown, isForeign: boolean, foreign: Readonl
   );
 };
 
-/** Like `toVisibleJson`, for structured values. In the properties listed in `foreign`, invisible characters become U+FFFD. */
+/**
+ * Like `toVisibleJson`, but returns a structured value instead of text. In the properties listed in `foreign`, invisible characters become
+ * U+FFFD.
+ */
 export const toVisibleValue = (value: object, foreign: ReadonlySet<string>): object => replaceInvisibleIn(value, false, foreign) as object;

@@ -5,7 +5,7 @@ import { toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import type { HashFunction } from "../ledger/merkle.ts";
 
-/** An event. Its property names are hashed and published. */
+/** The audited event of an entry. Its property names are hashed and published. */
 export interface AuditEvent {
   readonly type: string;
   readonly entity_type: string;
@@ -23,7 +23,7 @@ export interface AuditEntry extends AuditEvent {
   readonly prev_hash: string;
 }
 
-/** A chain and its index in the tree of heads. */
+/** A chain's tag and the index of its leaf in the tree of heads. */
 export interface ChainPosition {
   readonly chain: string;
   readonly chainIndex: bigint;

@@ -43,7 +43,7 @@ export const computeChangedHeadNodes = (
     const above = new Map<number, Uint8Array>();
     for (const index of below.keys()) {
       const parent = Math.floor(index / 2);
-      if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // the parent's subtree is not perfect yet
+      if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // the parent does not cover a full subtree yet
       const child = (at: number): Uint8Array => below.get(at) ?? read(height, at);
       above.set(parent, hashNode(hash, child(2 * parent), child(2 * parent + 1)));
     }
@@ -73,5 +73,5 @@ export interface HeadsRecord {
 /** Returns the exact text that is hashed for a record of heads. */
 export const serializeHeadsRecord = (record: HeadsRecord): string => toCanonicalJson({ ...record });
 
-/** Returns the log entry for a record of heads: 32 bytes, like the entries for chains. */
+/** Returns the log entry for a record of heads. It is 32 bytes long, as is the entry for a chain. */
 export const hashHeadsRecord = (hash: HashFunction, text: string): Uint8Array => hash(encodeUtf8(text));

@@ -1,5 +1,5 @@
 // The proof delivered with a principal's audit entries. It shows that the log contains the newest entry, and that no entry was left out up
-// to the last record of heads.
+// to the last record of heads (heads.ts).
 
 /** The proof of completeness. Its property names are part of the published format. */
 export interface HeadsProof {
@@ -19,6 +19,6 @@ export interface AuditProof {
   readonly checkpoint: string;
   /** The proof of the newest entry. */
   readonly head_tlog_proof: string;
-  /** The proof of completeness; null if the chain is newer than the last record of heads. */
+  /** The proof that no entry was left out; null if the chain is newer than the last record of heads. */
   readonly heads: HeadsProof | null;
 }

@@ -11,7 +11,7 @@ export const gracePeriodMs = 14 * dayMs;
 interface BillingEventBase {
   readonly id: string;
   readonly type: string;
-  /** The time that the provider states. */
+  /** The time of the event, as reported by the provider. */
   readonly at: Instant;
   readonly customerId: string;
   readonly subscriptionId: string | null;
@@ -140,7 +140,8 @@ export const advanceBillingStatus = (
   if (event.kind === "checkout") return applyCheckout(status, event);
   const isOther = status.subscriptionId !== null && event.subscriptionId !== null && status.subscriptionId !== event.subscriptionId;
   if (status.endedAt !== null || (isOther && status.accountId !== null)) return null;
-  // If one of the two subscription IDs is unknown, a subscription that ended before the checkout is not the one that the checkout paid for.
+  // A late report that a subscription has ended must not end a newer one. Without both subscription IDs, the end is ignored if it is older
+  // than the checkout.
   const isNamed = status.subscriptionId !== null && event.subscriptionId !== null;
   const isEnd = event.kind === "subscription" && event.state === "ended";
   if (isEnd && !isNamed && status.linkedAt !== null && event.at < status.linkedAt) return null;

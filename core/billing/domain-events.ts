@@ -1,4 +1,4 @@
-// The domain events of billing. They record which plan or status changed, the old and new value, and the cause.
+// The domain events of billing. Each records the plan or status that changed, the old and new values, and the cause.
 import type { BusinessStatus } from "../access/entitlement.ts";
 import type { Actor } from "../actor.ts";
 import type { AuditChain, DomainEvent } from "../domain-events.ts";

@@ -5,7 +5,10 @@ import type { Realm } from "../access/session.ts";
 export type ConsumerPlan = "free" | "white_glove";
 export type AnyPlan = Plan | ConsumerPlan;
 
-/** Plans that have a checkout, and the realm that can buy each of them. Enterprise is sold only through an individual agreement. */
+/**
+ * The plans that can be bought through a checkout, each with the realm that can buy it. Enterprise is sold only through an individual
+ * agreement.
+ */
 export const realmByPurchasablePlan = { business: "business", white_glove: "consumer" } as const satisfies Readonly<Record<string, Realm>>;
 export type PurchasablePlan = keyof typeof realmByPurchasablePlan;
 export const purchasablePlans = Object.keys(realmByPurchasablePlan) as readonly PurchasablePlan[];

@@ -47,7 +47,9 @@ export interface Certificate {
   readonly fields: SubjectFields;
   readonly notes: SubmissionNotes;
   readonly rootSalt: Uint8Array;
-  /** The salt of the issuance's audit entry, if the entry is rebuilt from the certificate; null if the entry is stored. */
+  /**
+   * The salt of the issuance's audit entry. Null if the entry is stored; otherwise the entry is rebuilt from the certificate when needed.
+   */
   readonly auditSalt: string | null;
   readonly subjectHash: string;
   readonly fingerprint: string;

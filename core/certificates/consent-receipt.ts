@@ -59,7 +59,9 @@ const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
 
 const toIriTerm = (term: string) => ({ "@id": term, "@type": "@id" });
 
-/** Terms of the vocabulary, for the fields of the standard that have an equivalent. Other fields are plain JSON. */
+/**
+ * JSON-LD terms of the Data Privacy Vocabulary, for the fields of ISO/IEC TS 27560 that have an equivalent. Other fields are plain JSON.
+ */
 const jsonLdContext = {
   dpv: "https://w3id.org/dpv#",
   dct: "http://purl.org/dc/terms/",
@@ -104,7 +106,7 @@ interface ConsentEvent<State> {
   readonly at: Instant;
   readonly state: State;
   readonly by: string;
-  /** For a consent that was given: how long it is valid, and whether it was explicit. */
+  /** How long the consent is valid. This property and the next one are set only for the event of giving consent. */
   readonly validity?: string;
   readonly isExplicit?: boolean;
 }
@@ -117,7 +119,7 @@ const toConsentEvent = <S>({ at, state, by, validity = "for good", isExplicit = 
   event_state: state,
 });
 
-/** Builds a receipt and the consent record in it, with every mandatory field of the standard. */
+/** Builds an ISO/IEC TS 27560 receipt and the consent record in it, with every field that the standard requires. */
 export const buildIso27560Receipt = <State extends string>(input: {
   readonly id: string;
   readonly subjectHash: string;
@@ -193,8 +195,8 @@ const buildIso27560CertificateReceipt = (parts: ReceiptInput) => {
 };
 
 /**
- * Builds a receipt with every required field of version 1.1.0. An unknown value is an empty string if the schema requires text, and is
- * omitted if an empty value would make a claim.
+ * Builds a Kantara receipt with every field that version 1.1.0 requires. An unknown value is an empty string if the schema requires text.
+ * It is omitted if an empty value would make a claim.
  */
 const buildKantaraReceipt = (parts: ReceiptInput) => {
   const { certificate, country } = parts;
@@ -242,6 +244,6 @@ const buildKantaraReceipt = (parts: ReceiptInput) => {
   };
 };
 
-/** Builds the receipt for a certificate in one of the two formats (GET /v1/certs/{id}/receipt?format=…). */
+/** Builds the receipt for a certificate in the given format (GET /v1/certs/{id}/receipt?format=…). */
 export const buildConsentReceipt = (format: ReceiptFormat, parts: ReceiptInput) =>
   format === "iso27560" ? buildIso27560CertificateReceipt(parts) : buildKantaraReceipt(parts);

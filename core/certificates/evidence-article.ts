@@ -100,7 +100,7 @@ const renderStatus = ({ opened, publicView }: ArticleParts): Markup => {
   return html`<p><strong>Withdrawn</strong>${at === null ? null : html` on ${at}`}.${until === null ? null : html` Contact must cease by ${until}.`}</p>${sandbox}`;
 };
 
-/** Omits lines that do not apply. Articles of certificates without notes must never change. */
+/** Renders only the notes that apply. The articles of certificates without notes must never change, so nothing is rendered for them. */
 const renderNotes = (notes: SubmissionNotes | null): Markup | null => {
   const { fields_unrecognized: keys, fields_truncated: isTruncated, text_replaced: isReplaced } = notes ?? {};
   const lines = [

@@ -6,7 +6,7 @@ import { sha256 } from "../hash.ts";
 import { renderCertificateArticle, type ArticleParts, type DisclosedFields } from "./evidence-article.ts";
 import { html, Markup } from "./evidence-markup.ts";
 
-/** Builds the style sheet. Each printed page shows the certificate ID, so that a loose sheet can be identified. */
+/** Builds the style sheet. Each printed page shows the certificate ID, so that a single page can be identified. */
 const buildStyleSheet = (
   certId: string,
 ): string => `:root{color-scheme:light dark;--ink:light-dark(#1b1d21,#e9e9e6);--quiet:light-dark(#575b62,#a7acb4);--paper:light-dark(#fff,#15171b);--line:light-dark(#dbdbd6,#353a42);--good:light-dark(#17663a,#71d19b);--bad:light-dark(#b02a21,#f59a93);--caution:light-dark(#835000,#e6b869);--action:light-dark(#1d4fb8,#8fb4ff)}

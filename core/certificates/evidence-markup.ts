@@ -23,7 +23,8 @@ const renderPiece = (piece: MarkupPiece): string => {
   if (piece === null) return "";
   if (piece instanceof Markup) return piece.text;
   if (typeof piece === "object") return piece.map(({ text }) => text).join("");
-  return String(piece).replaceAll(/[&<>"'\r]/g, (char) => htmlEntities[char] as string); // a parser would turn CR into LF
+  // An HTML parser would turn a CR into an LF, so CR is also escaped.
+  return String(piece).replaceAll(/[&<>"'\r]/g, (char) => htmlEntities[char] as string);
 };
 
 /** A template tag that escapes every inserted string and number. */

@@ -1,6 +1,6 @@
-// The evidence pack. It contains the bytes that were hashed or signed for one certificate, except those that are deliberately omitted, each
-// part in its own file, so that common tools can check it without the service (docs/reference/evidence-pack.md). The same input always
-// results in the same bytes, except for `created_at` in the manifest.
+// The evidence pack: the bytes that were hashed or signed for one certificate, except those that are deliberately omitted. Each part is in
+// its own file, so that common tools can check it without the service (docs/reference/evidence-pack.md). The same input always results in
+// the same bytes, except for `created_at` in the manifest.
 import { serializeAuditEntry } from "../audit/chain.ts";
 import { toBase64, toBase64Url, fromBase64, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
@@ -125,7 +125,8 @@ const spkiPrefix = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 
 
 const toPublicKeyPem = (x: string): string => {
   const der = concatBytes(new Uint8Array(spkiPrefix), fromBase64Url(x) ?? new Uint8Array(0));
-  return `-----BEGIN PUBLIC KEY-----\n${toBase64(der)}\n-----END PUBLIC KEY-----\n`; // 60 characters fit on one line
+  // the base64 of a key has 60 characters, which fit on one line
+  return `-----BEGIN PUBLIC KEY-----\n${toBase64(der)}\n-----END PUBLIC KEY-----\n`;
 };
 
 const filterObjects = (value: Json | undefined): readonly JsonObject[] =>

@@ -90,7 +90,7 @@ export interface EvidenceParts {
 /**
  * Returns the types of audit entries that belong to the evidence. Views are excluded, because every view would change the evidence. Entries
  * that anyone can cause are excluded, because they could fill a pack. A type is included only if the loaded certificate shows that such an
- * entry exists, so that all of the evidence is from the same instant.
+ * entry exists, so that a pack never contains an entry that is newer than the certificate.
  */
 export const listEvidenceEventTypes = ({
   status,

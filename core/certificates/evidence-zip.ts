@@ -52,7 +52,7 @@ const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (rea
   [4, content.length],
   [4, content.length],
   [2, name.length],
-  [2, 0], // no extra field
+  [2, 0], // the length of the extra field
 ];
 
 const pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
@@ -72,7 +72,7 @@ export const createZip = (files: PackFiles): Uint8Array<ArrayBuffer> => {
     const nameBytes = encodeUtf8(name);
     const header = buildMemberFields(nameBytes, content);
     members.push(encodeFields([4, localSignature], ...header), nameBytes, content);
-    // The zeros are the comment length, the disk number and the file attributes.
+    // The zeros are the comment length, the disk number, and the internal and external file attributes.
     directory.push(encodeFields([4, centralSignature], [2, zipVersion], ...header, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]), nameBytes);
     offset += localHeaderBytes + nameBytes.length + content.length;
   }

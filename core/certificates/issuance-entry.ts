@@ -7,7 +7,7 @@ import { toAuditPayload, type AuditContent } from "../domain-events.ts";
 import { sha256Hex } from "../hash.ts";
 import type { SubmissionNotes } from "./submission-notes.ts";
 
-/** The data that the entry commits to. */
+/** What the audit entry commits to. */
 export interface IssuanceFacts {
   readonly clientId: string;
   readonly fingerprint: string;

@@ -115,7 +115,8 @@ export const issueCertificate = (input: {
   const evidence = buildEvidence(submission, notes, input.originHeader as string, input.captureContext, deriveEvidenceSalt(input.rootSalt));
   const evidenceText = toCanonicalJson(evidence);
   const evidenceHash = sha256Hex(evidenceText);
-  const auditSalt = business.environment === "live" ? deriveAuditSalt(input.rootSalt) : null; // test certificates are deleted, so their audit entries are stored
+  // test certificates are deleted, so their audit entries are stored instead of rebuilt
+  const auditSalt = business.environment === "live" ? deriveAuditSalt(input.rootSalt) : null;
   const certificate: Certificate = {
     id: certId,
     business: { id: business.id, name: business.name },

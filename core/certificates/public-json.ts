@@ -21,7 +21,7 @@ import {
   type WithdrawalProof,
 } from "./published-certificate.ts";
 
-/** Values that are not part of the certificate. `now` decides whether a deadline has passed. */
+/** Values that a view needs in addition to the certificate. `now` decides whether a deadline has passed. */
 export interface ViewContext {
   readonly verifyBase: string;
   /** The base URL of the API, including the version. */
@@ -156,7 +156,7 @@ const unverifiedOriginChecks = [
   { id: "domain", result: "not_verified", note: "Control of this domain was not verified. A sandbox certificate does not require it." },
 ];
 
-/** Lists the checks that were made at issuance, and what could not be checked. */
+/** Lists what was checked at issuance, and what could not be checked. */
 const listChecks = (certificate: PublishedCertificate) => [
   ...(hasVerifiedDomain(certificate) ? verifiedOriginChecks(certificate) : unverifiedOriginChecks),
   { id: "subject", result: "as_submitted", note: "The person's details are as typed into the form. They were not verified." },

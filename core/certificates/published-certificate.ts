@@ -67,9 +67,9 @@ export interface IssuerSignature {
 }
 
 /**
- * A further text that was signed for the same submission and certificate ID. This happens if the database stores the certificate but its
- * response is lost, and the retry goes to the journal. The text in the database is the certificate. Receipts for the journal's text stay
- * valid.
+ * A second text that was signed for the same submission and certificate ID. It exists if the database stored the certificate but its
+ * response was lost, so that the retry went to the intake journal. The text in the database is the certificate. Receipts for the journal's
+ * text stay valid.
  */
 export interface SignedDuplicate {
   readonly fingerprint: string;
@@ -109,11 +109,13 @@ export interface PublishedCertificate {
   readonly withdrawal: WithdrawalWithProof | null;
   /** The recipients for whom the person has withdrawn consent individually, in the order of the withdrawals. */
   readonly entitiesWithdrawn: readonly WithdrawnEntity[];
-  /** Further signed texts for the same submission. They are loaded only for verification and almost never exist. */
+  /** Additional signed texts for the same submission. They almost never exist, and they are loaded only for verification. */
   readonly duplicates?: readonly SignedDuplicate[];
 }
 
-/** Returns the published form of a certificate that is not in the database yet: active, not viewed, and without policies and proofs. */
+/**
+ * Returns the published form of a certificate that is not in the database yet. It is active, has no views, and has no policies or proofs.
+ */
 export const toUnplacedCertificate = (
   certificate: Certificate,
   signature: IssuerSignature,
@@ -199,7 +201,7 @@ export interface PageView {
 
 export type PoliciesStatus = "pending" | "captured" | "unavailable";
 
-/** Returns `pending` until a capture is linked, and then whether that capture found policies. */
+/** Returns `pending` until a policy capture is linked. After that, the result says whether the capture found policies. */
 export const getPoliciesStatus = (certificate: PublishedCertificate): PoliciesStatus => {
   if (!certificate.policiesCaptured) return "pending";
   return certificate.policies.length > 0 ? "captured" : "unavailable";

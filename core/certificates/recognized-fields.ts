@@ -6,7 +6,7 @@ import type { SubjectFields } from "./subject.ts";
 
 /**
  * Returns the E.164 form of a phone number, or null if the text is not a phone number. A number without a country code must be valid in
- * `country`, so that a foreign number is not matched with someone else's number in `country`.
+ * `country`. Otherwise a foreign number could match someone else's number in `country`.
  */
 export type ToE164 = (phone: string, country: string) => string | null;
 
@@ -16,12 +16,12 @@ export type FormatPhone = (phone: string, country: string) => string;
 export interface RecognizedFields {
   /** The keys of recognized fields with invalid values, sorted. */
   readonly unrecognized: readonly string[];
-  /** The email addresses: normalized for matching, without duplicates, at most five. These rules also apply to `phones`. */
+  /** The email addresses, normalized for matching. There are at most five, without duplicates. The same rules apply to `phones`. */
   readonly emails: readonly string[];
   readonly phones: readonly string[];
 }
 
-const maxAddresses = 5; // of each kind, because each one is a row in an index
+const maxAddresses = 5; // per kind (email and phone), because each address takes a row in an index
 
 const qualifier =
   "home|work|business|office|personal|private|main|primary|secondary|second|other|alternate|alternative|alt|day|daytime|evening";

@@ -1,5 +1,5 @@
-// Limits the size of a form submission's body. The longest disclosure and the longest lists of recipients are within the limit in every
-// script, even if the sender escapes every character.
+// Limits the size of a form submission's body. The longest allowed disclosure and recipient lists always fit, in any script and even if the
+// sender escapes every character.
 import { isJsonObject, type Json } from "../canonical-json.ts";
 import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.ts";
 
@@ -9,7 +9,7 @@ import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.
  */
 export const maxSubmissionBytes = 4 * 1_024 * 1_024;
 
-const maxOtherLength = 64 * 1_024; // 20 fields of 500 characters and all evidence take half of that
+const maxOtherLength = 64 * 1_024; // twenty fields of 500 characters, together with all evidence, take half of this
 const maxBytesPerCharacter = 6;
 
 /** Returns the length of a property that can be long. Returns 0 for other properties, and for a property that exceeds its own limit. */

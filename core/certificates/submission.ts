@@ -46,7 +46,7 @@ export const parseSubjectFields = (input: object): Result<ParsedFields, "invalid
   return ok({ fields, isReplaced });
 };
 
-export const maxEntities = 1_000; // a lead form can list this many
+export const maxEntities = 1_000; // enough for any lead form
 export const maxEntityLength = 200;
 
 const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, string>, "invalid_request"> => {
@@ -59,7 +59,7 @@ const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, str
     const fault = validateLine(name);
     if (fault !== null) return refuse("invalid_request", `entities: each name ${fault}.`);
     const key = normalizeRecipientName(name);
-    if (!byComparable.has(key)) byComparable.set(key, name); // the first spelling is kept
+    if (!byComparable.has(key)) byComparable.set(key, name); // if several spellings are equal, keep the first one
   }
   return ok(byComparable);
 };

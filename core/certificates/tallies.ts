@@ -5,7 +5,7 @@ import { dayMs, hourMs, type Instant } from "../time.ts";
 /** The lengths of the counted periods, longest first. The triggers in d1-migrations use the same lengths. */
 export const tallySpansMs: readonly number[] = [dayMs, hourMs];
 
-/** The latest instant that a Date can express. It is a multiple of each span. */
+/** The latest instant that a Date can express. It is a multiple of both lengths in `tallySpansMs`. */
 const maxInstant: Instant = 8_640_000_000_000_000;
 
 /** A period that includes `from` and excludes `to`. */

@@ -5,22 +5,22 @@ import type { CertId, ShareId } from "../ids.ts";
 import type { ShareStatus } from "../shares/share.ts";
 import type { Instant } from "../time.ts";
 
-/** A certificate that contains the address or number. */
+/** A certificate that contains the email address or phone number being checked. */
 interface CertificateBasis {
   readonly type: "cert";
   readonly id: CertId;
   readonly status: CertificateStatus;
   readonly ceaseBy: Instant | null;
   /**
-   * True if the person was asked about this recipient and declined. If no recipient is given, true if the person was asked about every
+   * True if the person was asked about the given recipient and declined. If no recipient is given, true if the person was asked about every
    * recipient and declined all of them.
    */
   readonly isRejected: boolean;
-  /** True if the person has withdrawn consent for this recipient. `ceaseBy` is then that recipient's deadline. */
+  /** True if the person has withdrawn consent for the given recipient. `ceaseBy` is then that recipient's deadline. */
   readonly isWithdrawn: boolean;
 }
 
-/** A share whose values included the address or number, with the share's status at the time of the check. */
+/** A share whose values included the email address or phone number, with the share's status at the time of the check. */
 interface ShareBasis {
   readonly type: "share";
   readonly id: ShareId;
@@ -37,7 +37,7 @@ export interface ContactVerdict {
   readonly reason: ContactReason;
 }
 
-/** Returns the reason that results from this record alone. A share that was renewed without the address or number counts as ended. */
+/** Returns the reason that results from this record alone. If a share was renewed without the address, the old share counts as expired. */
 export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
   if (basis.type === "share") {
     if (basis.status === "active") return "active_consent";

@@ -1,5 +1,5 @@
-// The forms on a page as found in its source. The field mapping is built from them. All of this text is untrusted: the service compares and
-// copies it but never interprets it.
+// The forms that the service found in a page's source, from which the field mapping is built. All of this text is untrusted: the service
+// compares and copies it but never interprets it.
 
 export interface FormControl {
   readonly tag: "input" | "select" | "textarea";

@@ -12,16 +12,17 @@ import type { JournalName } from "./journal-name.ts";
  */
 export type IntakeView = "well" | "away" | "unknown";
 
-const wellMs = 5 * secondMs; // after this time without a success, another isolate may have started to use the journal
-const awayMs = secondMs; // after this time, the journal is asked again, so that submissions return to the database soon
+const wellMs = 5 * secondMs; // after this time without a success, other isolates may have started to use the journal
+const awayMs = secondMs; // after this time, ask the journal again, so that submissions return to the database soon
 
-const sizeMs = minuteMs; // after this time, the next submission is sent to the shard again, and the response contains the current size
-const fillsMs = minuteMs; // an operator who closes a shard waits up to this long until it gets no more certificates
+// after this time, send the next submission to the shard again, because the response contains the shard's current size
+const sizeMs = minuteMs;
+const fillsMs = minuteMs; // after an operator closes a shard, it can get new certificates for up to this long
 
 const shardOf = (journal: JournalName): string => journal.slice(0, 2);
 
 export class IntakeState {
-  /** When each unavailable shard is tried again. A shard is unavailable if its database did not respond. */
+  /** When to try each unavailable shard again. A shard is unavailable if its database did not respond. */
   readonly #silentUntil = new Map<string, Instant>();
   /** The last known state of each journal, and when that state expires. There are at most 32 entries per shard. */
   readonly #journals = new Map<JournalName, { readonly view: "well" | "away"; readonly until: Instant }>();
@@ -43,10 +44,7 @@ export class IntakeState {
     this.#journals.set(journal, { view: "well", until: now + wellMs });
   }
 
-  /**
-   * Records that the database did not respond. Each of the shard's journals must then report its number of entries before it is considered
-   * empty.
-   */
+  /** Records that the database did not respond. The shard's journals are then used until each one reports that it is empty. */
   recordSilence(journal: JournalName, now: Instant): void {
     this.#silentUntil.set(shardOf(journal), now + awayMs);
     for (const name of this.#journals.keys()) if (shardOf(name) === shardOf(journal)) this.#journals.delete(name);

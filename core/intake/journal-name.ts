@@ -1,9 +1,9 @@
-// The journal that stores a client's certificates while the shard's database does not respond. A shard has 32 journals, one for each
-// character that an ID can contain. A client uses the journal of the last character of its ID. The IDs of its certificates also contain
-// this character, so no lookup is needed to find a certificate's journal.
+// A journal stores certificates while the shard's database does not respond. A shard has 32 journals, one for each character that an ID can
+// contain. A client uses the journal named after the last character of the client's ID. The IDs of its certificates also contain this
+// character, so no lookup is needed to find a certificate's journal.
 import type { CertId, ClientId, ShardId } from "../ids.ts";
 
-/** The name of a journal: a shard and a letter, such as `00k`. */
+/** The name of a journal: a shard and one character, such as `00k`. */
 export type JournalName = string;
 
 const shardEnd = "cc_00".length;

@@ -1,4 +1,4 @@
-// Decides whether a page's Content-Security-Policy lets our script load and call our API. By the rules of CSP Level 3, every policy must
+// Decides whether a page's Content-Security-Policy lets our script load and call our API, by the rules of CSP Level 3: every policy must
 // allow it, a missing directive falls back to the next one, and everything that is not restricted is allowed.
 
 /** The directives that can block the script. */

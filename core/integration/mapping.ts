@@ -21,7 +21,7 @@ export interface FormMapping {
   readonly form: PageForm;
   readonly hasOtherForms: boolean;
   readonly fields: readonly MappedField[];
-  /** The controls that could be collected but have no recognized key. */
+  /** The controls that could be collected but whose key is not recognized. */
   readonly unmappedControls: readonly FormControl[];
   readonly checkbox: FormControl | null;
   readonly disclosure: Disclosure | null;

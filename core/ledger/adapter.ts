@@ -27,7 +27,7 @@ export interface RetryableFailure {
   readonly retryAfterMs?: number;
 }
 
-/** The ledger refused the statement, and retrying soon would not help. */
+/** The ledger refused the statement. Retrying soon would not help. */
 export interface PermanentFailure {
   readonly ok: false;
   readonly kind: "permanent";

@@ -13,8 +13,8 @@ export interface AttestationRequest {
 }
 
 /**
- * The result of a request. `verified` is false if the token is valid but its key is not pinned; the token is then stored for manual review.
- * `ok` from a witness means that it has cosigned this checkpoint.
+ * The result of a request. `verified` is false if a timestamp token is valid but its key is not pinned; the token is then stored for manual
+ * review. `ok` from a witness means that the witness has cosigned this checkpoint.
  */
 export type AttestationOutcome = { readonly ok: true; readonly attestation: Attestation; readonly verified: boolean } | LedgerFailure;
 

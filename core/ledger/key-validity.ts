@@ -1,5 +1,5 @@
 // A public key's validity period. In settings, it follows the key as `<key>@<valid_to>` or `<key>@<valid_from>/<valid_to>`, in ISO 8601
-// (2026-11-22T00:00:00.000Z). A signature at or after `valid_to` is not accepted.
+// (2026-11-22T00:00:00.000Z). Signatures made at or after `valid_to` are not accepted.
 
 import { toIso } from "../time.ts";
 
@@ -12,7 +12,7 @@ export interface KeyWithValidity extends KeyValidity {
   readonly key: string;
 }
 
-/** The `validFrom` of a key whose period gives no start. */
+/** The `validFrom` of a key whose period has no start. */
 export const defaultValidFrom = "1970-01-01T00:00:00.000Z";
 
 /**

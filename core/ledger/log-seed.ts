@@ -7,7 +7,7 @@ const seedBytes = 32;
 
 export interface LogSeed {
   readonly seed: Bytes;
-  /** The time at which the keys derived from this seed stop signing (ISO 8601); undefined for a seed that is in use. */
+  /** When the keys derived from this seed stop signing (ISO 8601); undefined if the seed has no end date. */
   readonly validTo?: string;
 }
 

@@ -6,7 +6,7 @@ import { concatBytes, areBytesEqual } from "../bytes.ts";
 export type HashFunction = (bytes: Uint8Array) => Uint8Array;
 
 export const hashLength = 32;
-const leafPrefix = new Uint8Array([0]); // with different prefixes for leaves and nodes, a 64-byte entry cannot pass as a node
+const leafPrefix = new Uint8Array([0]); // because leaves and nodes have different prefixes, a 64-byte entry cannot pass as a node
 
 export const hashLeaf = (hash: HashFunction, entry: Uint8Array): Uint8Array => hash(concatBytes(leafPrefix, entry));
 
@@ -25,7 +25,7 @@ export const hashNode = (hash: HashFunction, left: Uint8Array, right: Uint8Array
 
 export const computeEmptyRoot = (hash: HashFunction): Uint8Array => hash(new Uint8Array(0));
 
-const maxTreeSize = (1n << 63n) - 1n; // the range of the signed 64-bit integers of other implementations
+const maxTreeSize = (1n << 63n) - 1n; // other implementations store sizes as signed 64-bit integers
 const maxProofHashes = 63;
 
 /** Parses a decimal count below 2^63 without sign or leading zeros. Returns null for anything else. */

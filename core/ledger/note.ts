@@ -9,7 +9,7 @@ export interface NoteCrypto {
   readonly verifyEd25519: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>;
 }
 
-const treeNodeLength = 65; // prefix and two hashes
+const treeNodeLength = 65; // a prefix byte and two hashes of 32 bytes
 
 /**
  * Caches tree nodes and signature checks. The receipts in one batch have the same signature and share most nodes, and so do the proofs of a

@@ -14,7 +14,8 @@ import { findInclusionFault, formatTlogProofFromLines, type InclusionFault } fro
 export type LedgerKind = "tlog" | "rekor2";
 
 /**
- * A log's key with its validity period. Both come from the configuration, never from the log. A log whose key was rotated has several keys.
+ * A log's key with its validity period. Both come from the configuration, never from the log. A log has several keys if its key was
+ * rotated.
  */
 export interface TrustedLogKey extends KeyValidity {
   readonly origin: string;

@@ -1,6 +1,6 @@
 // RFC 3161 timestamps: the request and every check of the reply. The authority's key is pinned, so certificate chains are not checked. Some
 // parts of a reply can be changed without affecting what it proves: the outer encoding, unsigned attributes, and the certificates' own
-// signatures. A format that contains the reply must protect its bytes in a different way.
+// signatures. A format that contains the reply must therefore protect the reply's bytes itself.
 import { toHex, areBytesEqual } from "../bytes.ts";
 import type { Bytes } from "../hash.ts";
 import { fail, type Fault, type Verdict } from "../result.ts";

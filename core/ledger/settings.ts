@@ -76,7 +76,9 @@ type SettingReader = (name: string) => string | undefined;
 
 const splitOnWhitespace = (text: string | undefined): string[] => (text ?? "").split(/\s+/).filter((part) => part !== "");
 
-/** Parses log keys with optional validity periods. If a period is malformed, the key becomes empty, so that later validation refuses it. */
+/**
+ * Parses log keys with optional validity periods. A key with a malformed period becomes an empty string, which later validation refuses.
+ */
 const parseVkeySetting = (
   text: string | undefined,
 ): { readonly vkeys: readonly string[]; readonly windows: readonly (readonly [string, KeyValidity])[] } => {
@@ -183,7 +185,7 @@ const parseLedgerSettings = (
   const publicEntries = setting("LEDGER_PUBLIC_ENTRIES") ?? "false";
   const entriesPerSecond = setting("LEDGER_ENTRIES_PER_SECOND") ?? "1";
   const isEmbedded = url === "";
-  // A tile log's key has the same name as the log. The embedded ledger has one log for each shard.
+  // A tile log's key has the same name as the log. The embedded ledger consists of one log per shard.
   const isCurrent = (name: string): boolean => (isEmbedded ? parseLedgerOrigin(origin, name) !== null : name === origin);
   const vkeys = allVkeys.filter((vkey) => kind === "rekor2" || isCurrent(getKeyName(vkey)));
   const faults: string[] = [];
@@ -222,7 +224,7 @@ const parseLedgerSettings = (
   };
 };
 
-/** Returns whether every secret is the key of one of our audit logs. */
+/** Returns whether every secret is a valid key for one of our audit logs. */
 const areAuditKeys = (secrets: readonly string[], baseUrl: string, production: boolean): boolean => {
   const isOwn = (name: string): boolean => URL.canParse(baseUrl) && parseAuditOrigin(baseUrl, name) !== null;
   return secrets.every((secret) => isValidNoteSecret(secret, keyKinds.log, isOwn, production));

@@ -52,7 +52,7 @@ export interface CheckpointSubject {
   /** The tree of chain heads that the checkpoint covers: its root in hex, and its size in decimal. */
   readonly headsRoot: string;
   readonly headsSize: string;
-  /** The start of the 15-minute interval. With it, even a log that has not changed has a different statement in each interval. */
+  /** The start of the 15-minute interval. It makes the statements of two intervals differ even if the log has not changed. */
   readonly at: Instant;
 }
 
@@ -75,8 +75,8 @@ const entryKeyLength = 24;
 
 /**
  * Returns a 24-byte key that identifies an entry: the timestamp in the statement (0 for other entries) and 16 bytes of the entry's SHA-256.
- * The time comes first so that new keys are added at the end of an index. With plain hashes, every append would read and write random pages
- * of the index.
+ * The time comes first, so that new keys are added at the end of a sorted index. If the key were only a hash, every append would touch
+ * random pages of the index.
  */
 export const computeEntryKey = (entry: Uint8Array): Uint8Array => {
   const time = timestampSuffixPattern.exec(new TextDecoder().decode(entry.subarray(-64)))?.[1];

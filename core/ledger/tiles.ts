@@ -54,7 +54,7 @@ export const getTileWidth = (level: number | "entries", n: bigint, size: bigint)
   return width <= 0n ? 0 : width >= BigInt(tileWidth) ? tileWidth : Number(width);
 };
 
-/** Returns the first `width` hashes of a tile. Tiles only grow at the end, so a wider tile can be cut to `width`. */
+/** Returns the first `width` hashes of a tile. Tiles only grow at the end, so the reader can cut a wider tile to `width`. */
 export type TileReader = (level: number, n: bigint, width: number) => Uint8Array;
 
 const getHashAt = (tile: Uint8Array, at: number): Uint8Array => tile.subarray(at * hashLength, (at + 1) * hashLength);
@@ -123,8 +123,8 @@ export const buildConsistencyProofFromTiles = (hash: HashFunction, oldSize: bigi
   buildConsistencyProof(hash, oldSize, newSize, createTileNodeReader(hash, newSize, read));
 
 /**
- * Lists the tiles that `build` reads, without duplicates, so that the caller can fetch them before the real run. Which tiles a proof needs
- * does not depend on the hashes in them, so this dry run uses zeros for tiles and hashes.
+ * Lists the tiles that `build` reads, without duplicates, so that the caller can fetch them first. The tiles that a proof needs do not
+ * depend on the hashes in them, so `build` runs here with zeros in place of tiles and hashes.
  */
 export const listTilesRead = (build: (hash: HashFunction, read: TileReader) => unknown): TileLocation[] => {
   const locations = new Map<string, TileLocation>();

@@ -57,7 +57,7 @@ export const buildTrustDocument = (trusted: TrustDocumentInput) => ({
       valid_to: validTo ?? null,
     })),
   ),
-  // The keys are JSON Web Keys with two additional properties, which JWK readers ignore.
+  // The keys are JSON Web Keys with two additional properties. JWK readers ignore these properties.
   issuer_keys: {
     keys: trusted.issuerKeys.map(({ validFrom, validTo, ...key }) => ({ ...key, valid_from: validFrom, valid_to: validTo ?? null })),
   },

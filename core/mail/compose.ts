@@ -24,7 +24,7 @@ export const composeMail = ({ id, to, from, language }: MailEnvelope, content: M
   if (!isEmailAddress(to) || !isEmailAddress(from)) throw new Error("mail: the address must be one mailbox");
   if (subject.length > maxSubjectLength || !printableLinePattern.test(subject))
     throw new Error("mail: the subject must be one printable line");
-  // A provider refuses an email that is not valid UTF-8, so a lone surrogate becomes U+FFFD.
+  // Providers refuse an email that is not valid UTF-8, so lone surrogates become U+FFFD.
   const text = renderTextBody(content, language).toWellFormed();
   return { id, to, from, subject: subject.toWellFormed(), text, html: renderHtmlBody(content, brand, language).toWellFormed() };
 };

@@ -32,7 +32,7 @@ export const formatNames = (names: readonly string[], describeRest: (count: numb
 export const formatFieldGroups = (language: MailLanguage, groups: readonly FieldGroup[]): string =>
   new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));
 
-/** Returns the contact of a business. An email address stays unchanged; `toPlainName` removes links from anything else. */
+/** Returns the contact details of a business. An email address stays unchanged; `toPlainName` removes links from anything else. */
 export const formatContact = (contact: string): string => (isEmailAddress(contact) ? contact : toPlainName(contact));
 
 /** Returns the business name, contact and mailing address on one line. */

@@ -50,7 +50,7 @@ const createLayoutTools = ({ language, messages, appUrl }: LayoutContext) => {
     formatGroups: (groups: readonly FieldGroup[]): string => formatFieldGroups(language, groups),
     formatRecipients: (names: readonly string[]): readonly string[] =>
       formatNames(names, (count) => fill(moreRecipients, { count: String(count) })),
-    /** Leaves out facts without a value. */
+    /** Creates the table of facts without the facts that have no value. */
     createFacts: (...rows: readonly FactRow[]): MailLine => ({
       kind: "facts",
       facts: rows.flatMap(([name, value, style]): readonly MailFact[] => {
@@ -64,7 +64,7 @@ const createLayoutTools = ({ language, messages, appUrl }: LayoutContext) => {
   };
 };
 
-/** The portal page that lists the records of a digest. */
+/** The portal page that lists the records of each digest. */
 const digestPages: Readonly<Record<OwnerNoticeKind, string>> = {
   withdrawal_owner_notice: "/portal/deadlines",
   entities_owner_notice: "/portal/deadlines",

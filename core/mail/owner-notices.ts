@@ -1,5 +1,5 @@
 // Notices to the owners of a business. Notices are grouped by kind, because people and forged certificates can cause many of them. The
-// first notice of a kind is emailed immediately. Later ones wait and are reported in one email, which states their number.
+// first notice of a kind is emailed immediately. Later ones wait and are reported together in one email, which says how many there are.
 import type { Instant } from "../time.ts";
 import type { MailData, OwnerNoticeKind, TemplatedMail } from "./templates.ts";
 
@@ -20,21 +20,21 @@ export interface WaitingNotices {
   /** The number of records that these notices are about. */
   readonly records: number;
   readonly earliestCeaseBy: Instant | null;
-  /** When the notices will be emailed. */
+  /** When the waiting notices will be emailed. */
   readonly dueAt: Instant;
   /** When the owners last got an email of this kind; null if they never did. */
   readonly sentAt: Instant | null;
 }
 
 /**
- * `first`: email the oldest notice alone and keep the rest waiting. `only`: email the single notice that is waiting. `digest`: email all of
- * them together.
+ * Which email to send. `first`: email the oldest notice alone and keep the rest waiting. `only`: email the only waiting notice. `digest`:
+ * email all waiting notices together.
  */
 export type OwnerEmail = { readonly kind: "first" | "only" } | { readonly kind: "digest"; readonly data: MailData["owner_digest"] };
 
 /**
- * Decides what to email when notices are due. A notice that did not have to wait is emailed alone even if others have arrived since,
- * because a single notice contains more details than a digest. `spacingMs` is the minimum time between two emails.
+ * Decides what to email when notices are due. If the oldest notice did not have to wait, it is emailed alone, even if others have arrived
+ * since. A single notice contains more details than a digest. `spacingMs` is the minimum time between two emails.
  */
 export const chooseOwnerEmail = (waiting: WaitingNotices, spacingMs: number): OwnerEmail => {
   const { kind, notices, records, earliestCeaseBy, dueAt, sentAt } = waiting;

@@ -16,7 +16,7 @@ interface ShareMailData {
 interface RevokedShareMailData {
   readonly shareId: string;
   readonly businessName: string;
-  /** When the share was revoked or, in `share_ceased`, when the business acknowledged the revocation. */
+  /** When the share was revoked. In `share_ceased`, when the business acknowledged the revocation. */
   readonly at: Instant;
   readonly ceaseBy: Instant;
 }

@@ -1,5 +1,5 @@
-// The retry schedule for capturing a domain's policies. Text that is fetched hours after issuance may be a different version, so the
-// attempts end after about 21 minutes. The capture is then recorded with the policies that were found, if any.
+// The retry schedule for capturing a domain's policies. Text that is fetched hours after issuance may be a different version, so attempts
+// stop after about 21 minutes. The capture is then recorded with the policies that were found, if any.
 import { computeRetryDelayMs } from "../retry.ts";
 import { minuteMs, secondMs, type Instant } from "../time.ts";
 

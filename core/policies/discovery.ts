@@ -60,7 +60,7 @@ const wellKnownPaths: Readonly<Record<PolicyKind, readonly string[]>> = {
   terms: ["/terms", "/terms-of-service", "/legal/terms", "/policies/terms-of-service"],
 };
 
-const maxLinkTextLength = 120; // longer texts are sentences about policies, not links to one
+const maxLinkTextLength = 120; // longer texts are sentences about a policy, not links to one
 const maxCandidates = 3;
 
 /** Converts text to lowercase, removes accents, and replaces separators with ` & ` and other punctuation with single spaces. */
@@ -75,7 +75,7 @@ const foldText = (text: string): string =>
 
 const containsPhrase = (text: string, phrase: string): boolean => ` ${text} `.includes(` ${phrase} `);
 
-/** Splits "Privacy & Terms" into two standalone terms. */
+/** Splits "Privacy & Terms" into "Privacy" and "Terms". */
 const splitAtConjunctions = (text: string): readonly string[] => text.split(/ (?:&|and|und|y|et|en|e) /);
 
 type MatchStrength = "phrase" | "word" | null;
@@ -89,7 +89,7 @@ const decodePathSegment = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // the escapes are invalid, so the segment is treated as plain text
+    return text; // the segment contains invalid escapes, so it is used as written
   }
 };
 
@@ -130,7 +130,7 @@ export const findPolicyCandidates = (
 export const getWellKnownPolicyUrls = (kind: PolicyKind, origin: string): readonly string[] =>
   wellKnownPaths[kind].map((path) => origin + path);
 
-const inspectedLength = 1_000; // enough for title, navigation and heading; the rest of any page often mentions terms
+const inspectedLength = 1_000; // enough for the title, navigation and heading; the rest of almost any page mentions terms
 
 /**
  * Returns whether the start of a page at a common URL mentions the policy. The check is needed because many sites return a page for every

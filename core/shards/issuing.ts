@@ -1,9 +1,9 @@
-// The shards into which a business issues certificates. The first one is the shard of the business's account. Whenever the current shard is
-// full, the business continues in a different shard.
+// The shards into which a business issues certificates. The first one is the shard of the business's account. When the current shard is
+// full, the business continues in another shard.
 import { shardOfId, type BusinessId, type ShardId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
-/** A shard other than the account's own shard, and the time when the business started to issue certificates into it. */
+/** A shard other than the account's own shard, and when the business started to issue certificates into it. */
 export interface IssuingShard {
   readonly shard: ShardId;
   readonly startedAt: Instant;

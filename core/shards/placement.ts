@@ -21,7 +21,7 @@ const fullRatio = 0.7;
 
 /**
  * A shard that is filled to this fraction of its size limit issues no certificates, even if no other shard has space. The last tenth is for
- * withdrawals, which must always be possible. In a full shard, this is enough space to withdraw about one in five certificates.
+ * withdrawals, which must always be possible. It is enough space to withdraw about one in five of the shard's certificates.
  */
 export const issuingRatio = 0.9;
 

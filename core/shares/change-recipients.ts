@@ -1,12 +1,12 @@
-// Lists the businesses that will be notified when contact fields change: those with an active share that contains a changed field. The
-// person sees this list before saving the change.
+// Lists the businesses that will be notified when contact fields change. These are the businesses with an active share that contains a
+// changed field. The person sees the list before saving the change.
 import type { ContactKey } from "./fields.ts";
 import type { Share } from "./share.ts";
 
 export interface ChangeRecipients {
   /** Business names without duplicates, newest share first. */
   readonly notified: readonly string[];
-  /** The businesses that received a changed field only under shares that are no longer active. */
+  /** The businesses that received a changed field only through shares that are no longer active. */
   readonly notNotified: readonly string[];
 }
 

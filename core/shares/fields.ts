@@ -88,10 +88,10 @@ export const formatPhoneInFields = (fields: ContactFields, formatPhone: FormatPh
 export const getScopedValues = (fields: ContactFields, scope: readonly ContactKey[]): ScopedValues =>
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));
 
-/** Matches a number that is kept even if it does not exist in the person's country. Searches do not find such numbers. */
+/** Matches a phone number that is stored even if it is not valid in the person's country. Searches do not find such numbers. */
 const unknownNumberPattern = /^\+?(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
 const maxValueLength = 200;
-/** The country assumed for a phone number without a country code if the person has not given a country. */
+/** The country of a phone number without a country code if the person has not given a country. */
 export const defaultCountry = "US";
 
 /** Returns the value to store; null clears the field. A refusal states the key and the broken rule. */

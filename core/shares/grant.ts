@@ -1,4 +1,4 @@
-// Decides whether to grant or renew a share: returns a share with its domain event, or a refusal (SPEC Share). The results depend only on
+// Decides whether to grant or renew a share: returns a share with its domain event, or a refusal (SPEC Share). The decisions depend only on
 // the arguments, which include IDs, salts and the time.
 import { authorizeWrite, type AccessRefusal, type Environment } from "../access/entitlement.ts";
 import { verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";

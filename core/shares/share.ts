@@ -38,7 +38,7 @@ export interface Share {
   readonly lastDeliveredAt?: Instant | null;
 }
 
-/** Returns the status. A share counts as expired from its expiry time on, even before the sweep records it. */
+/** Returns the current status. A share counts as expired from its expiry time on, even before a background job records the expiry. */
 export const getShareStatus = (stored: ShareStatus, expiresAt: Instant, now: Instant): ShareStatus =>
   stored === "active" && expiresAt <= now ? "expired" : stored;
 

@@ -24,8 +24,8 @@ export interface SecretAge {
 }
 
 /**
- * Returns whether the operator can replace the secret. It must have been created before `before`. If an earlier secret still signs, the
- * secret cannot be replaced, because the earlier one would then stop signing too soon.
+ * Returns whether the operator can replace the secret. The secret must have been created before `before`. While an earlier secret still
+ * signs, the secret cannot be replaced, because the earlier one would then stop signing too soon.
  */
 export const canReplaceSecret = ({ createdAt, earlierUntil }: SecretAge, before: Instant, now: Instant): boolean =>
   createdAt < before && (earlierUntil === null || earlierUntil <= now);
@@ -39,7 +39,7 @@ export interface Endpoint {
   readonly events: readonly string[] | null;
   readonly description: string | null;
   readonly status: EndpointStatus;
-  /** The hint of the secret: `whsec_…` and its last four characters. */
+  /** The secret's hint: `whsec_…` and its last four characters. */
   readonly secretHint: string;
   readonly createdAt: Instant;
 }
@@ -70,7 +70,7 @@ export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "se
 export const deliveryFilters = ["retrying", "abandoned"] as const satisfies readonly DeliveryStatus[];
 export type DeliveryFilter = (typeof deliveryFilters)[number];
 
-/** An endpoint's delivery health, stored with the deliveries. */
+/** How well deliveries to an endpoint succeed. It is stored with the deliveries. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
   /** The time of the first failure since the last success. */

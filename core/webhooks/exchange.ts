@@ -36,7 +36,7 @@ export interface WebhookExchange {
   readonly response: WebhookResponse | null;
 }
 
-// Control characters other than tabs and line breaks. Most take six bytes in JSON, and readers cannot see them.
+// Matches control characters other than tabs and line breaks. Most take six bytes in JSON, and readers cannot see them.
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
 const isContinuationByte = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
@@ -54,7 +54,7 @@ const decodeStart = (bytes: Uint8Array): string => {
  */
 export const toResponseBody = (bytes: Uint8Array, hasMore: boolean): { readonly body: string; readonly isCut: boolean } => {
   const text = decodeStart(bytes).replace(controlCharacters, "\ufffd");
-  const body = decodeStart(encodeUtf8(text)); // a replacement character takes three bytes
+  const body = decodeStart(encodeUtf8(text)); // each replacement character takes three bytes, so the text may have become too long
   return { body, isCut: hasMore || bytes.length > maxResponseBodyBytes || body.length < text.length };
 };
 

@@ -16,14 +16,14 @@ export interface HostAttempt {
   readonly businessId: string;
   readonly now: Instant;
   readonly limits: HostLimits;
-  /** True if a member is waiting for the request. Such requests skip the pause after many failed attempts. */
+  /** True if a signed-in member is waiting for the result. Such requests skip the pause after many failed attempts. */
   readonly isMemberCall: boolean;
 }
 
 /**
- * The answer to a request to make an attempt. `proven`: the host has returned a 2xx status for this business before, so no limit applies.
- * `counted`: one attempt may be sent, and it counts even if the caller does not send it. `wait`: no attempt may be sent yet, and the caller
- * should ask again after `waitMs`.
+ * The response to a request for permission to send one attempt. `proven`: the host has returned a 2xx status for this business before, so
+ * no limit applies. `counted`: one attempt may be sent, and it counts even if the caller does not send it. `wait`: no attempt may be sent
+ * yet, and the caller should ask again after `waitMs`.
  */
 export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted" } | { readonly kind: "wait"; readonly waitMs: number };
 
@@ -31,8 +31,8 @@ export type HostPermit = { readonly kind: "proven" } | { readonly kind: "counted
 export const getEndpointHost = (url: string): string => new URL(url).hostname;
 
 /**
- * The maximum time until a queue asks for a permit again. If the host returns a 2xx status for a different endpoint or a test, the queue
- * therefore learns of it within a minute.
+ * The maximum time until a delivery queue asks for a permit again. A queue therefore learns within a minute that the host has returned a
+ * 2xx status for a different endpoint or a test.
  */
 export const maxHostWaitMs = minuteMs;
 

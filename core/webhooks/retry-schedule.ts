@@ -15,13 +15,13 @@ export const maxConcurrentDeliveries = 5;
 const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, 2 * hourMs] as const;
 
 /**
- * If our process dies during an attempt, the attempt does not count as a failure. This exception applies to at most this many attempts per
- * delivery, so that a delivery that keeps crashing the process is eventually abandoned.
+ * If our process dies during an attempt, the attempt does not count as a failure. At most this many attempts per delivery are exempt, so
+ * that a delivery that keeps crashing the process is eventually abandoned.
  */
 export const maxForgivenInterruptions = 3;
 /**
  * If a problem in our service prevents an attempt, the delivery is tried again after this delay. After `maxDeferrals` such delays, the next
- * problem is recorded as a failed attempt.
+ * problem counts as a failed attempt.
  */
 export const deferralDelayMs = 5 * secondMs;
 export const maxDeferrals = 20;
@@ -31,7 +31,7 @@ export const maxDeferrals = 20;
  */
 export const recoverySpacingMs = 110;
 /**
- * The maximum lateness of a recovered delivery. Eleven deliveries span at least 10 × 110 ms − 100 ms = 1 s, so no second contains more than
+ * The maximum lateness of a recovered delivery. Eleven deliveries take at least 10 × 110 ms − 100 ms = 1 s, so no second contains more than
  * ten.
  */
 export const maxRecoveryLatenessMs = 100;

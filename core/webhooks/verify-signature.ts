@@ -1,5 +1,5 @@
-// For receivers: verifies that a delivery is recent and was signed with the endpoint's secret. This file is published without dependencies
-// as dist/verify-signature.mjs, so that it runs in every JavaScript runtime.
+// Verifies that a delivery is recent and was signed with the endpoint's secret. Receivers use this file: it is published without
+// dependencies as dist/verify-signature.mjs, so that it runs in every JavaScript runtime.
 import { concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { hmacSha256 } from "../hash.ts";
 

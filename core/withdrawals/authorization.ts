@@ -22,7 +22,7 @@ export const authorizeByCode = (attempt: {
  * method of the withdrawal.
  */
 export const authorizeByToken = (attempt: {
-  /** The token hashes of `manage_url`: usually one, and one more for each duplicate of the certificate. */
+  /** The token hashes of `manage_url`: usually one, plus one for each duplicate of the certificate. */
   readonly expectedHashes: readonly string[];
   readonly isInTime: boolean;
   /** The token hashes of the unexpired links that were emailed to the address on the certificate. */

@@ -1,4 +1,4 @@
-// The business acknowledges that it has ceased contact: once per certificate, or once per recipient for whom the person withdrew consent
+// Acknowledgments by the business that contact has ceased: one per certificate, or one per recipient for whom the person withdrew consent
 // individually.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
@@ -37,8 +37,8 @@ export const acknowledgeCease = ({
 };
 
 /**
- * Creates the event that acknowledges the withdrawal for the recipients in `ceased`. The event has an audit entry. It has no ledger
- * statement, because the ledger anchors the audit log, and no public event, because the business made the request itself.
+ * Creates the event that acknowledges the withdrawal for the recipients in `ceased`. The event has an audit entry but no ledger statement,
+ * because the ledger already anchors the audit log. It has no public event, because the business made the request itself.
  */
 export const acknowledgeEntityCease = ({
   certificate,

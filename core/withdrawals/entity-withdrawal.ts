@@ -28,8 +28,8 @@ export interface NamedRecipients {
 }
 
 /**
- * Returns the recipients for whom the person gave consent: the accepted recipients if the person could choose each one separately, and
- * otherwise all.
+ * Returns the recipients to whom the person gave consent: the accepted recipients if the person was asked about each one, and otherwise
+ * all.
  */
 export const listConsentedEntities = ({ entities, answered }: NamedRecipients): readonly string[] => answered?.accepted ?? entities;
 

@@ -55,10 +55,7 @@ export interface Withdrawal {
   readonly recorded: RecordedRequest | null;
 }
 
-/**
- * A withdrawal of consent for individual recipients. All recipients that it lists share one time, receipt, audit entry and ledger
- * statement.
- */
+/** A withdrawal of consent for individual recipients. All recipients in it share one time, receipt, audit entry and ledger statement. */
 export interface EntityWithdrawal extends Omit<Withdrawal, "certId" | "scope"> {
   /** The number of the withdrawal: 1, 2, 3 … within each certificate. */
   readonly number: number;

@@ -37,7 +37,7 @@ export const en = {
     verifiedUntil: "Verified until",
     withdrawn: "Withdrawn",
   },
-  /** The value of a deadline in the table of `facts`. */
+  /** The deadline in the table of facts. */
   byEndOf: "By the end of {date} (UTC)",
   moreRecipients: "and {count} more, listed on the certificate’s page",
   reasons: {
