@@ -1,6 +1,6 @@
 // Erases a person's account. A sealed value and its data key are stored in the same column. Setting the column to NULL, or to an empty
 // string if NULL is not allowed, destroys both. Hashes, times, statuses and fingerprints stay, so proofs still verify. Before the erasure,
-// the caller revokes the person's shares, which destroys the copies in them (share-changes.ts).
+// the caller revokes the person's shares, which destroys the copies of values in them (share-changes.ts).
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AddressIndex, StoredIndex } from "../core/access/address-index.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -31,7 +31,7 @@ import {
   shares,
 } from "./schema.ts";
 
-const leaseMs = minuteMs; // an erasure in all shards takes less time
+const leaseMs = minuteMs; // longer than it takes to erase an account in all shards
 
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
@@ -58,7 +58,7 @@ export const beginAccountErasure = async (db: Database, { consumerId, language }
 export const claimAccountErasure = async (db: Database, now: Instant): Promise<AccountErasure | null> =>
   (await claimDueRows(db, accountErasures, { now, leaseMs, max: 1 }))[0] ?? null;
 
-/** Returns the statements that erase a person's data in one shard. They skip active shares, so the caller must first end all shares. */
+/** Returns the statements that erase a person's data in one shard. They skip active shares, so the caller must first revoke all shares. */
 export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain: AuditChain) => {
   const ended = allOf(eq(shares.consumerId, consumerId), ne(shares.state, "active"));
   const ids = query.select({ id: shares.id }).from(shares).where(ended);
@@ -88,8 +88,8 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
 };
 
 /**
- * Returns the statements for the last step. The batch fails if the account is already erased (`isOutdatedFields`). `address` is the index
- * of the person's email address.
+ * Returns the statements that erase the person's record, as the last step. The batch fails if the account is already erased
+ * (`isOutdatedFields`). `address` is the index of the person's email address.
  */
 export const eraseConsumer = (db: Database, id: ConsumerId, address: AddressIndex) => {
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>

@@ -1,4 +1,4 @@
-// Copies of business accounts in KV. With a copy, a new isolate can accept submissions while the database does not respond. A copy can be
+// Copies of business accounts in KV. A new isolate uses a copy to accept submissions while the database does not respond. A copy can be
 // outdated, so it is used only to accept a submission, never to refuse one. It contains no personal data.
 import type { ClientId } from "../core/ids.ts";
 import { hourMs, secondMs, type Instant } from "../core/time.ts";
@@ -21,7 +21,7 @@ export const isSnapshotCurrent = ({ confirmedAt }: Pick<AccountSnapshot, "confir
 export const saveAccountSnapshot = (kv: KVNamespace, clientId: ClientId, snapshot: AccountSnapshot): Promise<void> =>
   kv.put(keyOf(clientId), JSON.stringify(snapshot), { expirationTtl: snapshotMaxAgeMs / secondMs });
 
-/** Returns null if there is no copy or it is too old. */
+/** Returns the saved copy, or null if there is none or it is too old. */
 export const findAccountSnapshot = async (kv: KVNamespace, clientId: ClientId, now: Instant): Promise<AccountSnapshot | null> => {
   const snapshot = await kv.get<AccountSnapshot>(keyOf(clientId), "json");
   return snapshot !== null && isSnapshotCurrent(snapshot, now) ? snapshot : null;

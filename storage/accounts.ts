@@ -57,11 +57,14 @@ const actingBusinessFields = {
   otherShards: otherShardsField,
 };
 
-/** Counts active test shares for a sandbox client. Returns 0 for a live client, because only the number of test shares is limited. */
+/**
+ * Matches active test shares of the client's business. For a live client, the count below is 0, because only test shares are limited in
+ * number.
+ */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
-/** Returns null if the client is unknown. */
+/** Returns the business that owns a client, or null if the client is unknown. */
 export const findBusinessIdByClient = async (db: Database, clientId: ClientId): Promise<BusinessId | null> => {
   const row = await db.select({ id: clients.businessId }).from(clients).where(eq(clients.id, clientId)).get();
   return row?.id ?? null;
@@ -92,7 +95,9 @@ export const findGrantingClient = async (db: Database, clientId: ClientId): Prom
   return { ...client, business: { ...business, chain } };
 };
 
-/** Selects the business ID for a row to insert. If the account has changed since it was read, the ID is NULL, so that the insert fails. */
+/**
+ * Selects the business ID for a row to insert. If the account has changed since it was read, the ID is NULL, which makes the insert fail.
+ */
 export const unchangedBusinessId = ({ business, revision }: Pick<GrantingClient, "business" | "revision">): SQL<BusinessId> =>
   sql`${query
     .select({ id: businesses.id })
@@ -116,8 +121,8 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
 );
 
 /**
- * Finds the business of an active API key by the key's SHA-256. Returns null for an unknown or revoked key. The same query runs in both
- * cases, so response times do not reveal which one applies. SPEC Authentication.
+ * Finds the business of an active API key by the key's SHA-256. Returns null if the key is unknown or revoked. Response times do not reveal
+ * which of the two applies, because the same query runs. SPEC Authentication.
  */
 export const findApiKeyHolder = async (db: Database, keyHash: string) => {
   const row = await selectKeyHolderByHash(db, { keyHash }).get();
@@ -169,7 +174,7 @@ export const findBusinessCountry = async (db: Database, businessId: BusinessId):
   return row?.country ?? null;
 };
 
-/** Returns null if the business is unknown. */
+/** Returns the business's name and legal name, or null if the business is unknown. */
 export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
   (await db
     .select({ name: businesses.name, legalName: businesses.legalName })

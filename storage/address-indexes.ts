@@ -1,5 +1,5 @@
-// Conditions and statements for columns that contain the index of an email address or phone number. While an index key is rotated, rows
-// contain one of two forms of an index, so searches use both.
+// Conditions and statements for columns that contain the index of an email address or phone number. During a rotation of the index keys,
+// rows contain either of two forms of an index, so searches must use both.
 import { eq, inArray, is, SQL, type Column } from "drizzle-orm";
 import { listStoredForms, toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { Database, Statement } from "./database.ts";
@@ -16,16 +16,16 @@ export const hasIndex = (column: Column, index: AddressIndex | SQL): SQL => {
 export const listOtherForms = (index: AddressIndex): readonly StoredIndex[] => listStoredForms(index).slice(1);
 
 /**
- * Builds a condition for each form of the index. Use it instead of `hasIndex` for a query that must read rows in the order of one of the
- * table's database indexes. With a list of values, SQLite would have to sort the rows.
+ * Builds a condition for each form of the index. Use it instead of `hasIndex` for a query that must read rows in the order of a database
+ * index. If the query used a list of values instead, SQLite would have to sort the rows.
  */
 export const mapForms = <Result>(index: AddressIndex | SQL, build: (form: StoredIndex | SQL) => Result): readonly Result[] =>
   is(index, SQL) ? [build(index)] : listStoredForms(index).map(build);
 
 /**
- * Returns the statements that convert the index in all memberships and invitations of an address in the shard to the form for new rows.
- * Every insert into these tables must be in a batch with these statements, because other queries compare the rows with each other. Returns
- * no statements if no key is being rotated.
+ * Returns the statements that convert an address's index to the form for new rows, in all memberships and invitations in the shard. Every
+ * insert into these tables must be in a batch with these statements, because other queries compare the rows with each other. Returns no
+ * statements if no key is being rotated.
  */
 export const alignMembershipIndexes = (db: Database, index: AddressIndex): readonly Statement[] => {
   const others = listOtherForms(index);

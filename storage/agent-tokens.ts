@@ -1,5 +1,5 @@
-// Agent tokens. One query reads a token with its person and business. Therefore, if an account is erased, a member removed or a business
-// suspended, the next request with the token fails. SPEC Agent server.
+// Agent tokens. One query reads a token together with its person and business. If an account is erased, a member is removed or a business
+// is suspended, the next request with the token therefore fails. SPEC Agent server.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type ConnectedClient, type TokenOwner } from "../core/agents/agent-token.ts";
@@ -31,7 +31,7 @@ export const insertAgentToken = async (db: Database, vault: Vault, { name, ...to
   return [insertIf(db, agentTokens, { ...token, nameSealed }, sql`${onlyIf} and ${live} < ${maxActiveTokens}`)] as const;
 };
 
-/** Returns true if the batch failed because a token with this ID exists. This happens if the form was submitted twice. */
+/** Returns true if the batch failed because a token with this ID already exists, that is, the form was submitted twice. */
 export const isDuplicateToken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", agentTokens.id);
 
 /** Builds a condition for later statements in the batch. It is true if the batch has inserted the token. */
@@ -111,7 +111,7 @@ export interface ConnectionSummary {
   readonly isLive: boolean;
 }
 
-/** Finds a connection by its token's ID, whether it is live or has ended. Does not check whether the caller may see the connection. */
+/** Finds a connection by its token's ID, even if it has ended. Does not check whether the caller may see the connection. */
 export const findConnection = async (db: Database, vault: Vault, tokenId: string, now: Instant): Promise<ConnectionSummary | null> => {
   const { id, principalId, nameSealed, clientHost: host, redirectHost, createdAt, revokedAt, expiresAt } = agentTokens;
   const row = await db
@@ -139,7 +139,7 @@ export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope,
   return row?.principalId ?? null;
 };
 
-/** Does nothing if the token has ended. */
+/** Revokes a token. Does nothing if the token has already ended. */
 export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
   db
     .update(agentTokens)
@@ -211,8 +211,8 @@ const isUnnotifiedConnection: SQL = allOf(
 );
 
 /**
- * Lists the OAuth connections that expire after `from` and no later than `until`, soonest first. Omits connections whose person has already
- * been notified of the expiry.
+ * Lists the OAuth connections that expire after `from` and no later than `until`, soonest first. Omits connections whose expiry the person
+ * has already been notified of.
  */
 export const listExpiringConnections = async (
   db: Database,

@@ -1,6 +1,6 @@
 // Anchors: statements for a ledger, and the ledger's receipts. The statement of a live issuance is stored in its change, and can later be
-// rebuilt from the certificate. It gets a row in `anchors` only if the ledger did not accept it at the first attempt. All other statements
-// always have a row. Receipts are stored in batches. docs/internals/consistency.md explains how failures are handled.
+// rebuilt from the certificate. It gets a row in `anchors` only if the ledger did not accept it at the first attempt. Every other statement
+// has a row. Receipts are stored in batches. docs/internals/consistency.md explains how failures are handled.
 import { eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
 import { packReceipts } from "../core/ledger/receipt-batch.ts";
@@ -12,10 +12,10 @@ import { batch, type Database, type Found, type Statement } from "./database.ts"
 import { allOf, existsIn, jsonList, jsonTable, notExistsIn, query } from "./query.ts";
 import { anchors, changeReaders, changes, receipts } from "./schema.ts";
 
-const leaseMs = minuteMs; // a call to the slowest ledger (30 s) and ten requests for a checkpoint take less time
+const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and ten requests for a checkpoint
 
 const { ord, statement, prepared, attempts, lastError, status, nextAt } = anchors;
-// Inline the values, because SQLite uses the partial index anchors_failed only if the condition contains no bound values.
+// The values are inlined, because SQLite uses the partial index anchors_failed only if the condition contains no bound values.
 const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const hasFailed = sql`${attempts} > 0 and ${status} <> 'anchored'`;
 const isUnanchored = ne(status, "anchored");
@@ -30,9 +30,9 @@ const coversChange = (of: SQL | typeof changes.ord): SQL => sql`${receipts.ord} 
 
 /**
  * Claims up to `max` statements for a ledger: first failed statements that are due again, then new ones. `holder` has the ledger's lease
- * until it calls `finishAnchors` or `releaseAnchors`, or for one minute. Returns null if another worker has the lease or there is nothing
- * to submit. `readUpTo` is the number of the last change that the ledger has read after these statements are submitted, or null if that
- * number stays the same.
+ * until it calls `finishAnchors` or `releaseAnchors`, for at most one minute. Returns null if another worker has the lease or there is
+ * nothing to submit. `readUpTo` is the number of the last change that the ledger will have read once these statements are submitted, or
+ * null if that number stays the same.
  */
 export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
   const reader = getLedgerReader(ledgerId);
@@ -130,7 +130,7 @@ export const savePreparedAnchors = async (
   ]);
 };
 
-const maxJsonRows = 100; // 100 batches of receipts are about 600 kB of JSON; D1 allows 2 MB for a value
+const maxJsonRows = 100; // 100 batches of receipts are about 600 kB of JSON, and D1 allows 2 MB per value
 
 const toChunks = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
@@ -243,8 +243,8 @@ export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant)
     .where(allOf(eq(anchors.ledgerId, ledgerId), hasFailed, isPendingAnchor, gt(nextAt, now)));
 
 /**
- * Makes parked rows pending again once they are due. A row is parked for hours after a failure that does not resolve on its own, such as a
- * permanent refusal.
+ * Makes parked rows pending again once they are due. A row is parked for several hours after a failure that does not resolve on its own,
+ * such as a permanent refusal.
  */
 export const unparkAnchors = (db: Database, now: Instant) =>
   db
@@ -253,8 +253,8 @@ export const unparkAnchors = (db: Database, now: Instant) =>
     .where(allOf(hasFailed, eq(status, "parked"), lte(nextAt, now)));
 
 /**
- * Returns the SQL statements that move event statements from earlier ledgers to the current one, including those that the earlier ledgers
- * have not read yet. The last SQL statement removes the earlier ledgers from the readers of the change log. Statements about checkpoints
+ * Returns the SQL statements that move event statements from earlier ledgers to the current one, including statements that the earlier
+ * ledgers have not read yet. The last SQL statement removes the earlier ledgers from the readers of the change log. Checkpoint statements
  * are not moved, because each ledger gets its own.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {

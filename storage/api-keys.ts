@@ -15,7 +15,7 @@ export type ApiKey = Pick<typeof apiKeys.$inferSelect, keyof typeof shown>;
 const maxKeys = 20;
 const maxListedRevoked = 100;
 
-/** Fails if the business already has 20 active keys (`isApiKeyLimitReached`). */
+/** Inserts an API key. Fails if the business already has 20 active keys (`isApiKeyLimitReached`). */
 export const insertApiKey = (
   db: Database,
   businessId: BusinessId,
@@ -42,11 +42,11 @@ export const listKeysByBusiness = (db: Database, businessId: BusinessId): Lookup
 
 const isOwnKey = (businessId: BusinessId, id: string): SQL => allOf(eq(apiKeys.id, id), eq(apiKeys.businessId, businessId));
 
-/** Returns null if the key does not exist or belongs to another business. */
+/** Finds an API key. Returns null if the key does not exist or belongs to another business. */
 export const findApiKey = async (db: Database, businessId: BusinessId, id: string): Promise<ApiKey | null> =>
   (await db.select(shown).from(apiKeys).where(isOwnKey(businessId, id)).get()) ?? null;
 
-/** Does nothing if the key is already revoked. */
+/** Revokes an API key. Does nothing if the key is already revoked. */
 export const markApiKeyRevoked = (db: Database, businessId: BusinessId, id: string, now: Instant) =>
   db
     .update(apiKeys)
@@ -60,10 +60,10 @@ export const isApiKeyRevokedAt = (id: string, now: Instant): SQL => existsIn(api
 
 const startOfDay = (now: Instant): Instant => now - (now % dayMs);
 
-/** Returns true if today's use of the key is not recorded yet. */
+/** Returns true if the use of the key has not been recorded today (UTC). */
 export const isFirstUseOfDay = (lastUsedAt: Instant | null, now: Instant): boolean => lastUsedAt === null || lastUsedAt < startOfDay(now);
 
-/** Records midnight (UTC) of today as the time of the last use. Does nothing if it is already recorded. */
+/** Records midnight (UTC) of today as the time of the last use. Does nothing if this is already recorded. */
 export const recordApiKeyUse = (db: Database, id: string, now: Instant) => {
   const today = startOfDay(now);
   const { lastUsedAt } = apiKeys;

@@ -1,7 +1,7 @@
 // Audit entries. Each committed change has one row for each audit chain that records it, written in the same batch. These rows are never
 // deleted, because nothing else contains the payloads whose hashes are in the chains. Entries of live issuances and of reads have no row.
-// The change contains such an entry until the audit log has recorded it. Later, the entry of an issuance is rebuilt from the certificate,
-// and the audit log itself stores the entry of a read with its payload.
+// Until the audit log has recorded such an entry, the entry is stored in its change. After that, the entry of an issuance is rebuilt from
+// the certificate, and the entry of a read is stored in the audit log with its payload.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";
@@ -55,7 +55,7 @@ const pendingFields = {
   payload: sql<string | null>`null`.as("payload"),
 };
 
-/** The fields of an entry that is stored in its change. */
+/** The fields of an entry that is stored in the `changes` table. */
 const containedFields = {
   ord: changes.ord,
   id: changes.id,
@@ -68,7 +68,7 @@ const containedFields = {
   payload: changes.payload,
 };
 
-/** Selects an audit log's entries, oldest first. `ofChange` builds the condition on the column with the number of the change. */
+/** Selects an audit log's entries, oldest first. `ofChange` gets the column with the number of the change and builds a condition on it. */
 const selectAuditEntries = (db: Database | DrizzleD1Database, auditLog: ShardId, ofChange: (changeOrd: Column) => SQL) =>
   unionAll(
     db
@@ -89,7 +89,7 @@ export type PendingAuditEntry = Found<typeof listAuditEntriesOf>[number];
 
 const issuanceType = "certificate.issued" satisfies DomainEventType;
 
-// A malformed entry can be recorded only after the code has been fixed, so frequent attempts would not help.
+// A malformed entry can be recorded only after the code has been fixed, so frequent retries would not help.
 const backoff = { firstMs: hourMs, maxMs: 6 * hourMs };
 
 /**
@@ -114,7 +114,7 @@ export const createAuditReader = (
     ),
   getSubject: (entry) => String(entry.ord),
   process,
-  // Store the time only for issuances. For other entries, nothing shows when the audit log recorded them.
+  // Stores the time only for issuances. For other entries, the time at which the audit log recorded them is not shown anywhere.
   savePosition: (db, position, entries) =>
     entries.some((entry) => entry.type === issuanceType)
       ? [db.insert(auditBatches).values({ auditLog, ord: position.ord, recordedAt: clock() }).onConflictDoNothing()]
@@ -146,13 +146,13 @@ export const issuanceRecordedAtField = sql<Instant | null>`(${query
 
 const offsetInList = readerOffset(auditReaderOf(sql`j.value`));
 
-/** True if the audit log `j.value` has unread entries. */
+/** True if there are unread entries for the audit log in the current row of the list (`j.value`). */
 const hasUnread = sql`(${existsIn(auditEntries, sql`${ord} > ${offsetInList}`, sql`${auditEntries.auditLog} = j.value`)}
   or ${existsIn(changes, sql`${changes.ord} > ${offsetInList}`, sql`${changes.auditLog} = j.value`, isNotNull(changes.payloadHash))})`;
 
 /**
- * Returns which of the given audit logs have unread entries in this shard. Moves the positions of the other logs to the newest change.
- * Otherwise, a log with nothing to read would prevent old changes from being deleted.
+ * Returns which of the given audit logs have unread entries in this shard. Moves the positions of the other logs to the newest change,
+ * because a log with nothing to read would otherwise prevent old changes from being deleted.
  */
 export const listUndrainedLogs = async (db: Database, logs: readonly ShardId[]): Promise<readonly ShardId[]> => {
   const each = sql`json_each(${JSON.stringify(logs)}) j`;
@@ -183,8 +183,8 @@ export const auditPayloadContext = columnContext("audit_entries", "payload");
 const unsealedPrefix = "0.";
 
 /**
- * The event types whose entries are stored unsealed. To seal an entry, the code must know its chain, but the statements for these types
- * select the chain in SQL.
+ * The event types whose entries are stored unsealed. To seal an entry, the code would have to know its chain, but the statements for these
+ * types select the chain in SQL.
  */
 export const unsealedEventTypes = [
   "share.redeemed",
@@ -226,13 +226,13 @@ export const recordShareChanges = (
     readonly business: UnsealedPayload;
     readonly person: UnsealedPayload;
     readonly personEntryIf?: SQL;
-    /** Set only for public events: their event sequence, the time that each event shows, and their order. */
+    /** Set only for public events: the event sequence, the time that each event shows, and the order of the events. */
     readonly event?: { readonly sequence: SQL; readonly at: SQL; readonly order: SQL };
   },
 ) => {
   const { from, where, id: changeId, type: eventType, at: now, max, business, person, personEntryIf = sql`true`, event } = recorded;
   const about = sql`${eventType}, 'share', ${shares.id}, ${now}`;
-  // The limit makes SQLite build an index for these rows. Without the index, the time was quadratic: 12 s for 2,000 shares.
+  // `limit -1` makes SQLite build an index for these rows. Without the index, 2,000 shares took 12 s, because the time grew quadratically.
   const appended = sql`(select ${changes.ord}, ${changes.id} from ${changes} where ${changes.ord} > ${lastChangeOrd} - ${max} limit -1)`;
   const withChange = sql`${from} inner join ${appended} ${changes} on ${changes.id} = ${changeId}`;
   const withBusiness = sql`${withChange} inner join ${businesses} on ${businesses.id} = ${shares.businessId}`;
@@ -266,7 +266,7 @@ export const listWaitingEntries = (
   );
 };
 
-/** Returns whether a record has an audit entry. Reads from the primary database, to see a commit whose response was lost. */
+/** Returns whether a record has an audit entry. Reads from the primary database, so that it sees a commit whose response was lost. */
 export const hasAuditEntry = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditEntries).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
@@ -344,8 +344,8 @@ interface RecordedChange {
 }
 
 /**
- * Returns the salts and payloads of these changes in a chain, by change ID. A value is null if it was erased. After a database restore, the
- * result omits changes that the database has lost, unless the audit log stores their payload.
+ * Returns the salts and payloads that a chain contains for these changes, by change ID. A value is null if it was erased. After a database
+ * restore, the result omits changes that the database has lost, unless the audit log stores their payload.
  */
 export const listCommittedPayloads = (
   db: Database,

@@ -12,7 +12,7 @@ import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, existsIn, notExistsIn } from "./query.ts";
 import { billingCustomers, billingEvents, businesses, consumers } from "./schema.ts";
 
-/** `revision` starts at 1 and increases with every change. */
+/** A customer with its billing status. `revision` starts at 1 and increases with every change. */
 export interface BillingCustomer extends BillingStatus {
   readonly revision: number;
 }
@@ -27,7 +27,7 @@ export const findBillingCustomer = async (db: Database, id: string): Promise<Bil
 export const findCustomerByAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
   createLookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
-/** `isOver` is true if an operator has closed the business. The subscription must then end. */
+/** Finds a business with its billing data. `isOver` is true if an operator has closed the business, so that its subscription must end. */
 const findBilledBusiness = async (db: Database, id: string) => {
   const row = await db
     .select({
@@ -44,7 +44,7 @@ const findBilledBusiness = async (db: Database, id: string) => {
 };
 export type BilledBusiness = Found<typeof findBilledBusiness>;
 
-/** `isOver` is true if the person has deleted the account. The subscription must then end. */
+/** Finds a consumer with their billing data. `isOver` is true if the person has deleted the account, so that the subscription must end. */
 const findBilledConsumer = async (db: Database, id: string) => {
   const { plan, erasedAt } = consumers;
   const isOver = sql`${erasedAt} is not null`.mapWith(Boolean);
@@ -58,7 +58,7 @@ const findBilledConsumer = async (db: Database, id: string) => {
 
 export type BilledAccount = BilledBusiness | Found<typeof findBilledConsumer>;
 
-/** Returns null if the account is not in this shard. */
+/** Finds the account that a customer pays for. Returns null if the account is not in this shard. */
 export const findBilledAccount = (db: Database, id: string): Promise<BilledAccount | null> =>
   realmOfAccountId(id) === "business" ? findBilledBusiness(db, id) : findBilledConsumer(db, id);
 
@@ -72,7 +72,7 @@ const isAccountUnchanged = (account: BilledAccount): SQL =>
         account.isOver ? isNotNull(consumers.erasedAt) : isNull(consumers.erasedAt),
       );
 
-/** Revision 0 means that the customer does not exist yet. */
+/** Builds a condition on the customer's revision. Revision 0 means that the customer does not exist yet. */
 const isAtRevision = (id: string, known: number): SQL =>
   known === 0 ? notExistsIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 
@@ -97,7 +97,10 @@ export const insertBillingEvent = (
   });
 };
 
-/** Makes the batch fail if the customer or account has changed since it was read, like `insertBillingEvent`, but inserts no event. */
+/**
+ * Returns a statement that makes the batch fail if the customer or account has changed since it was read. Unlike `insertBillingEvent`, it
+ * inserts no event.
+ */
 export const assertUnchanged = (db: Database, customer: BillingCustomer, account: BilledAccount): Statement =>
   db
     .update(billingCustomers)

@@ -6,7 +6,7 @@ import type { Database, Found } from "./database.ts";
 import { createLookup } from "./lookups.ts";
 import { businesses } from "./schema.ts";
 
-/** Returns null if the business is unknown. */
+/** Returns the account of a business, or null if the business is unknown. */
 export const findBusinessAccount = (db: Database, id: BusinessId) => {
   const { auditChain, revision, emitCertificateIssued: emitsIssued, ...profile } = getColumns(businesses);
   const account = db
@@ -18,7 +18,7 @@ export const findBusinessAccount = (db: Database, id: BusinessId) => {
 
 export type BusinessAccount = Found<typeof findBusinessAccount>;
 
-/** Changes only the given fields. */
+/** Changes only the fields that are given. */
 export const updateBusinessProfile = (db: Database, id: BusinessId, { emitsIssued, ...change }: BusinessProfileChange) =>
   db
     .update(businesses)

@@ -1,4 +1,4 @@
-// Columns that contain bytes which the code represents as text. The bytes take less space than the text.
+// Columns that store bytes. The code represents these bytes as text, which would take more space.
 import { sql } from "drizzle-orm";
 import { customType } from "drizzle-orm/sqlite-core";
 import { fromBase64, fromBase64Url, toBase64, toBase64Url, toHex } from "../core/bytes.ts";

@@ -1,6 +1,6 @@
 // The email addresses and phone numbers on certificates, as blind indexes. In this file, "address" means either of them. Searches for a
-// person's certificates read this table, so they find a certificate by any of its addresses. `certificates` also stores the addresses in
-// each row. When a certificate is revoked, erased or deleted, triggers use them to find the rows in this table.
+// person's certificates read this table, so they find a certificate by any of its addresses. The table `certificates` also stores the
+// addresses of each certificate. When a certificate is revoked, erased or deleted, triggers use them to find its rows in this table.
 import { eq, is, or, SQL, sql } from "drizzle-orm";
 import { listStoredForms, toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -37,7 +37,7 @@ const insertAddresses = prepareOnce<{ certId: CertId; addresses: string }>()((db
     .prepare(),
 );
 
-/** Must come after the insert of the certificate in the batch. */
+/** Inserts the addresses of a certificate. Must come after the insert of the certificate in the batch. */
 export const insertCertificateAddresses = (db: Database, certId: CertId, { emails, phones }: AddressIndexes) =>
   insertAddresses(db, { certId, addresses: JSON.stringify([...emails, ...phones].map(toStoredIndex)) });
 
@@ -46,8 +46,8 @@ export const isActiveAddress = (index: StoredIndex, of: { readonly businessId: B
   allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 
 /**
- * Builds a condition for queries on `certificates`. It is true if the certificate has the address. The condition can search both lists, of
- * email addresses and of phone numbers, because no index occurs in both.
+ * Builds a condition for queries on `certificates`. It is true if the certificate has the address. The condition searches the lists of
+ * email addresses and of phone numbers, because an index never occurs in both.
  */
 export const hasAddress = (index: AddressIndex | SQL): SQL => {
   const isListed = (form: StoredIndex | SQL): SQL =>

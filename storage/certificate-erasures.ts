@@ -28,7 +28,7 @@ import {
 
 const { id, businessId, fingerprint, subjectErasedAt, retentionUntil, viewRows } = certificates;
 
-/** Returns null if the certificate is unknown or belongs to another business. */
+/** Finds a certificate to erase. Returns null if the certificate is unknown or belongs to another business. */
 export const findErasableCertificate = async (
   db: Database,
   ref: { readonly certId: CertId; readonly businessId: BusinessId },
@@ -91,14 +91,14 @@ const latestDeadline = (table: typeof withdrawals | typeof entityWithdrawals): S
     .where(eq(table.certId, id))}, 0)`;
 
 /**
- * Selects when a certificate can be erased. This is the end of its retention period. If consent was withdrawn and the last deadline for the
- * recipients is later, it is that deadline. Until then, contact checks must still find the person.
+ * Selects when a certificate can be erased: at the end of its retention period or, if later, at the last deadline for recipients after a
+ * withdrawal. Until then, contact checks must still find the person.
  */
 const erasableAt = sql<Instant>`max(${retentionUntil}, ${latestDeadline(withdrawals)}, ${latestDeadline(entityWithdrawals)})`;
 
 /**
- * Builds a condition that is true if a certificate must be erased now. Erasure waits while a withdrawal of the person's certificates is in
- * progress.
+ * Builds a condition that is true if a certificate must be erased now. A certificate is not erased while a withdrawal of the person's
+ * certificates is in progress.
  */
 const isErasureDue = (now: Instant) => {
   const isOfPerson = sql`exists (select 1 from json_each(${withdrawalWork.addressIndexes}) address where ${hasAddress(sql`address.value`)})`;
@@ -125,8 +125,8 @@ const isInBlocks = (blocks: SQLWrapper): SQL =>
   inArray(certificates.ord, sql`(select c.ord from ${blocks} b cross join ${certificates} c on c.ord between b.first_ord and b.last_ord)`);
 
 /**
- * Finds certificates that are due for erasure, most overdue first, each with its number of view rows. Reads only the most overdue blocks
- * that are not in `except`. Returns these blocks for `updateBlocks`, even those without due certificates.
+ * Finds certificates that are due for erasure, most overdue first, each with its number of view rows. Reads only the most overdue blocks,
+ * and none of those in `except`. Returns the blocks that were read for `updateBlocks`, even those without due certificates.
  */
 export const findDueErasures = async (db: Database, now: Instant, maxCertificates: number, except: readonly number[]) => {
   const [blocks, due] = await batch(db, [

@@ -88,7 +88,7 @@ const isOwnCertificate = ({ businessId, environment }: Pick<CertificateListQuery
 
 const isWantedStatus = ({ status }: CertificateFilter) => whenSet(status, (wanted) => eq(certificates.status, wanted));
 
-/** All filters except the address. Used for certificates that were not found through their group. */
+/** All filters except the address, for certificates that were not found through their group. */
 const isWanted = ({ filter }: CertificateListQuery) =>
   and(
     isWantedStatus(filter),
@@ -99,8 +99,8 @@ const isWanted = ({ filter }: CertificateListQuery) =>
   );
 
 /**
- * A search by address reads only this many of the newest certificates. Other searches read only this many of the newest certificates in
- * groups without counters.
+ * A search by address reads at most this many of the newest certificates. Other searches apply the limit only to certificates in groups
+ * without counters.
  */
 const maxJudged = 1_000;
 /**
@@ -145,7 +145,7 @@ const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [
   };
 };
 
-/** Handles lists without filters, or with only a status. Reads the certificates in order from the index on the business. */
+/** Handles lists without a filter, and lists filtered only by status. Reads the certificates in order from the index on the business. */
 const searchByBusiness = (list: CertificateListQuery): Search => {
   const { start, length } = pageRange(list);
   const newest = query
@@ -190,7 +190,7 @@ const searchByGroups = (list: CertificateListQuery): Search => {
   const { start, length } = pageRange(list);
 
   // Merges the certificates of the groups, newest first. Each step of the recursion takes the newest certificate from the queue and adds
-  // the next older one of the same group and status. Therefore, the query reads one certificate per group and status, and then one per
+  // the next older one of the same group and status. The query therefore reads one certificate per group and status, and then one per
   // certificate in the list. The step does not check the end of the period, because an older certificate is always before that end. With
   // that check, SQLite would not start its index search at the previous certificate.
   const newestOf = (group: SQL, status: SQL, position = isIssuedBetween(filter)) =>
@@ -226,8 +226,8 @@ const searchByGroups = (list: CertificateListQuery): Search => {
     const total = sql<number>`(select ${totalField(certificateGroups, filter)} from ${groups} where ${isWantedGroup})`;
     return { ords, totals: [total, countNew(list, hasCounters), ...rest.totals], omissions: rest.omissions };
   }
-  // Use cross joins, because SQLite never reorders them. With other joins, it would read all counters and certificates of a group before it
-  // knows the period.
+  // These are cross joins, because SQLite never reorders them. With other joins, SQLite would read all counters and certificates of a group
+  // before it applied the period.
   const periods = planTallies(filter.from, filter.to);
   const whole = jsonTable(periods.wholeSpans);
   const partial = jsonTable(periods.remainders);
@@ -330,8 +330,8 @@ export interface ListStart extends Omit<CertificatePage, "certificates"> {
 }
 
 /**
- * Lists the positions of the certificates from the start of the list to the end of the page. A page that merges the lists of several shards
- * can begin at any of these positions.
+ * Lists the positions of the certificates from the start of the list to the end of the page. The start is included because a page that
+ * merges the lists of several shards can begin at any of these positions.
  */
 export const findListStart = (db: Database, list: CertificateListQuery): Lookup<ListStart> => {
   const { start, length } = pageRange(list);

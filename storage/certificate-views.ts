@@ -1,5 +1,5 @@
-// The view trail of a certificate: one row for each view of its public page, up to 10,000 rows. Later views have no row. The column
-// `view_count` of the certificate counts all views by people, but not those by bots. Data about the viewer is sealed.
+// The view trail of a certificate: one row for each of the first 10,000 views of its public page. The column `view_count` of the
+// certificate counts all views by people, but no views by bots. Data about the viewer is sealed.
 import { desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { PageView } from "../core/certificates/published-certificate.ts";
 import type { CertId } from "../core/ids.ts";
@@ -24,7 +24,7 @@ const insertView = prepareOnce<Pick<typeof certificateViews.$inferSelect, "certI
   },
 );
 
-/** `changes()` is the number of rows that `insertView`, the preceding statement, has inserted. */
+/** `changes()` is the number of rows that the preceding statement, `insertView`, has inserted. */
 const countView = prepareOnce<{ certId: CertId; views: number }>()((db, { certId, views }) =>
   db
     .update(certificates)

@@ -93,8 +93,7 @@ const publishedFields = {
 };
 
 /**
- * Joins the receipts, because almost every certificate has one. `publishedFields` selects withdrawals with a sub-select, because they are
- * rare.
+ * Joins the receipts, because almost every certificate has one. Withdrawals are rare, so `publishedFields` selects them with a sub-select.
  */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
   db
@@ -144,15 +143,15 @@ export const findPublishedCertificate = async (db: Database, certId: CertId): Pr
   return { ...toPublishedCertificate(certificate), ...(duplicates.length > 0 && { duplicates }) };
 };
 
-/** Like `findPublishedCertificate`, but creates a `Lookup`, and leaves out `duplicates`. */
+/** Like `findPublishedCertificate`, but returns a `Lookup` and omits `duplicates`. */
 export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup<PublishedCertificate | null> =>
   createLookup(db, [selectPublished(db, {}).where(eq(certificates.id, certId))], ([[row]]) =>
     row === undefined ? null : toPublishedCertificate(row),
   );
 
 /**
- * Looks up the end of a certificate's retention period, and when the audit log recorded its issuance (null if it has not). Returns null if
- * the certificate is unknown.
+ * Looks up the end of a certificate's retention period, and when the audit log recorded the issuance (null if it has not). The result is
+ * null if the certificate is unknown.
  */
 export const lookUpCustody = (
   db: Database,
@@ -167,8 +166,8 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * Returns the certificate for its public page, and when the audit log recorded its issuance. `viewStatements` record the view first, in the
- * same round trip. Returns null if the certificate is unknown.
+ * Returns the certificate for its public page, and when the audit log recorded its issuance. Runs `viewStatements`, which record the view,
+ * first and in the same round trip. Returns null if the certificate is unknown.
  */
 export const findCertificateForPage = async (
   db: Database,
@@ -234,7 +233,7 @@ export const findOpenedCertificate = async (db: Database, vault: Vault, ref: Own
 
 /**
  * Returns the newest of these certificates, decrypted, for comparison with a repeated submission. Ignores certificates that were issued at
- * or before `since`, and those whose personal data is erased. Returns null if none is left.
+ * or before `since`, and certificates whose personal data is erased. Returns null if none is left.
  */
 export const findIssuance = async (db: Database, vault: Vault, ids: readonly CertId[], since: Instant) => {
   const row = await db
@@ -292,7 +291,10 @@ interface Person {
   readonly evidence: NonNullable<OpenedCertificate["evidence"]>;
 }
 
-/** The sealed text of a person: evidence, root salt and fields. It is a list without names, because names would take space in every row. */
+/**
+ * The sealed data about a person: evidence, root salt and fields. It is a list without property names, because names would take space in
+ * every row.
+ */
 type PersonText = readonly [evidence: Person["evidence"], rootSalt: string, fields: readonly (readonly [string, string])[]];
 
 /** Formats the evidence, the root salt and the fields as one string to be sealed. */
@@ -332,7 +334,7 @@ export const openPersonEmail = async (
 
 /**
  * Returns the domains on which these certificates of the business were issued, by certificate ID. Omits certificates of other businesses.
- * The SQL has no condition on the business, because SQLite would then read all of the business's certificates.
+ * The code makes this check after the query: with a condition on the business, SQLite would read all of the business's certificates.
  */
 export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
   createLookup(

@@ -1,6 +1,6 @@
 // Runs the readers of the change log: the audit logs' readers and the event reader. A run first retries work that was set aside. It then
 // reads the log page by page, processes each page, and stores its position. Runs can overlap, and after a crash the next run reads the same
-// changes again. Therefore, readers must recognize what they have already done.
+// changes again. Readers must therefore recognize work that is already done.
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
 import type { Instant } from "../core/time.ts";
@@ -27,18 +27,18 @@ export interface ChangeReader<Work extends ChangeWork> {
   readonly maxPerPage: number;
   /** Selects up to `max` rows of work in unread changes, oldest first. One change can have several rows. */
   readonly selectUnread: (db: DrizzleD1Database, max: number) => Statement & PromiseLike<Work[]>;
-  /** Lists the work that was set aside as these exceptions. */
+  /** Lists the work of the changes that were set aside. */
   readonly listWorkOf: (db: Database, exceptions: readonly ChangeException[]) => Promise<readonly Work[]>;
   /** Returns the subject of the work. If work for one change fails, later changes of the same subject wait. */
   readonly getSubject: (work: Work) => string;
   /** Does the work. Returns the subjects that failed, or null to stop the reader without storing a position. */
   readonly process: (work: readonly Work[]) => Promise<ReadonlySet<string> | null>;
   /**
-   * True if changes without work for this reader can be deleted before it has read them. The reader then stores no position for a page
-   * without work.
+   * True if changes without work for this reader can be deleted before the reader has read them. For a page without work, the reader then
+   * stores no position.
    */
   readonly isPassedWithoutWork?: true;
-  /** Returns statements to run in the batch that stores the position. */
+  /** Returns additional statements for the batch that stores the position. */
   readonly savePosition?: (db: Database, position: ChangePosition, work: readonly Work[]) => readonly Statement[];
   /** The delays before failed work is tried again. */
   readonly backoff: Backoff;
@@ -46,16 +46,16 @@ export interface ChangeReader<Work extends ChangeWork> {
 
 interface ReaderPorts {
   readonly clock: () => Instant;
-  /** Called before each page. If it returns false, this run ends, and the next run continues. */
+  /** Called before each page. If it returns false, this run ends, and the next run continues from there. */
   readonly canContinue: () => boolean | Promise<boolean>;
 }
 
 /**
- * Reads one page, which always contains all or none of the work for a change. `position` is the last change that the page covers, or null
- * if there are no changes.
+ * Reads one page. It contains all of the work for a change or none of it. `position` is the last change that the page covers, or null if
+ * there are no changes.
  */
 const readPage = async <Work extends ChangeWork>(db: Database, reader: ChangeReader<Work>) => {
-  const primary = onPrimary(db); // to see changes that were just committed
+  const primary = onPrimary(db); // replicas may not have the newest changes yet
   const max = reader.maxPerPage;
   const [rows, [newest = null]] = (await primary.batch([reader.selectUnread(primary, max + 1), selectNewestChange(primary)])) as [
     readonly Work[],
@@ -83,7 +83,7 @@ const retryExceptions = async <Work extends ChangeWork>(db: Database, reader: Ch
   ]);
 };
 
-/** Runs a reader. Returns true if changes remain for the next run, or null if `process` stopped the reader. */
+/** Runs a reader. Returns true if changes are left for the next run, or null if `process` stopped the reader. */
 export const runReader = async <Work extends ChangeWork>(
   db: Database,
   reader: ChangeReader<Work>,

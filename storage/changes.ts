@@ -11,7 +11,7 @@ import { changeExceptions, changeReaders, changes } from "./schema.ts";
 
 export type NewChange = Omit<typeof changes.$inferInsert, "ord">;
 
-/** Appends changes in order. Later statements in the batch can get the number of the last one from `lastChangeOrd`. */
+/** Appends changes in order. Later statements in the batch can use `lastChangeOrd` to get the number of the last one. */
 export const appendChanges = bulkInsert(changes, [
   "id",
   "type",
@@ -34,7 +34,7 @@ export const lastChangeOrd = sql<number>`(select max(${sql.identifier(changes.or
 /** Selects the number that the next change will get. */
 export const nextChangeOrd = sql<number>`(select coalesce(max(${sql.identifier(changes.ord.name)}), 0) + 1 from ${changes})`;
 
-/** The last change that a reader has read. Includes the ID, because after a database restore the number can belong to another change. */
+/** The last change that a reader has read. The ID is included because another change can have the same number after a database restore. */
 export interface ChangePosition {
   readonly ord: number;
   readonly id: string;
@@ -55,7 +55,7 @@ export const readerOffset = (reader: SQL | string): SQL<number> =>
     (select ${changeReaders.ord} from ${changeReaders} where ${changeReaders.reader} = ${reader} and ${isPresent(changeReaders)}),
     (select min(${changes.ord}) - 1 from ${changes}), 0)`;
 
-/** Selects the newest change. Read it in the same transaction as the work, or the reader could skip a change. */
+/** Selects the newest change. Use it in the transaction that reads the work. Otherwise, the reader could skip a change. */
 export const selectNewestChange = (db: Database | DrizzleD1Database) =>
   db.select({ ord: changes.ord, id: changes.id }).from(changes).orderBy(desc(changes.ord)).limit(1);
 
@@ -106,8 +106,8 @@ export const releaseReader = (db: Database, reader: string, holder: string, ord:
 };
 
 /**
- * Deletes up to `max` changes that all of these readers have passed, oldest first. Keeps changes that match a condition in `needed`. Also
- * keeps the last change that the slowest reader has read. If that change were deleted, its number could be reused, and a database restore
+ * Deletes up to `max` changes that all of these readers have passed, oldest first. Keeps changes that match a condition in `needed`, and
+ * the last change that the slowest reader has read. If that last change were deleted, its number could be reused, and a database restore
  * would not be detected.
  */
 export const deletePassedChanges = (db: Database, readers: readonly string[], needed: readonly [SQL, ...SQL[]], max: number) => {

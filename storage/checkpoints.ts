@@ -41,7 +41,7 @@ export const findHighWater = async (db: Database, auditLog: ShardId) =>
     .where(eq(auditLogHighWater.auditLog, auditLog))
     .get()) ?? null;
 
-// Inline the value, because SQLite uses the partial index attestations_due only if the condition contains no bound values.
+// The value is inlined, because SQLite uses the partial index attestations_due only if the condition contains no bound values.
 const isPending = eq(attestations.status, "pending").inlineParams();
 const isAttested = eq(attestations.status, "attested");
 const isCheckpointOfAttestation = allOf(eq(checkpoints.origin, attestations.origin), eq(checkpoints.window, attestations.window));
@@ -60,7 +60,7 @@ const raiseHighWater = (db: Database, auditLog: ShardId, size: string, root: str
 
 /**
  * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. Adds nothing if the window already has a
- * checkpoint. Gives up pending attestations of earlier checkpoints, because this checkpoint covers their entries too.
+ * checkpoint. Gives up pending attestations of earlier checkpoints, because the new checkpoint also covers their entries.
  */
 export const insertCheckpoint = async (
   db: Database,
@@ -139,7 +139,7 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
   return row?.size ?? "0";
 };
 
-const leaseMs = minuteMs; // an attestation takes at most three requests of 10 s each
+const leaseMs = minuteMs; // longer than an attestation, which takes at most three requests of 10 s each
 
 /** Claims up to `max` due attestations for one minute, with their checkpoints. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {

@@ -19,15 +19,15 @@ export interface SubmissionUsage extends ClientUsageDay {
   readonly disclosureBytes: number;
   readonly entitiesHash: string;
   readonly entitiesBytes: number;
-  /** The default limits, for clients without limits of their own. If null, usage is not counted. */
+  /** The limits for clients that have none of their own. If the limits are null, usage is not counted. */
   readonly maxSubmissions: number | null;
   readonly maxBytes: number | null;
 }
 
 /**
- * Counts a submission. Must come before the statements that store the shared texts. If `isLimited` is true, the batch fails beyond a limit
- * (`isDailyLimitReached`). `isNear` is true if at least 80% of a limit is used and the owners were not warned that day. `room` is the
- * number of submissions left that day. Returns no row if usage is not counted.
+ * Counts a submission. Must come before the statements that store the shared texts. If `isLimited` is true, the batch fails when a limit is
+ * exceeded (`isDailyLimitReached`). `isNear` is true if at least 80% of a limit is used and the owners were not warned that day. `room` is
+ * the number of submissions left that day. Returns no row if usage is not counted.
  */
 export const recordSubmissionUsage = (
   db: Database,

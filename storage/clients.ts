@@ -13,7 +13,7 @@ export type Client = Pick<typeof clients.$inferSelect, keyof typeof listedFields
 
 const maxClients = 50;
 
-/** Fails if the business already has 50 clients (`isClientLimitReached`). */
+/** Inserts a client. Fails if the business already has 50 clients (`isClientLimitReached`). */
 export const insertClient = (db: Database, businessId: BusinessId, client: Client) =>
   db.insert(clients).values({ ...client, businessId: ownerIfBelowLimit(clients.businessId, businessId, maxClients) });
 
@@ -29,7 +29,7 @@ export const listClientsByBusiness = (db: Database, businessId: BusinessId): Loo
 
 const isOwnClient = (businessId: BusinessId, clientId: ClientId) => and(eq(id, clientId), eq(clients.businessId, businessId));
 
-/** Returns null if the client does not exist or belongs to another business. */
+/** Finds a client of the business. Returns null if the client does not exist or belongs to another business. */
 export const findOwnClient = async (db: Database, businessId: BusinessId, clientId: ClientId): Promise<Client | null> =>
   (await db.select(listedFields).from(clients).where(isOwnClient(businessId, clientId)).get()) ?? null;
 

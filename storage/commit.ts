@@ -26,7 +26,7 @@ type AnchorRow = Omit<typeof anchors.$inferInsert, "ord">;
 const statementColumns = ["ord", "ledgerId", "kind", "entityId", "event", "statement", "nextAt", "createdAt"] as const;
 const insertAnchorStatements = bulkInsert(anchors, statementColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
-/** A row of the change log and its audit entries, one entry for each chain. All share one ID. */
+/** A row of the change log with its audit entries, one per audit chain. The row and its entries have the same ID. */
 interface RecordedChange {
   readonly change: NewChange;
   readonly entries: readonly AuditRow[];
@@ -57,13 +57,14 @@ const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<Recor
     const payloadSealed = await vault.seal(auditPayloadContext(about.id, tag), toCanonicalJson([salt, payload]));
     return { ...about, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
   });
-  const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null, payload: null }; // in other tables
+  // stored in rows of their own
+  const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null, payload: null };
   return { change: { ...about, ...stored, sequence: getSequenceOf(event), eventAt: occurredAt }, entries: await Promise.all(entries) };
 };
 
 /**
- * Builds a change that contains its ledger statement and its audit entry. After the change is deleted, both can be rebuilt from the
- * certificate.
+ * Builds a change that contains its ledger statement and its audit entry. Both can be rebuilt from the certificate after the change is
+ * deleted.
  */
 const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statement }: AnchorRow): RecordedChange => {
   const { type, entityType, entityId, at, occurredAt = null, chains } = event;
@@ -74,7 +75,7 @@ const toChangeOfRecord = (event: DomainEvent, salt: string, { ledgerId, statemen
   return { change: { ...change, ledgerId, statement, chain, auditLog, payloadHash, payload: null }, entries: [] };
 };
 
-/** Builds a change that contains its audit entry and the payload. The audit log will store both. */
+/** Builds a change that contains its audit entry with the payload, until the audit log stores both. */
 const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
   const { type, entityType, entityId, at, chains } = event;
   const [{ tag: chain, auditLog, content = event }, ...others] = chains;
@@ -87,7 +88,7 @@ const toChangeKeptInLog = (event: DomainEvent): RecordedChange => {
   };
 };
 
-/** Throws if the event has no anchor data. */
+/** Builds the row with the statement for the ledger. Throws if the event has no anchor data. */
 const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anchor }: DomainEvent): AnchorRow => {
   if (anchor === undefined) throw new Error(`commit: ${type} is anchored and has no anchor data`);
   const statement = formatAnchorStatement({ event: type as AnchoredEventType, entityId, ...anchor, at });
@@ -103,7 +104,7 @@ const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anch
 };
 
 /**
- * Returns the statements that add domain events to a change. Throws if `onlyIf` is given and an event is anchored or public, because such
+ * Returns the statements that add domain events to a change. If `onlyIf` is given, throws if an event is anchored or public, because such
  * an event cannot depend on a condition.
  */
 export const buildDomainEventStatements = async (

@@ -1,5 +1,5 @@
-// A person's contact fields, sealed as one value. Each change increases the revision. A change fails if the revision is no longer the one
-// that the caller has read. The caller then reads the fields again.
+// A person's contact fields, sealed as one value. Each change increases the revision. If the revision is no longer the one that the caller
+// has read, the change fails and the caller reads the fields again.
 import { eq, sql, type SQL } from "drizzle-orm";
 import { shardOfId, type ConsumerId } from "../core/ids.ts";
 import type { ContactFields, ContactKey } from "../core/shares/fields.ts";
@@ -40,7 +40,7 @@ export const findContactFields = (db: Database, vault: Vault, id: ConsumerId) =>
 
 type StoredContactFields = Found<typeof findContactFields>;
 
-const maxRevision = Number.MAX_SAFE_INTEGER; // larger than the revision of any copy in a share, so all shares are listed
+const maxRevision = Number.MAX_SAFE_INTEGER; // greater than the revision of any copy in a share, so that all shares are listed
 
 /**
  * Loads the data for a change of these fields in one round trip: all fields, the other shards in which the person may have shares, and

@@ -35,8 +35,8 @@ import { allOf, existsIn, query } from "./query.ts";
 /** The blind indexes of one person. A contact check uses a record if either index matches. */
 export type SubjectIndexes = Readonly<Record<"email" | "phone", AddressIndex | null>>;
 
-const maxBasisRecords = 20; // per address and kind of record; the records that permit contact come first
-/** To limit the cost, a check evaluates only this many of an address's newest certificates, and this many of its newest shares. */
+const maxBasisRecords = 20; // per address and kind of record; records that permit contact come first
+/** To limit the cost, a check evaluates at most this many of an address's newest certificates, and this many of its newest shares. */
 const maxJudgedRecords = 1_000;
 
 type IndexName = "emailIndex" | "phoneIndex";
@@ -51,13 +51,13 @@ const emptyList = query
   .where(eq(entityLists.hash, sha256Hex("[]")));
 const hasNoAcceptedEntities = sql`coalesce(${certificates.acceptedListId} = ${emptyList}, 0)`;
 
-/** Builds a condition that is true if the person rejected this recipient or accepted none at all. */
+/** Builds a condition that is true if the person rejected this recipient or accepted no recipient at all. */
 const isRejectedEntity = (entity: string | null): SQL =>
   entity === null ? hasNoAcceptedEntities : sql`(${hasNoAcceptedEntities} or ${isListed(sql`${certificates.rejectedListId}`, entity)})`;
 
 /**
- * Builds a condition that is true if a check for this recipient must use the certificate. The certificate must name the recipient. If the
- * form asked about each recipient separately, the person must also have accepted or rejected this one, or accepted none at all.
+ * Builds a condition that is true if a check for this recipient must take the certificate into account. The certificate must name the
+ * recipient. If the form asked about each recipient separately, the person must also have answered for this one, or accepted none at all.
  */
 const isAboutEntity = (entity: string): SQL => {
   const { acceptedListId, rejectedListId } = certificates;
@@ -84,7 +84,7 @@ interface ContactQuery {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly subjects: readonly SubjectIndexes[];
-  /** The recipient, spelled as on the record; null for any recipient. */
+  /** The recipient, spelled as on the record; null if any recipient counts. */
   readonly entity: string | null;
   readonly purpose: string | null;
 }
@@ -165,7 +165,7 @@ const isCountedShare = (index: IndexName) => {
 
 /**
  * Selects shares. A share permits contact only by the business itself. If a recipient is given, it must be the name under which the person
- * saw the business.
+ * knew the business when granting the share.
  */
 const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly StoredIndex[], now: Instant) => {
   const { entity, purpose } = contact;
@@ -208,7 +208,7 @@ interface SubjectRecords {
   readonly isTruncated: boolean;
 }
 
-/** Lists all forms of the indexes. Each form is evaluated separately, as if it were another address of the person. */
+/** Lists all stored forms of the indexes. Each form is evaluated separately, as if it were a different address of the person. */
 const listDistinctForms = (indexes: readonly (AddressIndex | null)[]): readonly StoredIndex[] =>
   [...new Set(indexes)].flatMap((index) => (index === null ? [] : listStoredForms(index)));
 

@@ -103,12 +103,12 @@ export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client
 export type Found<Query extends (...given: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
 /**
- * A query for a batch. Queries are thenable, so an async function that returned one would run it. Such functions therefore return a list of
- * statements.
+ * A query for a batch. Drizzle queries are thenable, so an async function that returned one would run it. Such functions therefore return a
+ * list of statements.
  */
 export type Statement = BatchItem<"sqlite">;
 
-/** The statements of a batch, in order. For an object, the results have the same names. */
+/** The statements of a batch, in order. If they are given as an object, the results have the same property names. */
 export type Statements = readonly Statement[] | Readonly<Record<string, Statement>>;
 
 export type BatchResults<Of extends Statements> = {

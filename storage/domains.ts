@@ -51,11 +51,11 @@ export const listDomainsByBusiness = (db: Database, businessId: BusinessId): Loo
     ([rows]) => rows,
   );
 
-/** Returns null if the domain does not exist or belongs to another business. */
+/** Finds a domain of the business. Returns null if the domain does not exist or belongs to another business. */
 export const findDomain = async (db: Database, businessId: BusinessId, id: string): Promise<Domain | null> =>
   (await db.select(shown).from(domains).where(isOwnDomain(businessId, id)).get()) ?? null;
 
-/** Does nothing if the domain belongs to another business. */
+/** Deletes a domain. Does nothing if the domain belongs to another business. */
 export const deleteDomain = (db: Database, businessId: BusinessId, id: string) => db.delete(domains).where(isOwnDomain(businessId, id));
 
 /** Marks a domain as verified, even if it was verified before. */
@@ -69,7 +69,7 @@ export const markDomainVerified = (
     .set({ status: "verified", method, verifiedAt: now, checkedAt: now, nextCheckAt, misses: 0, lapsesAt: null, expiresAt: null })
     .where(eq(domains.id, id));
 
-const leaseMs = hourMs; // if the process dies, the domains are checked again after an hour
+const leaseMs = hourMs; // if the process dies, the domains are due again after an hour
 
 /** Claims up to `max` verified domains that are due for a check, most overdue first. Concurrent runs get different domains. */
 export const claimDueDomainChecks = async (db: Database, now: Instant, max: number) => {
@@ -120,6 +120,6 @@ export const markDomainLapsed = (db: Database, id: string, before: DomainCheckSt
 export const isDomainCheckRecorded = (id: string, status: "verified" | "lapsed", { misses, checkedAt }: DomainCheckState): SQL =>
   existsIn(domains, eq(domains.id, id), eq(domains.status, status), eq(domains.misses, misses), eq(domains.checkedAt, checkedAt));
 
-/** Returns null if the business is unknown. */
+/** Returns the audit chain of a business, or null if the business is unknown. */
 export const findBusinessChain = async (db: Database, businessId: BusinessId): Promise<AuditChain | null> =>
   (await db.select(businessChainFields).from(businesses).where(eq(businesses.id, businessId)).get()) ?? null;

@@ -1,6 +1,6 @@
 // Creates, limits and checks email codes. One statement returns the hashes to compare and counts the attempt, so concurrent guesses cannot
-// exceed the limit. Each request inserts a row, even if no email is sent. Beyond a limit, the new code is expired from the start. SPEC
-// Authentication, Limits.
+// exceed the limit. Each request inserts a row, even if no email is sent. If a limit is exceeded, the new code is expired from the start.
+// SPEC Authentication, Limits.
 import { count, desc, eq, gt, gte, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
 import { toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
@@ -67,8 +67,8 @@ const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, n
 };
 
 /**
- * Inserts a code. Beyond a limit, the code is expired from the start, so it cannot be used, and no email is sent. Inserts nothing if the
- * code is for a certificate whose personal data is erased.
+ * Inserts a code. If a limit is exceeded, the code is expired from the start, so it cannot be used, and no email is sent. Inserts nothing
+ * if the code is for a certificate whose personal data is erased.
  */
 export const insertEmailCode = (
   db: Database,
@@ -104,8 +104,8 @@ export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(
 
 /**
  * Counts one attempt on each open code that the requester may still try, and returns these codes. If there is at least one, also counts one
- * failure, which the caller clears after a correct code. If `failuresFromElsewhere` is set, counts a failure only if this browser requested
- * none of the open codes. Always writes the failure row, so that response times do not reveal whether a code exists.
+ * failure, which the caller clears after a correct code. If `failuresFromElsewhere` is set, a failure counts only if this browser requested
+ * none of the open codes. The failure row is always written, so that response times do not reveal whether a code exists.
  */
 export const consumeCodeAttempt = async (
   db: Database,
@@ -124,7 +124,7 @@ export const consumeCodeAttempt = async (
   const storedIndex = toStoredIndex(addressIndex);
   const others = listOtherForms(addressIndex);
   const { attempts } = await batch(db, {
-    // While an index key is rotated, the failures can be counted under another form of the index.
+    // During a rotation of the index keys, the failures can be stored under another form of the index.
     ...(others.length > 0 && {
       aligned: db
         .update(emailCodeFailures)

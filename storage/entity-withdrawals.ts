@@ -1,6 +1,6 @@
-// A certificate's recipients, withdrawals for individual recipients, and the business's acknowledgments. Withdrawals are numbered per
-// certificate, and so are acknowledgments. If two concurrent calls use the same number, the second batch fails, and its caller tries again
-// with current data. SPEC Withdrawal.
+// A certificate's recipients, withdrawals for individual recipients, and the business's acknowledgments. Withdrawals and acknowledgments
+// are each numbered per certificate. If two concurrent calls use the same number, the second batch fails, and its caller tries again with
+// current data. SPEC Withdrawal.
 import { eq, gte, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { IssuerSignature, OpenedWithdrawal, WithdrawalProof } from "../core/certificates/published-certificate.ts";
 import { sha256Hex } from "../core/hash.ts";
@@ -124,8 +124,8 @@ export interface SignedReceipt {
 }
 
 /**
- * Returns the columns that both kinds of withdrawals have: of whole certificates, and for individual recipients. The note is not stored if
- * the certificate's personal data is erased.
+ * Returns the columns that both kinds of withdrawals have: withdrawals of whole certificates and withdrawals for individual recipients. The
+ * note is not stored if the certificate's personal data is erased.
  */
 export const toWithdrawalRow = async (
   vault: Vault,
@@ -215,7 +215,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
     .leftJoin(acknowledgedEntities, isSameEntity)
     .leftJoin(entityAcknowledgements, isAcknowledgementOfEntity)
     .where(eq(withdrawnEntities.certId, of.certId));
-  const opened = new Map<string, Promise<string>>(); // up to a thousand recipients can share one note
+  const opened = new Map<string, Promise<string>>(); // up to a thousand recipients can share one note, so each note is decrypted only once
   const open = (context: EncryptionContext, sealed: string): Promise<string> => {
     const text = opened.get(sealed) ?? vault.open(context, sealed);
     opened.set(sealed, text);
@@ -224,7 +224,8 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
   return Promise.all(
     sortWithdrawnEntities(rows).map(async (row): Promise<OpenedWithdrawal> => {
       const { acknowledgement, detailsSealed } = row;
-      const hasDetails = acknowledgement !== null && detailsSealed !== null && detailsSealed !== ""; // empty after an erasure
+      // the details are an empty string after an erasure
+      const hasDetails = acknowledgement !== null && detailsSealed !== null && detailsSealed !== "";
       return {
         recorded:
           row.channel === null

@@ -30,9 +30,9 @@ import {
   webauthnChallenges,
 } from "./schema.ts";
 
-// Used codes are kept for a day, to detect a second use.
+// Used codes are kept for a day, so that a second use is detected.
 const usedCodeRetentionMs = dayMs;
-// The payment provider retries an event for three days, or up to thirty days on request.
+// Longer than the payment provider retries an event: three days, or up to thirty days on request.
 const billingEventRetentionMs = 90 * dayMs;
 // The payment provider reports a checkout within three days. A customer without a checkout after a week does not belong to any of our
 // accounts.

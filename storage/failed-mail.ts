@@ -11,9 +11,9 @@ import { query } from "./query.ts";
 import { failedMail, mailOutbox } from "./schema.ts";
 import type { Vault } from "./vault.ts";
 
-const maxStored = 10_000; // per shard, so that failures cannot fill a database
+const maxStored = 10_000; // per shard, so that failed emails cannot fill a database
 const retentionMs = 30 * dayMs;
-// Emails with one-time codes are kept for less time. A person who still needs a code requests another one.
+// Emails with one-time codes are kept only this long. A person who still needs a code requests another one.
 const codeRetentionMs = dayMs;
 
 const columns = ["id", "template", "messageSealed", "createdAt", "certId", "consumerId", "entityId"] as const;
@@ -56,7 +56,7 @@ export const listFailedMail = async (db: Database, vault: Vault, limit: number) 
     .limit(limit);
   return Promise.all(
     rows.map(async ({ messageSealed: sealed, ...row }) => {
-      // If an email cannot be decrypted, for example because a master key is missing, list it without its recipient.
+      // List an email without its recipient if it cannot be decrypted, for example because a master key is missing.
       const content = await openMailContent(vault, row.id, sealed).catch(() => null);
       return { ...row, to: content?.to ?? null };
     }),

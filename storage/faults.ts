@@ -42,7 +42,7 @@ const bugPattern =
 const columnPattern = "[a-z_0-9]+\\.[a-z_0-9]+";
 const constraintPattern = new RegExp(`(UNIQUE|NOT NULL) constraint failed: (${columnPattern}(?:, ${columnPattern})*)`);
 
-const foreignKeyMessage = "FOREIGN KEY constraint failed"; // SQLite names no column
+const foreignKeyMessage = "FOREIGN KEY constraint failed"; // the message does not contain the name of a column
 
 const parseViolation = (message: string): string | null => {
   const [, kind, columns] = constraintPattern.exec(message) ?? [];
@@ -53,7 +53,8 @@ const parseViolation = (message: string): string | null => {
 
 const toStorageFault = (error: unknown): StorageFault => {
   if (error instanceof StorageFault) return error;
-  const inner = error instanceof Error ? findStorageFault(error.cause) : null; // drizzle wraps the faults of individual statements
+  // drizzle wraps the fault of a single statement in its own error
+  const inner = error instanceof Error ? findStorageFault(error.cause) : null;
   if (inner !== null) return inner;
   const { name, message } = error instanceof Error ? error : new Error();
   const code = /\b(?:SQLITE|D1)_[A-Z_]+/.exec(message.replace("D1_ERROR", ""))?.[0] ?? null;
@@ -93,7 +94,10 @@ export const findStorageFault = (error: unknown): StorageFault | null => {
   return retryable === true || overloaded === true || platformOutagePattern.test(error.message) ? new StorageFault("outage") : null;
 };
 
-/** Returns true if a change failed because these columns' values already exist (UNIQUE) or the column's value is NULL (NOT NULL). */
+/**
+ * Returns true if a change failed because a row with the same values in these columns already exists (UNIQUE), or because the column's
+ * value is NULL (NOT NULL).
+ */
 export const isConstraintViolation = (error: unknown, kind: "UNIQUE" | "NOT NULL", ...columns: readonly Column[]): boolean => {
   const names = columns.map((column) => `${getTableName(getColumnTable(column))}.${column.name}`);
   return findStorageFault(error)?.violation === `${kind} ${names.join(", ")}`;

@@ -7,7 +7,7 @@ import type { Proposal } from "../core/integration/proposal.ts";
 const proposalKey = (questionHash: string): string => `form-proposal:${questionHash}`;
 const retentionSeconds = (30 * dayMs) / secondMs;
 
-/** Returns null if there is no saved proposal or KV is unavailable. */
+/** Returns the saved proposal. Returns null if there is none or KV is unavailable. */
 export const findProposal = async (kv: KVNamespace, questionHash: string): Promise<Proposal | null> => {
   try {
     return await kv.get<Proposal>(proposalKey(questionHash), "json");
@@ -16,11 +16,11 @@ export const findProposal = async (kv: KVNamespace, questionHash: string): Promi
   }
 };
 
-/** Does nothing if KV is unavailable. */
+/** Saves a proposal. Does nothing if KV is unavailable. */
 export const saveProposal = async (kv: KVNamespace, questionHash: string, proposal: Proposal): Promise<void> => {
   try {
     await kv.put(proposalKey(questionHash), JSON.stringify(proposal), { expirationTtl: retentionSeconds });
   } catch {
-    // The mapping works without the saved proposal.
+    // The proposal is only a cache, so the failure is ignored.
   }
 };

@@ -84,7 +84,7 @@ export const findIdempotentResponse = async (
   return { bodyHash: row.bodyHash, response: await openIdempotentResponse(vault, keyHash, row.responseSealed) };
 };
 
-// Four times as long as the longest operation, a webhook test: 5 s to check the host and 10 s for the receiver.
+// Four times as long as the longest operation, a webhook test, which takes up to 15 s: 5 s to check the host and 10 s for the receiver.
 const leaseMs = minuteMs;
 
 export interface IdempotencyClaim extends IdempotentRequest {
@@ -148,7 +148,7 @@ export const completeIdempotencyClaim = async (
 
 /**
  * Returns the statements that replace a claim with the response. They must come last in the change's batch. The batch fails if another
- * request has taken over the claim. `onlyIf` must be true only if the earlier statements have made the change.
+ * request has taken over the claim. Pass an `onlyIf` that is true only if the earlier statements have made the change.
  */
 export const insertClaimedResponse = async (
   db: Database,

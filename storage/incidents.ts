@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { incidents } from "./schema.ts";
 
-/** We do not expect more incidents than this in 90 days. */
+/** More incidents than we expect in 90 days. */
 const maxShown = 50;
 
 const copyKey = "status/incidents";
@@ -40,6 +40,6 @@ export const updateIncident = async (db: Database, { id, impact, endedAt, update
 export const saveIncidentCopy = (kv: KVNamespace, shown: readonly Incident[]): Promise<void> =>
   translateFaults(() => kv.put(copyKey, JSON.stringify(shown)));
 
-/** The list is empty if no copy was ever saved. */
+/** Reads the copy in KV. Returns an empty list if no copy was ever saved. */
 export const readIncidentCopy = async (kv: KVNamespace): Promise<readonly Incident[]> =>
   JSON.parse((await translateFaults(() => kv.get(copyKey))) ?? "[]") as readonly Incident[];

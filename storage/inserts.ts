@@ -16,7 +16,9 @@ export const insertIf = <Table extends SQLiteTable>(db: Database, table: Table, 
   return db.insert(table, ...(columns.map(([key]) => key) as never)).select(sql`select ${sql.join(values, sql`, `)} where ${condition}`);
 };
 
-/** Selects the owner ID for a new row. If the owner already has `max` rows that match `only`, the ID is NULL, so that the insert fails. */
+/**
+ * Selects the owner's ID for a new row. If the owner already has `max` rows that match `only`, the ID is NULL, which makes the insert fail.
+ */
 export const ownerIfBelowLimit = <Id extends string>(owner: SQLiteColumn, id: Id, max: number, ...only: readonly SQL[]): SQL<Id> =>
   sql`iif(${countIn(getColumnTable(owner) as SQLiteTable, eq(owner, id), ...only)} < ${max}, ${id}, null)`;
 

@@ -56,8 +56,8 @@ const insertPurpose = prepareOnce<PurposeKey & { purposeFolded: string }>()((db,
 );
 
 /**
- * Stores a disclosure text under its hash unless it is already stored. The first live record marks the text as live, so that it is never
- * deleted with test data.
+ * Stores a disclosure text under its hash unless it is already stored. The first live record that uses the text marks it as live, so that
+ * it is never deleted with test data.
  */
 export const insertDisclosure = prepareOnce<typeof disclosures.$inferSelect>()((db, { hash, text, environment }) =>
   db
@@ -83,7 +83,7 @@ const toListRow = (entities: readonly string[]) => ({ hash: sha256Hex(toCanonica
 
 type Form = Omit<typeof certificateForms.$inferSelect, "id">;
 
-/** Stores a form unless it is already stored. */
+/** Stores a form, that is, the values that many certificates have in common, unless it is already stored. */
 const insertForm = prepareOnce<Form>()((db, { disclosureHash, clientId, businessName, capturedVia, signatureKid }) =>
   db.insert(certificateForms).values({ disclosureHash, clientId, businessName, capturedVia, signatureKid }).onConflictDoNothing().prepare(),
 );
@@ -133,7 +133,7 @@ const maxCountedGroups = 500;
 /**
  * Stores a group (a combination of purpose, recipients and origin) unless it is already stored. A new group gets no counters if the
  * business has 500 groups with counters, or if the client has reached its daily limit of new groups. The daily limit does not apply to
- * submissions with an API key, because only the business can send these. Must come after `usage` in the batch.
+ * submissions with an API key, because only the business can send them. Must come after `usage` in the batch.
  */
 const prepareCertificateGroup = (hasDailyLimit: boolean) =>
   prepareOnce<GroupKey & ClientUsageDay & { readonly maxGroups: number }>()((db, key) => {
@@ -248,7 +248,7 @@ const prepareCertificateInsert = (check: InsertCheck) =>
       })
       .prepare();
   });
-/** Removes the maximums, so that a submission is counted but never refused. */
+/** Removes the maximums, so that submissions are counted but never refused. */
 const unlimited = ({ days }: StorageLimit): StorageLimit => ({ days, records: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER });
 
 const insertCheckedCertificate = prepareCertificateInsert("account");
@@ -275,14 +275,14 @@ export const insertIssuance = async (
     readonly revision: number;
     readonly signature: IssuerSignature;
     readonly addresses: AddressIndexes;
-    /** Only an earlier policy capture that is newer than this time can be used. */
+    /** The certificate can use an earlier policy capture only if the capture is newer than this time. */
     readonly policiesNotBefore: Instant;
     /** The scheme, host and port of the page with the form. */
     readonly policyOrigin: string;
     /** The URL of the page with the form. It is stored unencrypted, so it has no query or fragment. */
     readonly policyPage: string;
     readonly storageLimits: StorageLimits;
-    /** True if the submission has an API key. In that case, the business's limit applies instead of the client's. */
+    /** True if the submission has an API key. The business's limit then applies instead of the client's. */
     readonly hasApiKey: boolean;
   },
 ) => {

@@ -16,7 +16,7 @@ import type { Shards } from "./shards.ts";
 
 const holdMs = 30 * secondMs; // a change takes milliseconds; if its process dies, the hold ends after this time
 
-/** The database's clock. Clocks of databases differ, so the trigger `businesses_held` leaves a margin of five seconds. */
+/** The time by the database's clock. Clocks of databases differ, so the trigger `businesses_held` leaves a margin of five seconds. */
 const databaseNow = sql<Instant>`cast(unixepoch('subsec') * 1000 as integer)`;
 
 const { shard, startedAt } = issuingShards;
@@ -47,7 +47,7 @@ export const isHoldMissing = (error: unknown): boolean =>
 
 export const isStartOutdated = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", issuingShards.businessId);
 
-/** A hold on an account in one shard. Until it is released, the shard issues no certificates of the business. */
+/** A hold on an account in one shard. Until the hold is released, the shard issues no certificates of the business. */
 export interface Hold {
   readonly businessId: BusinessId;
   readonly shard: ShardId;
@@ -80,9 +80,9 @@ export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inS
 };
 
 const waitMs = 100;
-const maxWaits = 10; // another change takes only a few round trips
+const maxWaits = 10; // enough, because another change takes only a few round trips
 
-/** Like `tryHoldAccount`, but waits while another change holds the account. After a second, throws a fault of kind `outage`. */
+/** Like `tryHoldAccount`, but waits while another change holds the account. Throws a fault of kind `outage` after a second. */
 const holdAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold> => {
   for (let waits = 0; ; waits += 1) {
     const hold = await tryHoldAccount(shards, businessId, inShard);
@@ -171,8 +171,8 @@ const releaseHolds = async (shards: Shards, holds: readonly Hold[]): Promise<voi
 };
 
 /**
- * Runs a change, and then releases its holds. If the account's database did not respond, the change could still be committed, so the holds
- * are kept until they expire. After that, the trigger `businesses_held` refuses the change.
+ * Runs a change, and then releases its holds. If the account's database did not respond, the change could still be committed. In this case,
+ * the holds are kept until they expire. After that, the trigger `businesses_held` refuses the change.
  */
 const runAndRelease = async <T>(shards: Shards, holds: readonly Hold[], run: () => Promise<T>): Promise<T> => {
   let isUnknown = false;
@@ -201,7 +201,7 @@ const holdAccounts = async (shards: Shards, held: readonly Omit<Hold, "until">[]
 /** Sorts shards. All changes hold shards in this order, so that two changes never wait for each other. */
 const sortShards = (all: readonly { readonly shard: ShardId }[]): readonly ShardId[] => [...new Set(all.map((each) => each.shard))].sort();
 
-const maxAttempts = 3; // an attempt with holds fails only if the business has just started to use another shard
+const maxAttempts = 3; // a retry with holds fails only if the business has just started to use another shard
 
 /**
  * Repeats a change that failed with `isHoldMissing`, while holding the accounts whose audit chain is in `chainTags`. The batch of `run`

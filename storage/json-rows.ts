@@ -14,8 +14,8 @@ const jsonObject = (fields: JsonFields): SQL => {
 };
 
 /**
- * Selects one row of another table as one value, or null if there is no row. `select` builds the subquery. It gets
- * the SQL expression `row` and must select exactly that. `toValue` converts the result.
+ * Selects one row of another table as one value, or null if there is no row. `select` builds the subquery: it gets the SQL expression
+ * `row`, and must select only that expression. `toValue` converts the result.
  */
 export const jsonRow = <F extends JsonFields, Value = JsonRow<F>>(
   fields: F,

@@ -18,14 +18,14 @@ export const getLedgerState = async (db: Database, ledgerId: string) => {
   };
 };
 
-/** Sizes are decimal strings of up to 20 digits. The longer string is the larger number. Strings of equal length are compared as text. */
+/** Sizes are decimal strings of up to 20 digits. A longer string is a larger number, and strings of equal length are compared as text. */
 const excludedSize = excluded(ledgers.size);
 const isLargerTree = sql`(length(${excludedSize}), ${excludedSize}) > (length(${ledgers.size}), ${ledgers.size})`;
 const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} then ${excluded(column)} else ${column} end`;
 
 /**
  * Resets the failures. Also stores a tree that has passed every check, if it is larger than the stored one. While submitting statements,
- * pass `onlyIf` to store the tree only while the run has the lease. A database restore ends the lease, and a tree from before the restore
+ * use `onlyIf` to store the tree only while the run has the lease: a database restore ends the lease, and a tree from before the restore
  * does not match the restored rows. In the batch, this statement must come before the one that ends the lease.
  */
 export const recordSeenTree = (

@@ -26,7 +26,7 @@ export class TileConflict extends Error {
   }
 }
 
-const timeoutMs = 5 * secondMs; // R2 usually responds much faster, and a reader may be waiting
+const timeoutMs = 5 * secondMs; // R2 usually responds much faster, and someone may be waiting for the tile
 
 /** Opens a log's part of the bucket. Returns null if the deployment has no bucket. `logSeed` is the setting LOG_SEED. */
 export const openTileBucket = (bucket: R2Bucket | undefined, logSeed: string | undefined, origin: string): TileBucket | null =>
@@ -35,7 +35,7 @@ export const openTileBucket = (bucket: R2Bucket | undefined, logSeed: string | u
     : {
         bucket,
         origin,
-        // Names of logs and witnesses contain no spaces, so this name never yields the key of a log or witness.
+        // The names of logs and witnesses contain no spaces, so this name cannot collide with the name of another key.
         tagKeys: (parseLogSeeds(logSeed) ?? []).map(({ seed }) => deriveKeySeed(seed, `tiles of ${origin}`)),
       };
 

@@ -65,9 +65,9 @@ export const hasMemberWithAddress = async (db: Database, businessId: BusinessId,
     .where(allOf(hasIndex(members.emailIndex, emailIndex), eq(members.businessId, businessId)))
     .get()) !== undefined;
 
-/** The list is limited, because anyone with an account can invite any email address. */
+/** The number is limited, because anyone with an account can invite any email address. */
 const maxListedInvitations = 20;
-/** The list is limited, because one email address can belong to any number of accounts. */
+/** The number is limited, because one email address can belong to any number of accounts. */
 const maxListedMemberships = 100;
 
 /**
@@ -158,7 +158,7 @@ export const deleteMember = (db: Database, businessId: BusinessId, id: string) =
 
 export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business must have an owner");
 
-/** Returns null if there is no such invitation or it has expired. */
+/** Finds an open invitation. Returns null if it does not exist or has expired. */
 export const findOpenInvitation = async (db: Database, id: string, now: Instant) =>
   (await db
     .select({
@@ -188,7 +188,7 @@ export const acceptInvitation = (db: Database, invitation: string, address: Addr
     .onConflictDoNothing({ target: [members.businessId, members.emailIndex] });
 };
 
-/** Does nothing if the invitation is for another address. */
+/** Deletes an invitation that its recipient declined. Does nothing if the invitation is for another address. */
 export const deleteDeclinedInvitation = (db: Database, invitation: string, emailIndex: AddressIndex) =>
   db.delete(invitations).where(allOf(eq(invitations.id, invitation), hasIndex(invitations.emailIndex, emailIndex)));
 

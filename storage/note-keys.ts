@@ -30,13 +30,13 @@ export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
 export interface KeySource {
   /** Secret keys in note format, separated by spaces. They can have any names. */
   readonly secrets: string | undefined;
-  /** The setting LOG_SEED. If `secrets` has no key with a name, the keys with that name are derived from this setting. */
+  /** The setting LOG_SEED. If `secrets` contains no key with the requested name, the key is derived from this setting. */
   readonly logSeed: string | undefined;
 }
 
 /**
- * Opens the keys with this name. If none of the secrets has this name, derives one key from each log seed in use (two during a rotation).
- * Throws if there are neither secrets nor seeds, or if a secret is malformed or of another kind.
+ * Opens the keys with this name. If none of the secrets has the name, derives one key from each log seed in use (two during a rotation).
+ * Throws if there are neither secrets nor seeds, or if a secret is malformed or of a different kind.
  */
 export const openKeysNamed = async (
   { secrets = "", logSeed }: KeySource,

@@ -30,7 +30,7 @@ export const upsertOAuthClient = (db: Database, { id, name, redirectUris }: OAut
       setWhere: lte(fetchedAt, excluded(fetchedAt)),
     });
 
-/** Returns null if the copy is missing or older than seven days, or if the ID is not a document URL. */
+/** Finds a saved copy. Returns null if the copy is missing or older than seven days, or if the ID is not a document URL. */
 export const findSavedOAuthClient = async (db: Database, id: string, now: Instant): Promise<OAuthClient | null> => {
   const row = await db
     .select({ document })

@@ -14,7 +14,7 @@ import { agentTokens, businesses, consumers, members, oauthCodes } from "./schem
 
 export type OAuthCode = typeof oauthCodes.$inferSelect;
 
-/** Fails if the authorization page was already submitted (`isDuplicateAuthorization`). */
+/** Inserts an authorization code. Fails if the authorization page was already submitted (`isDuplicateAuthorization`). */
 export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "tokenId">) => db.insert(oauthCodes).values(code);
 
 export const isDuplicateAuthorization = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", oauthCodes.nonceHash);

@@ -1,4 +1,4 @@
-// Alerts sent to the operator about problems that are not yet resolved. The first shard stores them.
+// Alerts that were sent to the operator about problems that are not resolved yet. The first shard stores them.
 import { eq } from "drizzle-orm";
 import type { AlertKind, AlertState } from "../core/alerts.ts";
 import type { Instant } from "../core/time.ts";

@@ -84,7 +84,7 @@ export interface DueNotices extends WaitingNotices {
   readonly lastSealed: string | null;
 }
 
-/** Lists due notices, most overdue first, except those to businesses whose account is in one of the shards in `except`. */
+/** Lists due notices, most overdue first. Omits notices to businesses whose account is in one of the shards in `except`. */
 export const listDueNotices = async (
   db: Database,
   now: Instant,
@@ -115,8 +115,8 @@ const isUnchanged = ({ businessId, kind, notices, dueAt }: DueNotices): SQL =>
   );
 
 /**
- * Returns the statements that write the emails and remove the reported notices from the row. If the emails report only the first notice,
- * pass the remaining ones as `left`. The statements do nothing if the row has changed since it was listed.
+ * Returns the statements that write the emails to the outbox and remove the reported notices from the row. If the emails report only the
+ * first notice, pass the remaining ones as `left`. The statements do nothing if the row has changed since it was listed.
  */
 export const reportNotices = async (
   db: Database,

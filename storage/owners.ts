@@ -8,7 +8,7 @@ import { businesses, members } from "./schema.ts";
 import { allOf, jsonList } from "./query.ts";
 import type { Vault } from "./vault.ts";
 
-const maxOwners = 10; // each owner gets a separate email
+const maxOwners = 10; // limited, because each owner gets a separate email
 
 /** Lists the email addresses for several businesses in one shard, up to ten per business. */
 export const listOwnerAddresses = async (

@@ -53,7 +53,7 @@ export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...
   };
 };
 
-/** Returns null if there is no passkey with this credential ID and user handle. */
+/** Finds a passkey. Returns null if there is no passkey with this credential ID and user handle. */
 export const findPasskey = async (db: Database, credential: string, handle: string) =>
   (await db
     .select({ id, userId, credentialId, publicKey, counter })
@@ -78,6 +78,6 @@ export const recordPasskeyUse = (
     .where(allOf(eq(id, passkey), rises));
 };
 
-/** Does nothing if the passkey belongs to someone else. */
+/** Deletes a passkey. Does nothing if the passkey belongs to someone else. */
 export const deletePasskey = (db: Database, user: string, passkey: string) =>
   db.delete(passkeys).where(allOf(eq(id, passkey), eq(userId, user)));

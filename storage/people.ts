@@ -128,7 +128,7 @@ export const insertConsumer = async (
   const nameSealed = name === null ? null : await vault.seal(consumerNameContext(id), name);
   const row = { id, emailSealed, emailIndex: toStoredIndex(emailIndex), nameSealed, auditChain: chainTag, createdAt: now };
   const isUsed = isCodeUsedBySession(spent.codeId, spent.sessionHash);
-  // The UNIQUE constraint compares only one form of the index.
+  // The UNIQUE constraint compares only the form of the index that new rows contain, so the other forms are checked here.
   const others = listOtherForms(emailIndex);
   const isNew = others.length === 0 ? isUsed : allOf(isUsed, notExistsIn(consumers, inArray(consumers.emailIndex, [...others])));
   return [insertIf(db, consumers, row, isNew).onConflictDoNothing({ target: consumers.emailIndex })];
@@ -138,7 +138,7 @@ const { createdAt, emailSealed, emailIndex, plan } = consumers;
 /** Builds a condition that is true if the consumer exists and is not erased. */
 export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
 
-/** Returns null if the person is unknown or the account is erased. */
+/** Returns a consumer's record, or null if the person is unknown or the account is erased. */
 export const findPersonRecord = (db: Database, id: ConsumerId) =>
   createLookup(
     db,

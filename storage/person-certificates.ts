@@ -41,7 +41,7 @@ const isRevokedCertificate = sql`${named.active} = 0`;
 const isNamingPerson = (addressIndex: AddressIndex | SQL<StoredIndex>): SQL =>
   allOf(hasIndex(named.addressIndex, addressIndex), eq(named.environment, "live"));
 
-/** Builds the same condition for each form of the index, for queries that must read the rows in order. */
+/** Builds the condition of `isNamingPerson` for each form of the index, for queries that must read the rows in order. */
 const mapNamingForms = <Result>(addressIndex: AddressIndex | SQL<StoredIndex>, build: (isNaming: SQL) => Result): readonly Result[] =>
   mapForms(addressIndex, (form) => build(allOf(eq(named.addressIndex, form as StoredIndex), eq(named.environment, "live"))));
 
@@ -140,7 +140,7 @@ export const listNamingBusinesses = (
 
 export type NamingBusiness = Found<typeof listNamingBusinesses>[number];
 
-/** Returns when a live certificate was issued, or null if it is unknown or does not contain the address. */
+/** Returns when a live certificate was issued. Returns null if the certificate is unknown or does not contain the address. */
 export const findNamedAt = async (db: Database, addressIndex: AddressIndex, certId: CertId): Promise<Instant | null> => {
   const row = await db
     .select({ issuedAt })
@@ -150,7 +150,7 @@ export const findNamedAt = async (db: Database, addressIndex: AddressIndex, cert
   return row?.issuedAt ?? null;
 };
 
-/** Where a page starts: after a certificate in the same shard, or at the issuance time of a certificate in another shard. */
+/** Where a page starts: after a certificate in the same shard, or at the time when a certificate in another shard was issued. */
 type NamingStart = { readonly startingAfter: CertId | null } | { readonly before: Instant; readonly isIncluded: boolean };
 
 /** Lists one business's certificates with the address in one shard, newest first. */
@@ -243,7 +243,7 @@ export const listNextToWithdraw = (
     .all();
 };
 
-const leaseMs = minuteMs; // one batch takes less time
+const leaseMs = minuteMs; // longer than one batch takes
 
 const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
   addressIndex: toStoredIndex(addressIndex),

@@ -23,7 +23,7 @@ import { allOf, jsonList, notExistsIn, query } from "./query.ts";
 
 const policyTextKey = (snapshotId: string): string => `policy:${snapshotId}`;
 
-/** Returns the text of a snapshot, or null if it cannot be read or does not match the snapshot's hash. */
+/** Returns the text of a snapshot. Returns null if the text cannot be read or does not match the snapshot's hash. */
 export const findPolicyText = async (
   kv: KVNamespace,
   { id, contentHash }: Pick<PolicySnapshot, "id" | "contentHash">,
@@ -58,7 +58,7 @@ const listKnownSnapshots = (db: Database, domain: string, hashes: readonly strin
     .where(allOf(eq(snapshots.domain, domain), inArray(snapshots.contentHash, jsonList(hashes))))
     .all();
 
-/** Adds new texts to the business's usage. Returns false if they exceed the limit. */
+/** Adds new texts to the business's usage. Returns false, and adds nothing, if they exceed the limit. */
 const hasRoomForTexts = async (
   db: Database,
   businessId: BusinessId,
@@ -76,8 +76,8 @@ const hasRoomForTexts = async (
 };
 
 /**
- * Stores the texts that have no snapshot in this domain yet, and returns the snapshot of each text. Skips new texts beyond the business's
- * limit.
+ * Stores the texts that have no snapshot in this domain yet, and returns the snapshot of each text. If the new texts exceed the business's
+ * limit, none of them is stored.
  */
 export const storePolicyTexts = async (
   db: Database,
@@ -130,7 +130,7 @@ export interface PolicyLocation {
   readonly page: string;
 }
 
-/** Builds a condition that is true if a capture is newer than `notBefore` and covers this page or its whole origin. */
+/** Builds a condition that is true if a capture is newer than `notBefore` and covers this page or its entire origin. */
 export const isSharedCapture = (origin: string | SQLWrapper, page: string | SQLWrapper, notBefore: Instant | SQLWrapper): SQL =>
   sql`${eq(captures.origin, origin)} and ${gt(captures.capturedAt, notBefore)} and (${captures.page} is null or ${eq(captures.page, page)})`;
 
@@ -168,8 +168,8 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   );
 
 /**
- * Returns the capture that was linked to a certificate at issuance. Returns null if there was none, or if a capture was linked later. A
- * later link has an audit entry, but a link at issuance does not.
+ * Returns the capture that was linked to a certificate at issuance. Returns null if there was none, or if a capture was linked later. The
+ * two cases differ in that only a later link has an audit entry.
  */
 export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {
   const linked = query.select({ id: certificates.policyCaptureId }).from(certificates).where(eq(certificates.id, certId));
@@ -182,8 +182,8 @@ export const findUnloggedCapture = async (db: Database, certId: CertId): Promise
 };
 
 /**
- * Returns the statements that insert a capture and its new snapshots. Store the texts first. New IDs contain the shard of `certId`. The
- * batch fails if another worker has inserted a snapshot of the same text in the meantime, or if a snapshot was deleted
+ * Returns the statements that insert a capture and its new snapshots. The texts must already be stored. New IDs contain the shard of
+ * `certId`. The batch fails if another worker has inserted a snapshot of the same text in the meantime, or if a snapshot was deleted
  * (`isOutdatedSnapshot`).
  */
 export const insertPolicyCapture = (

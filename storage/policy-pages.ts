@@ -1,6 +1,6 @@
 // Pages whose policies must be captured. If a certificate cannot use an earlier capture, it refers to its page in this table until the page
-// is captured. All certificates of a page refer to one row, so a page that cannot be fetched costs the same for one certificate as for
-// 100,000. Businesses take turns, so that a business with many pages does not delay the others. SPEC Policy snapshot.
+// is captured. All certificates of a page refer to one row, so a page that cannot be fetched causes no more work for 100,000 certificates
+// than for one. Businesses take turns, so that a business with many pages does not delay the others. SPEC Policy snapshot.
 import { eq, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import type { BusinessId } from "../core/ids.ts";
 import { secondMs, type Instant } from "../core/time.ts";
@@ -12,12 +12,12 @@ import { prepareOnce } from "./prepared.ts";
 import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
 import { businesses, certificates, policyCaptures, policyPages, policyTurns } from "./schema.ts";
 
-const leaseMs = 60 * secondMs; // a capture (25 s) and linking the first certificates take less time
-const maxPages = 20; // per business, because anyone can submit any page of a site
+const leaseMs = 60 * secondMs; // longer than a capture (25 s) and linking the first certificates
+const maxPages = 20; // per business, because anyone can submit any page of the business's site
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
-/** The row of a business for certificates whose page is beyond the limit. These certificates get a capture without policies. */
+/** The row of a business for certificates whose page exceeds the limit. These certificates get a capture without policies. */
 const overLimit = { origin: "", page: "" };
 
 /** The page of a certificate that is being issued. The values can be placeholders. */
@@ -25,7 +25,7 @@ interface RequestedPage {
   readonly businessId: string | SQLWrapper;
   readonly policyOrigin: string | SQLWrapper;
   readonly policyPage: string | SQLWrapper;
-  /** Only an earlier capture that is newer than this time can be used. */
+  /** The certificate can use an earlier capture only if the capture is newer than this time. */
   readonly policiesNotBefore: Instant | SQLWrapper;
 }
 
@@ -58,7 +58,8 @@ export const requestPolicyCapture = prepareOnce<{
 });
 
 /**
- * Selects the page that a new certificate refers to until its policies are captured. Null if the certificate can use an earlier capture.
+ * Selects the page that a new certificate refers to until its policies are captured. Selects null if the certificate can use an earlier
+ * capture.
  */
 export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
   const isNeeded = notExistsIn(policyCaptures, sharedCapture(of));
@@ -109,7 +110,7 @@ export type ClaimedPage = Found<typeof claimPolicyPage>;
 export const postponePolicyPage = (db: Database, of: ClaimedPage, at: Instant) =>
   db.update(policyPages).set({ nextAt: at }).where(eq(ord, of.ord));
 
-/** Reduces the number of attempts by one after a problem in our service. The page is due again after its lease. */
+/** Reduces the number of attempts by one, because a problem in our service caused the failure. The page is due again after its lease. */
 export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
   db
     .update(policyPages)

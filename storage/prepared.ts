@@ -1,4 +1,4 @@
-// Prepared queries, built once per database instead of for each request. Building them each time took 5 to 10% of the CPU time of the most
+// Prepared queries, built once per database instead of for each request. Building queries took 5 to 10% of the CPU time of the most
 // frequent requests.
 import { fillPlaceholders, getColumns, QueryPromise, sql, type InferSelectModel, type Placeholder, type Query } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -44,8 +44,8 @@ class BoundQuery<Query extends PreparedQuery> extends QueryPromise<QueryResult<Q
 }
 
 /**
- * Prepares a query once per database: `prepareOnce<Values>()((db, placeholders) => db.….prepare())`. The first call specifies `Values`, and
- * in the second TypeScript infers `Query`. One call cannot do both.
+ * Prepares a query once per database: `prepareOnce<Values>()((db, placeholders) => db.….prepare())`. There are two calls because the first
+ * one specifies `Values` and TypeScript infers `Query` in the second one, which a single call cannot do.
  */
 export const prepareOnce =
   <Values extends object>() =>

@@ -1,4 +1,4 @@
-// Public events in the change log. If a business receives a change as an event, the change contains the name of the business's event
+// Public events in the change log. If a business receives an event for a change, the change contains the name of the business's event
 // sequence. Each sequence reads its own changes. The reader `events` tells each sequence about new changes, and sets aside the sequences
 // that do not respond.
 import { eq, isNotNull, or, sql, type Column, type SQL } from "drizzle-orm";

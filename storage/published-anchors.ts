@@ -82,7 +82,7 @@ export const isIssuanceReceipt: SQL = sql`${receipts.ord} = case when ${ord} is 
   .orderBy(sql`r.ord`)
   .limit(1)}) else ${anchors.receiptOrd} end`;
 
-/** Builds the anchor of a certificate's issuance. Returns null if the statement is not, and will not be, in a ledger. */
+/** Builds the anchor of a certificate's issuance. Returns null if the statement is not in a ledger and no ledger will get it. */
 export const toIssuanceAnchor = (
   certificate: { readonly id: string; readonly fingerprint: string; readonly originDomain: string; readonly issuedAt: Instant },
   row: {

@@ -2,7 +2,7 @@
 import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** An SQL condition. Code outside the storage layer passes it on but does not look inside. */
+/** An SQL condition. Code outside the storage layer passes it on without looking inside. */
 export type Condition = SQL;
 
 export const query = new QueryBuilder();

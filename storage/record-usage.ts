@@ -1,5 +1,5 @@
-// Limits how much data a person, a business or a sandbox can store. The batch that stores a record also counts it, and fails beyond the
-// limit. Policy texts are counted before they are written to KV. Submissions without an API key are counted by client instead
+// Limits how much data a person, a business or a sandbox can store. The batch that stores a record also counts it, and fails if this
+// exceeds the limit. Policy texts are counted before they are written to KV. Submissions without an API key are counted by client instead
 // (client-usage.ts). SPEC Limits.
 import { eq, gt, sql, type SQL } from "drizzle-orm";
 import type { StorageLimit, StorageOwnerKind } from "../core/access/storage-limits.ts";
@@ -29,7 +29,10 @@ interface SharedText {
   readonly bytes: number;
 }
 
-/** Must come before the statements that store the shared texts. The batch fails beyond the limit (`isStorageLimitReached`). */
+/**
+ * Counts a record. Must come before the statements that store the shared texts. The batch fails if the limit is exceeded
+ * (`isStorageLimitReached`).
+ */
 export const countStoredRecord = (db: Database, { owner, now, ownBytes, disclosure, entities }: StoredRecord, limit: StorageLimit) => {
   const { ownerId, ownerKind, day, records, bytes } = recordUsage;
   const today = Math.floor(now / dayMs);

@@ -24,13 +24,13 @@ const refusedRetentionMs = 7 * dayMs;
 
 const refusedRequestKey = (businessId: BusinessId, requestId: string): string => `refused:${businessId}:${requestId}`;
 
-/** Throws a StorageFault if KV is unavailable. */
+/** Saves a refused request. Throws a StorageFault if KV is unavailable. */
 export const saveRefusedRequest = (kv: KVNamespace, businessId: BusinessId, requestId: string, request: RefusedRequest): Promise<void> =>
   translateFaults(() =>
     kv.put(refusedRequestKey(businessId, requestId), JSON.stringify(request), { expirationTtl: refusedRetentionMs / secondMs }),
   );
 
-/** Returns null if the request belongs to another business, was not refused, or is older than seven days. */
+/** Finds a refused request. Returns null if the request belongs to another business, was not refused, or is older than seven days. */
 export const findRefusedRequest = async (
   kv: KVNamespace,
   businessId: BusinessId,

@@ -19,7 +19,7 @@ interface ReindexRange {
 }
 
 export interface ReindexProgress {
-  /** The number of rows that contained an earlier form. */
+  /** The number of rows with an index in an earlier form. */
   readonly outdated: number;
   /** The position of the last row that was read; null at the end of the table. */
   readonly position: ReindexPosition | null;
@@ -107,7 +107,10 @@ const reindexColumn =
     return toProgress(rows, replacements.length, max);
   };
 
-/** The work of a withdrawal contains all forms, so that it is also compared with certificates that are not updated yet. */
+/**
+ * A row with the work of a withdrawal contains all forms of each index. The work is therefore also compared with certificates that are not
+ * updated yet.
+ */
 const reindexWithdrawalWork: Reindex = async (db, vault, { position, max, isCheck }) => {
   const { addressIndexes } = withdrawalWork;
   const rows = await db
@@ -193,7 +196,7 @@ const reindexCertificates: Reindex = async (db, vault, { position, max, isCheck 
 
 const { members, invitations, signups, consumers, emailCodes, emailCodeFailures, shares, capturedMail } = schema;
 
-/** The steps by name. The work of withdrawals comes before the certificates with which it is compared. */
+/** The steps by name, in order. The work of withdrawals is updated before the certificates with which it is compared. */
 export const reindexSteps: ReadonlyMap<string, Reindex> = new Map<string, Reindex>([
   ["members", reindexColumn({ table: members, column: members.emailIndex, key: "emailIndex" }, updateMemberships)],
   ["invitations", reindexColumn({ table: invitations, column: invitations.emailIndex, key: "emailIndex" }, updateMemberships)],

@@ -114,13 +114,13 @@ export const updateRemovalCheck = async (db: Database, id: RemovalId, now: Insta
   return meta.changes > 0;
 };
 
-/** Returns when a removal is due to be checked again, without reading personal data; null if the removal is unknown. */
+/** Returns when a removal is due to be checked again, without reading personal data. Returns null if the removal is unknown. */
 export const findRemovalCheck = async (db: Database, id: RemovalId): Promise<Pick<Removal, "recheckAt"> | null> => {
   const [row] = await db.select({ recheckAt: removals.recheckAt }).from(removals).where(eq(removals.id, id));
   return row ?? null;
 };
 
-/** Returns null if the removal is unknown. */
+/** Finds a removal. Returns null if the removal is unknown. */
 export const findRemoval = async (db: Database, vault: Vault, id: RemovalId) => {
   const { rows, targets } = await batch(db, {
     rows: db.select().from(removals).where(eq(removals.id, id)),

@@ -29,7 +29,7 @@ export const ownerTime = (
   now: Instant,
 ): SQL<Instant> => (environment === "live" ? sql<Instant>`${now}` : sql<Instant>`(${now} + ${selectClockOffset(businessId)})`);
 
-/** `movedAt` is null if the clock was never moved. */
+/** Returns the clock of a business's sandbox. `movedAt` is null if the clock was never moved. */
 export const getSandboxClock = async (db: Database, businessId: BusinessId) => {
   const { offsetMs, movedAt } = sandboxClocks;
   const row = await db.select({ offsetMs, movedAt }).from(sandboxClocks).where(eq(sandboxClocks.businessId, businessId)).get();

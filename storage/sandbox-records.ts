@@ -38,7 +38,7 @@ import {
   withdrawnEntities,
 } from "./schema.ts";
 
-/** Long enough to test an integration, and as long as the period of the limit on sandbox records. */
+/** Long enough to test an integration, and the same period as the limit on sandbox records. */
 const testRecordLifetimeMs = 30 * dayMs;
 
 // These conditions contain no bound values, because SQLite uses a partial index only if the query contains the index's condition exactly.

@@ -23,7 +23,7 @@ export const listViewsByBusiness = (db: Database, id: BusinessId): Lookup<readon
     ([views]) => views,
   );
 
-/** Fails if the business has 20 views (`isSavedViewLimitReached`) or the name is in use (`isSavedViewNameTaken`). */
+/** Inserts a view. Fails if the business has 20 views (`isSavedViewLimitReached`) or the name is in use (`isSavedViewNameTaken`). */
 export const insertSavedView = (db: Database, id: BusinessId, view: SavedView, createdAt: Instant) =>
   db.insert(savedViews).values({ ...view, businessId: ownerIfBelowLimit(businessId, id, maxViews), createdAt });
 

@@ -1,5 +1,5 @@
-// Sessions, found by the hash of the cookie's token. One query reads a session with its person and business. Therefore, a new role or a
-// suspension takes effect with the next request. SPEC Authentication.
+// Sessions, found by the hash of the cookie's token. One query reads a session together with its person and business. A new role or a
+// suspension therefore takes effect with the next request. SPEC Authentication.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, inArray, isNotNull, ne, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
@@ -51,7 +51,7 @@ const insertSessionRow = (db: Database, session: NewSession, whose: SessionOwner
 };
 
 /**
- * Inserts a session for an email address. Does nothing unless the session has used the code and the address belongs to a person. If the
+ * Inserts a session for an email address. Does nothing unless this session has used the code and the address belongs to a person. If the
  * address has several memberships, uses the most recently used one.
  */
 export const insertSessionByCode = (
@@ -88,7 +88,7 @@ export const insertSessionForMember = (
 export const sessionAddressContext = selfOwnedContext("sessions", "address");
 
 /**
- * Inserts a session for a verified email address that has only an invitation. Does nothing unless the session has used the code and the
+ * Inserts a session for a verified email address that has only an invitation. Does nothing unless this session has used the code and the
  * invitation exists.
  */
 export const insertInvitedSession = async (
@@ -221,7 +221,7 @@ export const listSessionsByPerson = (db: Database, vault: Vault, person: Pick<Se
 
 export type StoredSession = Found<typeof listSessionsByPerson>[number];
 
-/** Does nothing if the session belongs to someone else or has ended. */
+/** Deletes a session of the person. Does nothing if the session belongs to someone else or has ended. */
 export const deleteOwnSession = (db: Database, person: Pick<Session, "realm" | "userId">, id: string, now: Instant) =>
   db.delete(sessions).where(allOf(isLiveSession(person, now), eq(sessions.id, id)));
 

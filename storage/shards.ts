@@ -5,13 +5,13 @@ import { callWithSimulatedFaults } from "./simulated-faults.ts";
 
 export interface Shards {
   /**
-   * Returns the database for an ID, key or token. If its shard is unknown, returns the first shard's database, where a query finds nothing.
+   * Returns the database for an ID, key or token. If the shard is unknown, returns the first shard's database, where queries find nothing.
    */
   readonly forId: (id: string) => Database;
-  /** Throws if the shard has no database. Otherwise, the shard's records would seem not to exist. */
+  /** Returns the database of a shard. Throws if there is none, because the shard's records would otherwise seem not to exist. */
   readonly get: (shard: ShardId) => Database;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /** Returns the same databases. They call `count` with the number of queries before each call. */
+  /** Returns the same databases, but each of them calls `count` with the number of queries before each call. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
 }
 

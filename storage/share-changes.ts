@@ -37,12 +37,12 @@ export const isOutdatedGrant = (error: unknown): boolean =>
 export const isOutdatedShare = (error: unknown): boolean =>
   isConstraintViolation(error, "NOT NULL", shares.changedBy) || isTriggerError(error, "a share cannot return to an earlier state");
 
-/** Limits a person's active shares with one business, because each share causes events and emails. */
+/** A person's active shares with one business are limited, because each share causes events and emails. */
 const maxActiveShares = 100;
-/** Limits a person's active shares in a shard, because a changed field must be written to each of them. */
+/** A person's active shares in one shard are limited, because a changed field must be written to each of them. */
 const maxSharesOfPerson = 1_000;
 
-/** Selects the client ID. If the person has reached one of the limits, the ID is NULL, so that the insert fails. */
+/** Selects the client ID for a new share. If the person has reached one of the limits, the ID is NULL, which makes the insert fail. */
 const clientIdBelowLimit = ({ clientId, business, createdAt }: Share, person: ConsumerId) => {
   const isActive = [eq(shares.consumerId, person), sql`${shares.state} = 'active'`, gt(shares.expiresAt, createdAt)] as const;
   const withBusiness = countIn(shares, ...isActive, eq(shares.businessId, business.id));
@@ -61,9 +61,11 @@ const detailsContext = columnContext("share_acknowledgements", "details");
 interface NewShare {
   readonly prepared: PreparedShare;
   readonly client: Pick<GrantingClient, "business" | "revision">;
-  /** Null for a test person. */
+  /** The person who grants the share; null for a test person. */
   readonly person: Person | null;
-  /** The revision of the person's fields that the caller has read. If the fields are in the same shard, the insert checks the revision. */
+  /**
+   * The revision of the person's fields that the caller has read. The insert checks the revision only if the fields are in the same shard.
+   */
   readonly fields: { readonly revision: number; readonly isSameShard: boolean };
   readonly indexes: ContactIndexes;
   readonly signature: IssuerSignature;
@@ -160,11 +162,11 @@ export const insertShareCode = (
 export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard: ShardId) =>
   db.insert(consumerShards).values({ consumerId, shard }).onConflictDoNothing();
 
-const intentLeaseMs = minuteMs; // a grant takes less time, and the request that makes it settles the intent itself
+const intentLeaseMs = minuteMs; // longer than a grant takes; the request that makes the grant settles the intent itself
 
 /**
- * Saves an intent in the person's shard: a grant in another shard is in progress. Run it before the share is written. The person can change
- * fields during the grant. Once such changes have been sent to the share, the intent is deleted.
+ * Saves an intent in the person's shard, which records that a grant in another shard is in progress. Run it before the share is written.
+ * The person can change fields during the grant. The intent is deleted once such changes have been sent to the share.
  */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });
@@ -183,7 +185,7 @@ type RevocationDeadline = Pick<ShareRevocation, "revokedAt" | "ceaseBy">;
 const revokedFields = ({ revokedAt, ceaseBy }: RevocationDeadline, requestId: string, condition = isActiveShare(revokedAt)) =>
   ({ ...endedFields, state: "revoked", revokedAt, ceaseBy, changedBy: requestIdIf(condition, requestId) }) as const;
 
-/** The batch fails if the share is no longer active (`isOutdatedShare`). */
+/** Returns the statements that revoke a share. The batch fails if the share is no longer active (`isOutdatedShare`). */
 export const updateShareRevoked = async (
   db: Database,
   vault: Vault,
@@ -207,7 +209,7 @@ export const updateSharesRevoked = (db: Database, ids: readonly ShareId[], revoc
     .set(revokedFields(revocation, requestId))
     .where(inArray(shares.id, jsonList(ids)));
 
-/** Revokes a sandbox's shares, including shares that have expired by the sandbox clock but were not swept yet. */
+/** Revokes a sandbox's shares. Includes shares that have expired by the sandbox clock but whose expiration is not recorded yet. */
 export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)

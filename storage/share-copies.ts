@@ -71,7 +71,7 @@ export interface ShareUpdate {
 }
 
 /**
- * For shares in one environment, returns the statements that write the events, the time of the last update, and the copies. `now` is the
+ * Returns the statements that write the events, the time of the last update, and the copies for shares in one environment. `now` is the
  * time by these shares' clock. The statements skip shares that have ended and copies that are not older. The result of the first statement
  * is the number of events.
  */
@@ -139,7 +139,7 @@ export const updateShareIndexes = (
 
 export type FieldFanout = Omit<typeof fieldFanouts.$inferSelect, "nextAt">;
 
-/** The changed fields of a waiting change and of the new change. */
+/** The union of the changed fields of a waiting change and the new change. */
 const mergedKeys = sql`(select json_group_array(value) from (select value from json_each(${fieldFanouts.changed}) union select value from json_each(${excluded(fieldFanouts.changed)})))`;
 
 const mergeIntoWaiting = (now: Instant) => ({
@@ -155,8 +155,8 @@ export const insertFieldFanout = (db: Database, fanOut: FieldFanout, now: Instan
     .onConflictDoUpdate(mergeIntoWaiting(now));
 
 /**
- * Saves a change for the person's own shard if some shares there still have older copies. This happens if the shares did not fit into the
- * batch, if they were granted in the meantime, or if the person has made too many changes.
+ * Saves a change for the person's own shard if some shares there still have older copies. These are shares that did not fit into the batch,
+ * were granted in the meantime, or were left out because the person has reached the limit on share updates.
  */
 export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Instant) => {
   const { consumerId, shard, changed, revision } = fanOut;
@@ -171,7 +171,7 @@ export const insertOwnShardFanout = (db: Database, fanOut: FieldFanout, now: Ins
     .onConflictDoUpdate(mergeIntoWaiting(now));
 };
 
-const leaseMs = minuteMs; // one batch takes less time
+const leaseMs = minuteMs; // longer than one batch takes
 
 /** Claims the most overdue change for one minute. Returns null if no change is due. */
 export const claimFieldFanout = async (db: Database, now: Instant): Promise<FieldFanout | null> => {

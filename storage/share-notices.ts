@@ -1,4 +1,4 @@
-// Emails about shares that must be sent at a certain time. A row stays until its email is in the outbox or no longer needed.
+// Emails about shares that must be sent at a certain time. A row stays until its email is in the outbox or is no longer needed.
 import { eq, inArray, sql } from "drizzle-orm";
 import type { ShareId } from "../core/ids.ts";
 import { getShareStatus } from "../core/shares/share.ts";
@@ -11,13 +11,13 @@ import { businesses, shareNotices, shares } from "./schema.ts";
 export type ShareNotice = Pick<typeof shareNotices.$inferSelect, "shareId" | "kind">;
 
 /**
- * Schedules an email to the person. It is sent if the business does not acknowledge the revocation by the deadline. Belongs in the batch
+ * Schedules an email to the person, which is sent if the business does not acknowledge the revocation by the deadline. Must be in the batch
  * that revokes the share.
  */
 export const insertOverdueNotice = (db: Database, shareId: ShareId, ceaseBy: Instant) =>
   db.insert(shareNotices).values({ shareId, kind: "overdue", nextAt: ceaseBy + 1 });
 
-const leaseMs = minuteMs; // one page of notices takes less time
+const leaseMs = minuteMs; // longer than one page of notices takes
 
 /** Claims up to `max` due notices for one minute, most overdue first. */
 export const claimShareNotices = (db: Database, now: Instant, max: number): Promise<readonly ShareNotice[]> =>

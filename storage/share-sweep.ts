@@ -1,5 +1,5 @@
-// Records expiry warnings and expirations of due shares. One batch handles up to 2,000 shares. The first statement marks each share with
-// the ID of the run, unless the share has changed since it was read. The other statements handle only marked shares.
+// The sweep: records expiry warnings and expirations of due shares. One batch handles up to 2,000 shares. Its first statement marks each
+// share with the ID of the run, unless the share has changed since it was read. The other statements handle only marked shares.
 import { and, eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId, ConsumerId } from "../core/ids.ts";
@@ -12,7 +12,7 @@ import { allOf, jsonTable } from "./query.ts";
 import { shareClockOffsetField, ownerTime } from "./sandbox-clocks.ts";
 import { sandboxClocks, shareNotices, shares } from "./schema.ts";
 
-export const maxSweptShares = 2_000; // their data is one bound value of 1.2 MB; D1 allows 2 MB
+export const maxSweptShares = 2_000; // the data of this many shares is one bound value of 1.2 MB, and D1 allows 2 MB
 /** The limit while someone is waiting: a developer who has moved a sandbox clock, or a person who deletes an account. */
 export const maxSweptInRequest = 1_000;
 
@@ -73,8 +73,8 @@ export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Ins
     .all();
 
 /**
- * Builds the data of a warning or expiration. If the clock was moved beyond both warnings, sends only the later one. If it was moved beyond
- * the expiration, records only the expiration.
+ * Builds the data of a warning or expiration. If the sandbox clock was moved beyond both warnings, sends only the later one. If it was
+ * moved beyond the expiration, records only the expiration.
  */
 const toSweepRow = (share: DueShare, realTime: Instant) => {
   const now = realTime + share.clockOffsetMs;

@@ -1,5 +1,5 @@
-// Reads shares for businesses, for people, and for changes. The business's shard stores the share. A share's status depends on its state
-// and on the current time. SPEC Share.
+// Reads shares for businesses, for people, and for changes. A share is stored in the business's shard. Its status depends on its state and
+// on the current time. SPEC Share.
 import { and, desc, eq, gt, inArray, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -73,8 +73,9 @@ const maxUnswept = 500;
 
 /**
  * Returns a page of shares after `startingAfter`, newest first. Returns null if the share `startingAfter` does not belong to the owner. A
- * list of expired shares includes shares that were not swept yet. The query finds these through the index on the due time, because SQLite
- * would otherwise read every active share. If the sweep is far behind, the query finds only the 500 that have been due longest.
+ * list of expired shares includes shares whose expiration the sweep has not recorded yet. The query finds these through the index on the
+ * due time, because SQLite would otherwise read every active share. If the sweep is far behind, the query finds only the 500 shares that
+ * have been due longest.
  */
 export const listSharesByOwner = async (
   db: Database,
@@ -216,7 +217,9 @@ export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwn
 export const listSharesByIds = async (db: Database, ids: readonly ShareId[], now: Instant): Promise<readonly Share[]> =>
   (await selectShares(db).where(inArray(shares.id, jsonList(ids)))).map((row) => toShare(row, now));
 
-/** Lists active shares in a business's sandbox, oldest first. Includes shares that have expired but were not swept yet. */
+/**
+ * Lists active shares in a business's sandbox, oldest first. Includes shares that have expired but whose expiration is not recorded yet.
+ */
 export const listActiveTestShareIds = async (db: Database, businessId: BusinessId, max: number): Promise<readonly ShareId[]> => {
   const rows = await db
     .select({ id: shares.id })
@@ -316,7 +319,9 @@ export const findPersonShare = async (db: Database, id: ShareId, consumerId: Con
   return row === undefined ? null : { ...row, share: toShare(row.share, now), history };
 };
 
-/** The person and, optionally, one business. If the person has no account, only shares with the verified email address are found. */
+/**
+ * The person and, optionally, one business. If the person has no account, only shares that contain the verified email address are found.
+ */
 interface NamedPerson {
   readonly addressIndex: AddressIndex;
   readonly consumerId: ConsumerId | null;
@@ -369,7 +374,7 @@ export const listSharesToEnd = async (
 
 const exportPageSize = 200;
 
-/** Lists all shares that a person has ever made in this shard, oldest first, with the sealed values at the time of the grant. */
+/** Lists all shares that a person has ever made in this shard, oldest first, with the sealed values at the time of each grant. */
 export const listSharesForExport = async (db: Database, consumerId: ConsumerId, now: Instant) => {
   const { subjectHash, subjectSealed } = shares;
   const { country } = businesses;

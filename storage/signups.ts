@@ -43,7 +43,7 @@ export const insertSignup = async (db: Database, vault: Vault, { email, ...signu
   return [insertIf(db, signups, row, isCodeUsable(codeId))] as const;
 };
 
-/** Returns null if the sign-up does not exist or has expired. */
+/** Finds an open sign-up. Returns null if the sign-up does not exist or has expired. */
 export const findOpenSignup = async (db: Database, vault: Vault, id: string, now: Instant) => {
   const { emailIndex, emailSealed, requestSealed, expiresAt } = signups;
   const row = await db

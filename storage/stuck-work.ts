@@ -8,11 +8,11 @@ import { hasUnrecordedEntry, isRecorded } from "./audit-entries.ts";
 import { isUnplacedEvent } from "./public-events.ts";
 import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox, policyPages } from "./schema.ts";
 
-const stuckAfterMs = 10 * minuteMs; // a job tries to do this work every minute
+const stuckAfterMs = 10 * minuteMs; // a job attempts this work every minute
 
 /**
- * How many of the oldest changes are searched for unrecorded audit entries. There is no need to count all entries, because a single one
- * already causes an alert.
+ * Only this many of the oldest changes are searched for unrecorded audit entries. There is no need to count all entries, because a single
+ * one already causes an alert.
  */
 const maxJudgedChanges = 2_000;
 

@@ -45,7 +45,7 @@ export interface Rewrapper {
   readonly currentVersion: string;
   /**
    * Wraps the data key of a sealed value, or a record key, with the current master key. Returns null if the current key already wraps it,
-   * or if no master key wraps it. Throws if the key version is not available.
+   * or if it was not wrapped with a master key. Throws if the key version is not available.
    */
   readonly rewrap: (sealed: string) => Promise<string | null>;
 }
@@ -103,10 +103,13 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // i
 const wrappedBytes = 40; // AES-KW adds 8 bytes to a 32-byte key (RFC 3394)
 const nonceBytes = 12; // a random nonce cannot repeat under a key, because each data key seals only one value
 
-/** The only version of a record key, which never changes. */
+/** The version in values that are sealed with a record key. A record key is never replaced, so it has only this version. */
 const recordKeyVersion = "r";
 
-/** Throws if a part contains a vertical bar, because different contexts could then have the same text. */
+/**
+ * Builds the additional authenticated data. Throws if a part contains a vertical bar, because different contexts could then have the same
+ * text.
+ */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {
   const parts = ["svc1", context.table, context.record, context.field, context.owner, version];
   if (parts.some((part) => part.includes("|"))) throw new Error("vault: a part of an encryption context contains a bar");
@@ -122,7 +125,7 @@ const toText = (bytes: Uint8Array<ArrayBuffer>, { isCompressed = false }: Encryp
 const wrapWithKey = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await crypto.subtle.wrapKey("raw", key, by, "AES-KW"));
 
-/** Wrapping keys by version. `current` is the version that wraps new values. */
+/** Master keys, or a record key, by version. New values are wrapped with the version `current`. */
 interface WrappingKeys {
   readonly byVersion: ReadonlyMap<string, CryptoKey>;
   readonly current: string;
@@ -139,7 +142,7 @@ interface SealedParts {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Throws if the sealed value is malformed or its key version is not available. */
+/** Parses a sealed value. Throws if it is malformed or its key version is not available. */
 const parseSealed = ({ byVersion }: WrappingKeys, sealed: string): SealedParts => {
   const dot = sealed.indexOf(".");
   const prefix = sealed.slice(0, dot);
@@ -159,7 +162,7 @@ export const sealedToHex = (sealed: string): string => {
   return toHex(encodeUtf8(sealed.slice(0, start))) + toHex(bytes);
 };
 
-/** Converts these bytes back to the sealed value. */
+/** Converts the bytes from `sealedToHex` back to the sealed value. */
 export const sealedFromBytes = (bytes: Uint8Array): string => {
   const start = bytes.indexOf(0x2e) + 1;
   return decoder.decode(bytes.subarray(0, start)) + toBase64Url(bytes.subarray(start));
@@ -171,7 +174,7 @@ const masterSealedPattern = /^([1-9][0-9]{0,3})(?:-[1-9][0-9]{0,3})?\.[A-Za-z0-9
 /** Returns the version of the master key that wraps this value, or null if no master key wraps it. */
 export const findMasterKeyVersion = (sealed: string): string | null => masterSealedPattern.exec(sealed)?.[1] ?? null;
 
-/** The number of characters after the dot that contain bits of the wrapped key. */
+/** The number of characters after the dot that encode the wrapped key. */
 const wrappedCharacters = Math.ceil((wrappedBytes * 4) / 3);
 
 const getCiphertext = (sealed: string): string => sealed.slice(sealed.indexOf(".") + 1 + wrappedCharacters);
@@ -224,7 +227,7 @@ const storedIndexPattern = /^(?:([1-9][0-9]{0,3})\.)?([0-9a-f]{32})$/;
 
 /**
  * An index is one block of the cipher, so encrypting it is deterministic and can be reversed. Rows with the same address therefore have
- * equal indexes, and an index can be encrypted with another key without knowing the address.
+ * equal indexes. An index can also be re-encrypted with another key without knowing the address.
  */
 const createIndexReader = ({ current, others }: LinkKeys): IndexReader => {
   const keys = [current, ...others];
@@ -246,7 +249,7 @@ const createIndexReader = ({ current, others }: LinkKeys): IndexReader => {
 
 const wrappingUses: ("wrapKey" | "unwrapKey")[] = ["wrapKey", "unwrapKey"];
 
-/** Throws if there are no master keys. */
+/** Opens the vault. Throws if there are no master keys. */
 export const openVault = async (keys: VaultKeys): Promise<Vault> => {
   const byVersion = new Map<string, CryptoKey>();
   for (const [version, bytes] of keys.masterKeys) {
@@ -284,7 +287,7 @@ export const openVault = async (keys: VaultKeys): Promise<Vault> => {
       const key = await crypto.subtle.unwrapKey("raw", bytes, masterKey, "AES-KW", "AES-KW", false, wrappingUses);
       return createSealer({ byVersion: new Map([[recordKeyVersion, key]]), current: recordKeyVersion });
     },
-    // Hashes the value first, so that a caller can send the SHA-256 of an email address or phone number instead.
+    // The value is hashed first, so that a caller can send the SHA-256 of an email address or phone number instead of the value.
     blindIndex: async (kind, comparable) => indexes.readIndex(await keyed128(`${kind}:${sha256Hex(comparable)}`)),
     codeHash: async (purpose, code) => indexes.readIndex(await keyed128(`code:${purpose}\n${code}`)),
     certificateBytes: async (idempotencyKeyHash) => (await keyed(`certificate:${idempotencyKeyHash}`)).subarray(0, 15),

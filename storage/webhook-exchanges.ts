@@ -10,10 +10,10 @@ interface ExchangeOwner {
 
 const exchangeContext = columnContext("attempt", "exchange");
 
-/** `sealer` is the vault or, for an event about shared details, the sealer with the share's key. */
+/** Seals an exchange. `sealer` is the vault or, for an event about shared details, the sealer with the share's key. */
 export const sealExchange = (sealer: Sealer, { deliveryId, businessId }: ExchangeOwner, exchange: WebhookExchange): Promise<string> =>
   sealer.seal(exchangeContext(deliveryId, businessId), JSON.stringify(exchange));
 
-/** Throws if the exchange was sealed for another delivery or business. */
+/** Opens an exchange. Throws if the exchange was sealed for another delivery or business. */
 export const openExchange = async (sealer: Sealer, { deliveryId, businessId }: ExchangeOwner, sealed: string): Promise<WebhookExchange> =>
   JSON.parse(await sealer.open(exchangeContext(deliveryId, businessId), sealed)) as WebhookExchange;

@@ -12,6 +12,6 @@ const secretContext = columnContext("endpoint", "secret");
 export const sealWebhookSecret = (vault: Vault, { endpointId, businessId }: SecretOwner, secret: string): Promise<string> =>
   vault.seal(secretContext(endpointId, businessId), secret);
 
-/** Throws if the secret was sealed for another endpoint or business. */
+/** Opens a sealed secret. Throws if the secret was sealed for another endpoint or business. */
 export const openWebhookSecret = (vault: Vault, { endpointId, businessId }: SecretOwner, sealed: string): Promise<string> =>
   vault.open(secretContext(endpointId, businessId), sealed);

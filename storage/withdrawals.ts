@@ -1,5 +1,5 @@
-// Withdrawals of whole certificates. A withdrawal's primary key is the ID of its certificate. Therefore, if several batches withdraw the
-// same certificate, only one is committed. The others are rolled back with their audit entries, anchors, events and emails. SPEC
+// Withdrawals of whole certificates. The primary key of a withdrawal is the ID of its certificate. If several batches withdraw the same
+// certificate, only one is therefore committed. The others are rolled back with their audit entries, anchors, events and emails. SPEC
 // Withdrawal.
 import { asc, desc, eq, gt, inArray, lte, ne, sql, type SQL } from "drizzle-orm";
 import { listStoredForms, type AddressIndex } from "../core/access/address-index.ts";
@@ -51,7 +51,10 @@ const selectByCertificate = (row: SQL) =>
     .leftJoin(ceaseAcknowledgements, eq(ceaseAcknowledgements.certId, withdrawals.certId))
     .where(eq(withdrawals.certId, certificates.id));
 
-/** Fields for queries on `certificates`: the withdrawal without its proof, and with it. Null while the certificate is active. */
+/**
+ * Fields for queries on `certificates`: the withdrawal, first without and then with its proof. Both are null while the certificate is
+ * active.
+ */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
 
@@ -127,7 +130,10 @@ export const findWithdrawable = async (db: Database, vault: IndexReader, certId:
     hasOtherShards: hasIssuingShards || shardOfId(certId) !== shardOfId(certificate.businessId),
     /** The blind indexes of all email addresses and phone numbers on the certificate. Empty if the person's data is erased. */
     addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])].map(vault.readIndex),
-    /** The token hashes of the links in the receipts of duplicates. The token of the certificate's own link is derived. */
+    /**
+     * The token hashes of the links in the receipts of duplicates. The token of the certificate's own link is not stored, because it is
+     * derived.
+     */
     twinTokenHashes: twins.map((twin) => twin.manageTokenHash),
     /** The blind indexes of all email addresses on the certificate. A code sent to any of them can withdraw consent. */
     emailIndexes: (emailIndexes ?? []).map(vault.readIndex),
@@ -151,7 +157,7 @@ interface AddressScope {
  * `issuedUntil`.
  */
 export interface AddressWithdrawalScope extends AddressScope {
-  /** Certificates that were issued later are new consent. */
+  /** When consent was withdrawn. Certificates issued later are new consent. */
   readonly issuedUntil: Instant;
 }
 
@@ -160,7 +166,7 @@ const named = certificateAddresses;
 /** Counts stop at this number, because anyone can create any number of certificates about a person. */
 export const maxCounted = 1_000;
 
-const maxCompoundTerms = 5; // D1's limit for one compound SELECT
+const maxCompoundTerms = 5; // D1's limit for the number of terms in a compound SELECT
 
 /** Builds the union of any number of selects. Nests them if there are more than D1 allows in one compound SELECT. */
 const unionOf = (selects: readonly SQL[]): SQL => {

@@ -1,5 +1,5 @@
-// Webhook endpoints that have been failing for a long time, for operators. A row is written when the owners are notified. A check deletes
-// the row once the endpoint responds again or no longer exists.
+// Webhook endpoints that have been failing for a long time, for operators. A row is written when the owners are notified. A background
+// check deletes the row once the endpoint responds again or no longer exists.
 import { eq, sql } from "drizzle-orm";
 import type { BusinessId, WebhookId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
@@ -17,7 +17,7 @@ export interface FailingEndpoint {
   readonly since: Instant;
 }
 
-/** Does nothing if the endpoint is already saved. */
+/** Saves a failing endpoint. Does nothing if the endpoint is already saved. */
 export const insertFailingEndpoint = (db: Database, { webhookId, since, ...of }: FailingEndpoint, now: Instant) =>
   db
     .insert(outbox)

@@ -17,7 +17,9 @@ const leaseMs = 60 * secondMs; // longer than the provider's timeout of 10 s, so
 const messageContext = selfOwnedContext("mail_outbox", "message");
 
 export type NewMail = TemplatedMail & {
-  /** If null, the row causes the same work but no email. Response times then do not reveal whether an address is known. */
+  /**
+   * If null, the row causes the same work as an email, but nothing is sent. Response times then do not reveal whether an address is known.
+   */
   readonly to: string | null;
   /** English by default. */
   readonly language?: MailLanguage;
@@ -75,7 +77,7 @@ export const sealMail = (vault: Vault, mail: Omit<NewMail, "onlyIf" | "certId">)
 
 const { ord, id, template, messageSealed: sealed, attempts, nextAt, giveUpAt } = mailOutbox;
 
-/** The number of emails that a claim examines. The outbox has more only if the provider is down. */
+/** The number of emails that a claim examines. The outbox contains more only if the provider is down. */
 const maxLookedAt = 1_500;
 
 /**
@@ -108,9 +110,9 @@ export const postponeMail = (db: Database, mail: DueMail, at: Instant) =>
   db.update(mailOutbox).set({ nextAt: at }).where(eq(ord, mail.ord));
 
 /**
- * Returns true if the first attempt to send an email is in progress. Used by the development mailbox. A claimed email is due at the end of
- * its lease, but after a failed first attempt it is due sooner. Therefore, a due time beyond half the lease means that the attempt is in
- * progress.
+ * Returns true if the first attempt to send an email is in progress. Used by the development mailbox. While the first attempt is in
+ * progress, the email is due at the end of its lease. After a failed first attempt, it is due sooner. A due time beyond half the lease
+ * therefore means that the attempt is in progress.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db

@@ -11,7 +11,7 @@ import type { IndexReader } from "../vault.ts";
 import { claimDueRows } from "./claim.ts";
 import type { AddressWithdrawalScope } from "../withdrawals.ts";
 
-const leaseMs = minuteMs; // one batch takes less time
+const leaseMs = minuteMs; // longer than one batch takes
 
 export interface WithdrawalWork extends AddressWithdrawalScope {
   /** The certificate that was withdrawn first. */
@@ -24,8 +24,8 @@ export interface WithdrawalWork extends AddressWithdrawalScope {
 }
 
 /**
- * Saves the remaining work, in the batch of the first withdrawal. The work is due immediately. Does nothing if the shard already has it.
- * The row contains all forms of each index, because other queries compare them with the indexes on certificates.
+ * Saves the remaining work. Must be in the batch of the first withdrawal. The work is due immediately. Does nothing if the shard already
+ * has it. The row contains all forms of each index, because other queries compare them with the indexes on certificates.
  */
 export const insertWithdrawalWork = (db: Database, { issuedUntil, addressIndexes, ...work }: WithdrawalWork) =>
   db
