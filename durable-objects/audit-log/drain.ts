@@ -6,7 +6,7 @@ import type { Database } from "../../storage/database.ts";
 import type { AppendOutcome, AuditRow } from "./tables.ts";
 
 const entriesPerPage = 500;
-const pagesPerRun = 20; // 10,000 entries take a few seconds; the platform stops an alarm after 15 minutes
+const pagesPerRun = 20; // up to 10,000 entries, which take a few seconds; the platform stops an alarm after 15 minutes
 
 export interface DrainResult {
   readonly appended: number;
@@ -21,7 +21,7 @@ export interface DrainOutcome {
 }
 
 export interface DrainPorts {
-  /** The shard of the audit log. The drain reads only entries for this log. */
+  /** The shard that the audit log is named after. The drain reads only entries for this log. */
   readonly auditLog: ShardId;
   /** Appends entries. Returns null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;
@@ -43,7 +43,7 @@ const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: Dr
     return new Set(entries.filter(({ id }) => malformed.has(id)).map(({ ord }) => String(ord)));
   };
   const canContinue = async (): Promise<boolean> => {
-    if (pages > 0) await scheduler.wait(0); // lets other objects run, because all objects of a local runtime share one thread
+    if (pages > 0) await scheduler.wait(0); // all objects of a local runtime share one thread, so this lets other objects run
     pages += 1;
     return pages <= pagesPerRun;
   };

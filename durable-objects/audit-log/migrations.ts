@@ -2,9 +2,9 @@
 import { logTables } from "../transparency-log/migrations.ts";
 
 /**
- * The head of a chain is its newest entry. The heads of all chains are the leaves of a tree. Each row of `heads_record` stores the root of
- * this tree. The tree changes with every entry, but proofs need it as it was at the newest record. `chain` and `head_node` therefore store
- * both states:
+ * The head of a chain is its newest entry. The heads of all chains are the leaves of a tree, and each row of `heads_record` stores the root
+ * of this tree. The tree changes with every entry, but proofs need the tree as it was at the newest record. The tables `chain` and
+ * `head_node` therefore store both states:
  * - `epoch` is the number of records that existed when the row was last written.
  * - If a record was added since then, the row itself is the state at the newest record.
  * - Otherwise, the `sealed` columns contain that state. They are null if the row did not exist at that time.

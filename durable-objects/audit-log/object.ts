@@ -41,9 +41,9 @@ export interface AuditEnv extends TileEnv {
   readonly [name: string]: unknown;
 }
 
-const batchWindowMs = 50; // requests that end within this time are processed together
-const retryMs = 15 * secondMs; // the delay of the alarm that resumes the work if the process dies
-const frozenRetryMs = minuteMs; // an operator must inspect the log before it can continue
+const batchWindowMs = 50; // requests that arrive within this time are processed together
+const retryMs = 15 * secondMs; // if the process dies, an alarm resumes the work after this delay
+const frozenRetryMs = minuteMs; // a frozen log continues only after an operator has inspected it
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
   readonly #proofBudget = new Budget(proofsPerSecond);
@@ -53,8 +53,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   constructor(ctx: DurableObjectState, env: AuditEnv) {
     super(ctx, env, auditLogSteps);
     const { storage } = ctx;
-    // When the platform starts the object for an alarm, the name may be missing. Therefore, the object stores its name as soon as it is
-    // known.
+    // When the platform starts the object for an alarm, the name may be missing, so the object stores its name as soon as it is known.
     if (ctx.id.name !== undefined && findMeta(storage.sql, "shard") === null) setMeta(storage.sql, "shard", ctx.id.name);
     this.#proofPorts = {
       storage,
@@ -105,9 +104,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Returns a page of a chain, newest entry first, starting before `beforeSeq`. `belowSize` reads the chain as it was when the log had that
-   * size. `about` limits the page to entries about these entity IDs, and `types` to entries of these types. Returns null for a chain
-   * without entries.
+   * Returns a page of a chain, newest entry first, starting before `beforeSeq`. The page shows the chain as it was when the log had the
+   * size `belowSize`. `about` limits the page to entries about these entity IDs, and `types` to entries of these types. Returns null for a
+   * chain without entries.
    */
   getChainPage(
     chain: string,
@@ -142,14 +141,14 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * Returns the same entries as `listEntries`, with proofs. All proofs use the first checkpoint that covers all of these entries, so later
-   * calls return the same proofs until the log's keys change. If no record of heads contains the chain yet, first adds one, unless the log
+   * calls return the same proofs until the log's keys change. If no record of heads contains the chain yet, adds one first, unless the log
    * is frozen. Returns null if there are no entries, or if the log was frozen before it signed a checkpoint that covers them.
    */
   getTrail(chain: string, changeIds: readonly string[]): Promise<TrailProof | null> {
     return buildTrail(this.#proofPorts, chain, changeIds);
   }
 
-  /** Schedules a read of the change logs within 50 ms. Calls within these 50 ms share one alarm. */
+  /** Schedules a drain (a read of the change logs) within 50 ms. Calls within these 50 ms share one alarm. */
   async requestDrain(): Promise<void> {
     const soon = Date.now() + batchWindowMs;
     const alarmAt = await this.ctx.storage.getAlarm();
@@ -157,8 +156,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Appends the entries that were committed before the call, in one shard or in all shards. Call it to read your own writes. `hasMore` is
-   * true if there were more entries than one call can append. Returns null if the log is frozen. Rejects if a shard fails.
+   * Appends the entries that were committed before the call, in one shard or in all shards. Call it before reading entries that the caller
+   * has just committed. `hasMore` is true if there were more entries than one call can append. Returns null if the log is frozen. Rejects
+   * if a shard fails.
    */
   async drainNow(shard: ShardId | null = null): Promise<DrainResult | null> {
     const { result, fault } = await this.#drain(shard);
@@ -186,7 +186,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
       const { result, fault } = await this.#drain(null);
       if (result === null) await storage.setAlarm(Date.now() + frozenRetryMs);
       else if (result.hasMore) await storage.setAlarm(Date.now());
-      // If the alarm time has changed, a request has set the alarm during this run. Keep that alarm, because this run may have missed the
+      // If the alarm time has changed, a request set the alarm during this run. That alarm is kept, because this run may have missed the
       // new entries.
       else if (fault === null && (await storage.getAlarm()) === retryAt) await storage.deleteAlarm();
     } catch (error) {
@@ -200,7 +200,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     await this.requestUpload();
   }
 
-  /** Serves the part of the log that anyone may read. It contains only hashes. */
+  /** Serves the public part of the log, which contains only hashes. */
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const base = `/audit/${this.#getShard()}/`;

@@ -23,7 +23,7 @@ export interface EntryProof {
 }
 
 export interface TrailProof extends ChainState {
-  /** Oldest first. */
+  /** The entries, oldest first. */
   readonly entries: readonly StoredEntry[];
   /** The c2sp.org/tlog-proof@v1 of each entry, in the order of `entries`. */
   readonly proofs: readonly string[];
@@ -87,7 +87,7 @@ export const buildTrail = async (ports: ProofPorts, chain: string, changeIds: re
   const entries = tables.listEntriesByChangeIds(sql, chain, changeIds);
   const state = tables.findChainState(sql, chain);
   const last = entries.at(-1);
-  // Adds the record before signing, so that one checkpoint covers both the entries and the record.
+  // The record is added before signing, so that one checkpoint covers both the entries and the record.
   if (last !== undefined && findFreezeReason(sql) === null)
     storage.transactionSync(() => tables.recordHeadsForNewChain(sql, chain, Date.now()));
   const checkpoint = last === undefined ? null : await findFirstCheckpoint(ports, Number(last.log_index) + 1);

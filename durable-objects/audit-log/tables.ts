@@ -47,7 +47,7 @@ const isValidRow = (row: AuditRow): boolean =>
   Number.isFinite(new Date(row.at).getTime()) &&
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
-const dedupeBytes = 16; // the IDs are random, so 128 bits are enough to avoid collisions
+const dedupeBytes = 16; // the IDs are random, so 128 bits are enough to make collisions impossible in practice
 
 /** Builds the key that identifies an entry. One change can add an entry to two chains under the same ID, so the key includes the chain. */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`).subarray(0, dedupeBytes);
@@ -234,7 +234,7 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
 
 /**
  * Adds a record of heads if no record contains the chain yet. Without this record, the log could not prove that the chain is complete until
- * the interval ends.
+ * the end of the 15-minute interval.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
@@ -389,7 +389,7 @@ export const listEntriesByChangeIds = (sql: SqlStorage, tag: string, changeIds: 
     .sort((a, b) => a.seq - b.seq)
     .map((row) => toStoredEntry(tag, row));
 
-/** Returns null for a chain without entries. */
+/** Returns the newest entry of a chain, or null for a chain without entries. */
 export const findChainState = (sql: SqlStorage, tag: string): ChainState | null => {
   const chain = findChain(sql, tag);
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };

@@ -36,7 +36,7 @@ export interface DeliveryList {
 
 /** The data for an endpoint's page in the portal. */
 export interface EndpointOverview extends EndpointActivity {
-  /** Null if `before` is not a delivery to this endpoint (see `listDeliveries`). */
+  /** The newest deliveries. Null if `before` is not a delivery to this endpoint (see `listDeliveries`). */
   readonly page: DeliveryList | null;
 }
 
@@ -51,7 +51,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     this.#sender = new Sender(ctx.storage);
     if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
-    // The previous process may have died before it set its next alarm. This alarm runs now and schedules the next one.
+    // The previous process may have died before it set its next alarm. This alarm runs at once and schedules the next one.
     if (tables.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
     else if (tables.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }
@@ -67,7 +67,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     try {
       return await this.#portsPromise;
     } catch (error) {
-      this.#portsPromise = undefined; // so that the next call tries again
+      this.#portsPromise = undefined; // the next call then opens the ports again
       throw error;
     }
   }
@@ -103,7 +103,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
       tables.saveSettings(storage.sql, settings, 0);
       return tables.insertEvents(storage.sql, events, upTo, newDeliveryId, clock());
     });
-    await this.#sendSoon(); // nothing is awaited between the rows and the alarm, so both are written together
+    await this.#sendSoon(); // nothing is awaited between writing the rows and setting the alarm, so both are written together
     return received;
   }
 
@@ -141,7 +141,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: tables.toDelivery(row, settings.endpointId) }));
   }
 
-  /** Returns null if the queue is not open. */
+  /** Returns the data for the endpoint's page in the portal, or null if the queue is not open. */
   getOverview(limit: number, before: string | null, status: DeliveryFilter | null): EndpointOverview | null {
     const activity = this.getActivity();
     return activity === null ? null : { ...activity, page: this.listDeliveries(limit, before, status) };
@@ -185,7 +185,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return this.#isOpen() ? tables.countFailed(this.ctx.storage.sql, since) : 0;
   }
 
-  /** Requeues deliveries that have failed since `since`. `hasMore` is true if failed deliveries remain for another call. */
+  /** Requeues deliveries that have failed since `since`. `hasMore` is true if more failed deliveries remain than one call can requeue. */
   async recoverFailed(since: Instant): Promise<RecoveryResult> {
     const { clock } = await this.#getPorts();
     if (!this.#isOpen()) return { queued: 0, hasMore: false };
@@ -205,7 +205,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     let ports: DeliveryPorts | null = null;
     try {
       ports = await this.#getPorts();
-      // This alarm resumes the work if the process dies. Not awaited here, so that the alarm and the first claims share one disk write.
+      // This alarm resumes the work if the process dies. The code does not wait for it here, so that the alarm and the first claims share
+      // one disk write.
       const armed = storage.setAlarm(Date.now() + attemptLeaseMs);
       await Promise.all([armed, this.#sender.sendDueDeliveries(ports)]);
       if (this.#sender.isStopped) return;

@@ -6,16 +6,16 @@ import type { EndpointHealth, EndpointSettings, OutgoingDelivery, SendResult } f
 export interface DeliveryPorts {
   readonly clock: Clock;
   /**
-   * The maximum delay of the alarm that sends deliveries. Infinite, except in development, where moving the clock ahead can make a delivery
-   * due before the alarm runs.
+   * The maximum delay of the alarm that sends deliveries. It is infinite except in development, where moving the clock ahead can make a
+   * delivery due before the alarm runs.
    */
   readonly maxAlarmDelayMs: number;
   /** How long a run that has sent a delivery waits for another event before it ends. */
   readonly idleRunMs: number;
   readonly newDeliveryId: () => string;
-  /** Must not reject. */
+  /** Sends a delivery. Must not reject. */
   readonly send: (delivery: OutgoingDelivery) => Promise<SendResult>;
-  /** Counts an attempt to a host that has not returned a 2xx status for the business yet. Must be called before the attempt is sent. */
+  /** Counts an attempt to a host that has not returned a 2xx status for the business yet. Must be called before each such attempt. */
   readonly takeHostAttempt: (settings: EndpointSettings) => Promise<HostPermit>;
   /** Records that the endpoint's host has returned a 2xx status for the business. */
   readonly recordHostSuccess: (settings: EndpointSettings) => Promise<void>;

@@ -25,8 +25,8 @@ interface FinishedAttempt {
 }
 
 const stopClaimingAfterMs = 45 * secondMs; // the last attempts take another 10 s; the platform stops an alarm after 15 minutes
-const batchWindowMs = 2; // about as long as one disk write
-const hostOutageWaitMs = 5 * secondMs; // the pause if DestinationHost does not respond and the attempt cannot be counted
+const batchWindowMs = 2; // attempts that end within this time share a disk write, which takes about as long
+const hostOutageWaitMs = 5 * secondMs; // the pause after which an attempt is requested again if DestinationHost does not respond
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
@@ -50,16 +50,16 @@ export class Sender {
     this.#wake?.();
   }
 
-  /** Tells the current run to look for due deliveries again. Returns false if no run is in progress. */
+  /** Makes the current run look for due deliveries again. Returns false if no run is in progress. */
   wake(): boolean {
     this.#wake?.();
     return this.#wake !== null;
   }
 
   /**
-   * Sends due deliveries for up to 45 seconds. When none is due or in progress, a run that has sent a delivery waits up to 100 ms for the
-   * next event. Starts the next delivery as soon as an attempt ends. Disk writes limit the throughput of a busy endpoint. Therefore,
-   * attempts that end at about the same time are recorded in one write, together with the next claims.
+   * Sends due deliveries for up to 45 seconds. When no delivery is due or in progress, a run that has sent one waits up to 100 ms for the
+   * next event. The next delivery starts as soon as an attempt ends. Disk writes limit the throughput of a busy endpoint, so attempts that
+   * end at about the same time are recorded in one write, together with the next claims.
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
@@ -71,8 +71,8 @@ export class Sender {
     let hasSent = false;
     try {
       for (;;) {
-        // Create this promise before looking for due rows. Otherwise, a push that arrives between the search and the wait could not wake
-        // the run.
+        // This promise must exist before the search for due rows. Otherwise, a push that arrives between the search and the wait could not
+        // wake the run.
         const { promise: woken, resolve } = Promise.withResolvers<void>();
         let isWoken = false;
         this.#wake = () => {
@@ -101,7 +101,7 @@ export class Sender {
           if (!isWoken) return; // nothing is awaited after this check, so a later push sets an alarm
           continue;
         }
-        // After 45 seconds, wait only for running attempts. Do not wait if an attempt has already ended during `#alertIfNeeded`.
+        // After 45 seconds, only wait for running attempts. If an attempt has already ended during `#alertIfNeeded`, do not wait.
         if (finished.length === 0)
           await (Date.now() < stopAt ? this.#waitForWork(ports, running, capacity, woken) : Promise.race(running.values()));
         if (finished.length > 0) await this.#waitForBatch(running);

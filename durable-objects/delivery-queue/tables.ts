@@ -34,7 +34,7 @@ import { findNextAttemptPruneAt, insertAttempt, pruneAttempts } from "./attempts
 
 const rowsPerPrune = 1_000; // deleting this many takes a few milliseconds
 
-/** Returns false for a queue that was never opened or was deleted. */
+/** Returns whether the queue is open. A queue that was never opened, or was deleted, has no tables. */
 export const hasDeliveryTables = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'queue'").toArray().length > 0;
 
@@ -48,8 +48,8 @@ type QueueRow = SettingsRow & {
   last_delivery_at: number | null;
   last_status: number | null;
   /**
-   * The last host in this endpoint's URL that is known to have returned a 2xx status to the business. If the URL now has another host, that
-   * host is unproven.
+   * The last host of this endpoint that is known to have returned a 2xx status for the business. If the endpoint's URL now has a different
+   * host, that host is unproven.
    */
   proven_host: string | null;
   /** No delivery is sent before this time, because the unproven host has reached a limit. */
@@ -117,7 +117,7 @@ export const insertEvents = (
   const queue = findQueueRow(sql);
   if (queue === null) throw new Error("delivery queue is not open");
   for (const event of events) {
-    if (event.seq <= queue.received) continue; // it was received earlier, and its delivery may already have been deleted
+    if (event.seq <= queue.received) continue; // the event was received earlier, and its delivery may already have been deleted
     sql.exec(
       `INSERT INTO delivery (seq, id, event_id, type, share_id, cert_id, data_sealed, happened_at, created_at,
          status, attempt, due, interruptions, unready) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, 0, 0)`,
@@ -159,7 +159,7 @@ export type DeliveryRow = {
   duration_ms: number | null;
   delivered_at: number | null;
   ended_at: number | null;
-  /** 1 if `recoverFailed` has requeued the delivery and no attempt has ended since then. */
+  /** 1 if `recoverFailed` has requeued the delivery and no attempt has ended since then; otherwise 0. */
   resend: number;
   failed_at: number | null;
 };
@@ -310,8 +310,8 @@ export const cancelDelivery = (sql: SqlStorage, claimed: DeliveryRow, now: Insta
 /**
  * Requeues interrupted attempts, so that they are due immediately. An attempt is interrupted if its process died or its lease expired. The
  * receiver did not cause this, so the next attempt keeps the same number. After `maxForgivenInterruptions`, an interruption counts as a
- * failed attempt. `all` also requeues attempts whose lease has not expired. Set `all` when the process starts, because no attempts are in
- * progress then.
+ * failed attempt. If `all` is true, also requeues attempts whose lease has not expired. Set `all` when the process starts, because no
+ * attempts can be in progress then.
  */
 export const requeueInterrupted = (sql: SqlStorage, now: Instant, all: boolean): void => {
   const rows = sql
@@ -362,7 +362,7 @@ export const findDeliveryRow = (sql: SqlStorage, id: string): DeliveryRow | null
 
 /**
  * Saves the result of a replay. A success ends the delivery: no further attempt is sent, and the result of an attempt in progress is
- * ignored. A failure is only added to the list of attempts. In both cases, the delivery's number of attempts stays the same.
+ * ignored. A failure is only added to the recorded attempts. In both cases, the delivery's number of attempts stays the same.
  */
 export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, now: Instant): void => {
   const row = findDeliveryRow(sql, id);

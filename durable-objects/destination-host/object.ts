@@ -1,4 +1,4 @@
-// Limits the webhooks that are sent to one host. Otherwise, someone could flood another company's server by adding many endpoints or
+// Limits the webhooks that are sent to one host, so that an attacker cannot flood another company's server by adding many endpoints or
 // businesses. There is one object per host. A host is proven for a business once it has returned a 2xx status for that business. Only
 // attempts to an unproven host are limited. A delivery queue remembers that its host is proven and then stops calling this object.
 import { DurableObject } from "cloudflare:workers";
@@ -8,7 +8,7 @@ import { migrateSchema } from "../schema-steps.ts";
 import { destinationHostSteps } from "./migrations.ts";
 import * as tables from "./tables.ts";
 
-const turnMs = 30 * secondMs; // how long a business keeps its place in the queue after its turn, in case its alarm is late
+const turnMs = 30 * secondMs; // a business that does not call when its turn comes keeps its place for this long, because alarms can be late
 const pruneIntervalMs = dayMs;
 
 export class DestinationHost extends DurableObject {
@@ -19,7 +19,7 @@ export class DestinationHost extends DurableObject {
 
   /**
    * Counts an attempt if the limits allow it. The caller gets the response only after the count is on disk. If the host has reached its
-   * limit, the businesses wait in a queue, in the order of their first calls.
+   * limit, the businesses wait in a queue, ordered by their first call.
    */
   async takeAttempt(attempt: HostAttempt): Promise<HostPermit> {
     const { storage } = this.ctx;
@@ -38,7 +38,7 @@ export class DestinationHost extends DurableObject {
     const { sql } = this.ctx.storage;
     const [ownWindowMs, hostWindowMs] = [limits.business.seconds * secondMs, limits.host.seconds * secondMs];
     const windowMs = Math.max(ownWindowMs, hostWindowMs);
-    // An attempt that is more than one window in the future was recorded before the clock was set back. Delete it too.
+    // An attempt that is more than one window in the future was recorded before the clock was set back, so it is deleted too.
     tables.prune(sql, { start: now - windowMs, end: now + windowMs, now });
 
     // While other businesses wait, the host's limit is divided evenly, so that a few businesses cannot use all of it.
@@ -65,7 +65,7 @@ export class DestinationHost extends DurableObject {
     return { kind: "wait", waitMs };
   }
 
-  /** Deletes old rows, because `takeAttempt` may never be called again. */
+  /** Deletes old rows. `takeAttempt` also does this, but may never be called again. */
   override async alarm(): Promise<void> {
     const now = Date.now();
     tables.prune(this.ctx.storage.sql, { start: now - pruneIntervalMs, end: Number.MAX_SAFE_INTEGER, now });

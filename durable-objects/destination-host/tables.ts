@@ -2,7 +2,7 @@
 import { dayMs, type Instant } from "../../core/time.ts";
 
 /**
- * The maximum number of businesses for which the host is stored as proven. If there are more, the oldest rows are deleted. For such a
+ * The maximum number of businesses for which the host is stored as proven. Beyond this number, the oldest rows are deleted. For such a
  * business, the host is proven again after its next 2xx response.
  */
 const maxProven = 10_000;

@@ -38,7 +38,7 @@ export class EventArchive {
   #segments: readonly SegmentRow[];
   #retry: RetryState | null = null;
 
-  /** `limitBytes` is text, because it comes from a development setting. */
+  /** `limitBytes` is a development setting, so it can be text. */
   constructor(storage: DurableObjectStorage, openSegment: (name: string) => Segment, getSequenceName: () => string, limitBytes: unknown) {
     this.#storage = storage;
     this.#openSegment = (number) => openSegment(`${getSequenceName()}${segmentSeparator}${number}`);
@@ -57,7 +57,7 @@ export class EventArchive {
   async listEventsBetween(after: number, upTo: number, types: readonly string[] | null, limit: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
     for (let from = after; from < upTo && events.length < limit; ) {
-      // Events may move to a segment during each await, so look up the segment again before reading each part.
+      // Events may move to a segment during each await, so the segment is looked up again before each part is read.
       const position = from;
       const segment = this.#segments.find(({ moved }) => position < moved);
       const end = Math.min(upTo, segment?.moved ?? upTo);
@@ -73,8 +73,8 @@ export class EventArchive {
   }
 
   /**
-   * Returns the events that no segment contains. Must not run while a batch moves. Otherwise, an event could move between this check and
-   * the check of the sequence's own table, and be numbered twice.
+   * Returns the events that no segment contains. Must not run while a batch moves to a segment. Otherwise, an event could move between this
+   * check and the check of the sequence's own table, and get a second number.
    */
   async excludeKnown<T extends { readonly id: string }>(events: readonly T[]): Promise<readonly T[]> {
     if (this.#segments.length === 0) return events;

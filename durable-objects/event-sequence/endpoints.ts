@@ -190,7 +190,7 @@ export class Endpoints {
 
   async #finishRemoval(id: string): Promise<void> {
     const { handOver, getQueue } = this.#ports;
-    await handOver.waitForPush(id); // otherwise, the push could create the queue again
+    await handOver.waitForPush(id); // a push that is still in progress could create the queue again
     await getQueue(id).wipe();
     tables.deleteEndpoint(this.#sql, id);
     handOver.forget(id);

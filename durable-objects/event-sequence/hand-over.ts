@@ -12,7 +12,7 @@ export type GetQueue = (endpointId: string) => DurableObjectStub<DeliveryQueue>;
 
 const rowsPerPush = 200;
 const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
-/** The delay of the alarm that resumes the work if the process dies. */
+/** If the process dies, an alarm resumes the work after this delay. */
 export const safetyAlarmMs = 15 * secondMs;
 
 export interface HandOverPorts {
@@ -120,7 +120,7 @@ export class HandOver {
     const settings = tables.toEndpointSettings(row, row.id, getBusinessId());
     if (row.sent_revision === 0) await queue.open(settings, row.acked);
     const acked = await queue.push(settings, events, upTo);
-    // Also reject NaN and undefined, which another deployed version of the class might return.
+    // The condition also rejects NaN and undefined, which another deployed version of the class might return.
     if (acked === null || !(acked >= upTo)) throw new Error("delivery queue did not take the events");
     this.#unsavedProgress.set(row.id, { revision: row.revision, acked });
   }

@@ -37,7 +37,7 @@ import * as tables from "./tables.ts";
 export interface EventSequenceEnv {
   readonly EVENT_SEQUENCE: DurableObjectNamespace<EventSequence>;
   readonly DELIVERY_QUEUE: DurableObjectNamespace<DeliveryQueue>;
-  /** The database size in bytes at which events move to a segment. Set only in development, to test this with a few events. */
+  /** The database size, in bytes, at which events move to a segment. Set only in development, to test segments with a few events. */
   readonly DEV_EVENT_SEQUENCE_BYTES?: unknown;
   readonly [name: string]: unknown;
 }
@@ -62,8 +62,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     super(ctx, env);
     const { storage } = ctx;
     migrateSchema(storage, eventSequenceSteps);
-    // When the platform starts the object for an alarm, the name may be missing. Therefore, the object stores its name as soon as it is
-    // known.
+    // When the platform starts the object for an alarm, the name may be missing, so the object stores its name as soon as it is known.
     if (ctx.id.name !== undefined && tables.findName(storage.sql) === null) tables.saveName(storage.sql, ctx.id.name);
     const archive = new EventArchive(
       storage,
@@ -192,7 +191,10 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.isUrlTaken(url, id);
   }
 
-  /** Returns `url_taken` and changes nothing if another endpoint has the new URL. Returns null if the endpoint does not exist. */
+  /**
+   * Changes an endpoint. Returns `url_taken` and changes nothing if another endpoint has the new URL. Returns null if the endpoint does not
+   * exist.
+   */
   updateEndpoint(id: string, change: EndpointChange): Promise<EndpointWithHealth | "url_taken" | null> {
     return this.#endpoints.update(id, change);
   }
@@ -221,7 +223,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.listSealedSecrets();
   }
 
-  /** Replaces sealed secrets during the rotation of a master key. Keeps a secret that the owner has replaced in the meantime. */
+  /** Replaces sealed secrets when a master key is rotated. Keeps a secret that the owner has replaced in the meantime. */
   replaceSealedSecrets(replacements: readonly SealedReplacement[]): Promise<void> {
     return this.#endpoints.replaceSealedSecrets(replacements);
   }
@@ -254,7 +256,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return (await this.#endpoints.findQueue(endpointId)?.listDeliveries(limit, before)) ?? null;
   }
 
-  /** Returns null if none of the business's endpoints has this delivery. */
+  /** Returns a delivery with its endpoint, event and attempts. Returns null if none of the business's endpoints has this delivery. */
   findDeliveryRecord(deliveryId: string): Promise<DeliveryRecord | null> {
     return this.#endpoints.findDeliveryRecord(deliveryId);
   }

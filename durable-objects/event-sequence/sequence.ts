@@ -18,8 +18,8 @@ export interface EventPage {
 }
 
 const rowsPerRead = 500;
-const maxEventsSkipped = 20_000; // per page; reading this many takes about ten milliseconds
-const minDrainSpacingMs = 30; // so that, under load, several events share a push to each endpoint and a disk write in its queue
+const maxEventsSkipped = 20_000; // per page; reading this many rows takes about ten milliseconds
+const minDrainSpacingMs = 30; // under load, several events then share one push to each endpoint and one disk write in its queue
 
 export interface SequencePorts {
   readonly archive: EventArchive;
@@ -42,7 +42,7 @@ export class Sequence {
   readonly #lastRead = new Map<ShardId, ChangePosition>();
   #draining: Promise<boolean> | null = null;
   #lastPassAt = 0;
-  /** Set by every call of `drain`, because the pass in progress may have read the change log before the caller committed. */
+  /** True if `drain` was called after the current pass started. That pass may have read the change log before the caller committed. */
   #isDrainRequested = false;
   #retry: RetryState | null = null;
 
@@ -82,7 +82,7 @@ export class Sequence {
         this.#isDrainRequested = false;
         await this.#appendWaitingEvents();
         this.#retry = null;
-        // Move batches only here, because no batch may move while `excludeKnown` runs.
+        // Batches move only here, because no batch may move while `excludeKnown` runs.
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }
@@ -125,7 +125,7 @@ export class Sequence {
       this.#lastRead.set(shard, rows.at(-1) as ChangePosition);
       await onAppended();
       if (rows.length < rowsPerRead) return;
-      await scheduler.wait(0); // lets other objects run, because all objects of a local runtime share one thread
+      await scheduler.wait(0); // all objects of a local runtime share one thread, so this lets other objects run
     }
   }
 

@@ -12,7 +12,7 @@ export const saveName = (sql: SqlStorage, id: string): void => {
 export const getHead = (sql: SqlStorage): number =>
   sql.exec<{ head: number }>("SELECT COALESCE(MAX(seq), 0) AS head FROM event").one().head;
 
-/** Returns false if the event is already stored. */
+/** Inserts an event. Returns false if the event is already stored. */
 const insertEvent = (sql: SqlStorage, seq: number, event: UnsequencedEvent): boolean =>
   sql.exec(
     `INSERT INTO event (seq, event_id, type, share_id, cert_id, data_sealed, created_at) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7

@@ -7,7 +7,7 @@ import type { CompiledStatement } from "../../storage/database.ts";
 export interface KeyedReceipt {
   readonly keyHash: string;
   readonly bodyHash: string;
-  /** Sealed like an idempotent response in the database. */
+  /** The response, sealed like an idempotent response in the database. */
   readonly receiptSealed: string;
 }
 
@@ -18,13 +18,13 @@ export interface JournalEntry {
   readonly day: number;
   readonly fingerprint: string;
   readonly issuedAt: Instant;
-  /** Null if the submission had no idempotency key. */
+  /** The response and its hashes; null if the submission had no idempotency key. */
   readonly receipt: KeyedReceipt | null;
   /** The published certificate as JSON. Personal data in it is masked. */
   readonly published: string;
   /** The statements that store the certificate, without the checks that could refuse it. */
   readonly statements: readonly CompiledStatement[];
-  /** If the database has another certificate with the same ID, these statements store only this certificate's text. */
+  /** The statements that store only this certificate's text. They run if the database has another certificate with the same ID. */
   readonly twinStatements: readonly CompiledStatement[];
 }
 

@@ -16,12 +16,12 @@ import { placeEntries } from "./placement.ts";
 import * as tables from "./tables.ts";
 
 const maxBatch = 50; // each entry has about twelve statements, and one alarm can send at most 1,000
-const firstTryMs = 250; // after a short outage, entries are placed within a second
+const firstTryMs = 250; // short enough to place entries within a second after a short outage
 const retryMs = secondMs;
-const refusedRetryMs = minuteMs; // the database is unlikely to accept the entry before an operator has inspected it
+const refusedRetryMs = minuteMs; // the database is unlikely to accept the entry until an operator has inspected it
 const probeMs = secondMs; // the timeout of the first query, which only checks whether the database responds
-const batchTimeoutMs = 10 * secondMs; // a slow database must be able to finish a batch; otherwise, nothing would ever be placed
-const receiptMs = 10 * secondMs; // isolates send submissions to the database again within two seconds after the journal is empty
+const batchTimeoutMs = 10 * secondMs; // long enough for a slow database to finish a batch; otherwise, no entry would ever be placed
+const receiptMs = 10 * secondMs; // longer than isolates keep using the journal after it is empty, which is at most two seconds
 
 /** Logs only the kind of the error, because its message can contain values. */
 const logError = (at: string, error: unknown): void => {
@@ -32,13 +32,16 @@ const logError = (at: string, error: unknown): void => {
 export class IntakeJournal extends DurableObject<object> {
   /** The next alarm time if this process has set an alarm; otherwise infinity. */
   #alarmAt: Instant = Number.POSITIVE_INFINITY;
-  /** The size of the next batch. A refused batch halves it, so that the entry at fault is soon alone in its batch. A success doubles it. */
+  /**
+   * The size of the next batch. A success doubles it, and a refused batch halves it, so that an entry that the database refuses is soon
+   * alone in its batch.
+   */
   #batchSize = maxBatch;
   /** True if the database responded to the last batch, even with a refusal. */
   #isDatabaseWell = false;
   /**
-   * When this process last placed entries. Initially the time when the process started, because the previous process may have placed
-   * entries just before.
+   * When this process last placed entries. Initially, this is the time when the process started, because the previous process may have
+   * placed entries shortly before.
    */
   #placedAt: Instant = Date.now();
   #lastPlacement: Promise<unknown> = Promise.resolve();
@@ -80,8 +83,8 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Counts the entries stored before the call that the database does not contain yet. If few are waiting and the database responded to the
-   * last batch, first places a batch. Without this batch, a constant flow of new entries could keep the result above 0.
+   * Counts the entries that were stored before the call and are not in the database yet. If few are waiting and the database responded to
+   * the last batch, places a batch first. Without this batch, a constant flow of new entries could keep the result above 0.
    */
   async countWaiting(): Promise<number> {
     const { sql } = this.ctx.storage;
@@ -113,7 +116,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Runs after all earlier runs have ended, so that no two runs place the same entry. */
+  /** Starts `run` after all earlier runs have ended, so that no two runs place the same entry. */
   #runExclusively<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#lastPlacement.then(run);
     this.#lastPlacement = result.catch(() => {});
@@ -155,10 +158,10 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Never rejects, because the platform retries a failing alarm six times and then drops it. */
+  /** Places waiting entries. Never rejects, because the platform retries a failing alarm six times and then drops it. */
   override async alarm(): Promise<void> {
     const { sql } = this.ctx.storage;
-    await this.#arm(retryMs); // set before any work, so that the work continues if the process dies
+    await this.#arm(retryMs); // set before any work, so that the work resumes if the process dies
     try {
       await this.#placeNext();
     } catch (error) {

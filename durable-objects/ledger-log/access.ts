@@ -92,7 +92,7 @@ export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight)
     : textResponse(403, "This token does not allow this request.\n");
 };
 
-/** Anyone may read hashes. Entries require the auditor's token unless they are public. */
+/** Returns what the sender of a request may read. Anyone may read hashes. Entries require the auditor's token unless they are public. */
 export const createReadAccess = (env: LedgerEnv, request: Request): ReadAccess => {
   const entriesArePublic = env.LEDGER_PUBLIC_ENTRIES === "true";
   return { entriesArePublic, entriesRefusal: () => (entriesArePublic ? null : authorize(env, request, "audit")) };

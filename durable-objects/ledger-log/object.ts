@@ -1,6 +1,6 @@
 // The embedded ledger: a transparency log that anyone can check, but to which only the holder of the write token can add entries. Each
-// shard has its own ledger. The service uses the ledger only over HTTP. Therefore, another company can run the same object in its own
-// account with its own key.
+// shard has its own ledger. The service uses the ledger only over HTTP, so another company can run the same object in its own account with
+// its own key.
 import { readBytesUpTo } from "../../core/bytes.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
 import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";
@@ -23,16 +23,16 @@ import { authorize, createReadAccess, listWatchedKeys, openLedgerKeys, type Ledg
 import { ledgerLogSteps } from "./migrations.ts";
 import { cosignCheckpoint } from "./witness.ts";
 
-const maxEntryBytes = 65_535; // the largest length that a bundle's uint16 can express
-const maxBatchEntries = 256; // one tile
+const maxEntryBytes = 65_535; // the largest length that fits in the uint16 prefix of an entry
+const maxBatchEntries = 256; // the number of entries in a full tile
 const maxBatchBytes = 1_048_576;
-const maxCheckpointBytes = 65_536; // the 63 lines of a proof are 3 KiB, and the signatures need the rest
+const maxCheckpointBytes = 65_536; // the 63 lines of a proof take 3 KiB, and the signatures need the rest
 const defaultEntriesPerSecond = 2_000; // about two thirds of what one object can append on a small machine
-// These tiles contain about one hour of entries at 79 per second and take about 80 MB. Witnesses and the service compare the newest tree
-// with trees from the last hour. With these tiles, the comparisons do not need R2.
+// The number of newest level-0 tiles to keep. They contain about one hour of entries at 79 per second and take about 80 MB. Witnesses and
+// the service compare the newest tree with trees from the last hour, which therefore does not require R2.
 const defaultKeptTiles = 1_024;
 
-/** Returns null for invalid bytes. */
+/** Decodes UTF-8. Returns null for invalid bytes. */
 const decodeUtf8 = (bytes: Uint8Array): string | null => {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,5 +1,5 @@
 // Implements c2sp.org/tlog-witness. The witness cosigns a log's checkpoint only if it extends the last checkpoint that the witness cosigned
-// for this log. Therefore, a log that was reset, or that shows different trees to different readers, gets no cosignature.
+// for this log. A log that was reset, or that shows different trees to different readers, therefore gets no cosignature.
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { areBytesEqual } from "../../core/bytes.ts";
@@ -47,7 +47,7 @@ export const cosignCheckpoint = async (
   const verdict = await verifyCheckpoint(noteCrypto, request.checkpoint, { origin: claimed.origin, keys });
   if (!verdict.ok) return textResponse(403, "The checkpoint must be signed by the log it names.\n");
   if (request.oldSize > claimed.size) return textResponse(400, "The old size must not be larger than the size of the checkpoint.\n");
-  // No await between reading the last size and saving the new one, so two concurrent requests cannot both extend the same tree.
+  // Nothing is awaited between reading the last size and saving the new one, so two concurrent requests cannot both extend the same tree.
   const refusal = storage.transactionSync(() => advanceWitnessedHead(storage.sql, request, verdict.checkpoint));
   if (refusal !== null) return refusal;
   await storage.sync(); // the new size must be on disk before the checkpoint is cosigned

@@ -1,6 +1,6 @@
 // Limits the calls for one key. There is one object per key. It stores the time of each call in a sliding window, so that no period of the
-// window's length contains more calls than the limit. Fixed windows would allow twice as many around a boundary. The times are on disk,
-// because an idle object loses its memory within seconds.
+// window's length contains more calls than the limit. Fixed windows would allow twice as many calls around a boundary. The times are on
+// disk, because an idle object loses its memory within seconds.
 import { DurableObject } from "cloudflare:workers";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 import { secondMs } from "../../core/time.ts";
@@ -18,12 +18,12 @@ export class RateLimiter extends DurableObject {
   take(limit: RateLimit, now: number, calls = 1): RateLimitState {
     const { sql } = this.ctx.storage;
     const windowMs = limit.seconds * secondMs;
-    // A call that is more than one window in the future was counted before the clock was set back. Delete it, because it would count for
-    // too long.
+    // A call that is more than one window in the future was counted before the clock was set back. It is deleted, because it would count
+    // for too long.
     deleteCallsOutside(sql, now - windowMs, now + windowMs);
     const taken = countCalls(sql);
     const isAllowed = taken + calls <= limit.count;
-    // The call that must leave the window to make room for `calls` more; the oldest call if there is room already.
+    // The call that must leave the window to make room for `calls` more. If there is room already, this is the oldest call.
     const leaving = findCallTime(sql, Math.max(0, Math.min(taken, taken + calls - limit.count) - 1));
     if (isAllowed) for (let counted = 0; counted < calls; counted += 1) insertCall(sql, now);
     return {

@@ -75,7 +75,7 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
     return this.#bucket ?? null;
   }
 
-  /** Returns null if this deployment has no bucket for tiles. */
+  /** Returns the archive of tiles, or null if this deployment has no bucket for tiles. */
   protected getArchive(): TileArchive | null {
     const bucket = this.#getBucket();
     if (bucket === null) return null;

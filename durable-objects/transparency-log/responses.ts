@@ -48,7 +48,7 @@ export const checkpointResponse = (checkpoint: SignedCheckpoint | null): Respons
 
 export interface ReadAccess {
   readonly entriesArePublic: boolean;
-  /** Returns null if this reader may read entries, otherwise the refusal. */
+  /** Returns null if the caller may read entries. Otherwise, returns the response that refuses them. */
   readonly entriesRefusal: () => Response | null;
 }
 
@@ -56,7 +56,7 @@ export const publicAccess: ReadAccess = { entriesArePublic: true, entriesRefusal
 
 const retryAfterSeconds = 30;
 
-/** Responds 503 if `respond` needs a tile that is only in R2 and cannot be read. */
+/** Calls `respond`. Responds with 503 if it needs a tile that is only in R2 and cannot be read. */
 const withRemovedTiles = async (respond: () => Promise<Response>): Promise<Response> => {
   try {
     return await respond();

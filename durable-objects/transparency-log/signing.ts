@@ -12,7 +12,7 @@ export interface LogKeys {
   readonly signers: readonly NoteSigner[];
 }
 
-/** Throws if no key has the log's name. */
+/** Opens a log's keys. Throws if no key has the log's name. */
 export const openLogKeys = async (source: KeySource, origin: string): Promise<LogKeys> => ({
   origin,
   signers: await openKeysNamed(source, origin),
@@ -46,7 +46,7 @@ export const ensureSignedCheckpoint = async (
     if (newest !== null && newest.size <= size && isSignedByAll(newest.note, keys.signers)) {
       if (newest.size === size || (covers > 0 && newest.size >= covers)) return newest;
       const age = clock() - newest.signedAt;
-      const waitMs = age >= 0 && age < minSignSpacingMs && !waited ? minSignSpacingMs - age : 0; // no wait if the clock was set back
+      const waitMs = age >= 0 && age < minSignSpacingMs && !waited ? minSignSpacingMs - age : 0; // if the clock was set back, do not wait
       if (waitMs > 0 && covers === 0) return newest;
       if (waitMs > 0) {
         await scheduler.wait(waitMs);

@@ -25,10 +25,10 @@ export const setMeta = (sql: SqlStorage, key: string, value: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v", key, value);
 };
 
-/** A frozen log accepts and signs nothing. Returns null if the log is not frozen. */
+/** Returns why the log is frozen, or null if it is not. A frozen log accepts and signs nothing. */
 export const findFreezeReason = (sql: SqlStorage): string | null => findMeta(sql, "frozen");
 
-/** Freezes the log until an operator has inspected it. If it is already frozen, the first reason is kept. */
+/** Freezes the log until an operator has inspected it. If the log is already frozen, keeps the first reason. */
 const freeze = (sql: SqlStorage, reason: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES ('frozen', ?) ON CONFLICT (k) DO NOTHING", reason);
 };
@@ -50,8 +50,8 @@ export const isTileRemoved = (sql: SqlStorage, { level, n }: Pick<TileLocation, 
   (level === 0 || level === "entries") && n < countRemovedTiles(sql);
 
 /**
- * Returns the first `width` hashes of a tile, or all of them if there are fewer. Throws if the tile is only in R2, so that the log does not
- * treat it as lost and freeze.
+ * Returns the first `width` hashes of a tile, or all of them if there are fewer. Throws if the tile is only in R2. If the function returned
+ * nothing instead, the log would treat the tile as lost and freeze.
  */
 export const readTile: (sql: SqlStorage, ...location: Parameters<TileReader>) => Uint8Array = (sql, level, n, width) => {
   const row = sql.exec<{ data: ArrayBuffer }>("SELECT data FROM tile WHERE level = ? AND n = ?", level, Number(n)).toArray()[0];
@@ -203,7 +203,7 @@ export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: n
   return true;
 };
 
-/** Returns the root, or an empty array, which equals no root, if tiles are missing or too short. */
+/** Returns the root of the tree. If tiles are missing or too short, returns an empty array, which equals no root. */
 const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
     return computeRoot(sql, size);

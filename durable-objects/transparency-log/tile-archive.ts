@@ -19,7 +19,7 @@ import {
 
 /** The delay of an upload. Tiles that become full within this time are uploaded together. Until then, the object serves them. */
 export const uploadDelayMs = 10 * secondMs;
-const maxTilesPerRun = 256; // 65,536 entries; a run takes about 15 seconds if a call takes 50 ms
+const maxTilesPerRun = 256; // 65,536 entries; a run takes about 15 seconds if each call takes 50 ms
 const uploadBackoff: Backoff = { firstMs: uploadDelayMs, maxMs: 15 * minuteMs };
 
 /**
@@ -39,7 +39,7 @@ const listTilesCompletedBy = (n: number): TileLocation[] => {
 export interface TileArchiveOptions {
   readonly storage: DurableObjectStorage;
   readonly bucket: TileBucket;
-  /** How many of the newest level-0 tiles stay in the log; null if all of them do. */
+  /** The number of newest level-0 tiles that stay in the log; null if all of them do. */
   readonly keptTiles: number | null;
   readonly clock: Clock;
 }
