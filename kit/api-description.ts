@@ -1,5 +1,5 @@
 // Reduces the OpenAPI document to what the client generator needs: the operations that a program can call (with or without an API key), the
-// schemas they use, and their responses. Removes the envelope from responses, because kit/client.ts unwraps it.
+// schemas that they use, and their responses. Removes the envelope from responses, because kit/client.ts unwraps it.
 import type { Json, JsonObject } from "../core/canonical-json.ts";
 
 interface Operation extends JsonObject {
@@ -17,11 +17,11 @@ export interface ApiDescription extends JsonObject {
   };
 }
 
-/** Tags of the operations that are meant for the web pages and the payment provider. */
+/** The tags of operations that are meant for the web pages or the payment provider. */
 const excludedTags: ReadonlySet<string> = new Set(["sign-in", "portal", "billing"]);
 const requiresSession = (requirement: JsonObject): boolean => "session" in requirement;
 
-/** Sorts an API key before "no authentication", because the generated client uses the first alternative that it can satisfy. */
+/** Sorts an API key before "no authentication", because the generated client uses the first alternative for which it has credentials. */
 const compareSecurity = (a: JsonObject, b: JsonObject): number => Object.keys(b).length - Object.keys(a).length;
 
 const isProgrammatic = ({ tags, security }: Operation): boolean =>

@@ -1,6 +1,6 @@
 // Parses the arguments of `svc` commands and reads the settings that come from the environment.
 
-/** Makes `svc` print the message, print the command's help, and exit with code 2. */
+/** Thrown for wrong usage. `svc` prints the message and the command's help, and exits with code 2. */
 export class UsageError extends Error {}
 
 export interface ParsedArguments {
@@ -10,8 +10,8 @@ export interface ParsedArguments {
 }
 
 /**
- * Accepts `--name value` and `--name=value` for `valueOptions` and `--name` for `flagOptions`. Throws UsageError for an unknown option
- * or a missing value.
+ * Parses arguments: `--name value` or `--name=value` for `valueOptions`, and `--name` for `flagOptions`. Throws UsageError for an unknown
+ * option or a missing value.
  */
 export const parseArguments = (
   args: readonly string[],
@@ -38,7 +38,7 @@ export const parseArguments = (
 const defaultApiUrl = "http://localhost:8787";
 
 /**
- * Returns the service's base URL without `/v1`, from `--api`, SVC_API or the default for a service started with `npm start`. Throws
+ * Returns the service's base URL without `/v1`, from `--api` or SVC_API. The default is the service that `npm start` runs. Throws
  * UsageError if the URL is invalid.
  */
 export const getApiUrl = ({ values }: ParsedArguments): string => {

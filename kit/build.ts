@@ -81,8 +81,8 @@ const compilerOptions = ["--ignoreConfig", "--declaration", "--emitDeclarationOn
 const compilerTarget = ["--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2024,dom,dom.iterable"];
 
 /**
- * Writes the type declarations. Changes the name of the generated file in their import, because the file is api.gen.ts in this repository
- * but api.d.ts in the package.
+ * Writes the type declarations. Changes their import of the generated file, which is api.gen.ts in this repository but api.d.ts in the
+ * package.
  */
 const writeTypeDeclarations = (outDir: string): void =>
   withTemporaryFolder((folder) => {
@@ -115,7 +115,7 @@ const buildManifest = (): object => {
   };
 };
 
-/** Replaces the folder with the built package. */
+/** Builds the package. Replaces the folder if it exists. */
 export const buildKit = async (outDir: string): Promise<void> => {
   writeOperations();
   rmSync(outDir, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 // The API client for Node, Deno, Bun and Workers. It wraps the generated operations in kit/api.gen.ts: it unwraps responses, returns errors
-// as values, retries a POST with the same idempotency key, and waits for `Retry-After`. It is for servers only, because an API key must not
-// be in a web page.
+// as values, retries a POST with the same idempotency key, and waits as long as `Retry-After` says. It is for servers only, because an API
+// key must not be in a web page.
 import {
   createClient,
   defaultRetryOn,
@@ -22,8 +22,8 @@ export interface SvcOptions {
   /** The API key: `sk_live_…` or `sk_test_…`. Without a key, only public operations work. */
   readonly apiKey?: string;
   /**
-   * Number of retries after a network failure or while the service is busy. The default is 2. A call that could take effect twice is not
-   * retried.
+   * The number of retries after a network failure, or while the service is busy. The default is 2. A call that could take effect twice is
+   * not retried.
    */
   readonly retries?: number;
   /**
@@ -44,7 +44,7 @@ const unexpectedResponseFailure: Failure = { code: "unexpected_answer", message:
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
 
-/** Creates a substitute for a response that was cut off, or that came from a proxy or captive portal. */
+/** Creates a substitute for a response that is not the service's: it was cut off, or came from a proxy or captive portal. */
 const createBadGatewayResponse = (): Response => new Response(null, { status: 502 });
 
 /** Operations that may respond with a file. */
@@ -69,7 +69,7 @@ const unwrapEnvelope = async (response: Response, { operation }: RequestContext)
 
 const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 
-/** Returns true for a POST operation without an Idempotency-Key parameter. A retry could make such an operation take effect twice. */
+/** Returns true for a POST operation without an Idempotency-Key parameter, because a retry could make it take effect twice. */
 const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
@@ -121,7 +121,7 @@ export const createSvc = ({
       retryDelay: 500,
       retryOn: async (attempt) => {
         if (Number(attempt.response?.headers.get("retry-after") ?? 0) > patienceSeconds) return false;
-        if (attempt.response?.status === 429) return true; // the call did not take effect
+        if (attempt.response?.status === 429) return true; // a call that was refused with 429 did not take effect
         if (isUnsafeToRetry(attempt)) return false;
         return defaultRetryOn(attempt) || isStillInProgress(attempt);
       },

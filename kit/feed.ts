@@ -1,18 +1,18 @@
-// Polls the event feed for `svc listen` and `svc events` every second, or less often when idle. Honors `Retry-After`.
+// Polls the event feed for `svc listen` and `svc events`: every second, or less often when there are no new events. Honors `Retry-After`.
 import { setTimeout as after } from "node:timers/promises";
 import { UsageError, type ParsedArguments } from "./arguments.ts";
 import { pagesOf, type Event, type Svc } from "./client.ts";
 
 const activePollMs = 1_000; // 60 polls per minute, half of the API key's limit
 const idlePollMs = 5_000;
-const idleAfterPolls = 60; // consecutive polls that returned no event
+const idleAfterPolls = 60; // the number of consecutive polls without an event after which polling slows down
 const defaultRetryMs = 5_000;
 
 export const formatClockTime = (): string => new Date().toISOString().slice(11, 19);
 
 /**
- * Parses `--from`: `start`, `now`, or the `seq` to start after. Returns 0 for `start`, and null without the option. Throws UsageError if
- * the value is invalid.
+ * Parses `--from`: `start`, `now`, or the `seq` to start after. Returns 0 for `start`, and null if the option is not given. Throws
+ * UsageError if the value is invalid.
  */
 export const parseStartPosition = ({ values }: ParsedArguments): number | "now" | null => {
   const text = values.get("--from");
@@ -30,7 +30,7 @@ interface FeedRefusal {
 }
 class FeedRefusedError extends Error {}
 
-/** Waits for `Retry-After` or 5 seconds. Throws FeedRefusedError for a refusal that waiting cannot resolve. */
+/** Waits for `Retry-After` or, without it, 5 seconds. Throws FeedRefusedError for a refusal that waiting cannot resolve. */
 const waitOrThrow = async ({ code, message, response }: FeedRefusal, signal: AbortSignal): Promise<void> => {
   const { status } = response;
   if (status >= 400 && status < 500 && status !== 429) throw new FeedRefusedError(`The service refused: ${code}: ${message}`);
@@ -52,7 +52,7 @@ export const fetchHead = async (svc: Svc, signal: AbortSignal): Promise<number> 
 interface FollowOptions {
   readonly svc: Svc;
   readonly types: string | undefined;
-  /** True to stop after the last existing event. */
+  /** If true, stop after the last existing event. */
   readonly isOnce: boolean;
   readonly signal: AbortSignal;
   readonly handleEvent: (event: Event) => Promise<void>;
@@ -85,8 +85,8 @@ const readPages = async (
 };
 
 /**
- * Handles the events after `from` in order until `signal` aborts, or, with `isOnce`, until the last one. Throws if the service refuses a
- * request.
+ * Handles the events after `from` in order. Ends when `signal` aborts or, if `isOnce` is true, after the last event. Throws if the service
+ * refuses a request.
  */
 export const followFeed = async (options: FollowOptions, from: number): Promise<void> => {
   let cursor = from;

@@ -1,5 +1,5 @@
-// Stores the state of `svc listen` between runs, in `.svc` in the current folder: the feed position and the signing secret. Because the
-// secret stays the same, a receiver needs to be configured only once.
+// Stores the state of `svc listen` between runs: the feed position and the signing secret. The file is in `.svc` in the current folder.
+// Because the secret stays the same, a receiver needs to be configured only once.
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -10,13 +10,13 @@ export interface ListenState {
   /** URL of the service to which the cursor belongs. */
   readonly api: string;
   readonly secret: string;
-  /** `seq` of the last event to which the receiver responded; null before the first response. */
+  /** The `seq` of the last event to which the receiver responded; null before the first response. */
   readonly cursor: number | null;
 }
 
 const getStatePath = (environment: Environment): string => join(stateFolder, `listen-${environment}.json`);
 
-/** Returns null if there is no saved state or it is invalid. */
+/** Returns the saved state. Returns null if there is none or it is invalid. */
 export const loadListenState = (environment: Environment): ListenState | null => {
   try {
     const { api, secret, cursor } = JSON.parse(readFileSync(getStatePath(environment), "utf8")) as Partial<ListenState>;

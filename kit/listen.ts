@@ -28,7 +28,7 @@ Exit codes: 0 stopped by you or after --once; 1 the service refused; 2 wrong usa
 const valueOptions = ["--forward-to", "--types", "--from", "--allow-host", "--api"];
 const flagOptions = ["--retry", "--once", "--live"];
 
-const receiverTimeoutMs = 10_000; // the timeout of a real delivery
+const receiverTimeoutMs = 10_000; // the same timeout as for a real delivery
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 
@@ -73,7 +73,7 @@ const postEvent = async ({ target, secret, signal }: Receiver, event: Event, att
   }
 };
 
-/** Resolves when the receiver has responded. With `shouldRetry`, retries until the response is 2xx. */
+/** Posts an event until the receiver responds or, if `shouldRetry` is true, until it responds with 2xx. */
 const forwardEvent = async (receiver: Receiver, event: Event): Promise<void> => {
   let waitMs = firstRetryMs;
   for (let attempt = 1; ; ) {
@@ -109,8 +109,8 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     const savedState = loadListenState(environment);
     const secret = savedState?.secret ?? generateSecret();
     const position = from ?? (savedState?.api === api ? savedState.cursor : null) ?? "now";
-    // A saved position after the newest event belongs to a different feed, for example to that of a database that was reset. No event would
-    // ever follow that position.
+    // A saved position after the newest event belongs to a different feed, for example because the database was reset. No new event would
+    // have a higher number, so start at the newest event.
     const start = position === "now" || position > head ? head : position;
     let state: ListenState = { api, secret, cursor: start };
     saveListenState(environment, state);

@@ -33,7 +33,7 @@ function parseApiResponse<T>({ ok: isSuccess, status }: Response, text: string, 
   try {
     body = Object(JSON.parse(text));
   } catch {
-    // The response is not from the API. It can be a proxy's page or an empty body, so only the status is reported.
+    // The response is not from the API. It can be a proxy's page or an empty body, so only the status is used.
   }
   const { data, error, request_id } = body;
   if (isSuccess && body.ok && data?.[requiredKey]) return { data };

@@ -1,5 +1,5 @@
-// Builds the widget for browsers: svc.js, the share part that svc.js loads for share tags, and a copy of each whose name contains its hash.
-// Returns their sizes and integrity values.
+// Builds the widget for browsers: svc.js, the share part (which svc.js loads for share tags), and a copy of each file whose name contains
+// the file's hash. Returns their sizes and integrity values.
 
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-/** Size limit of each file in bytes after gzip. A page loads svc.js before its visitor can submit anything. */
+/** Size limit of each file in bytes after gzip. A page must load svc.js before its visitor can submit anything. */
 export const gzipLimit = 7168;
 
 const bundleScript = async (entry, format, define) => {
@@ -17,7 +17,7 @@ const bundleScript = async (entry, format, define) => {
     bundle: true,
     minify: true,
     format,
-    target: ["es2019"], // every browser with requestSubmit supports ES2019 and import()
+    target: ["es2019"], // every browser that has requestSubmit supports ES2019 and import()
     supported: { "dynamic-import": true },
     define: Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])),
     legalComments: "none",
@@ -42,9 +42,9 @@ const measureScript = (name, script) => {
 };
 
 /**
- * Writes `<outDir>/v1/svc.js` and `<outDir>/v1/svc-<hash12>.js` (the same bytes, for pages that pin the integrity), and the share part as
- * `svc-share.js` and `svc-share-<hash12>.js`. `appUrl` is the consent sheet's origin; it defaults to the API's origin. If a file exceeds
- * `gzipLimit`, throws and writes nothing.
+ * Writes `<outDir>/v1/svc.js` and the share part, `svc-share.js`. Also writes the same bytes to `svc-<hash12>.js` and
+ * `svc-share-<hash12>.js`, for pages that pin the integrity. `appUrl` is the consent sheet's origin; it defaults to the API's origin. If a
+ * file exceeds `gzipLimit`, throws and writes nothing.
  */
 export async function buildWidget({ outDir, appUrl = "" }) {
   const share = measureScript("svc-share", await bundleScript("share/share.ts", "esm", { APP_URL: appUrl }));

@@ -1,5 +1,5 @@
-// The hidden inputs of a certified form: `svc_cert_id`, and the certificate URL if `certificateInput` is set. The form contains them only
-// while its values are the certified ones.
+// The hidden inputs of a certified form: `svc_cert_id` and, if `certificateInput` is set, an input with the certificate URL. The form
+// contains them only while its values are the certified ones.
 
 import type { Config } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
@@ -7,15 +7,15 @@ import { clearHiddenInput, fillHiddenInput } from "./hidden-input.ts";
 import { warnOwner } from "./misconfiguration.ts";
 
 const idInputName = "svc_cert_id";
-/** The values that the attached certificate covers. */
+/** The values that each form's certificate covers. */
 const certifiedValuesByForm = new WeakMap<HTMLFormElement, string>();
 
 export function attachCertificate(form: HTMLFormElement, { options }: Config, receipt: CertificateReceipt, values: string): void {
   const { certificateInput } = options;
   const isRefused = certificateInput && receipt.verify_url && !fillHiddenInput(form, certificateInput, receipt.verify_url);
-  // The URL is not written to a field that the visitor fills in, because that would overwrite what the visitor typed.
+  // The URL is not written to a field that the visitor fills in, because it would replace what the visitor typed.
   if (isRefused) warnOwner("data-certificate-input is not hidden: correct it");
-  // The ID is written last. If `certificateInput` is also "svc_cert_id", the input must contain the ID, not the URL.
+  // The ID is written last, because `certificateInput` can also be "svc_cert_id". That input must then contain the ID, not the URL.
   fillHiddenInput(form, idInputName, receipt.cert_id);
   certifiedValuesByForm.set(form, values);
 }

@@ -32,7 +32,7 @@ export interface Config {
   hooksSubmit: boolean;
 }
 
-/** Matches svc.js, and its copy with a hash in the name. Pages can pin that copy. */
+/** Matches svc.js and the copy of it that has a hash in its name, which pages can pin. */
 const ownScriptPattern = /\/svc(-[0-9a-f]{12})?\.js([?#]|$)/;
 
 export function createConfig(options: ConsentOptions, scriptAddress: string): Config {
@@ -42,27 +42,27 @@ export function createConfig(options: ConsentOptions, scriptAddress: string): Co
     entities: parseEntities(options.entities),
     fieldMap: parseFieldMap(options.fieldMap),
     apiBase: apiBase || (scriptAddress && `${new URL(scriptAddress).origin}/v1`),
-    // 3 s by default. After about 5 s, the browser treats a form that opens a new tab as a popup and drops the submission, so the maximum
-    // is 4.5 s. The minimum is half a second, because a first connection is rarely faster.
+    // The default is 3 s. After about 5 s, the browser treats a form that opens a new tab as a popup and drops the submission, so the
+    // maximum is 4.5 s. The minimum is half a second, because a first connection is rarely faster.
     timeoutMs: Math.min(4500, Math.max(500, Number(options.timeout) || 3000)),
     hooksSubmit: programmaticSubmit !== false && programmaticSubmit !== "false",
   };
 }
 
-/** The null prototype protects the options from a polluted Object.prototype. */
+/** Creates a configuration from a script tag. The null prototype protects the options from a polluted Object.prototype. */
 export function configFromTag({ dataset, src }: HTMLScriptElement): Config {
   return createConfig(Object.assign(Object.create(null), dataset), src);
 }
 
-/** Finds the script tags of a mode. These are the tags whose URL is recognized, and the tag that is running now, whatever its URL is. */
+/** Finds the script tags of a mode: tags whose URL is recognized, and the tag that is running now, whatever its URL is. */
 export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
   return queryPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwnTag(tag) && hasMode(tag, mode));
 }
 
 function hasMode(tag: HTMLScriptElement, wanted: string): boolean {
   const mode = tag.getAttribute("data-mode");
-  // Every copy of the script looks for share tags. Only the copy that handles form submissions looks for consent tags, so only this copy
-  // reports an unknown mode.
+  // Every copy of the script looks for share tags. Only the copy that handles form submissions looks for consent tags, so an unknown mode
+  // is reported only once.
   if (wanted === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: use consent or share");
   return mode === wanted;
 }
@@ -99,8 +99,8 @@ export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
 }
 
 /**
- * Warns that a tag's form is missing. Call this only when the visitor submits a form that no tag targets. Before then, the target may not
- * be rendered yet.
+ * Warns that the form of a script tag is missing. Call this only when the visitor submits a form that no tag targets, because the target
+ * may not be rendered before then.
  */
 export function warnAboutMissingForm(config: Config): void {
   const isFound = queryPage<HTMLFormElement>("form").some((form) => isTargetForm(config, form));

@@ -1,7 +1,10 @@
 // Adds the country code to phone numbers typed beside a country picker. Visitors do not type the country code that the picker shows.
-// Without it, the number would be read as one in the business's country, where it can belong to a different person.
+// Without the code, the number would be read as a number in the business's country, where it can belong to a different person.
 
-/** How many ancestors of the control are searched for a picker. A picker is usually within two levels; form builders add one or two. */
+/**
+ * The number of ancestors of the control that are searched for a picker. A picker is usually within two levels; form builders add one or
+ * two.
+ */
 const maxLevels = 4;
 
 // Matches only elements that can show the selected country, never the list of all countries.
@@ -9,12 +12,15 @@ const pickerSelector = 'select,input,button,[class*=selected],[class*=selection]
 const inputNamePattern = /dial|prefix|(country|calling|phone|tel).?code/i;
 const pickerNamePattern = /\biti|\bvti|flag|dial|prefix|country|(calling|phone|tel).?code/i;
 const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
-/** Used for elements whose names do not suggest a picker. The code must be at the end of the text, so "+1 guest" does not match. */
+/**
+ * Matches the dial code in an element whose name does not suggest a picker. The code must be at the end of the text, so "+1 guest" does not
+ * match.
+ */
 const onlyDialCodePattern = /^[^+]*\+ ?(\d[\d -]{0,5})\)?$/;
 
 /**
- * Returns the number with the dial code of the picker beside its control, or the number as typed if it has a country code or there is no
- * picker. `others` are the form's other controls for contact details. The search for a picker stops at an element that contains one of
+ * Returns the number with the dial code of the picker beside its control. Returns the number as typed if it has a country code or there is
+ * no picker. `others` are the form's other controls for contact details. The search for a picker stops at an element that contains one of
  * them.
  */
 export function addDialCode(control: HTMLInputElement, number: string, others: Element[]): string {
@@ -26,7 +32,7 @@ export function addDialCode(control: HTMLInputElement, number: string, others: E
     if (!box) break;
     const isShared = hasOther(box);
     let code = isShared ? "" : findDialCode(box, control);
-    // In a flat form, the picker comes right before the number. There may be a label between the two.
+    // In a form without nested elements, the picker comes before the number. There may be a label between the two.
     for (let before = place.previousElementSibling; isShared && !code && before && !hasOther(before); ) {
       code = (before.matches(pickerSelector) && readDialCode(before as Part)) || findDialCode(before, control);
       before = before.previousElementSibling;

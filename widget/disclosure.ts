@@ -71,15 +71,15 @@ export function getDisplayedText(element: HTMLElement): string {
 }
 
 /**
- * Describes how the disclosure is presented. A disclosure that is transparent, one pixel in size or off the page is still certified, with
- * `visible: false` as evidence.
+ * Describes how the disclosure is presented. A disclosure that is transparent, one pixel in size or off the page is still certified, but
+ * the evidence says `visible: false`.
  */
 function describePresentation(element: HTMLElement) {
-  // An element without a box of its own (display:contents) renders inside its parent's box.
+  // An element without a box of its own (display:contents) is rendered inside its parent's box.
   const boxed = (!element.getClientRects().length && element.parentElement) || element;
   const box = boxed.getBoundingClientRect();
   return {
-    font_px: Math.min(1000, parseFloat(getComputedStyle(element).fontSize)), // the API's limit
+    font_px: Math.min(1000, parseFloat(getComputedStyle(element).fontSize)), // the API accepts at most 1,000
     visible:
       box.width > 1 &&
       box.height > 1 &&

@@ -8,7 +8,7 @@ import { getControls, queryPage } from "./native-form.ts";
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
 // Phone numbers copied from contact apps often contain invisible direction marks, which the API would replace with U+FFFD. Joiners (U+200C,
-// U+200D) are part of writing systems and emoji, so they stay.
+// U+200D) are part of some scripts and of emoji, so they stay.
 const invisibleCharacters = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 export type FieldMap = [selector: string, key: string][];
@@ -22,13 +22,13 @@ export function parseFieldMap(given: string | Record<string, string> = {}): Fiel
   }
 }
 
-/** The API's limits. The API refuses the whole certificate if there are more fields, or if a value is longer. */
+/** The API's limits. The API refuses the whole certificate if it gets more fields or a longer value. */
 const maxFields = 20;
 const maxValueLength = 500;
 
 export interface CollectedFields {
   fields: Record<string, string>;
-  /** True if the form has more fields than a certificate can hold, or a longer value. */
+  /** True if fields were left out because the form has more fields, or a longer value, than a certificate can contain. */
   fields_truncated: true | undefined;
 }
 
@@ -51,8 +51,8 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
     const known = best.get(key);
     if (known && known.rank <= rank) continue;
     const value = getControlText(control);
-    // A hidden input is used only if it contains the complete number. A guessed key must fit the value, unless the control's type is the
-    // same as the key.
+    // A hidden input is used only if it contains the complete number. A guessed key must fit the value, unless the control's type equals
+    // the key.
     if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && control.type !== key && !isPlausible(key, value))) continue;
     if (value.length > maxValueLength) {
       isTruncated = true;
@@ -83,7 +83,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
 
 /**
  * Returns true if the control was guessed to be a phone field and its name or ID says that it is for a mobile number. If a different phone
- * field is filled in, the number is sent as `mobile`.
+ * field is also filled in, this control's number is sent as `mobile`.
  */
 function isGuessedMobile({ control, key, rank }: IdentifiedControl): boolean {
   return key === "phone" && rank > 1 && /mobil|cell|movil/i.test(control.name + control.id);
@@ -114,7 +114,7 @@ export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterabl
   }
 }
 
-/** An empty key in the field map or in `data-svc-field` excludes the control. */
+/** Returns the control's key and rank. An empty key in the field map or in `data-svc-field` excludes the control. */
 function identifyControl(control: HTMLInputElement, hints: string[], map: FieldMap): [key: string, rank: number] {
   const mapped = map.find(([selector]) => matchesSelector(control, selector));
   if (mapped) return [mapped[1] || "", 0];
@@ -126,7 +126,7 @@ function matchesSelector(control: Element, selector: string): boolean {
   try {
     return control.matches(selector);
   } catch {
-    return false; // one invalid selector does not disable the rest of the map
+    return false; // an invalid selector must not disable the rest of the map
   }
 }
 
@@ -143,7 +143,7 @@ function getControlText(control: HTMLInputElement): string {
     .trim();
 }
 
-/** Checks a guessed key against the value. For example, the value "weekly" from a "contact by email" list is not an email address. */
+/** Returns whether the value fits a guessed key. For example, the value "weekly" from a "contact by email" list is not an email address. */
 function isPlausible(key: string, value: string): boolean {
   return key === "email" ? /@/.test(value) : key !== "phone" || /\d/.test(value);
 }

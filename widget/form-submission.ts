@@ -1,6 +1,6 @@
-// Holds a submission while it is certified, then submits it again. A single capturing listener on window handles each type of event, so
-// forms that are added or re-rendered later need no setup. The page's own handlers see exactly one submit event, when the form already
-// contains svc_cert_id.
+// Holds a submission while it is certified, then submits the form again. One capturing listener on window per type of event handles all
+// forms, so forms that are added or re-rendered later need no setup. The page's own handlers see exactly one submit event, when the form
+// already contains svc_cert_id.
 
 import type { ApiResult } from "./api-call.ts";
 import { type Config, isTargetForm, warnAboutMissingForm } from "./config.ts";
@@ -15,11 +15,11 @@ import { type Submission, getCurrentValues, forgetAttempt, forgetClicks, recordC
 
 export type GetConfigs = () => Config[];
 
-/** The forms being certified. Each has a function that releases the form without submitting it. */
+/** The forms that are being certified, each with a function that stops holding the form without submitting it. */
 const heldForms = new Map<HTMLFormElement, () => void>();
 /** Forms whose second submit event is being dispatched. */
 const resubmittingForms = new WeakSet<HTMLFormElement>();
-/** Forms whose submit() is replaced. */
+/** Forms whose submit() method this script has replaced. */
 const hookedForms = new WeakSet<HTMLFormElement>();
 
 export function watchForms(configs: GetConfigs): void {
@@ -33,7 +33,7 @@ export function watchForms(configs: GetConfigs): void {
     for (const unhold of [...heldForms.values()]) unhold();
     for (const form of queryPage<HTMLFormElement>("form")) forgetSubmission(form, configs);
   });
-  // This hook is for pages that opt in because they call form.submit(). A form may be added late, but always before the visitor first
+  // The hook is only for pages that opt in because they call form.submit(). A form may be added late, but always before the visitor first
   // interacts with it.
   hookForms(configs);
   for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configs), true);
@@ -57,7 +57,7 @@ function findConfig(form: HTMLFormElement, configs: GetConfigs): Config | undefi
   return configs().find((config) => isTargetForm(config, form));
 }
 
-/** Components dispatch events with these names from elements that are not forms. */
+/** Some components dispatch events with these names from elements that are not forms. */
 function isForm(target: EventTarget | null): target is HTMLFormElement {
   return target instanceof HTMLFormElement;
 }
@@ -71,7 +71,7 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
   }
   if (!event.isTrusted) {
     // A script dispatched the event and usually calls form.submit() next. That submission cannot be held, but it must not contain a
-    // certificate for other values.
+    // certificate that covers other values.
     if (!isCertified(form, config)) detachCertificate(form, config);
     return;
   }
@@ -89,13 +89,13 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
   }
 }
 
-/** Records the disclosure when the consent box is checked, which may be long before the submission. */
+/** Records the disclosure when the consent box is checked, which may happen long before the submission. */
 function handleChange(box: HTMLInputElement, configs: GetConfigs): void {
   const config = isForm(box.form) && findConfig(box.form, configs);
   try {
     if (config && box.matches(String(config.options.checkboxSelector))) recordDisclosure(box.form, config.options);
   } catch {
-    // An invalid selector is reported when the form is submitted.
+    // An invalid selector is reported later, when the form is submitted.
   }
 }
 
@@ -137,7 +137,7 @@ function holdSubmission(form: HTMLFormElement, config: Config, submitter: HTMLBu
       }
     });
   };
-  // Runs in a new task, because the browser silently drops a second submission in the same task or microtask as the first one.
+  // The release runs in a new task, because the browser silently drops a second submission in the same task or microtask as the first one.
   void requestCertificate(config, submission.body).then((outcome) => setTimeout(() => release(outcome)));
   return true;
 }
@@ -175,7 +175,7 @@ function hookSubmitMethod(form: HTMLFormElement, hookConfig: Config, configs: Ge
   // If an input is named "submit", `form.submit` is that input, so no script can call the method.
   if (!isTargetForm(hookConfig, form) || hookedForms.has(form) || typeof form.submit !== "function") return;
   hookedForms.add(form);
-  const submit = form.submit; // this may be the page's own replacement
+  const submit = form.submit; // this may be a replacement by the page
   const send = () => submit.call(form);
   form.submit = () => {
     if (heldForms.has(form)) return;

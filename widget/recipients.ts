@@ -1,4 +1,4 @@
-// The recipients that the page lists and those that the visitor accepted. No code in this folder writes `checked`.
+// The recipients that the page lists and the recipients that the visitor accepted. No code in this folder sets `checked`.
 
 import { filterByForm, queryPage } from "./native-form.ts";
 
@@ -21,8 +21,8 @@ export function isChecked(box: HTMLInputElement): boolean {
 }
 
 /**
- * Returns the accepted and rejected recipients, or undefined if the form has no recipient boxes ("not offered" differs from "accepted
- * all"). A name with two boxes is rejected if one of them is unchecked. Ignores names missing from `entities`.
+ * Returns the accepted and rejected recipients. Returns undefined if the form has no recipient boxes, because "not asked" is not the same
+ * as "accepted all". A name with two boxes is rejected if one of them is unchecked. Ignores names that are not in `entities`.
  */
 export function collectRecipients(form: HTMLFormElement, entities: string[]): RecipientChoices | undefined {
   const boxes = filterByForm(form, queryPage("[data-sp1-entity]"));

@@ -1,13 +1,13 @@
-// Submits a held form again. The page, the browser and the backend see the same submission as without this script.
+// Submits a held form again, so that the page, the browser and the backend see the same submission as without this script.
 
 import { callForm, getControls } from "./native-form.ts";
 
 type Submitter = HTMLButtonElement | null;
 
 /**
- * Records which controls are enabled and the button's value, and returns a function that runs a task in that state. Pages disable controls
- * and rename the button ("Sending...") right after the click. By then, the browser has collected the values of a normal submission, but not
- * those of a held one.
+ * Records which controls are enabled, and the button's value. Returns a function that runs a task with this state restored. Pages disable
+ * controls and rename the button ("Sending...") right after the click. By then, the browser has collected the values of a normal
+ * submission, but not those of a held one.
  */
 export function captureFormState(form: HTMLFormElement, button: Submitter): (task: () => void) => void {
   // form.elements does not include image buttons.
@@ -32,8 +32,8 @@ export function captureFormState(form: HTMLFormElement, button: Submitter): (tas
 }
 
 /**
- * Uses requestSubmit because form.submit() skips validation, page handlers and the submitter, and button.click() fails on
- * disabled buttons and runs the page's onclick handlers again.
+ * Submits the form with requestSubmit. form.submit() would skip validation, page handlers and the submitter. button.click() would fail on
+ * disabled buttons and run the page's onclick handlers again.
  */
 export function resubmitForm(form: HTMLFormElement, button: Submitter): void {
   try {
@@ -44,8 +44,8 @@ export function resubmitForm(form: HTMLFormElement, button: Submitter): void {
 }
 
 /**
- * Submits with a clone of the button if the button was removed or moved, or is no longer a submit button. The clone has the same name,
- * value and form* attributes.
+ * Submits with a clone of the button. Used if the button was removed or moved, or is no longer a submit button. The clone has the same
+ * name, value and form* attributes.
  */
 function submitWithClone(form: HTMLFormElement, button: HTMLButtonElement): void {
   const clone = button.cloneNode() as HTMLButtonElement;

@@ -11,12 +11,12 @@ import { isChecked, collectRecipients, toLine } from "./recipients.ts";
 export const widgetVersion = "1.2.0";
 
 export interface Submission {
-  /** Field values and choices as one string. A certificate stays attached only while this string is unchanged. */
+  /** Field values and choices as one string. A certificate stays attached to the form only while this string is unchanged. */
   values: string;
   body: string;
 }
 
-/** Returns undefined if consent is not given. Throws Misconfiguration if the page is not set up to certify. */
+/** Builds the submission. Returns undefined if consent is not given. Throws Misconfiguration if the page is not set up to certify. */
 export function buildSubmission(form: HTMLFormElement, config: Config): Submission | undefined {
   const { options, entities } = config;
   const boxes = findConsentBoxes(form, config);
@@ -37,7 +37,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
       page_url: getPageUrl(),
       presentation: Object.assign(describeOptIn(boxes), disclosure.presentation),
       widget: { version: widgetVersion, automated: Boolean(navigator.webdriver) },
-      // Shortened to the API's limits, because the API refuses a certificate whose evidence is too long.
+      // The text is shortened to the API's limits, because the API refuses a certificate whose evidence is too long.
       locale: replaceRefusedCharacters((document.documentElement.lang || navigator.language).slice(0, 35)),
       referrer: document.referrer.slice(0, maxUrlLength),
     },
@@ -75,7 +75,7 @@ function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Conf
   return Object.assign(collectFields(form, fieldMap), recipients);
 }
 
-/** The elements that the visitor has clicked since the page was loaded or the form was reset, and the ancestors of these elements. */
+/** The elements that the visitor has clicked since the page was loaded or the form was reset, with their ancestors. */
 const clickedTargets = new WeakSet<EventTarget>();
 
 /**
@@ -134,7 +134,8 @@ function getSubmissionId(form: HTMLFormElement, meaning: string): string {
 }
 
 /**
- * Forgets the attempt. After a reset, or when the visitor returns to the page, the next submission counts as new even if it is identical.
+ * Forgets the previous attempt. After a reset, or when the visitor returns to the page, the next submission counts as new even if it is
+ * identical.
  */
 export function forgetAttempt(form: HTMLFormElement): void {
   attemptsByForm.delete(form);

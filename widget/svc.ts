@@ -17,7 +17,7 @@ interface ConsentHandle {
 interface Svc {
   v?: string;
   initConsent?(options: ConsentOptions): ConsentHandle;
-  /** Options that the page queued before this script was loaded: window.Svc = { q: [options] }. */
+  /** The options that the page queued before this script was loaded: window.Svc = { q: [options] }. */
   q?: ConsentOptions[];
 }
 
@@ -27,12 +27,13 @@ declare global {
   }
 }
 
-/** File name of the share part with its hash, so that svc.js always loads the version it was built with. */
+/** The file name of the share part. It contains a hash, so that svc.js always loads the version it was built with. */
 declare const SHARE_FILE: string;
 
 const existingSvc = window.Svc || {};
 const ownScriptUrl = getOwnScriptUrl();
-// If two instances ran, each would hold the submission that the other one sends again, and the form would never be submitted.
+// Only one instance handles forms. If two did, each would hold the submission that the other one sends again, and the form would never be
+// submitted.
 if (!existingSvc.v) startConsent(existingSvc.q || []);
 // Each copy of the script looks for share tags, because the first copy may have run before this copy's tag existed.
 loadShareButtons();
@@ -50,10 +51,11 @@ function loadShareButtons(): void {
 function startConsent(queue: ConsentOptions[]): void {
   const initialized = new Set<Config>();
   const tags = new Set<HTMLScriptElement>();
-  // A form cannot be submitted again without these two features. If either is missing, the API is defined, but forms are not touched.
+  // Without these two features, a form cannot be submitted again. If either is missing, the API is defined, but forms are not touched.
   const isSupported = "requestSubmit" in HTMLFormElement.prototype && "AbortController" in window;
 
-  // Tags are looked up at each submission and remembered: tag managers add tags late, and loaders remove their tag after it has run.
+  // Tags are looked up at each submission, because tag managers add tags late. They are also remembered, because loaders remove their tag
+  // after it has run.
   const configs = () => {
     for (const tag of findTags("consent")) tags.add(tag);
     return [...initialized, ...Array.from(tags, configFromTag)];

@@ -1,5 +1,5 @@
-// Waits for the response to a share request: a message from the consent sheet, or a code that a different window of this page received in
-// its URL. Ignores responses whose `state` is not that of the request.
+// Waits for the response to a share request. The response is a message from the consent sheet, or a code that another window of this page
+// received in its URL. Ignores responses whose `state` is not that of the request.
 
 import { fillForm } from "./fill-form.ts";
 import { waitForForm, findOffer, dispatchShareEvent } from "./offers.ts";
@@ -43,7 +43,7 @@ function isActive(request: ActiveRequest): boolean {
   return activeRequests.get(request.state) === request;
 }
 
-/** Finds an offer's newest request. */
+/** Finds the newest request of an offer. */
 export function findActiveRequest({ key }: ShareRequestBase): ActiveRequest | undefined {
   return [...activeRequests.values()].reverse().find((request) => request.key === key);
 }
@@ -78,8 +78,8 @@ export function listenForSheetMessages(): void {
 }
 
 /**
- * Polls, because no event fires when a window is closed. If a page in the window sets an opener policy that disconnects it, the window
- * looks closed as soon as that page loads.
+ * Polls until the sheet's window is closed, because no event reports this. If a page in the window sets an opener policy that disconnects
+ * it, the window looks closed as soon as that page loads.
  */
 export function watchSheet(request: ActiveRequest): void {
   const { sheet } = request;
@@ -88,7 +88,7 @@ export function watchSheet(request: ActiveRequest): void {
     else if (sheet?.closed) {
       clearInterval(timer);
       if (request.isReady)
-        setTimeout(() => closeRequest(request), 1000); // a message sent just before closing may still arrive
+        setTimeout(() => closeRequest(request), 1000); // a message that was sent just before closing may still arrive
       else markSevered(request);
     }
   }, 200);
@@ -105,7 +105,7 @@ function markSevered(request: ActiveRequest): void {
   }
 }
 
-/** Ends a request that the person declined. */
+/** Ends a request that the person declined, or whose window was closed without a response. */
 function closeRequest(request: ActiveRequest): void {
   if (!isActive(request) || request.code) return;
   dropRequest(request);
@@ -123,7 +123,7 @@ function showOutcome(request: ActiveRequest, note: "done" | "closed" | "failed")
 
 export async function handleResponse(request: ActiveRequest, code?: string, error?: string): Promise<void> {
   if (error === "access_denied") return closeRequest(request);
-  // The same response may arrive both as a message and through the channel.
+  // The same response may arrive both as a message and through the BroadcastChannel.
   if (!isActive(request) || request.isRedeeming || (code && code === request.code)) return;
   const offer = findOffer(request);
   offer?.button?.setNote("busy");
@@ -134,8 +134,8 @@ export async function handleResponse(request: ActiveRequest, code?: string, erro
   const { data, problem } = code ? await redeemCode(request, code) : { problem: { code: error } };
   request.isRedeeming = false;
   if (!data) {
-    // The person has already decided. If the same request is opened again, the sheet issues a new code for that decision, because the
-    // earlier code expired before it was redeemed.
+    // The person has already decided, but the code expired before it was redeemed. If the same request is opened again, the sheet issues a
+    // new code for that decision.
     if (offer && problem.code === "code_expired") offer.retry = request;
     showOutcome(request, "failed");
     dispatchShareEvent(request, "svc:share-error", problem);

@@ -8,8 +8,8 @@ export interface ShareButton {
   setLabel(text: "share" | "severed"): void;
   setNote(text?: "busy" | "done" | "elsewhere" | "closed" | "failed"): void;
   /**
-   * Shows links after the browser blocked the window: one that opens a new tab and, if `onHere` is given, one that opens the sheet in this
-   * tab.
+   * Shows links after the browser blocked the window: one that opens the sheet in a new tab and, if `onHere` is given, one that opens it in
+   * this tab.
    */
   showLinks(address: string, onHere: (() => string) | undefined): void;
 }
@@ -29,7 +29,7 @@ export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement 
   const button = document.createElement("button");
   button.type = "button";
   button.addEventListener("click", ({ detail }) => {
-    // The second click of a double click is ignored.
+    // The second click of a double click has `detail` 2 and is ignored.
     if (detail < 2) onClick();
   });
   const note = document.createElement("div");
@@ -67,8 +67,8 @@ export function createShareButton(tag: HTMLScriptElement, form: HTMLFormElement 
 }
 
 /**
- * Creates a link that sends the page's origin as referrer, even on a page that otherwise sends none. A sheet without an opener needs the
- * referrer, because it redirects back only to a page that the referrer confirms. `rel=opener` lets the new tab reach this page.
+ * Creates a link that sends the page's origin as the referrer, even on a page that otherwise sends none. A sheet without an opener needs
+ * the referrer, because it redirects back only to a page that the referrer confirms. `rel=opener` lets the new tab reach this page.
  */
 export function createLink(address: string, text: string): HTMLAnchorElement {
   const link = document.createElement("a");

@@ -1,10 +1,10 @@
-// Fills the shared details into empty fields of the form and dispatches the events that typing would cause.
+// Fills the shared details into empty fields of the form, and dispatches the events that typing would cause.
 
 import { type IdentifiedControl, type identifyControls, parseFieldMap } from "../fields.ts";
 import { fillHiddenInput } from "../hidden-input.ts";
 import type { RedeemedShare } from "./redeem.ts";
 
-/** The type of `identifyControls`. svc.js passes this function in, so that the share part contains no second copy of it. */
+/** The type of `identifyControls`. svc.js passes this function in, so that the share part does not contain a second copy of it. */
 export type ControlIdentifier = typeof identifyControls;
 let identify: ControlIdentifier = () => [];
 
@@ -38,8 +38,8 @@ function selectBestControls(form: HTMLFormElement, fieldMap: string | undefined)
 }
 
 /**
- * Returns whether a control can be filled in: it is empty and not read-only. Checkboxes and radio buttons are never filled in, because only
- * the person may check them, even if a field map contains them.
+ * Returns whether a control can be filled in, that is, it is empty and not read-only. Checkboxes and radio buttons are never filled in,
+ * even if a field map contains them, because only the person may check them.
  */
 function isEmpty(control: HTMLInputElement): boolean {
   return !/^(checkbox|radio)$/.test(control.type) && !control.readOnly && !control.value;

@@ -1,4 +1,4 @@
-// The share offers on this page, one for each share tag, with their buttons, forms and events.
+// The share offers on this page. There is one for each share tag, with its button, form and events.
 
 import { dispatchSvcEvent } from "../events.ts";
 import { queryPage } from "../native-form.ts";
@@ -11,10 +11,11 @@ export interface ShareOffer extends ShareRequestBase {
   tag: HTMLScriptElement;
   scriptUrl: string;
   button?: ShareButton;
-  /** The proof for the next request. */
+  /** The state and PKCE pair for the next request. */
   proof?: PkceProof | undefined;
   /**
-   * A request whose code expired. If it is opened again unchanged, the person's earlier decision applies and no second share is created.
+   * A request whose code expired. If the same request is opened again, the person's earlier decision applies, and no second share is
+   * created.
    */
   retry?: PendingRequest | undefined;
   /** True if the window is closed or disconnected from this page. The page cannot distinguish the two. */

@@ -1,5 +1,5 @@
-// Opens the consent sheet on a click: in a window, in this tab, or through links if the browser blocks the window. The window opens before
-// anything is awaited, because browsers block windows that a click does not open directly.
+// Opens the consent sheet when the button is clicked: in a window, in this tab, or through links if the browser blocks the window. The
+// window opens before anything is awaited, because browsers block windows that a click does not open directly.
 
 import { Misconfiguration, warnOwner } from "../misconfiguration.ts";
 import { createLink } from "./button.ts";
@@ -40,7 +40,8 @@ function showOpenLinks(offer: ShareOffer, request: ActiveRequest): void {
 }
 
 /**
- * Opens the sheet in this tab. Uses a link instead of `location`, because a link can send a referrer on a page that otherwise sends none.
+ * Opens the sheet in this tab. Clicks a link instead of setting `location`, because a link can send a referrer on a page that otherwise
+ * sends none.
  */
 function openInThisTab(offer: ShareOffer): void {
   const request = beginRequest(offer, "page");
@@ -50,7 +51,7 @@ function openInThisTab(offer: ShareOffer): void {
   link.click();
 }
 
-/** Saves the request before anything opens. The request replaces the same button's earlier one. */
+/** Saves the request before anything opens. The request replaces the button's earlier request. */
 function beginRequest(offer: ShareOffer, display: DisplayMode): ActiveRequest | undefined {
   const pending = offer.retry || createPendingRequest(offer, display);
   if (!pending) return undefined;
@@ -81,7 +82,7 @@ function createPendingRequest(offer: ShareOffer, display: DisplayMode): PendingR
   }
 }
 
-/** Returns the part of a request that can be stored. */
+/** Returns the properties of a request that can be stored. */
 function toPendingRequest({
   state,
   verifier,

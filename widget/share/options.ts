@@ -38,7 +38,7 @@ export function resolveShareUrls({ apiBase, appBase }: ShareOptions, scriptAddre
   return { api, sheet: `${new URL(appBase || APP_URL || api, location.href).origin}/authorize` };
 }
 
-/** Field groups and the keys they expand to. */
+/** Field groups, each with the keys that it stands for. */
 const fieldGroups = new Map([
   ["name", ["first_name", "last_name"]],
   ["address", ["address_line1", "address_line2", "city", "state", "zip", "country"]],
@@ -91,10 +91,10 @@ export function buildRequestUrl(options: ShareOptions, sheet: string, state: str
   const disclosure = getShareDisclosure(options);
   if (durationDays) query.set("duration_days", durationDays);
   if (disclosure) query.set("disclosure_text", disclosure);
-  // The sheet cannot return to a frame, because it refuses to be framed and because a frame's storage is separate from the page's.
+  // A page in a frame gets no return URL: the sheet refuses to be framed, and a frame's storage is separate from the page's.
   if (!isFramed) query.set("return_url", getReturnUrl());
   const address = `${sheet}?${query}`;
-  // URLs are limited to 16 KB, and a truncated disclosure would be a different disclosure.
+  // URLs are limited to 16 KB. The disclosure is not truncated, because the person would then see a different disclosure.
   if (disclosure.length > 6000 || address.length > 16_000) throw new Misconfiguration("the disclosure is too long: shorten it");
   return address;
 }

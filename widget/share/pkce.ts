@@ -1,8 +1,8 @@
 // Proof Key for Code Exchange (RFC 7636): only the holder of the verifier can redeem the code.
 
 /**
- * The state and PKCE pair for the next request. They are created ahead of time, because the browser may not let a click open a window if
- * the click first waits for a digest.
+ * The state and PKCE pair for the next request. They are created ahead of time. If a click had to wait for a digest first, the browser
+ * might not let it open a window.
  */
 export interface PkceProof {
   state: string;
@@ -15,7 +15,7 @@ export async function createProof(): Promise<PkceProof> {
   return { state: generateRandomText(), verifier, challenge: await computeDigest(verifier) };
 }
 
-/** Computes SHA-256 as base64url without padding (43 characters). */
+/** Computes the SHA-256 of a text as base64url without padding (43 characters). */
 export async function computeDigest(text: string): Promise<string> {
   return encodeBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }

@@ -1,5 +1,5 @@
 // Handles a response that the sheet put in this page's URL because it could not reach an opener. If the page that started the request is
-// open in a different window, that page gets the response. Otherwise, this page handles it.
+// open in a different window, it gets the response. Otherwise, this page handles the response.
 
 import { offers, dispatchShareEvent } from "./offers.ts";
 import { type PendingRequest, findPending } from "./pending-requests.ts";
@@ -31,7 +31,7 @@ interface SheetResponse {
 async function deliverResponse(response: SheetResponse, pending: PendingRequest | undefined): Promise<void> {
   const isElsewhere = pending?.display !== "page" && (await isHandledElsewhere(response));
   if (isElsewhere) close();
-  // The tags and forms below this script exist only after DOMContentLoaded, and the buttons are added one task later.
+  // The tags and forms below this script exist only after DOMContentLoaded. The buttons are added one task later.
   await new Promise<unknown>((resolve) => {
     if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve);
     else resolve(0);

@@ -14,7 +14,7 @@ const claimedSymbol = Symbol.for("svc.share");
 
 let isStarted = false;
 
-/** Adds a button to each tag that has none yet. `identify` is consent mode's function that recognizes fields. */
+/** Adds a button to each tag that has none yet. `identify` is the function with which consent mode recognizes fields. */
 export function addShareButtons(tags: HTMLScriptElement[], scriptAddress: string, identify: ControlIdentifier): void {
   setControlIdentifier(identify);
   if (!isStarted) startShare();
@@ -24,7 +24,7 @@ export function addShareButtons(tags: HTMLScriptElement[], scriptAddress: string
 
 function startShare(): void {
   const returned = handleRedirectReturn();
-  // The page may have been reloaded while the sheet was open.
+  // The sheet may still be open for requests that were started before the page was reloaded.
   for (const pending of listPending().reverse()) if (pending.state !== returned) startRequest(pending);
   listenForSheetMessages();
 }
