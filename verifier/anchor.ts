@@ -57,7 +57,7 @@ const noteFaults: readonly ReceiptFault[] = [
   "reference_mismatch",
 ];
 
-/** Rebuilds the statement from the record, without using the statement in the pack. */
+/** Rebuilds the statement from the certificate's record. Does not use the statement in the pack. */
 export const buildExpectedStatement = (event: AnchorSubject["event"], preimage: Preimage, fingerprint: string, at: string): string =>
   formatAnchorStatement({ event, entityId: preimage.cert_id, fingerprint, originDomain: preimage.origin_domain, at: Date.parse(at) });
 
@@ -69,9 +69,10 @@ const checkEntryHash = (statement: string, receipt: Receipt | null, published: J
   return pass(hash);
 };
 
-const maxClockSkewMs = 5 * minuteMs; // allowed difference between the clocks of the machines that create a statement and anchor it
+// allowed difference between the clocks of the machine that creates a statement and the machine that anchors it
+const maxClockSkewMs = 5 * minuteMs;
 
-/** Compares the anchor on the certificate, which may still be pending, with the statement. Returns null if they are consistent. */
+/** Compares the statement with the anchor on the certificate, which may still be pending. Returns null if they are consistent. */
 const findPublishedStatementFault = (published: JsonObject | null, statement: string): string | null => {
   if (published === null) return null;
   const { event, timestamp } = asObject(parseCanonical(statement)) ?? {};
@@ -83,9 +84,10 @@ const findPublishedStatementFault = (published: JsonObject | null, statement: st
   return isLater ? null : "the certificate was anchored before the event";
 };
 
-/** Returns null if the anchor on the certificate matches the receipt. */
+/** Compares the anchor on the certificate with the receipt. Returns null if they match. */
 const findPublishedFault = (published: JsonObject | null, receipt: Receipt): string | null => {
-  if (published?.status !== "anchored") return null; // the certificate may be slightly older than the receipt
+  // the anchor can still be pending, because the certificate may be slightly older than the receipt
+  if (published?.status !== "anchored") return null;
   const pairs: readonly (readonly [string, unknown])[] = [
     ["ledger", receipt.ledger],
     ["tx_ref", receipt.tx_ref],
@@ -179,7 +181,7 @@ const checkAttestation = async (
   const notReached = skipped("not reached");
   const failed = (detail: string): AttestationFindings => ({ inclusion: fail(detail), cosign: notReached, tsa: notReached, time: null });
   if (attestedProof === null || attestedNote === null) return failed("the attested checkpoint and its proof must both be present");
-  const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // valid, because the receipt passed its checks
+  const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // parsing cannot fail, because the receipt passed its checks
   const log = { origin, keys: listLogKeys(trust.ledgers, origin, receipt.verified_at), witnesses: trust.witnesses };
   const attested = await verifyCheckpoint(context.crypto, attestedNote, log);
   if (!attested.ok) return failed(`checkpoint.txt: ${attested.fault}`);

@@ -1,6 +1,6 @@
-// Compares the audit entries in a pack with its certificate, because the issuer can rewrite and sign the certificate but not the audit log.
-// Each entry must match a claim on the certificate, and each claim must match an entry. `audit.chain` checks the payloads against their
-// entries. Payloads contain no personal data, so an erasure does not excuse a missing payload.
+// Compares the audit entries in a pack with its certificate, because the issuer can rewrite and sign the certificate but cannot rewrite the
+// audit log. Each entry must match a claim on the certificate, and each claim must match an entry. `audit.chain` checks the payloads
+// against their entries. Payloads contain no personal data, so an erasure does not excuse a missing payload.
 import type { AuditEntry } from "../core/audit/chain.ts";
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { toCanonicalJson, type Json, type JsonObject } from "../core/canonical-json.ts";
@@ -17,7 +17,7 @@ export interface AuditHistory {
   readonly certificate: JsonObject;
 }
 
-/** Parses audit/payloads.json. Malformed payloads count as absent; `audit.chain` reports them. */
+/** Parses audit/payloads.json. Leaves out malformed payloads, because `audit.chain` reports them. */
 export const parsePayloads = (parsed: unknown): ReadonlyMap<string, JsonObject> =>
   new Map(
     Object.entries(asObject(parsed) ?? {}).flatMap(([seq, item]): [string, JsonObject][] => {
@@ -42,8 +42,8 @@ const selectWorst = (findings: readonly Finding[]): Finding =>
 const parseInstant = (value: unknown): number | null => (typeof value === "number" ? value : isIsoTime(value) ? Date.parse(value) : null);
 
 /**
- * Compares a payload member that all entries since `boundDetailsSince` contain. Returns null if the values match, if the entry is older, or
- * if the pack does not contain the value (`expected` is undefined).
+ * Compares a payload member that every entry since `boundDetailsSince` contains. Returns null if the values match, if the entry is older,
+ * or if the pack does not contain the value (`expected` is undefined).
  */
 const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string, expected: Json | undefined): Finding | null => {
   const logged = payload[name];
@@ -56,8 +56,8 @@ const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string
 const isOtherFingerprint = (payload: JsonObject, certificate: JsonObject): boolean => payload.fingerprint !== certificate.fingerprint;
 
 /**
- * Optional members that describe what happened to the submitted data. A certificate contains only the members that apply. The payload must
- * contain the same members.
+ * The members that say how the submitted data was changed. A certificate contains only the members that apply. The payload must contain the
+ * same members.
  */
 export const submissionNoteNames = ["fields_unrecognized", "fields_truncated", "text_replaced"] as const;
 
@@ -182,8 +182,8 @@ const checkCeasedEntities = (history: AuditHistory): readonly Finding[] => {
 };
 
 /**
- * Checks one type of event against its entries. If the certificate states when the event happened, there must be exactly one entry, with
- * that time. Otherwise there must be none. `bound` contains the expected members of the entry's payload.
+ * Checks one type of event against its entries. If the certificate says when the event happened, there must be exactly one entry, with that
+ * time. Otherwise, there must be no entry. `bound` contains the expected members of the entry's payload.
  */
 const checkDatedEvent = (
   history: AuditHistory,
@@ -244,13 +244,13 @@ const toSources = (policies: readonly (JsonObject | null)[]): JsonObject =>
 const checkUnlinkedPolicies = (history: AuditHistory, isListed: boolean): Finding => {
   const { certificate } = history;
   if (!isListed && certificate.policies_status === "pending") return skipped("no policies were linked");
-  // Before `boundDetailsSince`, a certificate that reused an earlier capture was linked to its policies without an audit entry.
+  // A certificate issued before `boundDetailsSince` was linked to an earlier capture without an audit entry.
   const isOlder = filterEntries(history, "certificate.issued").some(({ at }) => at < boundDetailsSince);
   if (!isOlder) return missingEntry("the link to policies");
   return isListed ? incomplete("the audit entry of the policies is not in the pack") : skipped("no policies were linked");
 };
 
-/** Checks the policies against the audit entry for the link: the hash of each policy, and where and when it was found. */
+/** Checks the policies against the audit entry that links them: the hash of each policy, and where and when the policy was found. */
 export const checkPolicyLinks = (history: AuditHistory): Finding => {
   const { certificate, payloads } = history;
   const policies = Array.isArray(certificate.policies) ? certificate.policies.map(asObject) : [];

@@ -1,6 +1,6 @@
 // Checks one certificate's audit entries: that they are well-formed and linked, that the audit log contains them, and that they match the
-// recorded chain head. The pack omits entries about other certificates. Across such a gap, the hash link cannot be checked, but the order
-// of the entries in the log can.
+// recorded chain head. The pack omits entries about other certificates. The hash link across such a gap cannot be checked, but the order of
+// the entries in the log can.
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -57,7 +57,7 @@ export interface AuditSubject {
   readonly evidenceHash: unknown;
 }
 
-/** Returns the chain's index in the tree of heads, from audit/heads.json, or null if absent. */
+/** Returns the chain's index in the tree of heads, from audit/heads.json. Returns null if the index is absent. */
 const parseChainIndex = (files: PackFiles): bigint | null =>
   parseCount(asString(asObject(parseCanonical(decodeText(files.get("audit/heads.json"))))?.chain_index) ?? "");
 
@@ -116,7 +116,7 @@ export const checkChain = (files: PackFiles, audit: AuditSubject): Finding => {
 
 const parseProofOrigin = (proof: string): string | null => parseCheckpoint(parseTlogProof(proof)?.checkpoint ?? "")?.origin ?? null;
 
-/** A pack whose audit entries are checked. Log keys must still have been valid at `createdAt`, when the pack was created. */
+/** A pack whose audit entries are checked. `createdAt` is the time when the pack was created. Log keys must still have been valid then. */
 interface AuditedPack {
   readonly crypto: NoteCrypto;
   readonly trust: Trust | null;
@@ -151,7 +151,7 @@ export const checkInclusion = async (pack: AuditedPack): Promise<Finding> => {
   return pass(`${entries.length} proofs, ${origin}`);
 };
 
-/** Checks this chain's recorded head, and that all entries before the record are present. */
+/** Checks this chain's recorded head, and that the pack contains all entries before the record. */
 export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const { trust, files, entries } = pack;
   const headsText = decodeText(files.get("audit/heads.json"));
@@ -212,7 +212,7 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   return pass(`${leaf.seq} entries in the chain at ${record.at}`);
 };
 
-const maxHeadsAgeMs = 30 * minuteMs; // twice the recording interval, so one record may be missed
+const maxHeadsAgeMs = 30 * minuteMs; // twice the recording interval, because one record may be missing
 
 /** Describes a record of heads that was outdated when the pack was created. Returns null if the record was recent or is absent. */
 export const describeStaleHeads = (files: PackFiles, createdAt: string): string | null => {

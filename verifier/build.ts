@@ -1,5 +1,6 @@
-// Builds dist/svc-verify.mjs (command and module for Node), the script of the self-checking page, and dist/verify-signature.mjs for webhook
-// receivers. These files have no dependencies and are not minified, so that users can read the code they rely on.
+// Builds three files: dist/svc-verify.mjs (command and module for Node), the script of the self-checking page, and
+// dist/verify-signature.mjs for webhook receivers. They have no dependencies and are not minified, so that users can read the code they
+// rely on.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,7 +34,7 @@ const bundleEntry = async (options: BuildOptions): Promise<string> => {
 };
 
 export interface BuiltVerifier {
-  /** dist/svc-verify.mjs */
+  /** The text of dist/svc-verify.mjs. */
   readonly command: string;
   /** The script that `buildEvidenceHtml` embeds. */
   readonly page: string;

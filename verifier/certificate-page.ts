@@ -140,8 +140,7 @@ const readDisclosed = (files: PackFiles): DisclosedFields => {
 };
 
 /**
- * The page lists the person's details in the order of the form, but the other files contain them sorted, so the order is taken from the
- * page.
+ * The page lists the person's details in the order of the form. The other files contain them sorted, so the order is taken from the page.
  */
 const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: string): readonly (readonly [string, T])[] => {
   const placed = fields.map((field) => ({ field, at: page.indexOf(html`<dt>${field[0]}</dt>`.text) }));
@@ -149,8 +148,8 @@ const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: strin
 };
 
 /**
- * Returns the kinds of request that the page may state. This is the kind in the evidence or in the audit log. If the pack contains neither,
- * both kinds are possible.
+ * Returns the kinds of request that the page may show: the kind in the evidence or in the audit log. If the pack contains neither, both
+ * kinds are possible.
  */
 const listCaptureMethods = ({ certificate, loggedCaptureMethod }: PageSource): readonly CaptureMethod[] => {
   const bound = asObject(certificate.evidence)?.captured_via ?? loggedCaptureMethod;
@@ -183,11 +182,11 @@ export const renderPackedPages = (source: PageSource): readonly string[] | null 
       return renderCertificatePage(parts, inOrderOfPage(readDisclosed(files), page));
     });
   } catch {
-    return null; // a hostile certificate can also break the renderer
+    return null; // a hostile certificate can also make the renderer throw
   }
 };
 
-/** Returns null if certificate.html is this certificate's page. */
+/** Compares certificate.html with the page that this certificate should have. Returns null if they are the same. */
 export const findPageFault = (source: PageSource): string | null => {
   const pages = renderPackedPages(source);
   if (pages === null) return "certificate.json has a member that no page can show";

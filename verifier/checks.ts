@@ -68,7 +68,7 @@ export type CheckOutcome = "pass" | "fail" | "incomplete" | "skipped";
 
 export interface Finding {
   readonly outcome: CheckOutcome;
-  /** One sentence, or a fault's name. */
+  /** One sentence, or the name of a fault. */
   readonly detail: string;
 }
 
@@ -84,7 +84,7 @@ export interface Check extends Finding {
   readonly asks: string;
 }
 
-/** The keys that were used: the reader's own, the copy in the pack, or none. */
+/** The source of the keys: the reader's own trust document, the copy in the pack, or none. */
 export type TrustSource = "given" | "bundled" | "none";
 
 export interface Report {

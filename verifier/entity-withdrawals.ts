@@ -19,8 +19,8 @@ export interface EntityWithdrawalEvidence {
 }
 
 /**
- * Returns whether a recipient's withdrawal is older than the current format. In the current format, certificates state how and when the
- * business received a withdrawal, and packs contain its receipt.
+ * Returns whether a recipient was withdrawn in an older format. In the current format, certificates say how and when the business received
+ * a withdrawal, and packs contain its receipt.
  */
 const isOlderEntity = ({ withdrawn_at: at, method, received_at: receivedAt }: JsonObject): boolean =>
   String(at) < entityReceiptsSince && method === undefined && receivedAt === undefined;
@@ -36,7 +36,7 @@ const prefixWithNumber = (number: number, { outcome, detail }: Finding): Finding
   detail: `withdrawal ${number}: ${detail}`,
 });
 
-/** Returns null if the receipt matches the certificate. */
+/** Compares the receipt with the certificate. Returns null if they match. */
 const findContradiction = (
   receipt: NonNullable<ReturnType<typeof parseSignedReceipt>>,
   listed: ListedEntities,
@@ -64,7 +64,7 @@ const findContradiction = (
   return mismatch === undefined ? null : `its receipt has a different ${mismatch}`;
 };
 
-const maxClockSkewMs = 5 * minuteMs; // allowed difference between an authority's clock and the issuer's
+const maxClockSkewMs = 5 * minuteMs; // allowed difference between the clocks of a timestamp authority and the issuer
 
 interface EntityWithdrawalFindings {
   readonly receipt: Finding;
@@ -83,7 +83,8 @@ const checkEntityWithdrawal = async (
 ): Promise<EntityWithdrawalFindings> => {
   const withoutAnchor = (receipt: Finding): EntityWithdrawalFindings => ({ receipt, anchor: [], attest: [] });
   if (text === null) {
-    // A missing receipt is accepted only for older withdrawals. `audit.status` compares the time of each recipient with the log.
+    // A missing receipt is accepted only for withdrawals in an older format. `audit.status` compares the time of each recipient with the
+    // log.
     const isOlder = listed.every(isOlderEntity) && anchor.statement === null;
     return withoutAnchor(isOlder ? skipped("the pack predates the inclusion of receipts") : incomplete("its receipt is not in the pack"));
   }
@@ -105,7 +106,9 @@ const checkEntityWithdrawal = async (
   };
 };
 
-/** `presentNumbers` lists the withdrawals that have at least one file in the pack; `loadEvidence` returns those files. */
+/**
+ * Runs the checks. `presentNumbers` lists the withdrawals that have at least one file in the pack, and `loadEvidence` returns those files.
+ */
 export const checkEntityWithdrawals = async (
   findings: Findings,
   certificate: JsonObject,

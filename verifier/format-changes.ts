@@ -1,4 +1,4 @@
-// Dates on which the pack format changed. The time of an audit entry determines its format. Missing parts never do, because otherwise
+// Dates on which the pack format changed. The time of an audit entry determines which format applies. A missing part never does. Otherwise,
 // anyone could remove parts from a pack and make it pass as an older one.
 
 /**
@@ -8,7 +8,9 @@
 export const entityReceiptsSince = "2026-11-22T20:00:00.000Z";
 
 /**
- * From this time on, the payload of an issuance contains the privacy signal and the kind of request, the payload of a withdrawal contains
- * when the business received it, and every link to policies has an audit entry that states where and when each policy was found.
+ * From this time on:
+ * - The payload of an issuance contains the privacy signal and the kind of request.
+ * - The payload of a withdrawal contains when the business received it.
+ * - Every link to policies has an audit entry, which says where and when each policy was found.
  */
 export const boundDetailsSince = "2026-11-27T00:00:00.000Z";

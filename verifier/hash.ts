@@ -15,7 +15,7 @@ const primes = ((): number[] => {
   return found;
 })();
 
-/** Returns the first 32 fractional bits of a root, which FIPS 180-4 uses for its constants. Integer arithmetic keeps them exact. */
+/** Returns the first 32 fractional bits of a root, which FIPS 180-4 uses for its constants. Integer arithmetic makes the result exact. */
 const computeRootBits = (value: number, power: bigint): number => {
   const target = BigInt(value) << (32n * power);
   let root = 0n;
@@ -40,7 +40,7 @@ const padMessage = (data: Uint8Array): Uint8Array => {
 
 const rotateRight = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 
-/** Returns 32 bytes. */
+/** Returns the SHA-256, 32 bytes. */
 export const sha256 = (input: string | Uint8Array): Bytes => {
   const message = padMessage(typeof input === "string" ? encodeUtf8(input) : input);
   const words = new DataView(message.buffer);
@@ -78,10 +78,10 @@ export const sha256 = (input: string | Uint8Array): Bytes => {
   return digest;
 };
 
-/** Returns 64 lowercase hex characters. Text is hashed as UTF-8. */
+/** Returns the SHA-256 as 64 lowercase hex characters. Text is hashed as UTF-8. */
 export const sha256Hex = (data: string | Uint8Array): string => toHex(sha256(data));
 
-/** Returns 32 bytes. */
+/** Returns the HMAC-SHA-256, 32 bytes. */
 export const hmacSha256 = (key: Uint8Array, data: string | Uint8Array): Bytes => {
   const block = new Uint8Array(blockLength);
   block.set(key.length > blockLength ? sha256(key) : key);

@@ -21,7 +21,7 @@ export const parseCanonical = (text: string | null): Json | undefined => {
     const value = JSON.parse(text) as Json;
     return toCanonicalJson(value) === text ? value : undefined;
   } catch {
-    return undefined; // not JSON, contains a lone surrogate, or is nested too deeply
+    return undefined; // the text is not JSON, contains a lone surrogate, or is nested too deeply
   }
 };
 

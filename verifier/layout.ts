@@ -24,7 +24,7 @@ const optionalFilePatterns: readonly RegExp[] = [
   /^trust\/(?:issuer-[A-Za-z0-9_-]{43}|tsa-[0-9a-f]{16})\.pem$/,
 ];
 
-/** Returns null if every required file is present and every other file is allowed. */
+/** Finds a missing or unexpected file. Returns null if every required file is present and every other file is allowed. */
 export const findLayoutFault = (names: readonly string[]): string | null => {
   const missing = requiredFiles.find((name) => !names.includes(name));
   if (missing !== undefined) return `${missing} is missing`;

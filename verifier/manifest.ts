@@ -84,7 +84,7 @@ export const checkSignature = async (crypto: NoteCrypto, files: PackFiles, trust
     return fail("MANIFEST.note is for a different manifest");
   }
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no trusted issuer key to check it with");
-  // The issuer's public keys are trusted under any name, because the signer chooses the name.
+  // The issuer's public keys are trusted under any name, because the name in a note is chosen by its signer.
   const names = [...new Set(note.signatures.map(({ name }) => name))];
   const issuerKeys = trust.issuerKeys.filter((key) => isKeyInUse(key, manifest.createdAt));
   const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(sha256, name, keyKinds.log, publicKey)));

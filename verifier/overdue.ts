@@ -6,19 +6,20 @@ import { isIsoTime } from "../core/ledger/key-validity.ts";
 import { boundDetailsSince } from "./format-changes.ts";
 import { asObject } from "./json.ts";
 
-const maxClockSkewMs = 5 * minuteMs; // the certificate is read shortly before the pack is created
+const maxClockSkewMs = 5 * minuteMs; // the certificate is read shortly before the pack is created, so a deadline can lie in between
 
 const isFaulty = (withdrawal: JsonObject, acknowledgedAt: unknown, createdAt: string): boolean => {
   const { withdrawn_at: at, cease_by: ceaseBy, overdue } = withdrawal;
-  if (!isIsoTime(at) || at < boundDetailsSince || !isIsoTime(ceaseBy)) return false; // other checks report a malformed time
+  // older withdrawals do not have to be marked; other checks report a malformed time
+  if (!isIsoTime(at) || at < boundDetailsSince || !isIsoTime(ceaseBy)) return false;
   const lateMs = Date.parse(createdAt) - Date.parse(ceaseBy);
   if (acknowledgedAt === null && Math.abs(lateMs) <= maxClockSkewMs) return typeof overdue !== "boolean";
   return overdue !== (acknowledgedAt === null && lateMs > 0);
 };
 
 /**
- * Returns null if every withdrawal is correctly marked as overdue or not. An acknowledgment of the whole withdrawal counts for each
- * recipient.
+ * Finds a withdrawal that is wrongly marked as overdue or not overdue. Returns null if there is none. An acknowledgment of the whole
+ * withdrawal counts for each recipient.
  */
 export const findOverdueFault = (certificate: JsonObject, createdAt: string): string | null => {
   const withdrawal = asObject(certificate.withdrawal);

@@ -1,4 +1,4 @@
-// The script of the page that contains a pack and checks it, without network access or storage.
+// The script of the page that contains a pack and checks it. It uses no network and no storage.
 import { fromBase64 } from "../core/bytes.ts";
 import { parseZip } from "../core/certificates/evidence-zip.ts";
 import { parseIJson } from "../core/i-json.ts";
@@ -124,7 +124,7 @@ const checkPack = async (): Promise<void> => {
     trust,
     expectedFingerprint: expected === "" ? null : expected,
   });
-  if (run === latestRun) renderReport(report, pageFault); // otherwise a newer run renders its own report
+  if (run === latestRun) renderReport(report, pageFault); // if a newer run has started, it renders its own report
 };
 
 const renderRunFailure = (error: unknown): void => {

@@ -14,7 +14,7 @@ import type { Trust } from "./trust.ts";
 
 export type SignedReceipt = Readonly<Record<(typeof receiptTextMembers)[number], string>> & {
   readonly received_at: string | null;
-  /** Present only for a withdrawal of consent for individual recipients. */
+  /** The recipients; present only for a withdrawal of consent for individual recipients. */
   readonly entities?: readonly string[];
 };
 

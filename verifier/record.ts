@@ -37,7 +37,10 @@ export const parsePreimage = (text: string | null): Preimage | null => {
 export const checkCanonical = (preimage: Preimage | null): Finding =>
   preimage === null ? fail("the record is not canonical JSON with exactly the bound members") : pass();
 
-/** `claimed` is the fingerprint on the certificate; `expected` is the fingerprint that the reader knows from elsewhere. */
+/**
+ * Checks the fingerprint of a record. `claimed` is the fingerprint on the certificate, and `expected` is the fingerprint that the reader
+ * knows from elsewhere.
+ */
 export const checkFingerprint = (text: string | null, claimed: unknown, expected: string | null): Finding => {
   const actual = sha256Hex(text ?? "");
   if (typeof claimed !== "string") return fail("there is no readable certificate with a fingerprint");
@@ -93,7 +96,10 @@ export const checkDisclosures = (text: string | null, commitmentsText: string | 
   return pass(list.length === 0 ? "nothing disclosed" : list.map((item) => (item as string[])[1]).join(", "));
 };
 
-/** `hashOfFile` returns the hash of the file at a path, or undefined. `paths` lists all policy files in the pack. */
+/**
+ * Checks the policies in a pack. `hashOfFile` returns the hash of the file at a path, or undefined. `paths` lists all policy files in the
+ * pack.
+ */
 export const checkPolicies = (
   index: unknown,
   listed: unknown,
@@ -161,7 +167,7 @@ const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
   preimage: preimage as unknown as JsonObject,
 });
 
-/** Finds contradictory members in a withdrawal, either for one recipient or for the whole certificate. */
+/** Finds contradictory members in a withdrawal, for one recipient or for the whole certificate. Returns null if there are none. */
 const findContradiction = (withdrawal: JsonObject): string | null => {
   const { method, received_at: receivedAt = null, cease_acknowledged_at: acknowledgedAt = null, overdue } = withdrawal;
   if (acknowledgedAt !== null && overdue === true) return "an acknowledged withdrawal is called overdue";
@@ -171,8 +177,8 @@ const findContradiction = (withdrawal: JsonObject): string | null => {
 };
 
 /**
- * Checks that the person had consented to each recipient that is listed as withdrawn, that each is listed once, and that an active
- * certificate keeps at least one recipient.
+ * Checks the recipients that are listed as withdrawn: that the person had consented to each one, that each is listed once, that the times,
+ * deadlines and receipt URLs are consistent, and that an active certificate still has a recipient whose consent was not withdrawn.
  */
 const findEntitiesFault = (certificate: JsonObject, preimage: Preimage): string | null => {
   const listed = certificate.entities_withdrawn;

@@ -1,6 +1,6 @@
 // Parses the trust document (/.well-known/svc-trust.json), which contains the keys that a reader trusts. Ignores unknown members. A
-// malformed known member makes the whole document invalid, because a reader must not trust part of a document without knowing what the rest
-// was meant to say.
+// malformed known member makes the whole document invalid, because a reader must not trust a document of which it can understand only a
+// part.
 import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import { defaultValidFrom, isKeyInUse, isIsoTime, type KeyValidity } from "../core/ledger/key-validity.ts";
@@ -18,7 +18,7 @@ export interface IssuerKey extends KeyValidity {
 }
 
 export interface Trust {
-  /** Logs that anchor statements. */
+  /** Logs that anchor statements (ledgers). */
   readonly ledgers: readonly TrustedLogKey[];
   /** Logs of audit entries. The issuer operates them, so they cannot anchor statements. */
   readonly auditLogs: readonly TrustedLogKey[];
@@ -121,7 +121,7 @@ export const listLogKeys = (logs: readonly TrustedLogKey[], origin: string, sinc
     .map(({ vkey }) => parseVkey(sha256, vkey))
     .filter((key) => key !== null);
 
-/** Returns the issuer's key with this ID if it was valid at that time. Otherwise returns the reason, phrased as the end of a sentence. */
+/** Returns the issuer's key with this ID if it was valid at that time. Otherwise, returns the reason, phrased as the end of a sentence. */
 export const findIssuerKey = ({ issuerKeys }: Trust, kid: unknown, at: string): IssuerKey | "is not trusted" | "was not in use then" => {
   const key = issuerKeys.find((candidate) => candidate.kid === kid);
   if (key === undefined) return "is not trusted";

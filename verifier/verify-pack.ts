@@ -24,9 +24,9 @@ import * as record from "./record.ts";
 import { trustOf, type Trust } from "./trust.ts";
 
 export interface VerificationOptions {
-  /** The reader's own trust document. If null, the copy in the pack is used, and the verdict is at best `incomplete`. */
+  /** The reader's own trust document. If it is null, the copy in the pack is used, and the verdict is `incomplete` at best. */
   readonly trust: Trust | null;
-  /** The fingerprint in hex that the reader knows from elsewhere. */
+  /** The fingerprint, in hex, that the reader knows from elsewhere. */
   readonly expectedFingerprint: string | null;
   /** True to require a timestamp even if the trust document lists no authority. */
   readonly requiresTimestamp: boolean;
@@ -70,7 +70,7 @@ const loadEntityWithdrawalEvidence = (files: PackFiles, number: number): EntityW
   anchor: loadAnchorEvidence(files, `withdrawn-${number}`, null),
 });
 
-/** Returns the numbers in the paths of files about withdrawals of consent for individual recipients, without duplicates. */
+/** Returns the numbers of the withdrawals of consent for individual recipients that have files in the pack, without duplicates. */
 const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
   [
     ...new Set(
@@ -78,7 +78,7 @@ const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
     ),
   ].filter((number) => !Number.isNaN(number));
 
-const maxClockSkewMs = 5 * minuteMs; // allowed difference between an authority's clock and the issuer's
+const maxClockSkewMs = 5 * minuteMs; // allowed difference between the clocks of a timestamp authority and the issuer
 
 /** Checks that the withdrawal follows the issuance, and that timestamps do not precede their events. */
 export const checkTimeOrder = (
@@ -353,8 +353,8 @@ export const verifyPack = async (zip: Uint8Array, options: VerificationOptions, 
   if (certificate !== null) {
     const redacted = parseManifest(files)?.redacted ?? [];
     const fault = findPageFault({ files, certificate, redacted, loggedCaptureMethod: findLoggedCaptureMethod(files) });
-    // A false statement on the certificate usually also changes the page. In that case, the verdict names the check that found the false
-    // statement, not the page check.
+    // If the certificate contains a false statement, the page usually differs too. The verdict must then name the check that found the
+    // false statement, not this one.
     const hasFailed = [...findings.values()].some(({ outcome }) => outcome === "fail");
     if (fault !== null && !hasFailed) findings.set("cert.consistency", fail(fault));
   }
