@@ -2,7 +2,7 @@
 
 export type Actor =
   | { readonly kind: "client" | "api_key" | "member" | "consumer" | "agent"; readonly id: string }
-  /** The person on a certificate or share, identified by how they were verified. */
+  /** The person on a certificate or share. The actor contains only how the person was verified. */
   | { readonly kind: "subject"; readonly verifiedBy: "email_code" | "manage_link" | "account" | "revoke_link" }
   /** A caller who was not verified. */
   | { readonly kind: "visitor" }

@@ -1,5 +1,6 @@
-// SHA-256 and HMAC-SHA-256. No other file in core imports a crypto module. The functions are synchronous for two reasons: decisions stay
-// plain functions, and a Durable Object must hash without awaiting between reading a chain head and writing the next entry.
+// SHA-256 and HMAC-SHA-256. No other file in core imports a crypto module, except block-cipher.ts. The functions are synchronous for two
+// reasons: decisions in core can be plain functions, and a Durable Object must hash without awaiting between reading a chain head and
+// writing the next entry.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { toHex, encodeUtf8 } from "./bytes.ts";
 

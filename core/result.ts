@@ -23,7 +23,7 @@ export const fail = <F extends string>(fault: F): Fault<F> => ({ ok: false, faul
 
 export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
 
-/** Creates a refusal. `detail` states the field and the rule; it must be constant text. */
+/** Creates a refusal. `detail` names the field and the rule. It must be constant text. */
 export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal<C> =>
   detail === undefined ? { ok: false, code } : { ok: false, code, detail };
 

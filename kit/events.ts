@@ -26,7 +26,7 @@ export const runEvents = async (args: readonly string[], signal: AbortSignal): P
   const isFollowing = options.flags.has("--follow");
   // The client does not retry, because kit/feed.ts waits and retries, and prints a message when it does.
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
-  process.stdout.once("error", () => process.exit(0)); // the reader closed the pipe, for example `head`
+  process.stdout.once("error", () => process.exit(0)); // the program that reads the output, such as `head`, closed the pipe
   const printEvents = async (): Promise<void> => {
     const position = from ?? (isFollowing ? "now" : 0);
     const start = position === "now" ? await fetchHead(svc, signal) : position;

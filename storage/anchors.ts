@@ -106,7 +106,7 @@ const storeStatements = (db: Database, ledgerId: string, holder: string, ords: r
     )
     .onConflictDoNothing();
 
-/** Saves submissions before they are sent, so that a retry sends the same bytes. */
+/** Saves the requests to the ledger before they are sent, so that a retry sends the same bytes. */
 export const savePreparedAnchors = async (
   db: Database,
   ledgerId: string,

@@ -20,9 +20,9 @@ const requireHex = (bytes: Uint8Array | null): string => {
   return toHex(bytes);
 };
 
-/** Throws if the text is not base64. */
+/** Converts base64 to hex. Throws if the text is not base64. */
 export const base64ToHex = (text: string): string => requireHex(fromBase64(text));
-/** Throws if the text is not base64url. */
+/** Converts base64url to hex. Throws if the text is not base64url. */
 export const base64UrlToHex = (text: string): string => requireHex(fromBase64Url(text));
 
 /** Lowercase hex, stored in half the space. */

@@ -356,7 +356,8 @@ export const mergeListStarts = (
 ): Omit<CertificatePage, "certificates"> & { readonly ids: readonly CertId[] } => {
   const { start, length } = pageRange(list);
   const total = shards.reduce((sum, shard) => sum + shard.total, 0);
-  const merged = shards.flatMap(({ positions }) => positions).sort((a, b) => b.issuedAt - a.issuedAt); // keeps the order within a shard
+  // sorting is stable, so the order within a shard is kept
+  const merged = shards.flatMap(({ positions }) => positions).sort((a, b) => b.issuedAt - a.issuedAt);
   return {
     ids: merged.slice(start, start + length).map(({ id }) => id),
     total,

@@ -57,7 +57,7 @@ const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<Recor
     const payloadSealed = await vault.seal(auditPayloadContext(about.id, tag), toCanonicalJson([salt, payload]));
     return { ...about, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
   });
-  // stored in rows of their own
+  // these values are stored in other tables
   const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null, payload: null };
   return { change: { ...about, ...stored, sequence: getSequenceOf(event), eventAt: occurredAt }, entries: await Promise.all(entries) };
 };

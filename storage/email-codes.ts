@@ -77,7 +77,7 @@ export const insertEmailCode = (
   code: {
     readonly id: string;
     readonly codeHash: StoredIndex;
-    /** The sign-up or invitation that entering the code also completes, if any. */
+    /** The ID of the sign-up or invitation that entering the code also completes, if any. */
     readonly opens?: string | null;
     readonly now: Instant;
   },
@@ -174,7 +174,7 @@ export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now
   return rows.map((row) => row.id);
 };
 
-/** Returns the sign-up or invitation that entering the code also completes, or null. */
+/** Returns the ID of the sign-up or invitation that this code also completes, or null if there is none. */
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
   (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;
 

@@ -42,7 +42,7 @@ const bugPattern =
 const columnPattern = "[a-z_0-9]+\\.[a-z_0-9]+";
 const constraintPattern = new RegExp(`(UNIQUE|NOT NULL) constraint failed: (${columnPattern}(?:, ${columnPattern})*)`);
 
-const foreignKeyMessage = "FOREIGN KEY constraint failed"; // the message does not contain the name of a column
+const foreignKeyMessage = "FOREIGN KEY constraint failed"; // SQLite does not name the columns in this message
 
 const parseViolation = (message: string): string | null => {
   const [, kind, columns] = constraintPattern.exec(message) ?? [];

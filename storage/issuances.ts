@@ -83,7 +83,7 @@ const toListRow = (entities: readonly string[]) => ({ hash: sha256Hex(toCanonica
 
 type Form = Omit<typeof certificateForms.$inferSelect, "id">;
 
-/** Stores a form, that is, the values that many certificates have in common, unless it is already stored. */
+/** Stores a form unless it is already stored. A form contains the values that many certificates have in common. */
 const insertForm = prepareOnce<Form>()((db, { disclosureHash, clientId, businessName, capturedVia, signatureKid }) =>
   db.insert(certificateForms).values({ disclosureHash, clientId, businessName, capturedVia, signatureKid }).onConflictDoNothing().prepare(),
 );

@@ -183,7 +183,7 @@ const reindexCertificates: Reindex = async (db, vault, { position, max, isCheck 
             eq(named.certOrd, addresses.cell("at")),
           ),
         ),
-      // A certificate that was erased after it was read has no lists.
+      // If a certificate was erased after it was read, its lists are NULL and must stay so.
       db
         .update(certificates)
         .set({ emailIndexes: lists.cell("emails") as never, phoneIndexes: lists.cell("phones") as never })

@@ -202,7 +202,7 @@ export const updateShareRevoked = async (
   ];
 };
 
-/** Revokes several shares without a reason. Fails if one of them is no longer active (`isOutdatedShare`). */
+/** Revokes several shares and stores no reason. Fails if one of them is no longer active (`isOutdatedShare`). */
 export const updateSharesRevoked = (db: Database, ids: readonly ShareId[], revocation: RevocationDeadline, requestId: string) =>
   db
     .update(shares)

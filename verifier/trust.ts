@@ -1,6 +1,5 @@
 // Parses the trust document (/.well-known/svc-trust.json), which contains the keys that a reader trusts. Ignores unknown members. A
-// malformed known member makes the whole document invalid, because a reader must not trust a document of which it can understand only a
-// part.
+// malformed known member makes the whole document invalid, because a reader must not trust a document that it understands only in part.
 import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import { defaultValidFrom, isKeyInUse, isIsoTime, type KeyValidity } from "../core/ledger/key-validity.ts";

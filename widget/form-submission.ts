@@ -1,6 +1,6 @@
-// Holds a submission while it is certified, then submits the form again. One capturing listener on window per type of event handles all
-// forms, so forms that are added or re-rendered later need no setup. The page's own handlers see exactly one submit event, when the form
-// already contains svc_cert_id.
+// Holds a submission while it is certified, then submits the form again. For each type of event, one capturing listener on window handles
+// all forms, so forms that are added or re-rendered later need no setup. The page's own handlers see exactly one submit event, when the
+// form already contains svc_cert_id.
 
 import type { ApiResult } from "./api-call.ts";
 import { type Config, isTargetForm, warnAboutMissingForm } from "./config.ts";
@@ -175,7 +175,7 @@ function hookSubmitMethod(form: HTMLFormElement, hookConfig: Config, configs: Ge
   // If an input is named "submit", `form.submit` is that input, so no script can call the method.
   if (!isTargetForm(hookConfig, form) || hookedForms.has(form) || typeof form.submit !== "function") return;
   hookedForms.add(form);
-  const submit = form.submit; // this may be a replacement by the page
+  const submit = form.submit; // this may be the page's own replacement
   const send = () => submit.call(form);
   form.submit = () => {
     if (heldForms.has(form)) return;

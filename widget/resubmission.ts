@@ -10,7 +10,7 @@ type Submitter = HTMLButtonElement | null;
  * submission, but not those of a held one.
  */
 export function captureFormState(form: HTMLFormElement, button: Submitter): (task: () => void) => void {
-  // form.elements does not include image buttons.
+  // form.elements does not include image buttons, so the button is added here.
   const controls: { disabled: boolean }[] = button ? [...getControls(form), button] : getControls(form);
   const enabled = controls.filter((control) => !control.disabled);
   const value = button?.value;

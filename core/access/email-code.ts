@@ -33,7 +33,6 @@ export const generateEmailCode = (random: RandomBytes): string => {
 export type EmailCodePurpose = "withdrawal" | "login";
 
 export interface EmailCodeLimits {
-  /** How long a code is valid. */
   readonly lifeMs: number;
   /**
    * The number of codes that can be active at once. A new code does not cancel older ones, so someone else who requests codes cannot
@@ -106,7 +105,7 @@ export const emailCodeLimits = {
   },
 } as const satisfies Record<EmailCodePurpose, EmailCodeLimits>;
 
-/** How long sent codes count toward the limits above, the longest of which covers one day. */
+/** How long sent codes count toward the limits above. The longest of these limits covers one day. */
 export const emailCodeRetentionMs = dayMs;
 /** Wrong codes stop counting this long after the last code was entered, or as soon as a correct code is entered. */
 export const failedAttemptRetentionMs = 30 * dayMs;

@@ -4,7 +4,7 @@ const ipv4Pattern = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0
 
 const isIpv6 = (text: string): boolean => text.includes(":") && /^[0-9a-fA-F:.]{2,45}$/.test(text) && URL.canParse(`http://[${text}]/`);
 
-/** Accepts dotted IPv4 without leading zeros, and IPv6 without brackets or a zone. */
+/** Returns whether the text is an IP address: dotted IPv4 without leading zeros, or IPv6 without brackets or a zone. */
 export const isIpAddress = (text: string): boolean => ipv4Pattern.test(text) || isIpv6(text);
 
 /**

@@ -11,7 +11,7 @@ const indexKeyName = "index";
 export interface LinkKey {
   /** The number of the key, or `index` for INDEX_KEY. */
   readonly name: string;
-  /** The key; null for INDEX_KEY. */
+  /** The bytes of the key; null for the key in the INDEX_KEY setting. */
   readonly key: Bytes | null;
 }
 

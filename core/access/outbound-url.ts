@@ -134,7 +134,8 @@ export const resolveReference = (reference: string, base: string): string | null
   if (text === "" || text.length > maxUrlLength || /[\\\u0000-\u001f\u007f]/.test(text) || !URL.canParse(text, base)) return null;
   const url = new URL(text, base);
   const [, authority] = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)/i.exec(text) ?? [];
-  if (authority === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text)) return null; // for example mailto:, javascript:, https:name
+  // a scheme without an authority, for example mailto:, javascript: or https:name
+  if (authority === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text)) return null;
   const [, baseAuthority = ""] = /^[a-z]+:\/\/([^/?#]*)/i.exec(base) ?? [];
   return `${url.protocol}//${authority ?? baseAuthority}${url.pathname}${url.search}`;
 };

@@ -92,7 +92,10 @@ export const describeFindings = (
   seen: readonly { readonly method: VerificationMethod; readonly sighting: VerificationFinding }[],
 ): string => seen.map(({ method, sighting }) => `${verificationMethodLabels[method]}: ${verificationFindings[sighting]}.`).join(" ");
 
-/** Combines the results of all resolvers. A result is null if a resolver gave no usable answer. Every resolver must see the proof. */
+/**
+ * Checks the TXT records that all resolvers returned. An item is null if the resolver gave no usable answer. Every resolver must see the
+ * proof.
+ */
 export const checkTxtRecords = (answers: readonly (readonly string[] | null)[], token: string): VerificationFinding => {
   if (answers.length === 0 || answers.includes(null)) return "unanswered";
   const seen = answers.filter((values) => values?.includes(formatVerificationText(token))).length;
@@ -114,14 +117,17 @@ export const listOtherTxtValues = (answers: readonly (readonly string[] | null)[
     .slice(0, maxShownTexts)
     .map((text) => (text.length > maxShownTextLength ? `${cutText(text, maxShownTextLength)}…` : text));
 
-/** Checks the file. It may contain several proofs, one per line, so that an agency and its customer can both publish one. */
+/**
+ * Checks the verification file of a domain. It may contain several proofs, one per line, so that an agency and its customer can both
+ * publish one.
+ */
 export const checkVerificationFile = (body: string, token: string): VerificationFinding => {
   const lines = body.split("\n").map((line) => line.trim());
   if (lines.includes(formatVerificationText(token))) return "found";
   return lines.some((line) => line.startsWith(formatVerificationText(""))) ? "another" : "absent";
 };
 
-/** Checks the tags. A page may have several tags, one for each proof. */
+/** Checks the verification meta tags of a page. A page may have several tags, one for each proof. */
 export const checkMetaTags = (contents: readonly string[], token: string): VerificationFinding => {
   if (contents.includes(token)) return "found";
   return contents.length > 0 ? "another" : "absent";

@@ -32,7 +32,7 @@ const findKnownDocument = (address: string) => {
   return { client_name: "ChatGPT", redirect_uris };
 };
 
-/** Returns the program's client, or null if the program is not listed. */
+/** Returns the client whose metadata document is at this URL, or null if there is no copy of the document here. */
 export const findKnownClient = (url: URL): OAuthClient | null => {
   const document = findKnownDocument(url.href);
   return document === undefined ? null : clientFromDocument(url, { client_id: url.href, ...document });

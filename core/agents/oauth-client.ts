@@ -21,7 +21,9 @@ export interface OAuthClient {
 export interface ResolvedClient {
   /** The client; null if the URL does not serve a client document, or if neither the document nor a copy is available. */
   readonly client: OAuthClient | null;
-  /** When the URL was fetched; null if it could not be fetched. The client is then a saved copy, or a copy in known-clients.ts. */
+  /**
+   * When the URL was fetched; null if it could not be fetched. In that case, the client is a saved copy or the copy in known-clients.ts.
+   */
   readonly fetchedAt: Instant | null;
   /** When to fetch the document again. */
   readonly refetchAt: Instant;

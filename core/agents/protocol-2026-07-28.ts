@@ -25,7 +25,7 @@ export const missingVersionError: RpcError = { code: invalidParamsCode, message:
 
 export type HeaderLookup = (name: string) => string | undefined;
 
-/** Decodes a header value. Clients send text that a header cannot contain as base64. */
+/** Decodes a header value. Clients use base64 for text that a header cannot contain. */
 const decodeHeaderValue = (value: string | undefined): string | null => {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value ?? "")?.[1];
   if (encoded === undefined) return value ?? null;

@@ -43,7 +43,7 @@ export const computeChangedHeadNodes = (
     const above = new Map<number, Uint8Array>();
     for (const index of below.keys()) {
       const parent = Math.floor(index / 2);
-      if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // the parent does not cover a full subtree yet
+      if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // skip the parent until its subtree is perfect
       const child = (at: number): Uint8Array => below.get(at) ?? read(height, at);
       above.set(parent, hashNode(hash, child(2 * parent), child(2 * parent + 1)));
     }

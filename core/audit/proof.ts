@@ -1,7 +1,7 @@
 // The proof delivered with a principal's audit entries. It shows that the log contains the newest entry, and that no entry was left out up
 // to the last record of heads (heads.ts).
 
-/** The proof of completeness. Its property names are part of the published format. */
+/** The proof that no entry of a chain was left out. Its property names are part of the published format. */
 export interface HeadsProof {
   /** The record of heads, exactly as it was hashed into the log. */
   readonly record: string;

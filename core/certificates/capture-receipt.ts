@@ -30,7 +30,7 @@ const toStoredReceipt = (receipt: CaptureReceipt) => ({
   ...(receipt.answered && { entities_accepted: receipt.answered.accepted, entities_rejected: receipt.answered.rejected }),
 });
 
-/** Returns the text to seal and store. */
+/** Returns the stored form of a receipt as text, which the caller seals. */
 export const serializeStoredReceipt = (receipt: CaptureReceipt): string => JSON.stringify(toStoredReceipt(receipt));
 
 /** Parses what `serializeStoredReceipt` wrote. Throws for text that is not JSON. */

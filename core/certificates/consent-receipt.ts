@@ -46,7 +46,7 @@ const listReceiptRecipients = (certificate: PublishedCertificate): readonly stri
 const describeCollectionMethod = ({ capturedVia, originDomain }: PublishedCertificate): string =>
   capturedVia === "browser" ? `web form on ${originDomain}` : `web form on ${originDomain}, sent by its server`;
 
-/** Identifies the certificate and states its status, so that a reader can check the receipt against the certificate. */
+/** Returns a reference to the certificate with its status, so that a reader can check the receipt against the certificate. */
 const toCertificateReference = ({ certificate, context }: ReceiptInput) => ({
   cert_id: certificate.id,
   fingerprint: certificate.fingerprint,

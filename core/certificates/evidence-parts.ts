@@ -49,7 +49,7 @@ export interface PackedAudit {
   readonly payloads: ReadonlyMap<string, { readonly salt: string; readonly payload: JsonObject }>;
   /** The c2sp.org/tlog-proof@v1 of each entry, by sequence number. */
   readonly proofs: ReadonlyMap<string, string>;
-  /** The proof of completeness; null if the chain is newer than the last record of heads. */
+  /** The proof that no entry was left out; null if the chain is newer than the last record of heads (core/audit/heads.ts). */
   readonly heads: HeadsProof | null;
 }
 

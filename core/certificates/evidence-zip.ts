@@ -10,11 +10,11 @@ const centralSignature = 0x02014b50;
 const endSignature = 0x06054b50;
 const localHeaderBytes = 30;
 const endRecordBytes = 22;
-const zipVersion = 20; // version 2.0, the first that supports folders, on the host system 0, which has no file permissions
+const zipVersion = 20; // version 2.0, the first with folders; host system 0, which has no file permissions
 const utf8NamesFlag = 0x0800;
 const storedMethod = 0;
 const midnightDosTime = 0;
-const earliestDosDate = 0x0021; // 1980-01-01, the earliest date of the format
+const earliestDosDate = 0x0021; // 1980-01-01, the earliest date that the format can express
 
 const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;

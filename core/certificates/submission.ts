@@ -19,8 +19,9 @@ export interface ParsedFields {
 }
 
 /**
- * Accepts 1 to 20 fields with values of at most 500 characters. At least one value must be given. A null value counts as missing. A value
- * is never refused for its characters: characters that cannot be stored become U+FFFD. Refuses with `invalid_request`.
+ * Parses the fields of a submission. Accepts 1 to 20 fields with values of at most 500 characters. At least one value must be given. A null
+ * value counts as missing. A value is never refused for its characters: characters that cannot be stored become U+FFFD. Refuses with
+ * `invalid_request`.
  */
 export const parseSubjectFields = (input: object): Result<ParsedFields, "invalid_request"> => {
   const entries = Object.entries(input);
@@ -69,8 +70,8 @@ const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, s
   [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
 
 /**
- * Accepts 1 to 1,000 recipients. Either both answer lists must be present or neither, and no name may be in both. Refuses with
- * `invalid_request`.
+ * Parses the recipients and the person's answers. Accepts 1 to 1,000 recipients. Either both answer lists must be present or neither, and
+ * no name may be in both. Refuses with `invalid_request`.
  */
 export const parseRecipients = (input: {
   readonly entities: readonly string[];
@@ -103,7 +104,7 @@ export interface ParsedSubmission {
   readonly purpose: string;
 }
 
-/** Validates a submission. Refuses with `invalid_request` and states the field and the rule. */
+/** Validates a submission. Refuses with `invalid_request`, naming the field and the rule. */
 export const parseSubmission = (submission: Submission): Result<ParsedSubmission, "invalid_request"> => {
   const fields = parseSubjectFields(submission.fields);
   if (!fields.ok) return fields;

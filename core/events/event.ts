@@ -1,5 +1,5 @@
-// Public events: their types, their stored form, and the JSON body used by the feed and every webhook delivery (SPEC Events). An event
-// states what happened to which record. Only update events contain personal data, in a payload that stays sealed until it is sent or read.
+// Public events: their types, their stored form, and the JSON body used by the feed and every webhook delivery (SPEC Events). An event says
+// what happened to which record. Only update events contain personal data, in a payload that stays sealed until it is sent or read.
 import type { JsonObject } from "../canonical-json.ts";
 import { toIso, type Instant } from "../time.ts";
 

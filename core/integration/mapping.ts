@@ -138,7 +138,7 @@ const findConsentCheckbox = (form: PageForm, entityBoxes: readonly FormControl[]
   );
 };
 
-const minDisclosureLength = 20; // excludes texts such as "I agree."
+const minDisclosureLength = 20; // excludes text such as "I agree."
 
 const toUsableDisclosure = (candidate: Disclosure): Disclosure | null =>
   candidate.text.length >= minDisclosureLength && validateMultilineText(candidate.text) === null ? candidate : null;

@@ -59,7 +59,7 @@ const parseValueAt = (bytes: Bytes, at: number, end: number, depth: number): Der
   let start = at + 2;
   if (first >= 0x80) {
     const count = first & 0x7f;
-    if (count > 2 || start + count > end) return null; // two length bytes cover 64 KiB
+    if (count > 2 || start + count > end) return null; // two length bytes are enough for 64 KiB
     length = 0;
     for (const byte of bytes.subarray(start, start + count)) length = length * 256 + byte;
     if (length < (count === 1 ? 0x80 : 0x100)) return null; // the length is not minimal, or it is 0x80, the indefinite length of BER
@@ -68,7 +68,7 @@ const parseValueAt = (bytes: Bytes, at: number, end: number, depth: number): Der
   if (start + length > end) return null;
   const isConstructed = (tag & constructedBit) !== 0;
   const mustBe = (tag | constructedBit) === derTags.sequence || (tag | constructedBit) === derTags.set;
-  if (isUniversalTag(tag) && (isConstructed !== mustBe || tag === 0)) return null; // segmented strings are BER
+  if (isUniversalTag(tag) && (isConstructed !== mustBe || tag === 0)) return null; // only BER allows strings in segments
   const content = bytes.subarray(start, start + length);
   if (!isConstructed && !isCanonicalContent(tag, content)) return null;
   const children: DerValue[] = [];

@@ -150,11 +150,11 @@ const parseTimestampInfo = (content: Bytes): TimestampInfo | null => {
   const hashed = imprint.next(derTags.octetString);
   const serial = members.next(derTags.integer);
   const time = parseGeneralizedTime(members.next(derTags.generalizedTime));
-  members.next(derTags.sequence); // accuracy
-  members.next(derTags.boolean); // ordering
+  members.next(derTags.sequence); // skips the accuracy
+  members.next(derTags.boolean); // skips the ordering
   const nonce = members.next(derTags.integer);
-  members.next(toContextTag(0)); // the authority's name
-  members.next(toContextTag(1)); // extensions
+  members.next(toContextTag(0)); // skips the authority's name
+  members.next(toContextTag(1)); // skips the extensions
   if (version === undefined || !areBytesEqual(version.content, new Uint8Array([1])) || policy === undefined || !members.done()) return null;
   if (hashed === undefined || !imprint.done() || serial === undefined || time === null) return null;
   return { imprintHash, imprint: hashed.content, serial: serial.content, time, nonce: nonce?.content ?? null };
@@ -162,12 +162,12 @@ const parseTimestampInfo = (content: Bytes): TimestampInfo | null => {
 
 const parseSignerCertificate = (value: DerValue): SignerCertificate | null => {
   const body = createSequenceReader(value.children[0]);
-  body.next(toContextTag(0)); // version
+  body.next(toContextTag(0)); // skips the version
   const serial = body.next(derTags.integer);
-  body.next(derTags.sequence); // the algorithm of the certificate's own signature
+  body.next(derTags.sequence); // skips the algorithm of the certificate's own signature
   const issuer = body.next(derTags.sequence);
-  body.next(derTags.sequence); // validity
-  body.next(derTags.sequence); // subject
+  body.next(derTags.sequence); // skips the validity
+  body.next(derTags.sequence); // skips the subject
   const spki = body.next(derTags.sequence);
   return value.tag === derTags.sequence && serial !== undefined && issuer !== undefined && spki !== undefined
     ? { encoded: value.encoded, issuer: issuer.encoded, serial: serial.encoded, spki }
@@ -187,7 +187,7 @@ const parseSignedToken = (token: DerValue): SignedToken | null => {
   const digests = message.next(derTags.set);
   const encapsulated = createSequenceReader(message.next(derTags.sequence));
   const certificates = message.next(toContextTag(0))?.children ?? [];
-  message.next(toContextTag(1)); // revocation lists
+  message.next(toContextTag(1)); // skips the revocation lists
   const signers = message.next(derTags.set);
   if (version === undefined || digests === undefined || !message.done()) return null;
   if (signers?.children.length !== 1) return null; // RFC 3161 allows one signer, the authority
@@ -204,7 +204,7 @@ const parseSignedToken = (token: DerValue): SignedToken | null => {
   const attributes = signer.next(toContextTag(0));
   const signatureOid = parseAlgorithm(signer.next(derTags.sequence));
   const signature = signer.next(derTags.octetString);
-  signer.next(toContextTag(1)); // unsigned attributes
+  signer.next(toContextTag(1)); // skips the unsigned attributes
   if (
     signerVersion === undefined ||
     (id === undefined && !byKeyId) ||

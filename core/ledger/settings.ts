@@ -86,7 +86,7 @@ const parseVkeySetting = (
   return { vkeys: parsed.map(({ key }) => key), windows: parsed.map(({ key, ...window }) => [key, window] as const) };
 };
 
-const minTokenLength = 32; // in characters; this is 192 bits in base64url
+const minTokenLength = 32; // 32 characters of base64url contain 192 bits
 const isStrongToken = (text: string): boolean =>
   text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && hasRandomTokenCharacters(text);
 

@@ -48,7 +48,7 @@ export const isSignedBy = async (
   try {
     key = await subtle.importKey("spki", new Uint8Array(spki), algorithm, false, ["verify"]);
   } catch {
-    return false; // not a point on the curve, or an unusable modulus
+    return false; // the key is not a point on the curve, or has an unusable modulus
   }
   return subtle.verify({ name: algorithm.name, hash }, key, signature, new Uint8Array(signed.data));
 };

@@ -178,7 +178,7 @@ export const computeTilesAfterAppend = (
   return changed;
 };
 
-const maxEntryBytes = 65_535; // the length prefix is a uint16
+const maxEntryBytes = 65_535; // the largest length that fits in an entry's uint16 prefix
 
 /** Returns true for an entry of 1 to 65,535 bytes. */
 export const isValidEntry = (entry: Uint8Array): boolean => entry.length >= 1 && entry.length <= maxEntryBytes;

@@ -34,7 +34,7 @@ export const formatTlogProof = ({ index, hashes, checkpoint, extra }: TlogProof)
     checkpoint,
   ].join("\n");
 
-const hashLinePattern = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes take 43 characters, the last of which encodes four bits
+const hashLinePattern = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/; // 32 bytes take 43 characters; the last one encodes four bits
 
 /** Like `formatTlogProof`, for hashes that are already in base64. Returns null if the index or a hash is malformed. */
 export const formatTlogProofFromLines = (index: string, hashes: readonly string[], checkpoint: string): string | null =>

@@ -7,7 +7,7 @@ import { keyKinds, parseNote, verifyNote, type NoteCrypto, type NoteFault, type 
 export interface AddCheckpointRequest {
   /** The size of the newest checkpoint that the witness has cosigned. */
   readonly oldSize: bigint;
-  /** The consistency proof from the tree of that size to the checkpoint. */
+  /** The consistency proof from the tree of size `oldSize` to the checkpoint. */
   readonly proof: readonly Uint8Array[];
   /** The signed checkpoint, unchanged. */
   readonly checkpoint: string;

@@ -42,25 +42,25 @@ export type OwnerNoticeKind =
 
 /** The data for each template. It is encrypted in the outbox until the email is sent. */
 export interface MailData {
-  /** To the person who requested a sign-in code. */
+  /** Sent to the person who requested a sign-in code. */
   readonly login_code: SignInMailData;
-  /** To the account owner. `device` is a name such as `Firefox, Windows`, or null. */
+  /** Sent to the account owner. `device` is a name such as `Firefox, Windows`, or null. */
   readonly passkey_added: { readonly at: Instant; readonly device: string | null; readonly accountUrl: string };
-  /** To the person who requested a business account. */
+  /** Sent to the person who requested a business account. */
   readonly signup_code: SignInMailData;
-  /** To the invited person. */
+  /** Sent to the invited person. */
   readonly member_invited: { readonly businessName: string; readonly signInUrl: string; readonly until: Instant };
-  /** To the owners of a business whose domain no longer publishes its verification record. */
+  /** Sent to the owners of a business whose domain no longer publishes its verification record. */
   readonly domain_missing: { readonly domain: string; readonly lapsesAt: Instant };
   readonly domain_lapsed: { readonly domain: string };
-  /** To the person on a certificate who requested a withdrawal code. */
+  /** Sent to the person on a certificate who requested a withdrawal code. */
   readonly withdrawal_code: {
     readonly code: string;
     readonly businessName: string;
     /** The URL of the certificate's page, with the withdrawal token in the fragment. */
     readonly verifyUrl: string;
   };
-  /** To the person, after they withdrew or the business recorded their withdrawal. */
+  /** Sent to the person, after they withdrew or the business recorded their withdrawal. */
   readonly withdrawal_confirmation: {
     readonly certId: string;
     readonly businessName: string;
@@ -76,11 +76,11 @@ export interface MailData {
     readonly contact: string | null;
     readonly mailingAddress: string | null;
   };
-  /** To the owners of a business. It contains no data about the person. */
+  /** Sent to the owners of a business. It contains no data about the person. */
   readonly withdrawal_owner_notice: { readonly certIds: readonly string[]; readonly ceaseBy: Instant };
-  /** To the owners of a business, after consent was withdrawn for individual recipients. */
+  /** Sent to the owners of a business, after consent was withdrawn for individual recipients. */
   readonly entities_owner_notice: { readonly certId: string; readonly entities: readonly string[]; readonly ceaseBy: Instant };
-  /** To the person, when a share is granted. */
+  /** Sent to the person, when a share is granted. */
   readonly share_receipt: ShareMailData & {
     readonly host: string;
     readonly purpose: string;
@@ -95,9 +95,9 @@ export interface MailData {
   };
   readonly share_ceased: RevokedShareMailData & { readonly note: string | null };
   readonly share_overdue: RevokedShareMailData & { readonly contact: string | null };
-  /** To the owners of a business. It contains no data about the person. */
+  /** Sent to the owners of a business. It contains no data about the person. */
   readonly share_owner_notice: { readonly shareIds: readonly string[]; readonly ceaseBy: Instant };
-  /** To the person whose agent changed something, at most once an hour per token. */
+  /** Sent to the person whose agent changed something, at most once an hour per token. */
   readonly agent_changed: { readonly tokenId: string; readonly at: Instant };
   /** The last email to a person whose account was deleted. */
   readonly account_deleted: { readonly at: Instant };
@@ -107,7 +107,7 @@ export interface MailData {
     readonly recheckAt: Instant;
     readonly affidavitUrl: string;
   };
-  /** To the person who connected a program. */
+  /** Sent to the person who connected a program. */
   readonly agent_connected: {
     readonly clientName: string;
     /** The host that published the program's metadata document; null if there is none. */
@@ -116,18 +116,18 @@ export interface MailData {
     readonly at: Instant;
     readonly endUrl: string;
   };
-  /** To the person who connected a program, a week before the connection expires. */
+  /** Sent to the person who connected a program, a week before the connection expires. */
   readonly agent_ending: { readonly clientName: string; readonly until: Instant; readonly endUrl: string };
-  /** To the owners of a business whose webhook endpoint is failing. */
+  /** Sent to the owners of a business whose webhook endpoint is failing. */
   readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
   /**
-   * To the owners of a business, after the operator replaced the signing secret of an endpoint. Until `until`, deliveries are signed with
-   * both secrets.
+   * Sent to the owners of a business, after the operator replaced the signing secret of an endpoint. Until `until`, deliveries are signed
+   * with both secrets.
    */
   readonly webhook_secret_replaced: { readonly webhookId: string; readonly until: Instant };
-  /** To the owners of a business whose public client is near its daily limit of submissions without an API key. */
+  /** Sent to the owners of a business whose public client is near its daily limit of submissions without an API key. */
   readonly client_limit_near: { readonly clientId: string; readonly until: Instant };
-  /** To the owners of a business. It reports several notices of one kind together (owner-notices.ts). */
+  /** Sent to the owners of a business. It reports several notices of one kind together (owner-notices.ts). */
   readonly owner_digest: {
     readonly kind: OwnerNoticeKind;
     /** The number of records that the notices are about; at least 2. */

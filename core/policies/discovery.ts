@@ -43,7 +43,7 @@ const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   ],
 };
 
-/** Words that count only if they are the whole text: "Privacy" counts, but "Privacy settings" does not. */
+/** Words that name a policy only if they are the entire link text or path segment: "Privacy" counts, but "Privacy settings" does not. */
 const standaloneTerms: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy", "our privacy", "your privacy", "data protection"],

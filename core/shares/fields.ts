@@ -94,7 +94,7 @@ const maxValueLength = 200;
 /** The country of a phone number without a country code if the person has not given a country. */
 export const defaultCountry = "US";
 
-/** Returns the value to store; null clears the field. A refusal states the key and the broken rule. */
+/** Returns the value to store; null clears the field. A refusal names the key and the broken rule. */
 const parseFieldValue = (
   key: ContactKey,
   raw: string | null,

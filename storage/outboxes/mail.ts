@@ -21,7 +21,7 @@ export type NewMail = TemplatedMail & {
    * If null, the row causes the same work as an email, but nothing is sent. Response times then do not reveal whether an address is known.
    */
   readonly to: string | null;
-  /** English by default. */
+  /** The language of the email; English by default. */
   readonly language?: MailLanguage;
   readonly now: Instant;
   /**
