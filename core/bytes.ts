@@ -20,7 +20,7 @@ export const toHex = (bytes: Uint8Array): string => {
   return hex;
 };
 
-const chunkBytes = 8_192; // how many bytes are passed as arguments in one call; engines allow at least ten thousand arguments
+const chunkBytes = 8_192; // how many bytes are passed as arguments in one call; engines limit the number of arguments
 
 /** Encodes bytes as standard base64 with padding. */
 export const toBase64 = (bytes: Uint8Array): string => {

@@ -26,7 +26,7 @@ const computeRootBits = (value: number, power: bigint): number => {
 const roundConstants = Uint32Array.from(primes, (prime) => computeRootBits(prime, 3n));
 const initialState = Uint32Array.from(primes.slice(0, 8), (prime) => computeRootBits(prime, 2n));
 
-/** Pads the message to whole blocks with a one bit, zeros and its length in bits. */
+/** Pads the message to whole blocks with a 1 bit, 0 bits and its length in bits. */
 const padMessage = (data: Uint8Array): Uint8Array => {
   const length = Math.ceil((data.length + 9) / blockLength) * blockLength;
   const bytes = new Uint8Array(length);

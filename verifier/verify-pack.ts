@@ -28,7 +28,7 @@ export interface VerificationOptions {
   readonly trust: Trust | null;
   /** The fingerprint, in hex, that the reader knows from elsewhere. */
   readonly expectedFingerprint: string | null;
-  /** True to require a timestamp even if the trust document lists no authority. */
+  /** If true, a timestamp is required even if the trust document lists no authority. */
   readonly requiresTimestamp: boolean;
   /** The minimum number of witnesses. The trust document's policy can require more. */
   readonly witnessMin: number;

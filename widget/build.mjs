@@ -42,9 +42,9 @@ const measureScript = (name, script) => {
 };
 
 /**
- * Writes `<outDir>/v1/svc.js` and the share part, `svc-share.js`. Also writes the same bytes to `svc-<hash12>.js` and
- * `svc-share-<hash12>.js`, for pages that pin the integrity. `appUrl` is the consent sheet's origin; it defaults to the API's origin. If a
- * file exceeds `gzipLimit`, throws and writes nothing.
+ * Writes `<outDir>/v1/svc.js` and `svc-<hash12>.js` (the same bytes, for pages that pin the integrity), and the share part as
+ * `svc-share.js` and `svc-share-<hash12>.js`. `appUrl` is the consent sheet's origin; it defaults to the API's origin. If a file exceeds
+ * `gzipLimit`, throws and writes nothing.
  */
 export async function buildWidget({ outDir, appUrl = "" }) {
   const share = measureScript("svc-share", await bundleScript("share/share.ts", "esm", { APP_URL: appUrl }));

@@ -39,7 +39,7 @@ export interface EmailCodeLimits {
    * invalidate the code that the person is typing.
    */
   readonly maxActive: number;
-  /** The minimum time before another code can be requested while a code is active. */
+  /** While a code is active, the minimum time until another code can be requested. */
   readonly resendDelayMs: number;
   /** Limits for one email address and topic. `emailCodeLimits` defines the topic for each purpose. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];

@@ -15,8 +15,8 @@ export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "p
 
 export interface StorageLimits extends Readonly<Record<StorageOwnerKind, StorageLimit>> {
   /**
-   * The maximum number of new combinations of purpose, recipients and origin per client and day. Each combination starts a new set of
-   * counters.
+   * The maximum number of new combinations of purpose, recipients and origin that get their own counters, per client and day. Submissions
+   * with other new combinations are accepted, but get no counters.
    */
   readonly newGroups: number;
 }

@@ -24,7 +24,7 @@ const minDrainSpacingMs = 30; // under load, several events then share one push 
 export interface SequencePorts {
   readonly archive: EventArchive;
   readonly getName: () => string;
-  /** Opens the databases whose change logs contain the business's events. Throws if one of them is not bound. */
+  /** Opens the databases whose change logs contain the business's events. Throws if one of them has no binding. */
   readonly openDatabases: () => Promise<readonly (readonly [ShardId, Database])[]>;
   /** Called synchronously after events are stored. Resolves when the alarm for them is set. */
   readonly onAppended: () => Promise<void>;
