@@ -12,7 +12,7 @@ const bundleReplay = async (bundleDir: string): Promise<void> => {
   await build({
     entryPoints: ["scripts/demo-month/worker.ts"],
     outfile: join(bundleDir, "index.js"),
-    external: ["cloudflare:*", "node:*", "@cantoo/pdf-lib"], // the replay writes no PDF, and that library is a quarter of the bundle
+    external: ["cloudflare:*", "node:*"],
     conditions: ["workerd", "worker", "browser"], // the same as wrangler's
     bundle: true,
     format: "esm",

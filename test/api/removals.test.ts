@@ -1,5 +1,4 @@
 // Tests removals: a person whose plan includes removals requests one, an operator handles it, and an affidavit completes it.
-import "@cantoo/pdf-lib"; // loads hundreds of modules here, so that loading does not count toward a test's timeout
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { fromBase64Url } from "../../core/bytes.ts";

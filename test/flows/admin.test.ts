@@ -99,8 +99,7 @@ test("adds the next free shard, or the given one, to the configuration, and refu
   }
 });
 
-// The tests in workerd load the whole PDF library. Only the bundle leaves out the packages listed under `alias` in wrangler.toml.
-test("completes a removal, and the bundled Worker writes its affidavit as a PDF", async () => {
+test("completes a removal, which creates its affidavit as a PDF", async () => {
   const email = "patricia@removal.example";
   const cookie = await signInToOrigin(service.origin, email, "consumer");
   await service.database.prepare("UPDATE consumers SET plan = 'white_glove'").bind().run();

@@ -1,5 +1,4 @@
 // Tests the app's account pages over HTTP: agent tokens, removals, data export, account deletion and reauthentication.
-import "@cantoo/pdf-lib"; // loads hundreds of modules before the first test's timeout starts
 import { env } from "cloudflare:workers";
 import { DomUtils } from "htmlparser2";
 import { afterEach, describe, expect, test, vi } from "vitest";

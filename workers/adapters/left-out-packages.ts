@@ -5,12 +5,6 @@ const leftOut = (): never => {
   throw new Error("This package is not part of the bundle. See `alias` in wrangler.toml.");
 };
 
-// For html-entities, node-html-better-parser and culori. @cantoo/pdf-lib uses them to read SVG, form data and named colors.
-export const encode = leftOut;
-export const parse = leftOut;
-export const NodeType = {};
-export const converter = (): typeof leftOut => leftOut;
-
 // For @peculiar/x509. @simplewebauthn/server uses it to check manufacturer certificates.
 export const X509Certificate = leftOut;
 export const X509ChainBuilder = leftOut;

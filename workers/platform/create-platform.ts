@@ -24,7 +24,6 @@ import { createPageFetcher } from "../adapters/page-fetcher.ts";
 import { createFormModel } from "../adapters/form-model.ts";
 import { parseFormPage } from "../adapters/form-page.ts";
 import { createStripeProvider } from "../adapters/payment-provider.ts";
-import { writePdf } from "../adapters/pdf.ts";
 import { formatPhone, toE164 } from "../adapters/phone.ts";
 import { createHostCheck } from "../adapters/public-hosts.ts";
 import { withMetrics } from "./metrics-log.ts";
@@ -112,7 +111,6 @@ export const createPlatform = async (env: Env): Promise<Services> => {
     toE164,
     formatPhone,
     webAuthn,
-    writePdf,
     fetchPage: createPageFetcher(outbound),
     postWebhook: createWebhookSender({ ...outbound, clock }),
     findWebhookUrlFault: createWebhookUrlCheck(outbound),

@@ -10,7 +10,6 @@ import type { AgentDependencies } from "../operations/agents/dependencies.ts";
 import type { AttestationCache } from "../operations/attestations/dependencies.ts";
 import type { BillingDependencies } from "../operations/billing/dependencies.ts";
 import type { CertificateDependencies } from "../operations/certificates/dependencies.ts";
-import type { ConsumerDependencies } from "../operations/consumers/dependencies.ts";
 import type { Schedules } from "../operations/dependencies.ts";
 import type { IntegrationDependencies } from "../operations/integration/dependencies.ts";
 import type { WebhookDependencies } from "../operations/webhooks/dependencies.ts";
@@ -27,7 +26,6 @@ export interface Platform
   extends AccessDependencies,
     AgentDependencies,
     CertificateDependencies,
-    ConsumerDependencies,
     BillingDependencies,
     IntegrationDependencies,
     WebhookDependencies,

@@ -4,7 +4,7 @@ import type { Person } from "../../../core/access/principal.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import type { ConsumerDependencies } from "./dependencies.ts";
+import type { CertificateDependencies } from "../certificates/dependencies.ts";
 import { verifyCertificate } from "../certificates/verify-certificate.ts";
 import { locateRecord, type LocatedRecord } from "../withdrawals/locate-record.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
@@ -13,7 +13,7 @@ import { loadEmailIndex } from "./load-email-index.ts";
  * Finds a live certificate that names the person, with the data for a withdrawal. Returns the same errors as `getCertificateNamingPerson`.
  */
 export const locateRecordNamingPerson = async (
-  services: ConsumerDependencies,
+  services: CertificateDependencies,
   person: Pick<Person, "id">,
   certId: CertId | null,
 ): Promise<Result<LocatedRecord & { readonly addressIndex: AddressIndex }, "unauthorized" | "cert_not_found">> => {
@@ -29,7 +29,7 @@ export const locateRecordNamingPerson = async (
  * certificate does not name the person.
  */
 export const getCertificateNamingPerson = async (
-  services: ConsumerDependencies,
+  services: CertificateDependencies,
   person: Pick<Person, "id">,
   certId: CertId | null,
 ): Promise<Result<PublishedCertificate, "unauthorized" | "cert_not_found">> => {

@@ -5,7 +5,7 @@ import type { BusinessId } from "../../../core/ids.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Database } from "../../../storage/database.ts";
 import { listSharesByPerson } from "../../../storage/shares.ts";
-import type { ConsumerDependencies } from "./dependencies.ts";
+import type { CertificateDependencies } from "../certificates/dependencies.ts";
 import { getAuditTrailInShards, type TrailQuery } from "../audit/get-audit-trail.ts";
 import { queryShards, queryOwnShard } from "./query-shards.ts";
 import { mergeSharePages } from "./list-own-shares.ts";
@@ -18,7 +18,7 @@ export interface History {
 
 /** Returns the entries about shares with one business, or all entries if `of` is `everybody`. */
 export const getHistory = async (
-  services: ConsumerDependencies,
+  services: CertificateDependencies,
   session: ConsumerSession,
   { of, ...query }: Omit<TrailQuery, "entityIds"> & { readonly of: BusinessId | null | "everybody" },
 ): Promise<History> => {

@@ -2,7 +2,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { applyFieldChanges, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";
-import type { ConsumerDependencies } from "./dependencies.ts";
+import type { CertificateDependencies } from "../certificates/dependencies.ts";
 import { getContactFields } from "./get-contact-fields.ts";
 
 export interface FieldsPreview {
@@ -13,7 +13,7 @@ export interface FieldsPreview {
 
 /** Returns the result of the change, or the same errors as `updateContactFields`. */
 export const previewContactFields = async (
-  services: ConsumerDependencies,
+  services: CertificateDependencies,
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
 ): Promise<Result<FieldsPreview, "invalid_request" | "unauthorized">> => {

@@ -4,6 +4,7 @@ import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { sha256 } from "../../../core/hash.ts";
 import type { RemovalId } from "../../../core/ids.ts";
 import { buildAffidavit, formatAffidavitStatement } from "../../../core/removals/affidavit.ts";
+import { writePdf } from "../../../core/removals/pdf.ts";
 import { applyRemovalProgress, type RemovalStatus, type Removal } from "../../../core/removals/removal.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { retryOnConflict, commit } from "../../../storage/commit.ts";
@@ -41,7 +42,7 @@ export const recordRemovalProgress = async (
       return ok(removal);
     }
     const issuer = new URL(config.baseUrl).host;
-    const file = await services.writePdf(buildAffidavit(removal, { email, kid: signer.kid, issuer }));
+    const file = writePdf(buildAffidavit(removal, { email, kid: signer.kid, issuer }));
     const hash = toHex(sha256(file));
     const affidavit = { sha256: hash, signature: await signer.sign(formatAffidavitStatement(removal, hash)), kid: signer.kid };
     const targetCount = removal.targets.length;
