@@ -1,9 +1,11 @@
-// Tests the bundle of the Worker. `npm start` reuses the bundle while its inputs have not changed.
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+// Tests the bundle of the Worker: its size, and that `npm start` reuses it while its inputs have not changed.
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { updateWorkerBundle } from "../../scripts/worker-bundle.ts";
+import { ensureBuiltWorker } from "../support/local-service.ts";
 
 let folder = "";
 const pathOf = (name: string): string => join(folder, name);
@@ -28,6 +30,11 @@ beforeEach(() => {
 });
 afterEach(() => {
   rmSync(folder, { recursive: true });
+});
+
+test("is at most 800 kB after gzip", async () => {
+  const bundle = readFileSync(join(await ensureBuiltWorker(), "index.js"));
+  expect(gzipSync(bundle).length).toBeLessThanOrEqual(800_000);
 });
 
 test("is built once, and reused while no input changes", async () => {
