@@ -40,12 +40,12 @@ export interface Stores {
   readonly getLedgerId: (recordId: string) => string;
 }
 
-/** Schedules the work after a commit. Calling these functions does not delay the response. */
+/** Functions that schedule follow-up work after a commit. Calling them does not delay the response. */
 export interface Schedules {
   /** Tells the audit logs to read new entries, requests anchoring of new statements and counts new certificates. `commit` calls this. */
   readonly scheduleFollowUp: () => void;
   readonly scheduleMail: () => void;
-  /** Captures policies, and continues withdrawals that did not fit into one batch. */
+  /** Captures policies, and continues withdrawals that did not fit into one batch. Runs after the response. */
   readonly scheduleRelay: () => void;
   /**
    * Tells a business's event sequence to read its events from the change log and push them to its endpoints. Runs a few milliseconds after
@@ -92,7 +92,7 @@ export interface Proofs extends ProofServices {
   readonly auditLogStub: (auditLog: ShardId) => DurableObjectStub<AuditLog>;
   /** Sends a request to the embedded ledger. All access to the ledger is over HTTP. */
   readonly fetchLedger: (request: Request) => Promise<Response>;
-  /** Serves a full tile of the log named `origin` from R2. If it returns null, the log's object must respond. */
+  /** Serves a full tile of the log named `origin` from R2. Returns null if the log's object must respond instead. */
   readonly serveStoredTile: (origin: string, request: Request) => Promise<Response | null>;
   /** Requests anchoring in a separate invocation, which starts within seconds. */
   readonly requestAnchoring: () => Promise<void>;

@@ -11,7 +11,7 @@ import type { ReadDependencies } from "./dependencies.ts";
 
 type NoticeDependencies = Pick<ReadDependencies, "clock" | "config" | "vault">;
 
-/** Returns the minimum time between two emails of one kind to the owners of a business, in milliseconds. */
+/** Returns the minimum time, in milliseconds, between two emails of the same kind to the owners of a business. */
 export const getNoticeSpacingMs = ({ limits: { OWNER_NOTICES } }: Config): number =>
   Math.ceil((OWNER_NOTICES.seconds * secondMs) / OWNER_NOTICES.count);
 

@@ -6,7 +6,7 @@ import type { Database } from "../../storage/database.ts";
 import { listIssuingShards } from "../../storage/issuing-shards.ts";
 import type { Stores } from "./dependencies.ts";
 
-const maxConcurrentQueries = 6; // a Worker invocation has six connections
+const maxConcurrentQueries = 6; // a Worker invocation can have six open connections
 
 /** Lists the shards with certificates of the business, except the account's shard. Makes no query if the deployment has only one shard. */
 export const listOtherShards = async ({ shards }: Pick<Stores, "shards">, businessId: BusinessId): Promise<readonly ShardId[]> =>

@@ -1,4 +1,5 @@
-// Accepts an invitation for a person who is not a member of any business. Members accept invitations with switch-business.ts.
+// Accepts an invitation for a person who does not belong to any business yet. People who already belong to one accept invitations with
+// switch-business.ts.
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { WriteDependencies } from "../dependencies.ts";

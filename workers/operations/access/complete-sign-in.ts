@@ -110,8 +110,9 @@ const createSession = async (
 
 /**
  * Starts a session with a verified code. At a first sign-in, also creates the consumer or completes the sign-up. A person who was invited
- * but has not joined yet gets a session without a business. Ends the browser's previous session (`replaces`), so that a token planted
- * before sign-in is worthless. Returns `login_failed` if a concurrent request used the code first, or if the address has no account.
+ * but has not joined yet gets a session without a business. Ends the browser's previous session (`replaces`), so that an attacker gains
+ * nothing by planting a session token in the browser before sign-in. Returns `login_failed` if a concurrent request used the code first, or
+ * if the address has no account.
  */
 export const completeSignIn = async (
   services: WriteDependencies,
@@ -123,7 +124,7 @@ export const completeSignIn = async (
   if (created === null) return refuse("login_failed");
   if (replaces !== null) await signOut(services, replaces);
   // The session starts in the shard where the address was first found. If the most recently used membership is in another shard, switch to
-  // it. Only switch if the membership belongs to the verified mailbox, because two mailboxes can have the same index.
+  // it. Two mailboxes can have the same index, so switch only if the membership belongs to the verified mailbox.
   const { session } = created;
   const { userAgent } = person;
   const { lastUsedMembershipId: membershipId } = lookup;

@@ -16,7 +16,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 export type CodeBinding = (id: string) => string;
 
 /**
- * Prepares a new code and its email for one batch. Beyond a limit in `request.limits`, the code is expired from the start and the email has
+ * Prepares a new code and its email for one batch. If a limit in `request.limits` is reached, the code is created expired and the email has
  * no recipient. The rows look the same in both cases.
  */
 export const prepareEmailCode = async (
@@ -41,7 +41,7 @@ export const prepareEmailCode = async (
   const code = generateEmailCode(services.random);
   const [codeHash, mail] = await Promise.all([vault.codeHash(request.binding(id), code), request.mail(code, id)]);
   const content = { ...mail, language, now, ...(requester.certId !== null && { certId: requester.certId }) };
-  // Exactly one of the two conditions is true, so exactly one of the two emails is written.
+  // Exactly one of these two conditions is true, so the batch writes exactly one of the two emails.
   const mails = await Promise.all([
     insertMail(db, vault, { ...content, to, entityId: id, onlyIf: isCodeUsable(id) }),
     insertMail(db, vault, { ...content, to: null, entityId: id, onlyIf: isCodeUnusable(id) }),

@@ -93,7 +93,7 @@ export const claimIdempotentRequest = async (
   const { vault } = services;
   const db = services.shards.forId(request.ownerId);
   const keyHash = idempotencyKeyHash(request.caller, request.route, request.key);
-  // A body can consist of only an email address and six digits, so a plain hash could be brute-forced. Use a keyed hash.
+  // Use a keyed hash. A body can be as small as an email address and six digits, so a plain hash could be brute-forced.
   const bodyHash = await vault.sentHash(keyHash, toCanonicalJson(request.body));
   const claim = { keyHash, bodyHash, holder: request.requestId };
   const claimed = await claimIdempotencyKey(db, vault, claim, services.clock());

@@ -12,8 +12,8 @@ import { getSignedInUser } from "./get-signed-in-user.ts";
 import { listPasskeys } from "./list-passkeys.ts";
 
 /**
- * The name that authenticators show. It contains the business's name, because one email address can have a consumer account and several
- * memberships.
+ * The name that authenticators show. One email address can have a consumer account and several memberships, so a member's name includes the
+ * business.
  */
 const getUserName = async (services: Stores, session: Session): Promise<string> => {
   const { email } = await getSignedInUser(services, session);

@@ -1,4 +1,4 @@
-// POST /v1/auth/passkey/options.
+// Implements POST /v1/auth/passkey/options.
 import { challengeBytes, type RelyingParty } from "../../../core/access/passkey.ts";
 import { toBase64Url } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";

@@ -1,4 +1,4 @@
-// POST /v1/auth/request-code.
+// Implements POST /v1/auth/request-code.
 import type { Realm } from "../../../core/access/session.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

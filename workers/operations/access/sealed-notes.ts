@@ -31,6 +31,6 @@ export const openNote = async <T>(
     const note = JSON.parse(await services.vault.open(toEncryptionContext(scope), sealed)) as OpenedNote<T>;
     return note.until > services.clock() ? note : null;
   } catch {
-    return null; // cookies are untrusted input
+    return null; // a cookie can contain anything, so a note that does not decrypt counts as missing
   }
 };

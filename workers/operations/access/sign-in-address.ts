@@ -44,7 +44,7 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
   if (address === null) return null;
   const emailIndex = await services.vault.blindIndex("email", address);
   const now = services.clock();
-  // Read the registry for known addresses too, so that timing does not reveal whether the address is known.
+  // Read the registry even if the address is known, so that timing does not reveal which addresses are known.
   const [found, fills] = await Promise.all([
     Promise.all(services.shards.all().map(async ([shard, db]) => ({ shard, ...(await findSignInAddress(db, realm, emailIndex, now)) }))),
     listShardFills(services.shards),
@@ -102,8 +102,8 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: s
 
 /**
  * Returns the text to which a sign-in code is bound. `knownEmail` is the stored address that receives the code. A member's code is also
- * bound to the part before the @ of that address. Otherwise, if a membership of a different mailbox becomes the most recently used one
- * before the person enters the code, the code would sign the person in to that membership.
+ * bound to the part before the @ of that address. Without this, a code could sign the person in to a different mailbox's membership, if
+ * that membership became the most recently used one in the meantime.
  */
 export const toSignInCodeBinding = ({ realm, emailIndex, localPart, addressee }: AddressLookup, knownEmail: string | null): string => {
   const boundPart = realm === "business" && addressee?.kind === "person" && knownEmail !== null ? getLocalPart(knownEmail) : localPart;

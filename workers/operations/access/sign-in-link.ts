@@ -1,5 +1,5 @@
 // Creates and checks the link in a sign-in email. The link's token is derived from the code's ID and never stored. The link works only in
-// the browser that requested the code. Therefore, a link that was forwarded, or that a stranger requested, does not sign anyone in.
+// the browser that requested the code. A forwarded link, or one that a stranger requested, therefore signs no one in.
 import { findMatchingCodeId } from "../../../core/access/email-code.ts";
 import type { Realm } from "../../../core/access/session.ts";
 import { listOwnCodeIds } from "../../../storage/email-codes.ts";

@@ -16,7 +16,7 @@ export interface PendingSignIn {
    * it.
    */
   readonly browser: string;
-  /** The page to open after signing in. Null if another tab still shows the page that started the sign-in. */
+  /** The page to open after signing in. If null, the sign-in was started in another tab that still shows that page. */
   readonly next: string | null;
 }
 

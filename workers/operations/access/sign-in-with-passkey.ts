@@ -1,4 +1,4 @@
-// POST /v1/auth/passkey/verify.
+// Implements POST /v1/auth/passkey/verify.
 import {
   parseChallenge,
   shardOfUserHandle,

@@ -1,4 +1,4 @@
-// POST /v1/auth/logout.
+// Implements POST /v1/auth/logout.
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape } from "../../../core/ids.ts";
 import { deleteSession } from "../../../storage/sessions.ts";

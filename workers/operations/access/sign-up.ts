@@ -1,6 +1,6 @@
-// POST /v1/business/signup. The account is created only after the emailed code verifies the address, so signing up with someone else's
-// address gains nothing. The response, its duration and the written rows do not reveal whether the address is known: a known address gets a
-// sign-in code, and its sign-up is never completed.
+// Implements POST /v1/business/signup. The account is created only after the emailed code verifies the address, so signing up with someone
+// else's address gains nothing. The response, its duration and the written rows do not reveal whether the address is known: a known address
+// gets a sign-in code, and its sign-up is never completed.
 import { parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
 import { maxBusinessNameLength, validateBusinessName } from "../../../core/accounts/profile.ts";
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";

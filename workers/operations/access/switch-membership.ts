@@ -24,7 +24,7 @@ interface MembershipSwitch {
 }
 
 /**
- * Ends the current session. Returns false if it has already ended. Therefore, only one of several concurrent switches starts a new session.
+ * Ends the current session. Returns false if it has already ended, so that only one of several concurrent switches starts a new session.
  */
 const endCurrentSession = async ({ shards }: Stores, { userId, tokenHash }: ReplacedSession): Promise<boolean> =>
   (await deleteSession(shards.forId(userId), tokenHash).run()).meta.changes > 0;

@@ -1,4 +1,4 @@
-// POST /v1/auth/verify-code.
+// Implements POST /v1/auth/verify-code.
 import type { Realm } from "../../../core/access/session.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import { parseLine, trimWhiteSpace } from "../../../core/text.ts";

@@ -1,4 +1,4 @@
-// GET /v1/admin/businesses/{business_id}.
+// Implements GET /v1/admin/businesses/{business_id}.
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findBilledAccount, type BilledBusiness } from "../../../storage/billing.ts";
@@ -12,7 +12,7 @@ export const loadBilledBusiness = async (services: Stores, id: BusinessId): Prom
   return account?.kind === "business" ? account : null;
 };
 
-/** Returns the fields of a billed business that operators see. */
+/** Returns only what the operator sees of a business: its ID, status and plan. */
 export const toEntitlement = ({ id, status, plan }: BilledBusiness): Entitlement => ({ id, status, plan });
 
 /** Returns the status and plan of a business. Can return `not_found`. */

@@ -6,7 +6,7 @@ import { listFromEachShard } from "./list-from-each-shard.ts";
 
 const maxListedPerShard = 50;
 
-/** Hides the recipient. Keeps the domain, because an operator should investigate a domain that refuses all email. */
+/** Masks the recipient but keeps the domain, because a domain that refuses all email is a problem that an operator should investigate. */
 const hideRecipient = (to: string): string => `***${to.slice(to.lastIndexOf("@"))}`;
 
 /** Lists the newest failed emails, up to 50 per shard, with the shard's ID. */

@@ -1,4 +1,4 @@
-// GET /v1/admin/shards, and the sizes in GET /v1/admin/stuck.
+// Implements GET /v1/admin/shards, and provides the shard sizes for GET /v1/admin/stuck.
 import type { ShardId } from "../../../core/ids.ts";
 import { choosePlacement, type ShardState } from "../../../core/shards/placement.ts";
 import { getShardBytes } from "../../../storage/health.ts";
@@ -8,7 +8,7 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 export interface ShardStatus {
   readonly shard: ShardId;
-  /** Null while the first shard, which stores the states, does not respond. */
+  /** Null if the first shard, which stores the states, does not respond. */
   readonly state: ShardState | null;
   /** The current size. If the shard does not respond, the last recorded size, or 0 if there is none. */
   readonly bytes: number;

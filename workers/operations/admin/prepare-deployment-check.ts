@@ -1,4 +1,4 @@
-// POST and DELETE /v1/admin/deployment-check.
+// Implements POST and DELETE /v1/admin/deployment-check.
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";

@@ -1,4 +1,4 @@
-// POST /v1/admin/incidents and POST /v1/admin/incidents/{id}.
+// Implements POST /v1/admin/incidents and POST /v1/admin/incidents/{id}.
 import { toHex } from "../../../core/bytes.ts";
 import { firstShard } from "../../../core/ids.ts";
 import type { Incident, IncidentImpact } from "../../../core/incidents.ts";
@@ -6,7 +6,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { findIncident, insertIncident, listShownIncidents, saveIncidentCopy, updateIncident } from "../../../storage/incidents.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-const idBytes = 8; // incidents are public, so their IDs do not have to be secret
+const idBytes = 8; // incidents are public, so their IDs need not be secret
 
 /**
  * Updates the copy that the status page shows while the database does not respond. If saving the copy fails, logs an error and does not

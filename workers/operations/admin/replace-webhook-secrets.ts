@@ -16,7 +16,7 @@ import type { EventSequences } from "../webhooks/dependencies.ts";
 import { environments } from "../webhooks/find-event-sequence.ts";
 import { loadBilledBusiness } from "./get-entitlement.ts";
 
-/** The number of businesses that a step reads. Each has two event sequences, which are separate objects. */
+/** The number of businesses per step. Each business has two event sequences, which are separate objects. */
 const businessesPerStep = 20;
 /**
  * After this many replacements, a step finishes the current business and stops. Each replacement is one batch and one call to an object.
@@ -38,19 +38,19 @@ export interface SecretStep {
   readonly replaced: number;
   /** The number of secrets in this step that were created before that time and have not been replaced. */
   readonly outdated: number;
-  /** When the last earlier secret in this step stops signing; null if none still signs. */
+  /** When the last of this step's replaced secrets stops signing deliveries; null if none still signs. */
   readonly earlierUntil: Instant | null;
   /** The position for the next step; null after the last step. */
   readonly next: SecretCursor | null;
 }
 
 interface StepRequest {
-  /** Null in the first step, which uses the current time. */
+  /** Null in the first step, which then uses the current time. */
   readonly before: Instant | null;
-  /** Null for all endpoints. */
+  /** Limits the step to one endpoint; null for all endpoints. */
   readonly webhookId: WebhookId | null;
   readonly cursor: SecretCursor | null;
-  /** If true, the step only counts. */
+  /** If true, the step changes nothing and only counts. */
   readonly isCheck: boolean;
 }
 

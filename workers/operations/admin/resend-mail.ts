@@ -1,4 +1,4 @@
-// POST /v1/admin/mail/{id}.
+// Implements POST /v1/admin/mail/{id}.
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { requeueFailedMail } from "../../../storage/failed-mail.ts";
 import type { ReadDependencies, Schedules } from "../dependencies.ts";

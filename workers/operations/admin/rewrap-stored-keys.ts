@@ -44,8 +44,8 @@ const rewrapEndpoints = async (
 };
 
 /**
- * Does one step of the work. `cursor` is `next` of the previous step, or null for the first step. If `isCheck` is true, only counts.
- * Returns `not_found` if the cursor contains an unknown shard or step.
+ * Does one step of the work. `cursor` is `next` of the previous step, or null for the first step. If `isCheck` is true, changes nothing and
+ * only counts. Returns `not_found` if the cursor contains an unknown shard or step.
  */
 export const rewrapStoredKeys = async (
   services: AdminDependencies,

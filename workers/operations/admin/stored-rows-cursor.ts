@@ -1,4 +1,4 @@
-// The progress of an operation that the operator's command runs over all stored rows: step by step in one shard, and then in the next
+// The progress of an admin operation that processes all stored rows in steps. It finishes all steps in one shard before it starts the next
 // shard.
 import type { Database } from "../../../storage/database.ts";
 import type { RowPosition } from "../../../storage/rewrap-values.ts";

@@ -1,4 +1,4 @@
-// POST /v1/admin/businesses/{business_id}.
+// Implements POST /v1/admin/businesses/{business_id}.
 import type { BusinessStatus, Plan } from "../../../core/access/entitlement.ts";
 import { clearUnpaidState } from "../../../core/billing/billing-status.ts";
 import { createEntitlementEvents } from "../../../core/billing/domain-events.ts";
@@ -51,7 +51,7 @@ export const updateEntitlement = async (
     const rows = [...unpaidCleared, ...(after.status === "closed" ? [requestSubscriptionEndForAccount(db, id, at)] : []), update];
     try {
       const results = await commit(db, services, rows, domainEvents, hasEntitlement(business, after));
-      if ((results.at(-1) as D1Result).meta.changes === 0) continue; // the account changed since it was loaded
+      if ((results.at(-1) as D1Result).meta.changes === 0) continue; // the account has changed since it was loaded, so try again
     } catch (error) {
       if (isOutdatedBilling(error)) continue;
       throw error;

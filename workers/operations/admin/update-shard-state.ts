@@ -1,4 +1,4 @@
-// POST /v1/admin/shards/{shard}.
+// Implements POST /v1/admin/shards/{shard}.
 import type { ShardId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { ShardState } from "../../../core/shards/placement.ts";

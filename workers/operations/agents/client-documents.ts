@@ -51,7 +51,7 @@ const fetchClientDocument = async (services: AgentDependencies, url: URL): Promi
     const client = clientFromDocument(url, JSON.parse(result.page.body));
     return client === null ? noClient : { client, fetchedAt, refetchAt: fetchedAt + cacheMs };
   } catch {
-    return noClient; // not JSON
+    return noClient; // the document is not JSON
   }
 };
 
@@ -83,7 +83,7 @@ export const getClientDocument = async (services: AgentDependencies, url: URL): 
   const current = await cached?.catch(() => undefined);
   if (current !== undefined && clock() < current.refetchAt) return current;
   const pending = oauthClients.get(url.href);
-  if (pending !== undefined && pending !== cached) return pending; // another request has started a fetch in the meantime
+  if (pending !== undefined && pending !== cached) return pending; // while this call waited, another request started a fetch
   const load = loadClientDocument(services, url);
   oauthClients.set(url.href, load);
   return load;

@@ -4,7 +4,7 @@ import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { listLiveTokens, type AgentTokenScope } from "../../../storage/agent-tokens.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Selects the consumer's tokens, or all tokens in the member's business. */
+/** Selects whose tokens to list: a consumer's own tokens, or those of everyone in the member's business. */
 export const toTokenScope = (session: Session): AgentTokenScope =>
   session.realm === "consumer" ? { principalId: session.userId } : { businessId: session.business.id };
 

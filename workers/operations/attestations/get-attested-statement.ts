@@ -33,7 +33,7 @@ const findAttestedStatement = async (services: AttestationDependencies, receipt:
   const index = BigInt(receipt.leaf_index);
   const size = BigInt(checkpoint.size);
   const proof = await ledger.getInclusionProof(index, size, AbortSignal.timeout(inclusionTimeoutMs));
-  if (!proof.ok) return null; // the next read tries again
+  if (!proof.ok) return null; // the next read of the certificate requests the proof again
   const fault = findInclusionFault({ sha256 }, { leaf, index, hashes: proof.hashes }, { size, root });
   if (fault !== null) throw new Error(`attestations: ${fault}`);
   return { note: checkpoint.note, inclusionProof: proof.hashes.map(toBase64), attestations: checkpoint.attestations };

@@ -58,7 +58,7 @@ export interface AuditEntryPage {
   readonly keys: readonly ApiKey[];
   readonly clients: readonly Client[];
   readonly domains: readonly Domain[];
-  /** By certificate ID, the domain of the form with which the certificate was issued. */
+  /** Maps certificate IDs to the domain of the form with which each certificate was issued. */
   readonly originDomains: ReadonlyMap<string, string>;
 }
 

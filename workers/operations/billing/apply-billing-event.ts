@@ -43,8 +43,8 @@ interface CustomerLocation {
 }
 
 /**
- * Searches all shards for the customer. `db` is the shard that stores the customer from now on. For a checkout, this is the account's
- * shard. Otherwise, it is the shard where the customer was found, or the first shard for an unknown customer.
+ * Searches all shards for the customer. `db` is the shard in which to store the customer: the account's shard for a checkout, otherwise the
+ * shard where the customer was found, or the first shard if it was not found.
  */
 const locateCustomer = async (services: Stores, event: BillingEvent): Promise<CustomerLocation> => {
   const found = await Promise.all(
@@ -61,7 +61,7 @@ const deriveEntitlement = (account: BilledAccount, before: BillingStatus | null,
     const plan = parsePlan(resolvePlan(account.plan, before, after), "business") ?? account.plan;
     return { plan, status: resolveBusinessStatus(account.status, before, after) };
   }
-  if (account.isOver) return {}; // the account was deleted
+  if (account.isOver) return {}; // the account was deleted, so there is nothing to change
   return { plan: parsePlan(resolveConsumerPlan(account.plan, before, after), "consumer") ?? account.plan };
 };
 
@@ -71,16 +71,17 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   if (await hasBillingEvent(db, event.id)) return;
   const accountId = event.kind === "checkout" ? event.accountId : (customer?.accountId ?? null);
   const account = accountId === null ? null : await findBilledAccount(db, accountId);
-  if (event.kind === "checkout" && account === null) return; // the account never existed
-  // Accept plans of either realm until the customer has an account. Then `deriveEntitlement` checks the realm.
+  if (event.kind === "checkout" && account === null) return; // the checkout names an account that does not exist, so ignore the event
+  // Until the customer has an account, accept a plan of either realm. `deriveEntitlement` checks the realm later.
   const resolvePlanName = (text: string): AnyPlan | null =>
     accountId === null ? (parsePlan(text, "business") ?? parsePlan(text, "consumer")) : parsePlan(text, realmOfAccountId(accountId));
   const isForeign = event.kind === "checkout" && customer !== null && customer.accountId !== null && customer.accountId !== event.accountId;
-  if (isForeign) return; // a customer stays with its account
+  if (isForeign) return; // a customer cannot move to another account, so ignore the event
   const after = advanceBillingStatus(customer, event, resolvePlanName);
   const previousCustomer = event.kind === "checkout" ? await findCustomerByAccount(db, event.accountId) : null;
   const isReplaced = previousCustomer !== null && previousCustomer.customerId !== event.customerId;
-  const isSuperseded = isReplaced && (previousCustomer.linkedAt ?? 0) > event.at; // the account has a newer customer
+  // True if the account has been linked to a newer customer since this event.
+  const isSuperseded = isReplaced && (previousCustomer.linkedAt ?? 0) > event.at;
   const now = services.clock();
   const eventRow = insertBillingEvent(db, event, { revision, account }, now);
   const redundant = event.kind === "checkout" ? findRedundantSubscription(previousCustomer, event) : null;
@@ -120,6 +121,6 @@ export const applyBillingEvent = async (services: WriteDependencies, event: Bill
     const refusal = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);
     if (refusal !== undefined) throw new Error("billing: the account kept changing");
   } catch (error) {
-    if (!isDuplicateBillingEvent(error)) throw error; // a concurrent request applied it
+    if (!isDuplicateBillingEvent(error)) throw error; // a concurrent request has applied the same event
   }
 };

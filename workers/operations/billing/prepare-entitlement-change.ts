@@ -12,7 +12,7 @@ interface AccountChange {
   readonly domainEvents: readonly DomainEvent[];
 }
 
-/** Returns the statements and domain events for a change, or none if the account already has this status and plan. */
+/** Returns the statements and domain events for a change. Both are empty if the account already has this status and plan. */
 export const prepareEntitlementChange = (
   db: Database,
   account: BilledAccount,

@@ -1,4 +1,4 @@
-// POST /v1/consent.
+// Implements POST /v1/consent.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import { getOriginRules } from "../../../core/access/origins.ts";
@@ -153,8 +153,8 @@ const findRepeated = async (
 };
 
 /**
- * Extends the search in earlier shards beyond one day, because an isolate can journal a submission with a copy of the account that is up to
- * two hours old.
+ * Added to the one-day period when searching earlier shards. An isolate can journal a submission with a copy of the account that is up to
+ * two hours old, so a certificate can appear in an earlier shard after the account has left it.
  */
 const searchMarginMs = 3 * hourMs;
 
@@ -162,7 +162,7 @@ const searchMarginMs = 3 * hourMs;
 const listRecentShards = (services: CertificateWriteDependencies, { known }: SubmissionClient): readonly ShardId[] =>
   listEarlierShards(known.account, services.clock() - dayMs - searchMarginMs);
 
-const earlierShardTimeoutMs = 300; // a shard that does not respond must not delay the shard that took over
+const earlierShardTimeoutMs = 300; // the current shard can issue the certificate, so do not wait long for an earlier one
 
 /**
  * Finds the certificate in the account's earlier shards. They can issue nothing more for this version of the account, so a certificate that

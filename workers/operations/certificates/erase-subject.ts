@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/erase-subject.
+// Implements POST /v1/certs/{id}/erase-subject.
 import { createErasureEvent, type ErasureReason } from "../../../core/certificates/erasure.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertId } from "../../../core/ids.ts";

@@ -1,5 +1,5 @@
-// GET /v1/certs/{id}/evidence-pack. Collects the parts of the pack from the shard, the ledger receipts and the audit log. If a log cannot
-// provide a part now, the pack lists it as missing.
+// Implements GET /v1/certs/{id}/evidence-pack. Collects the parts of the pack from the shard, the ledger receipts and the audit log. If a
+// log cannot provide a part now, the pack lists it as missing.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import { toPackedAttestation } from "../../../core/certificates/attested-statement.ts";
@@ -62,7 +62,8 @@ const packAudit = async (
   const rows = found.filter((row) => !later.includes(row));
   const packed = await runIsolated(platform, "audit", async (): Promise<PackedAudit | null> => {
     const log = platform.auditLogStub(chain.auditLog);
-    if (rows.some(({ drained }) => !drained)) await log.drainNow(shardOfId(certificate.id)); // includes everything committed before this request
+    // Adds everything committed before this request to the log.
+    if (rows.some(({ drained }) => !drained)) await log.drainNow(shardOfId(certificate.id));
     const trail = await log.getTrail(
       chain.tag,
       rows.map(({ id }) => id),

@@ -1,5 +1,5 @@
-// GET /c/{id}, a certificate's public page. One database round trip records the view and reads the certificate. If recording the view
-// fails, the page is still shown.
+// Implements GET /c/{id}, the public page of a certificate. Recording the view and reading the certificate take one database round trip. If
+// recording fails, the page is still shown.
 import { cutText } from "../../../core/cut-text.ts";
 import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
 import { isKnownBot, parseOsFamily } from "../../../core/certificates/user-agent.ts";

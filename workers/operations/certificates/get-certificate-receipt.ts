@@ -1,4 +1,4 @@
-// GET /v1/certs/{id}/receipt.
+// Implements GET /v1/certs/{id}/receipt.
 import { buildConsentReceipt, type ReceiptFormat } from "../../../core/certificates/consent-receipt.ts";
 import { isConsentRefused, type PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";

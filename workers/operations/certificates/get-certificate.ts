@@ -1,4 +1,4 @@
-// GET /v1/certs/{id}.
+// Implements GET /v1/certs/{id}.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { OpenedCertificate } from "../../../core/certificates/published-certificate.ts";

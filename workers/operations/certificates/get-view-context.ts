@@ -1,4 +1,4 @@
-// The context for rendering a certificate: the deployment's base URLs and the current time.
+// Provides what rendering a certificate needs in addition to the record: the deployment's base URLs and the current time.
 import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { Runtime } from "../dependencies.ts";
 

@@ -10,7 +10,7 @@ import { runIsolated } from "../../log.ts";
 import type { CertificateDependencies } from "./dependencies.ts";
 import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
-const registryTimeoutMs = 300; // the registry is in another shard, and a submission must not wait for that shard for long
+const registryTimeoutMs = 300; // the registry and the next shard are in other databases, and a submission must not wait long for them
 
 /** Returns the shards' states and sizes, read at most once a minute. Returns an empty list if the registry does not respond. */
 const loadFills = async (services: CertificateDependencies): Promise<readonly ShardFill[]> => {
@@ -56,7 +56,8 @@ export const continueInShardWithRoom = async (
     try {
       await startIssuing(shards, client.known.account, next, now);
     } catch (error) {
-      if (!isStartOutdated(error)) throw error; // the account has changed, perhaps because another isolate has just done the same
+      // The account has changed, perhaps because another isolate has just moved it to the next shard.
+      if (!isStartOutdated(error)) throw error;
     }
     return readSubmissionClient(services, client.id, originHeader);
   });
@@ -69,7 +70,7 @@ export const continueInShardWithRoom = async (
   return continued ?? client;
 };
 
-const waitMs = 50; // a change to an account takes a few round trips
+const waitMs = 50; // changing an account takes a few round trips
 const maxWaits = 10;
 
 /**

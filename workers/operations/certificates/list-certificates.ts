@@ -1,4 +1,4 @@
-// GET /v1/certs.
+// Implements GET /v1/certs.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import type { CertificateFilter, CertificatePage } from "../../../storage/certificate-list.ts";

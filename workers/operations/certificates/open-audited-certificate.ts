@@ -50,7 +50,7 @@ export const openAuditedCertificate = async (
     Promise.all(
       opened.certificate.policies.map(async (policy) => [policy.contentHash, await findPolicyText(services.kv, policy)] as const),
     ),
-    commit(db, services, viewTrail.queries, [readEvent]), // reads the views in the same round trip
+    commit(db, services, viewTrail.queries, [readEvent]), // writes the audit entry and reads the views in one round trip
   ]);
   return ok({
     opened: { ...opened, certificate },

@@ -26,7 +26,7 @@ export interface SubmissionClient {
   readonly target: Promise<IntakeTarget>;
 }
 
-/** `ownTarget` is the target in the account's own shard, if it was already chosen. */
+/** `ownTarget` is the intake target in the account's own shard. Null if it has not been chosen yet. */
 const toSubmissionClient = (
   services: CertificateDependencies,
   id: ClientId,
@@ -90,7 +90,7 @@ export const resolveSubmissionClient = async (
   const cached = services.cachedClients.get(id);
   if (cached !== undefined) return toSubmissionClient(services, id, cached, originHeader, null);
   const journal = journalOfClient(shardOfId(id), id);
-  const target = chooseIntakeTarget(services, journal); // awaited first, because it decides where the account is read
+  const target = chooseIntakeTarget(services, journal); // determines whether to read the account from its database or from KV
   if ((await target) === "journal") {
     const snapshot = await readSnapshot(services, id, originHeader, target);
     if (snapshot !== null) return snapshot;

@@ -1,4 +1,4 @@
-// GET /v1/certs/{id}/verify.
+// Implements GET /v1/certs/{id}/verify.
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -9,7 +9,8 @@ import { withCertificateAttestations } from "../attestations/with-attestations.t
 
 /**
  * Returns a certificate's public data and the attestations of its anchor, with a single database query (SPEC Public verification). If the
- * database has not responded recently, reads the journal first. Can return `cert_not_found`, but never because of the journal alone.
+ * database has not responded recently, reads the journal first. Returns `cert_not_found` only if the database has confirmed that the
+ * certificate does not exist.
  */
 export const verifyCertificate = async (
   services: CertificateDependencies,

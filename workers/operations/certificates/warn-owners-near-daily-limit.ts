@@ -8,8 +8,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 import { prepareOwnerNotice } from "../owner-notices.ts";
 
 /**
- * Writes the warning at most once per client per UTC day, even if calls are concurrent. The warning matters because beyond the limit, the
- * client's forms get no certificates. If a call fails, the next submission tries again.
+ * Writes the warning at most once per client per UTC day, even if calls are concurrent. Once the limit is reached, the client's forms get
+ * no more certificates that day. If a call fails, the next submission tries again.
  */
 export const warnOwnersNearDailyLimit = async (
   services: ReadDependencies,

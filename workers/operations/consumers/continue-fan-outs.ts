@@ -1,6 +1,6 @@
-// Background job: copies changed contact fields to shares that the batch of the change did not update. These shares are in other shards,
-// did not fit into the batch, or exceeded the person's hourly limit on updates. Copies the current fields, so several pending changes cause
-// only one event.
+// Background job: copies changed contact fields to the shares that were not updated when the fields were saved. These shares are in other
+// shards, did not fit into the batch, or exceeded the person's hourly limit on updates. Copies the current fields, so several pending
+// changes cause only one event.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import {
@@ -38,7 +38,7 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
   }
   const { fields, revision } = stored;
   const found = await listOutdatedShares(shareDb, consumerId, { keys: changed, revision, now });
-  const outdated = found.slice(0, services.config.limits.SHARE_UPDATES.count); // a larger batch would never fit into the limit
+  const outdated = found.slice(0, services.config.limits.SHARE_UPDATES.count); // the limit would never allow a larger batch
   const limit = outdated.length === 0 ? null : await services.takeExactly("SHARE_UPDATES", consumerId, outdated.length);
   if (limit?.isAllowed === false) {
     await continueFieldFanout(personDb, fanOut, now + limit.resetMs).run();

@@ -1,4 +1,4 @@
-// DELETE /v1/me.
+// Implements DELETE /v1/me.
 import type { Person } from "../../../core/access/principal.ts";
 import type { MailLanguage } from "../../../core/mail/templates.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

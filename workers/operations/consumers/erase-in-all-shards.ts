@@ -24,13 +24,13 @@ export const eraseInAllShards = async (
   if (chain === null) throw new Error("accounts: the account to erase is missing");
   const shardIds = new Set([...(await listPersonShards(personDb, id)), shardOfId(id)]);
   const erasing = [...shardIds].map(async (shard) => eraseInShard(services, services.shards.get(shard), { id, chain }));
-  await Promise.allSettled(erasing); // wait for all of them, so that one failure does not interrupt the others
+  await Promise.allSettled(erasing); // let the other shards finish even if one of them fails
   const parts = await Promise.all(erasing);
   const revokedCount = parts.reduce((sum, part) => sum + part.revokedCount, 0);
   if (parts.some(({ isDone }) => !isDone)) return { revokedCount, isDone: false };
   const now = services.clock();
   const address = await findAddressToErase(personDb, vault, id);
-  if (address === null) return { revokedCount, isDone: true }; // another process already erased the account
+  if (address === null) return { revokedCount, isDone: true }; // another process has already erased the account
   const { email: to, emailIndex } = address;
   const mail = await insertMail(personDb, vault, { template: "account_deleted", data: { at: now }, to, language, now });
   const action = { type: "account.deleted", entityType: "consumer", entityId: id } as const;
@@ -38,7 +38,7 @@ export const eraseInAllShards = async (
   try {
     await commit(personDb, services, [...eraseConsumer(personDb, id, emailIndex), ...mail], [deleted]);
   } catch (error) {
-    if (!isOutdatedFields(error)) throw error; // another process already erased the account
+    if (!isOutdatedFields(error)) throw error; // another process has already erased the account
   }
   services.scheduleMail();
   return { revokedCount, isDone: true };

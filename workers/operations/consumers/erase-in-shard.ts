@@ -18,7 +18,7 @@ interface ErasedPerson {
   readonly chain: AuditChain;
 }
 
-const batchSize = 500; // shares per transaction
+const batchSize = 500; // the number of shares that one transaction revokes
 
 type RevocableShare = Pick<ChangeableShare, "share" | "chains">;
 
@@ -80,13 +80,13 @@ export const eraseInShard = async (services: WriteDependencies, db: Database, { 
       await batch(db, erasePersonFromShard(db, id, chain));
       return { revokedCount, isDone: true };
     }
-    // Shares that expired after the sweep above are swept in the next round.
+    // Shares that have expired since the sweep above are not revoked here. The next iteration sweeps them.
     const active = unended.filter(({ share }) => share.status === "active");
     try {
       await revokeShares(services, db, active, { kind: "consumer", id });
       revokedCount += active.length;
     } catch (error) {
-      if (!isOutdatedShare(error)) throw error; // a share ended in the meantime, so load the rest again
+      if (!isOutdatedShare(error)) throw error; // a share has ended since it was loaded, so load the remaining shares again
     }
   }
   return { revokedCount, isDone: false };

@@ -1,4 +1,4 @@
-// GET /v1/me/removals/{id}/affidavit. Returns the PDF that certifies a removal's result.
+// Implements GET /v1/me/removals/{id}/affidavit. Returns the PDF that certifies a removal's result.
 import type { Person } from "../../../core/access/principal.ts";
 import type { RemovalId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

@@ -16,7 +16,7 @@ export interface History {
   readonly shares: readonly Share[];
 }
 
-/** Returns the entries about shares with one business, or all entries if `of` is `everybody`. */
+/** Returns the entries about shares with the business `of`, or all entries if `of` is `everybody`. */
 export const getHistory = async (
   services: CertificateDependencies,
   session: ConsumerSession,

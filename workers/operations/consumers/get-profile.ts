@@ -1,4 +1,4 @@
-// GET /v1/me.
+// Implements GET /v1/me.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -23,7 +23,7 @@ export interface Profile {
 }
 
 /**
- * Loads the profile. Runs another lookup in the same round trip to the person's shard. Returns `unauthorized` if the account no longer
+ * Loads the profile. Runs `extraLookup` in the same round trip to the person's shard. Returns `unauthorized` if the account no longer
  * exists.
  */
 export const loadProfileWith = async <T>(

@@ -1,4 +1,4 @@
-// Loads data for the removals page: the person's removals, and their plan, which determines whether they can request more.
+// Loads the data for the removals page: the person's removals, and their plan, which determines whether they can request more of them.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerPlan } from "../../../core/billing/plans.ts";
 import type { Removal } from "../../../core/removals/removal.ts";

@@ -15,7 +15,9 @@ export interface NamingCertificatePage {
 
 const certificatesPerPage = 50;
 
-/** Lists one certificate more than fits on a page. Certificates from the same millisecond are sorted by shard. */
+/**
+ * Queries one certificate more than fits on a page, to detect further pages. Certificates from the same millisecond are sorted by shard.
+ */
 const listInShards = async (
   services: Stores,
   address: AddressIndex,

@@ -1,4 +1,4 @@
-// GET /v1/me/shares. Lists the person's shares from all shards.
+// Implements GET /v1/me/shares. Lists the person's shares from all shards.
 import type { Person } from "../../../core/access/principal.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -17,7 +17,7 @@ export const mergeSharePages = (pages: readonly SharePage[]): SharePage => {
   return { shares: shares.slice(0, maxListedShares), hasMore: shares.length > maxListedShares || pages.some(({ hasMore }) => hasMore) };
 };
 
-/** Loads the shares. Runs another lookup in the same round trip to the person's shard. */
+/** Loads the shares. Runs `extraLookup` in the same round trip to the person's shard. */
 export const loadSharesWith = async <T>(
   services: ReadDependencies,
   { id }: Person,

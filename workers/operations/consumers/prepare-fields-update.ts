@@ -16,9 +16,9 @@ import { continueFanOuts } from "./continue-fan-outs.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
 import { prepareShareUpdates } from "./prepare-share-updates.ts";
 
-/** The statements and the audit entry of a change, for the person's shard. */
+/** A change to contact fields that is ready to be committed in the person's shard. */
 export interface FieldsWrite {
-  /** The rows to commit. The number of rows that the first statement changes is the number of events. */
+  /** The statements that write the change. The number of rows that the first statement changes is the number of events. */
   readonly rows: readonly [Statement, ...Statement[]];
   readonly domainEvent: DomainEvent;
   /** Sends the events and updates the remaining shares. Call it after the commit. */
@@ -55,7 +55,7 @@ export const prepareFieldsUpdate = async (
   const revision = stored.revision + 1;
   const affected = stored.shares.filter(({ scope }) => changedKeys.some((key) => scope.includes(key)));
   const isAllowed = affected.length === 0 || (await services.takeExactly("SHARE_UPDATES", person.id, affected.length)).isAllowed;
-  const shares = isAllowed ? affected : []; // the fan-out updates them once the limit allows it
+  const shares = isAllowed ? affected : []; // if the person has reached the limit, the fan-out updates the shares later
   const indexes = await computeContactIndexes(services, fields, await loadEmailIndex(services, person));
   const fanOut = { consumerId: person.id, changed: changedKeys, revision };
   const [updated, updates] = await Promise.all([

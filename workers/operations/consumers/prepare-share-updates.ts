@@ -38,8 +38,8 @@ const prepareShareUpdate = async ({ vault }: Stores, share: ShareToUpdate, field
 };
 
 /**
- * Prepares one share at a time. Encryption runs on this thread, so preparing 500 shares in parallel would gain nothing and cause more
- * garbage collection, which takes longer than the encryption itself.
+ * Prepares one share at a time. Encryption runs on this thread, so preparing 500 shares in parallel would gain nothing. It would also cause
+ * garbage collection that takes longer than the encryption itself.
  */
 export const prepareShareUpdates = async (
   services: Stores,

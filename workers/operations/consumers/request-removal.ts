@@ -1,4 +1,4 @@
-// POST /v1/me/removals: a person authorizes us to ask data brokers to delete the person's data.
+// Implements POST /v1/me/removals. A person authorizes us to ask data brokers to delete the person's data.
 import type { Person } from "../../../core/access/principal.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { generateId, shardOfId, type RemovalId } from "../../../core/ids.ts";

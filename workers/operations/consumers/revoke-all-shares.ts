@@ -12,7 +12,7 @@ export interface RevokedShares {
   readonly ceaseBy: Instant | null;
 }
 
-const maxAtOnce = 50; // each revocation takes about five round trips
+const maxAtOnce = 50; // revoking one share takes about five round trips
 
 /** Revokes up to 50 active shares, each in its own transaction. Skips shares that end in the meantime. */
 export const revokeAllShares = async (

@@ -1,4 +1,4 @@
-// PUT /v1/me/fields.
+// Implements PUT /v1/me/fields.
 import type { Person } from "../../../core/access/principal.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { groupsFromKeys, type ContactFields, type FieldGroup, type ContactKey } from "../../../core/shares/fields.ts";
@@ -14,7 +14,7 @@ export interface FieldsUpdate {
   readonly eventsEmitted: number;
 }
 
-const maxAttempts = 5; // an attempt can fail only because of other changes by the same person
+const maxAttempts = 5; // an attempt fails only if another change by the same person is committed first
 
 /**
  * Applies a partial change. Null clears a field. One transaction updates the person's shares in the same shard, writes their events and

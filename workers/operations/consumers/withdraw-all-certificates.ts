@@ -1,5 +1,5 @@
-// POST /v1/me/certificates/withdraw. Withdraws consent for all of the person's certificates with one business or with all businesses, and
-// ends the shares with these businesses.
+// Implements POST /v1/me/certificates/withdraw. Withdraws consent for all of the person's certificates with one business or with all
+// businesses, and ends the shares with these businesses.
 import type { Person } from "../../../core/access/principal.ts";
 import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -23,7 +23,7 @@ import { loadEmailIndex } from "./load-email-index.ts";
 import { accountWithdrawalChange } from "../withdrawals/account-withdrawal-change.ts";
 import { endNamedShares } from "../withdrawals/end-named-shares.ts";
 
-const maxBatches = 10; // per shard per call
+const maxBatches = 10; // the maximum number of batches per shard and call
 
 interface ShardWithdrawal {
   readonly withdrawn: number;
@@ -64,7 +64,7 @@ export const withdrawBatches = async (
       scheduleWithdrawalFollowUp(services, first);
       withdrawn += certificates.length;
     } catch (error) {
-      if (!isAlreadyWithdrawn(error)) throw error; // a certificate was withdrawn in the meantime, so load the rest again
+      if (!isAlreadyWithdrawn(error)) throw error; // a certificate has been withdrawn since it was loaded, so load the remaining ones again
     }
   }
   return { withdrawn, sharesEnded: 0, isDone: false };
@@ -111,7 +111,7 @@ export const withdrawAllCertificates = async (
     await insertAccountWithdrawal(db, work).run();
     return withdrawBatches(services, db, work);
   });
-  await Promise.allSettled(withdrawing); // wait for all of them, so that one failure does not interrupt the others
+  await Promise.allSettled(withdrawing); // let the other shards finish even if one of them fails
   const results = await Promise.all(withdrawing);
   return ok({
     withdrawnAt: now,

@@ -1,5 +1,5 @@
-// POST /v1/contact-check. Returns whether the business may still contact these people, according to its records at this moment. Compares
-// only blind indexes, and neither decrypts nor returns personal data.
+// Implements POST /v1/contact-check. Returns whether the business may still contact these people, according to its records at this moment.
+// Compares only blind indexes, and neither decrypts nor returns personal data.
 import type { Principal } from "../../../core/access/principal.ts";
 import { resolveContactVerdict, type ContactVerdict, type ContactBasis } from "../../../core/contact/verdict.ts";
 import type { Instant } from "../../../core/time.ts";

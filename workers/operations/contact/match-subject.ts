@@ -1,5 +1,5 @@
-// POST /v1/certs/{id}/match. Tells a certificate's issuer, and the recipients that the issuer has linked, whether the certificate is about
-// a given person.
+// Implements POST /v1/certs/{id}/match. Tells a certificate's issuer, and the recipients that the issuer has linked, whether the
+// certificate is about a given person.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
 import { isConsentedTo, isNamedRecipient, isOneToOne, isWithdrawnFrom } from "../../../core/contact/recipient.ts";
@@ -22,7 +22,7 @@ export interface SubjectMatch extends SubjectComparison {
   readonly oneToOne: boolean;
 }
 
-/** The result after an erasure, when there is nothing left to compare. */
+/** The result if the personal data was erased, so that there is nothing left to compare. */
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**

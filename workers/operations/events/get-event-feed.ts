@@ -1,4 +1,4 @@
-// GET /v1/events. Returns the business's event sequence, one page at a time.
+// Implements GET /v1/events. Returns the business's event sequence, one page at a time.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { EventData, StoredEvent } from "../../../core/events/event.ts";
 import type { EventFeedDependencies } from "./dependencies.ts";

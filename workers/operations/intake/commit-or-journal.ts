@@ -24,7 +24,7 @@ export type WrittenSubmission<T> =
   | { readonly kind: "journaled" }
   | { readonly kind: "repeated"; readonly receipt: KeyedReceipt };
 
-const appendTimeoutMs = 800; // with the default wait for the database, the caller gets a response within 1.5 seconds
+const appendTimeoutMs = 800; // together with the default wait for the database, this lets the caller get a response within 1.5 seconds
 
 const journalSubmission = async <T>(
   services: IntakeDependencies,

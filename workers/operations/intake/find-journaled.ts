@@ -8,7 +8,7 @@ import { runIsolated } from "../../log.ts";
 import type { IntakeDependencies } from "./dependencies.ts";
 
 const readTimeoutMs = 300;
-const placeTimeoutMs = 1_500; // long enough for one batch from the journal and for the certificate itself
+const placeTimeoutMs = 1_500; // long enough for the journal to move one batch, and then this certificate, to the database
 
 /** Returns true if the certificate's shard exists. Otherwise, requests with made-up IDs would create Durable Objects for journals. */
 const hasJournal = ({ shards }: IntakeDependencies, certId: CertId): boolean => shards.all().some(([shard]) => shard === shardOfId(certId));

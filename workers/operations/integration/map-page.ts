@@ -22,8 +22,8 @@ const fetchTimeoutMs = 8 * secondMs;
 const maxBytes = 2 * 1_024 * 1_024;
 
 /**
- * Returns the saved proposal for a mapping. If there is none, asks the model and saves its proposal, so that the same page later gets the
- * same result.
+ * Returns the saved proposal for a mapping. If there is none, asks the model and saves its proposal, so that the same page gets the same
+ * result later.
  */
 const getProposal = async (services: IntegrationDependencies, mapping: FormMapping): Promise<Proposal | null> => {
   const request = buildProposalRequest(mapping);

@@ -28,7 +28,7 @@ export interface IntegrationPlan {
   readonly pageUrl: string;
   readonly domains: readonly VerifiedDomain[];
   readonly clientId: ClientId;
-  /** False if the host must not be fetched. The page is then reported as unreachable. */
+  /** False if the service must not fetch from this host. The page is then reported as unreachable. */
   readonly isFetchable: boolean;
 }
 
@@ -51,7 +51,7 @@ const parseIntegrationRequest = ({
   return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
 };
 
-/** The faults that return `invalid_request`. All other faults concern hosts that must not be fetched. */
+/** The faults that return `invalid_request`. All other faults concern hosts that the service must not fetch from. */
 const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not_https", "credentials", "fragment", "port"]);
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
@@ -75,7 +75,8 @@ export const planIntegration = async (
   const request = parseIntegrationRequest(input);
   if (!request.ok) return request;
   const account = await findIntegrationBusiness(services.shards.forId(business.id), business.id, environment);
-  if (account === null) throw new Error("integration: the business has no client"); // sign-up creates a client in each environment
+  // Cannot happen, because sign-up creates a client in each environment.
+  if (account === null) throw new Error("integration: the business has no client");
   const rules = { allowsLocalHttp: config.environment === "development", allowsSandboxLocalhost: false };
   const pageUrl = stripFragment(input.url);
   const verified = verifyPageUrl(stripPort(pageUrl), account.domains, rules);

@@ -1,4 +1,4 @@
-// POST /v1/business/portal/domains.
+// Implements POST /v1/business/portal/domains.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { parseClaimedDomain, generateDomainToken, claimLifetimeMs } from "../../../core/accounts/domain-claim.ts";
 import { generateId, shardOfId } from "../../../core/ids.ts";

@@ -1,4 +1,4 @@
-// POST /v1/business/portal/keys.
+// Implements POST /v1/business/portal/keys.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";

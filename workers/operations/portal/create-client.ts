@@ -1,4 +1,4 @@
-// POST /v1/business/portal/clients.
+// Implements POST /v1/business/portal/clients.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { generateId, shardOfId, type ClientId } from "../../../core/ids.ts";
 import { ok, refuseWhen, type Result } from "../../../core/result.ts";

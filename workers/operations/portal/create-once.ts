@@ -49,7 +49,7 @@ export const createOnce = async <T extends object, C extends RefusalCode = never
   const db = getBusinessDatabase(services, member);
   const { vault } = services;
   const keyHash = key === null ? null : idempotencyKeyHash(member.userId, route, key);
-  // The input can contain an email address, so a plain hash could be brute-forced. Use a keyed hash.
+  // Use a keyed hash. The input can contain an email address, so a plain hash could be brute-forced.
   const bodyHash = keyHash === null ? "" : await vault.sentHash(keyHash, toCanonicalJson(input));
   const findEarlier = async (): Promise<Result<IdempotentResult<T>, "idempotency_conflict"> | null> => {
     const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());
@@ -69,7 +69,7 @@ export const createOnce = async <T extends object, C extends RefusalCode = never
   try {
     await commitWithAudit(services, member, [...savedResponse, ...rows], action, { at: now });
   } catch (error) {
-    const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with this key was committed first
+    const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with the same key was committed first
     if (first !== null) return first;
     throw error;
   }

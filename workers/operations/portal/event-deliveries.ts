@@ -1,4 +1,4 @@
-// Combines events with their deliveries.
+// Pairs events with their deliveries.
 import type { StoredEvent } from "../../../core/events/event.ts";
 import type { EndpointDelivery } from "../../../core/webhooks/endpoint.ts";
 

@@ -1,4 +1,4 @@
-// GET /v1/business/portal.
+// Implements GET /v1/business/portal.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { findBusinessAccount, type BusinessAccount } from "../../../storage/business-profiles.ts";
 import type { Lookup } from "../../../storage/lookups.ts";

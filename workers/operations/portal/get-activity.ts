@@ -8,7 +8,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Looks up the figures in one shard. */
+/** Reads the daily figures in one shard. */
 export const lookUpActivity = (db: Database, { business }: MemberSession, environment: Environment, now: Instant) =>
   listDailyActivity(db, { businessId: business.id, environment }, getActivityStart(now));
 

@@ -1,4 +1,4 @@
-// GET /v1/business/portal/certs/{cert_id}.
+// Implements GET /v1/business/portal/certs/{cert_id}.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { PublishedCertificate } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";

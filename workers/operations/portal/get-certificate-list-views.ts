@@ -15,6 +15,6 @@ export const getCertificateListViews = async (services: Stores, member: MemberSe
     combineLookups(db, [countCertificatesByStatus(db, { businessId, environment }), listViewsByBusiness(db, businessId)]),
   );
   const sum = (status: CertificateStatus): number => found.reduce((total, [counts]) => total + counts[status], 0);
-  const [[, saved]] = found; // the views are in the account's own shard
+  const [[, saved]] = found; // the first result is from the account's own shard, which stores the views
   return { counts: { active: sum("active"), revoked: sum("revoked") }, saved };
 };

@@ -7,7 +7,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Looks up the counts in one shard. */
+/** Counts certificates per month in one shard. */
 export const lookUpMonths = (db: Database, { business }: MemberSession, now: Instant) =>
   listDailyActivity(db, { businessId: business.id, environment: "live" }, getMonthlyActivityStart(now));
 

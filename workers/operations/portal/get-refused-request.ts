@@ -1,4 +1,4 @@
-// GET /v1/business/portal/requests/{request_id}.
+// Implements GET /v1/business/portal/requests/{request_id}.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findRefusedRequest, type RefusedRequest } from "../../../storage/refused-requests.ts";

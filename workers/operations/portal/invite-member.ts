@@ -1,4 +1,4 @@
-// POST /v1/business/portal/members.
+// Implements POST /v1/business/portal/members.
 import type { MemberSession, Role } from "../../../core/access/session.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { generateId, shardOfId } from "../../../core/ids.ts";

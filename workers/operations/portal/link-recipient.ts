@@ -1,4 +1,4 @@
-// POST /v1/business/portal/recipients.
+// Implements POST /v1/business/portal/recipients.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { ok, refuse, refuseWhen, type Result } from "../../../core/result.ts";

@@ -1,4 +1,4 @@
-// GET /v1/business/portal/keys.
+// Implements GET /v1/business/portal/keys.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listKeysByBusiness, type ApiKey } from "../../../storage/api-keys.ts";
 import type { Lookup } from "../../../storage/lookups.ts";

@@ -1,4 +1,4 @@
-// GET /v1/business/portal/certs/{cert_id}/views.
+// Implements GET /v1/business/portal/certs/{cert_id}/views.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { PublishedCertificate, PageView } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";

@@ -1,4 +1,4 @@
-// GET /v1/business/portal/clients.
+// Implements GET /v1/business/portal/clients.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listClientsByBusiness, type Client } from "../../../storage/clients.ts";
 import type { Lookup } from "../../../storage/lookups.ts";

@@ -1,4 +1,4 @@
-// GET /v1/business/portal/domains.
+// Implements GET /v1/business/portal/domains.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listDomainsByBusiness, type Domain } from "../../../storage/domains.ts";
 import type { Lookup } from "../../../storage/lookups.ts";

@@ -1,4 +1,4 @@
-// GET /v1/business/portal/recipients.
+// Implements GET /v1/business/portal/recipients.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listLinkedRecipients as listByIssuer, type LinkedRecipient } from "../../../storage/linked-recipients.ts";
 import type { Stores } from "../dependencies.ts";

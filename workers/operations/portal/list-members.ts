@@ -1,4 +1,4 @@
-// GET /v1/business/portal/members.
+// Implements GET /v1/business/portal/members.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listMembersAndInvitations, type Member } from "../../../storage/members.ts";
 import type { Lookup } from "../../../storage/lookups.ts";

@@ -1,4 +1,4 @@
-// DELETE /v1/business/portal/domains/{domain_id}.
+// Implements DELETE /v1/business/portal/domains/{domain_id}.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

@@ -1,4 +1,4 @@
-// POST /v1/business/portal/certs/{cert_id}/reveal.
+// Implements POST /v1/business/portal/certs/{cert_id}/reveal.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { Result } from "../../../core/result.ts";

@@ -1,4 +1,4 @@
-// DELETE /v1/business/portal/keys/{key_id}.
+// Implements DELETE /v1/business/portal/keys/{key_id}.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findApiKey, markApiKeyRevoked, isApiKeyRevokedAt } from "../../../storage/api-keys.ts";

@@ -19,6 +19,6 @@ export const openSearchedPerson = async ({ vault }: Stores, member: MemberSessio
   try {
     return await vault.open(getSearchContext(member), sealed);
   } catch {
-    return "@"; // URLs are untrusted input; "@" matches no one
+    return "@"; // a URL can contain anything; "@" is not an email address and matches no one
   }
 };

@@ -1,4 +1,4 @@
-// DELETE /v1/business/portal/recipients.
+// Implements DELETE /v1/business/portal/recipients.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { trimWhiteSpace } from "../../../core/text.ts";

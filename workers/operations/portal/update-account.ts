@@ -1,4 +1,4 @@
-// PATCH /v1/business/portal.
+// Implements PATCH /v1/business/portal.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { parseProfileChange, type BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import { ok, type Result } from "../../../core/result.ts";

@@ -1,4 +1,4 @@
-// POST /v1/business/portal/domains/{domain_id}/verify.
+// Implements POST /v1/business/portal/domains/{domain_id}/verify.
 import type { VerificationMethod } from "../../../core/access/origins.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { verificationMethods, describeFindings, recheckIntervalMs } from "../../../core/accounts/domain-claim.ts";

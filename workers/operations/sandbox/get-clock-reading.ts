@@ -1,4 +1,4 @@
-// GET /v1/sandbox/clock. Also defines who may call sandbox operations.
+// Implements GET /v1/sandbox/clock. Also defines who may call sandbox operations.
 import type { Principal, BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { Instant } from "../../../core/time.ts";

@@ -1,4 +1,4 @@
-// POST /v1/sandbox/reset. Revokes the active test shares on behalf of their test people, and resets the clock.
+// Implements POST /v1/sandbox/reset. Revokes the active test shares on behalf of their test people, and resets the clock.
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { revokeShare } from "../../../core/shares/revocation.ts";
@@ -58,7 +58,7 @@ export const resetSandbox = async (
 ): Promise<Result<ResetResult, "storage_unavailable">> => {
   const { id: businessId } = tester.business;
   const db = services.shards.forId(businessId);
-  await sweepSandbox(services, db, businessId); // shares past their end date expire instead of being revoked
+  await sweepSandbox(services, db, businessId); // a share that is past its end date must expire, not be revoked
   let ended = 0;
   for (let done = 0; done < maxBatches; done += 1) {
     const revoked = await revokeTestShareBatch(services, db, tester, requestId);

@@ -1,5 +1,5 @@
-// POST /v1/sandbox/trigger. Performs the action that causes an event of the requested type, and returns the event. The event is an ordinary
-// one, with a share, audit entries and deliveries.
+// Implements POST /v1/sandbox/trigger. Performs the action that causes an event of the requested type, and returns the event. The event is
+// an ordinary one, with a share, audit entries and deliveries.
 import { standardEventTypes, type EventType } from "../../../core/events/event.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
@@ -36,7 +36,7 @@ export interface TriggeredEvent {
 }
 
 const shareDurationDays: Readonly<Partial<Record<EventType, number>>> = { "share.expiring": 2, "share.expired": 1 };
-const maxSweeps = 11; // 1,000 shares each: ten sweeps for the 10,000 shares in a full sandbox, and one more to find that nothing is left
+const maxSweeps = 11; // a full sandbox has 10,000 shares, and each sweep handles 1,000; the last sweep finds that nothing is left
 
 /** Moves the sandbox clock to the share's next warning or to its end. This also triggers everything that is due before then. */
 const advanceToShareMilestone = async (
@@ -58,8 +58,8 @@ const advanceToShareMilestone = async (
 };
 
 /**
- * Acknowledges a revoked share. Unlike `acknowledgeShare`, returns `cease_not_open` for a repeated acknowledgment, because it causes no
- * event.
+ * Acknowledges a revoked share. Unlike `acknowledgeShare`, returns `cease_not_open` for a repeated acknowledgment, because no event would
+ * result.
  */
 const acknowledgeAsTester = async (
   services: SandboxWriteDependencies,

@@ -9,7 +9,7 @@ import type { SandboxDependencies } from "./dependencies.ts";
 import { prepareShareUpdates } from "../consumers/prepare-share-updates.ts";
 import { loadTestFields } from "./load-test-fields.ts";
 
-const maxAttempts = 3; // an attempt can fail only because of other changes to the same share
+const maxAttempts = 3; // an attempt fails only if another change to the same share is committed first
 
 /** Returns the requested change, or a new value for the group's first field. */
 const selectFieldChange = (

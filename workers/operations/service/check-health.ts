@@ -8,7 +8,7 @@ const measureCheck = async (services: Runtime, check: () => Promise<boolean>) =>
     const ok = await check();
     return { ok, latencyMs: services.clock() - start };
   } catch {
-    return { ok: false, latencyMs: services.clock() - start }; // storage logs the error
+    return { ok: false, latencyMs: services.clock() - start }; // the storage layer has already logged the error
   }
 };
 

@@ -1,4 +1,4 @@
-// GET /status.
+// Implements GET /status.
 import { firstShard } from "../../../core/ids.ts";
 import { computeComponentStatuses, type Incident } from "../../../core/incidents.ts";
 import { listShownIncidents, readIncidentCopy } from "../../../storage/incidents.ts";
@@ -11,7 +11,8 @@ const loadIncidents = async (
   try {
     return { incidents: await listShownIncidents(services.shards.get(firstShard), services.clock()), isCopy: false };
   } catch {
-    return { incidents: await readIncidentCopy(services.kv).catch(() => []), isCopy: true }; // storage logs the error
+    // The storage layer has already logged the error.
+    return { incidents: await readIncidentCopy(services.kv).catch(() => []), isCopy: true };
   }
 };
 

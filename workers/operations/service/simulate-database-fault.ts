@@ -1,4 +1,4 @@
-// POST /dev/faults.
+// Implements POST /dev/faults.
 import type { ShardId } from "../../../core/ids.ts";
 import type { FaultMode } from "../../../core/simulated-fault.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -11,7 +11,7 @@ export const simulateDatabaseFault = (
   { shard, mode, forMs }: { readonly shard: ShardId; readonly mode: FaultMode; readonly forMs: number },
 ): Instant | null => {
   if (!services.shards.all().some(([known]) => known === shard)) return null;
-  const until = Date.now() + forMs; // simulated faults use the real clock, which development settings do not change
+  const until = Date.now() + forMs; // simulated faults use the real clock, because development settings can shift `services.clock`
   simulateFault(shard, mode, until);
   return until;
 };

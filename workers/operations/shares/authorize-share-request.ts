@@ -30,8 +30,8 @@ export interface AuthorizedRequest extends Omit<ShareRequest, "clientId"> {
 }
 
 /**
- * Returns the parameters that a decision must repeat exactly. Excludes the scope, because the person may choose only a part of it. The
- * token contains the scope.
+ * Returns the parameters that a decision must repeat exactly. Leaves out the scope, because the person may share only a part of it. The
+ * token contains the scope instead.
  */
 export const toTokenBinding = (
   request: Pick<AuthorizedRequest, "origin" | "purpose" | "disclosureText" | "durationDays" | "challenge" | "state"> & {

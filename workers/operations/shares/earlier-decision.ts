@@ -12,7 +12,7 @@ import { findDecidedRequest, canReissueCode, reissueCode } from "../../../storag
 import { findChangeableShare } from "../../../storage/shares.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** The result of granting a share, by this request or by an earlier decision on the same request. */
+/** The result of granting a share, either now or by an earlier decision on the same request. */
 export interface GrantResult {
   readonly code: string;
   readonly codeExpiresAt: Instant;

@@ -1,4 +1,4 @@
-// GET /v1/shares/{id}. Reads a share for the business.
+// Implements GET /v1/shares/{id}. Reads a share for the business.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import type { ShareId } from "../../../core/ids.ts";

@@ -1,4 +1,4 @@
-// GET /v1/consumers/{share_id}/current.
+// Implements GET /v1/consumers/{share_id}/current.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

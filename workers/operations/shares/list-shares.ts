@@ -1,4 +1,4 @@
-// GET /v1/shares. Lists the shares that a business has received.
+// Implements GET /v1/shares. Lists the shares that a business has received.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

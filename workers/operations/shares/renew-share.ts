@@ -1,4 +1,4 @@
-// POST /v1/me/shares/{id}/renew. Replaces an active share with a new share that has the current contact fields.
+// Implements POST /v1/me/shares/{id}/renew. Replaces an active share with a new share that has the current contact fields.
 import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, generateId, type ShareId } from "../../../core/ids.ts";

@@ -72,7 +72,7 @@ const writeNoticeBatch = async (services: ReadDependencies, db: Database, notice
     services,
     [...byId.values()].flatMap(({ consumerId }) => consumerId ?? []),
   );
-  // `mail` is null if there is nothing to send. The notice is deleted in either case.
+  // `mail` is null if there is nothing to send. The notice is then deleted without an email.
   const settle = async (notice: ShareNotice) => {
     const share = byId.get(notice.shareId);
     const consumerId = share?.consumerId ?? null;

@@ -12,7 +12,7 @@ export interface SheetRequest {
   readonly request: AuthorizedRequest;
   /** The URL of a page on the request's origin; null if it is missing or not allowed. */
   readonly returnUrl: string | null;
-  /** A hash of all parameters, which is the same each time the request is loaded. */
+  /** A hash of all parameters. It stays the same when the request is loaded again. */
   readonly key: string;
 }
 

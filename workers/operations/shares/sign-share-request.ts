@@ -1,5 +1,5 @@
-// POST /v1/share/requests. Signs a share request for a business's server. With the signature, the consent sheet accepts that the business
-// sent the request.
+// Implements POST /v1/share/requests. Signs a share request for a business's server. With the signature, the consent sheet accepts that the
+// business sent the request.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

@@ -8,7 +8,7 @@ export interface CallOutcome {
   readonly durationMs: number;
 }
 
-/** Converts the result of a request that a member started. Reports a request that could not be sent as unanswered. */
+/** Converts the result of a request that a member started. A request that could not be sent is reported as unanswered. */
 export const toOutcome = (sent: Exclude<SendResult, { kind: "cancelled" }>): AttemptResult =>
   sent.kind === "deferred" ? { kind: "unanswered", error: sent.error, durationMs: 0, exchangeSealed: null } : sent;
 

@@ -1,5 +1,5 @@
-// POST /v1/webhooks. Adds the endpoint first, because only the event sequence knows whether the limit is reached. Removes the endpoint
-// again if its audit entry cannot be committed.
+// Implements POST /v1/webhooks. Adds the endpoint first, because only the event sequence knows whether the limit is reached. Removes the
+// endpoint again if its audit entry cannot be committed.
 import { toPlainUrl } from "../../../core/access/outbound-url.ts";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
@@ -111,7 +111,7 @@ export const createWebhook = async (
     // stays. Members can then see and delete it, and no saved response refers to a removed endpoint.
     if (!(await hasAuditEntry(db, id))) {
       await eventSequence.removeEndpoint(id);
-      const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with this key was committed first
+      const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with the same key was committed first
       if (first !== null) return first;
       throw error;
     }

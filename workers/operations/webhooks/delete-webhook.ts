@@ -1,4 +1,4 @@
-// DELETE /v1/webhooks/{webhook_id}.
+// Implements DELETE /v1/webhooks/{webhook_id}.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

@@ -1,4 +1,4 @@
-// GET /v1/webhooks/deliveries/{delivery_id}/attempts.
+// Implements GET /v1/webhooks/deliveries/{delivery_id}/attempts.
 import type { BusinessId, DeliveryId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
@@ -6,7 +6,7 @@ import { openDelivery, type OpenedDelivery } from "./open-delivery.ts";
 import { findDeliveryRecord } from "./find-delivery-record.ts";
 
 /**
- * Returns a delivery with the request and response of each recorded attempt. If the event contains shared details, withholds request and
+ * Returns a delivery with the request and response of each recorded attempt. If the event contains shared details, omits the request and
  * response bodies and all headers. Can return `not_found`.
  */
 export const getDelivery = async (

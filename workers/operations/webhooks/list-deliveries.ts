@@ -1,4 +1,4 @@
-// GET /v1/webhooks/{webhook_id}/deliveries.
+// Implements GET /v1/webhooks/{webhook_id}/deliveries.
 import type { DeliveryId, BusinessId, WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Delivery } from "../../../core/webhooks/endpoint.ts";

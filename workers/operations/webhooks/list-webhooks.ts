@@ -1,4 +1,4 @@
-// GET /v1/webhooks.
+// Implements GET /v1/webhooks.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { Endpoint, EndpointHealth } from "../../../core/webhooks/endpoint.ts";

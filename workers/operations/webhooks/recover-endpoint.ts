@@ -1,4 +1,4 @@
-// POST /v1/webhooks/{webhook_id}/recover.
+// Implements POST /v1/webhooks/{webhook_id}/recover.
 import type { BusinessId, WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";

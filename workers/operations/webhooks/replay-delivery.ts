@@ -1,4 +1,4 @@
-// POST /v1/webhooks/deliveries/{delivery_id}/replay.
+// Implements POST /v1/webhooks/deliveries/{delivery_id}/replay.
 import type { BusinessId, DeliveryId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Delivery } from "../../../core/webhooks/endpoint.ts";

@@ -1,4 +1,4 @@
-// POST /v1/webhooks/deliveries/{delivery_id}/reveal.
+// Implements POST /v1/webhooks/deliveries/{delivery_id}/reveal.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { DeliveryId, WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

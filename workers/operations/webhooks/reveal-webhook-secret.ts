@@ -1,4 +1,4 @@
-// GET /v1/webhooks/{webhook_id}/secret.
+// Implements GET /v1/webhooks/{webhook_id}/secret.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

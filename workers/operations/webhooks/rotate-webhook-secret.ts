@@ -1,4 +1,4 @@
-// POST /v1/webhooks/{webhook_id}/rotate-secret.
+// Implements POST /v1/webhooks/{webhook_id}/rotate-secret.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

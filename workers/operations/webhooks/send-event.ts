@@ -42,7 +42,7 @@ const signAndPost = async (
   const { response, ...outcome } = sent.kind === "answered" ? sent : { ...sent, response: null };
   const requestHeaders = Object.entries(headers).map(([name, value]): Header => [name.toLowerCase(), value]);
   const owner = { deliveryId, businessId: settings.businessId };
-  // The request was already sent. Therefore, an error here must not cause another attempt.
+  // The request has been sent, so an error here must not cause another attempt.
   const exchangeSealed = await runIsolated(services, "webhook-exchange", () =>
     sealExchange(payload?.sealer ?? services.vault, owner, { requestHeaders, response }),
   );

@@ -1,4 +1,4 @@
-// POST /v1/webhooks/{webhook_id}/test.
+// Implements POST /v1/webhooks/{webhook_id}/test.
 import { generateId, firstShard, type BusinessId, type WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { WebhookDependencies } from "./dependencies.ts";

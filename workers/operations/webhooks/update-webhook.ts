@@ -1,4 +1,4 @@
-// PATCH /v1/webhooks/{webhook_id}.
+// Implements PATCH /v1/webhooks/{webhook_id}.
 import { toPlainUrl } from "../../../core/access/outbound-url.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";

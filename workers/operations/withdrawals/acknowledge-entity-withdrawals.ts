@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/cease-ack with `entities`. Records that individual recipients have stopped contact.
+// Implements POST /v1/certs/{id}/cease-ack with `entities`. Records that individual recipients have stopped contact.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
@@ -22,7 +22,7 @@ export interface EntityAcknowledgement {
   readonly isRepeated: boolean;
 }
 
-const maxAttempts = 10; // an attempt can fail only because another acknowledgment for the same certificate is committed first
+const maxAttempts = 10; // an attempt fails only if another acknowledgment for the same certificate is committed first
 
 /**
  * Records that the named recipients have stopped contact. A recipient that was already acknowledged keeps its first acknowledgment (SPEC
@@ -58,10 +58,10 @@ export const acknowledgeEntityWithdrawals = async (
       await commit(db, services, rows, [domainEvent]);
     } catch (error) {
       if (!isOutdatedAcknowledgement(error)) throw error;
-      continue; // another acknowledgment was committed first, so the next attempt acknowledges the remaining recipients
+      continue; // another acknowledgment was committed first, so try again with the recipients that are left
     }
     const ceased = named.map((entity) => ({ ...entity, acknowledgedAt: entity.acknowledgedAt ?? now }));
     return ok({ certId, withdrawal, ceased, isRepeated: false });
   }
-  throw new StorageFault("outage"); // nothing was written
+  throw new StorageFault("outage"); // every attempt failed, and nothing was written
 };

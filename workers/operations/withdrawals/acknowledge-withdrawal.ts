@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/cease-ack. Records that the business has stopped contact after a withdrawal of consent.
+// Implements POST /v1/certs/{id}/cease-ack. Records that the business has stopped contact after a withdrawal of consent.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";

@@ -24,7 +24,7 @@ export const commitWithdrawals = async (
   db: Database,
   certificates: readonly WithdrawableCertificate[],
   change: Omit<Parameters<typeof decideWithdrawal>[0], "certificate">,
-  /** Statements to run in the same transaction, before and after the withdrawals' statements. */
+  /** Statements that run in the same transaction, before and after those of the withdrawals. */
   { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<void> => {
   const { vault, signer } = services;

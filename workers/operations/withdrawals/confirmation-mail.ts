@@ -14,8 +14,8 @@ import type { WithdrawalRequest } from "./withdrawal-request.ts";
 
 /**
  * Returns true if the mailbox may get another email about withdrawals that did not verify the address. Without a limit, anyone could flood
- * a mailbox: submit forms with someone else's address, and withdraw the certificates. Withdrawals by code or emailed link verify the
- * address, so they are not limited. If the counter fails, the email is still sent.
+ * a mailbox by submitting forms with someone else's address and then withdrawing the certificates. Withdrawals by code or emailed link
+ * verify the address, so they are not limited. If the counter fails, the email is still sent.
  */
 const mayConfirmUnverified = async (
   services: WithdrawalWriteDependencies,

@@ -23,8 +23,8 @@ const loadWithdrawalChange = async ({ shards, vault }: Stores, work: WithdrawalW
 };
 
 /**
- * Adds the work to every shard of the business. Adding it again has no effect on withdrawn certificates. Returns false if a shard did not
- * respond.
+ * Adds the work to every shard of the business. Adding it twice does no harm, because withdrawn certificates stay as they are. Returns
+ * false if a shard did not respond.
  */
 const spreadWork = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<boolean> => {
   const isSpread = await runIsolated(services, "withdrawal", async () => {

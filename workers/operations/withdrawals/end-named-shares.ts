@@ -9,7 +9,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { commitRevocation } from "../shares/commit-revocation.ts";
 import { accountWithdrawalChange } from "./account-withdrawal-change.ts";
 
-const maxAtOnce = 50; // each share takes about five round trips
+const maxAtOnce = 50; // ending one share takes about five round trips
 
 export interface EndedShares {
   readonly ended: number;

@@ -90,15 +90,15 @@ export const withdrawVerified = async (
   const rows = [...extraRows, insertAccountWithdrawal(located.db, work)];
   const withdrawn = await withdrawCertificate(services, located, { ...request, extraRows: rows, scope, addressIndexes });
   if (!withdrawn.ok) return withdrawn;
-  // If this fails or does not finish, the job that runs every minute continues the work.
+  // If ending the shares fails or does not finish, the job that runs every minute continues it.
   await runIsolated(services, "shares of a withdrawal", async () => {
-    const accountDb = services.shards.forId(businessId); // contains all of the business's shares
+    const accountDb = services.shards.forId(businessId); // the business's shard contains all shares with the business
     if (forAllShards) await insertAccountWithdrawal(accountDb, { ...work, forAllShards: false }).run();
     const { isDone } = await endNamedShares(services, accountDb, work);
     if (!isDone) return;
     await finishAccountWithdrawal(accountDb, work).run();
-    // The shares have ended, so delete this row. Another row, written in the batch that withdrew the certificate, covers the certificates
-    // in other shards.
+    // The shares have ended, so delete the work row in the certificate's shard. Another row, written in the batch that withdrew the
+    // certificate, covers the certificates in other shards.
     if (forAllShards) await batch(located.db, [markWithdrawalSpread(located.db, work), finishAccountWithdrawal(located.db, work)]);
   });
   return withdrawn;

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/withdrawals. Records a withdrawal that the business received in another way, for example by phone.
+// Implements POST /v1/certs/{id}/withdrawals. Records a withdrawal that the business received in another way, for example by phone.
 import type { Principal } from "../../../core/access/principal.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -95,9 +95,9 @@ export const recordWithdrawal = async (
     return keyHash === null ? [] : insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, certId, now });
   };
   const change = sourceFromBusiness({ channel, note, receivedAt: receivedAt.value }, principal.keyId);
-  const withdrawal = { change, language: "en", saveIdempotentResponse } as const; // the person's language is unknown here
-  // A STOP request applies to the person, regardless of the address that it came from. Therefore, use every address on the certificate to
-  // find the person's other certificates.
+  const withdrawal = { change, language: "en", saveIdempotentResponse } as const; // the business does not tell us the person's language
+  // A request to stop applies to the person, regardless of the address that it came from, so use every address on the certificate to find
+  // the person's other certificates.
   const { addressIndexes } = located.record;
   const appliedScope = addressIndexes.length === 0 ? "certificate" : (scope ?? located.record.recordedScope);
   try {

@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/opt-out/request. Emails the person a code for withdrawing consent.
+// Implements POST /v1/certs/{id}/opt-out/request. Emails the person a code for withdrawing consent.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
@@ -41,7 +41,7 @@ export const requestWithdrawalCode = async (
   const { id, rows } = await prepareEmailCode(services, db, requester, {
     limits: emailCodeLimits.withdrawal,
     binding: bindWithdrawalCode,
-    to: isOnCertificate ? mailbox : null, // the certificate's address, never the typed address
+    to: isOnCertificate ? mailbox : null, // send the code to the address on the certificate, never to the typed one
     mail: async (code, id) => ({
       template: "withdrawal_code",
       data: {

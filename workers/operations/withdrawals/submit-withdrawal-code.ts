@@ -18,8 +18,8 @@ export interface CodeSubmissionResult {
 
 /**
  * Withdraws the certificate or, if recipients are named, consent for these recipients. If no recipients are named and the business has
- * other certificates with the address, only uses up the code. The person then chooses what to withdraw, and the returned token authorizes
- * this. Returns the same errors as `withdrawByCode`. If a code is submitted twice concurrently, one submission is refused.
+ * other certificates with the address, withdraws nothing yet. The code is used up, and the returned token authorizes the person's choice on
+ * the next page. Returns the same errors as `withdrawByCode`. If a code is submitted twice concurrently, one submission is refused.
  */
 export const submitWithdrawalCode = async (
   services: WithdrawalWriteDependencies,

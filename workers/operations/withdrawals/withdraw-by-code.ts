@@ -1,4 +1,4 @@
-// POST /v1/certs/{id}/opt-out/confirm. Withdraws consent with an emailed code.
+// Implements POST /v1/certs/{id}/opt-out/confirm. Withdraws consent with an emailed code.
 import type { AddressIndex } from "../../../core/access/address-index.ts";
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

@@ -1,5 +1,5 @@
-// POST /v1/certs/{id}/opt-out/manage. Withdraws consent with the manage link from POST /v1/consent, or with the link that was emailed
-// together with a code.
+// Implements POST /v1/certs/{id}/opt-out/manage. Withdraws consent with the manage link from POST /v1/consent, or with the link that was
+// emailed together with a code.
 import { sha256Hex } from "../../../core/hash.ts";
 import type { Result } from "../../../core/result.ts";
 import { authorizeByToken, isManageLinkValid } from "../../../core/withdrawals/authorization.ts";

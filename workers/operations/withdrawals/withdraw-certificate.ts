@@ -11,7 +11,7 @@ import { prepareConfirmationMail } from "./confirmation-mail.ts";
 import type { LocatedRecord } from "./locate-record.ts";
 import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.ts";
 
-const maxAttempts = 3; // an attempt can fail only because of other withdrawals of the same person's certificates
+const maxAttempts = 3; // an attempt fails only if another withdrawal of the same person's certificates is committed first
 
 /**
  * Withdraws as many certificates as fit into one batch, and writes a work row for the rest, in one transaction. Returns `already_revoked`
@@ -72,5 +72,5 @@ export const withdrawCertificate = async (
       if (current?.certificate.status === "revoked") return refuse("already_revoked");
     }
   }
-  throw new StorageFault("outage"); // nothing was written
+  throw new StorageFault("outage"); // every attempt failed, and nothing was written
 };

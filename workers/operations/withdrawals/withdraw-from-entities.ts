@@ -55,7 +55,7 @@ const commitEntityWithdrawal = async (
   return withdrawn;
 };
 
-const maxAttempts = 10; // an attempt can fail only because another change to the same certificate is committed first
+const maxAttempts = 10; // an attempt fails only if another change to the same certificate is committed first
 
 /**
  * Withdraws consent for those of the named recipients that are still active. Returns `invalid_request` for a name that is not a recipient,
@@ -86,5 +86,5 @@ export const withdrawFromEntities = async (
       current = reloaded;
     }
   }
-  throw new StorageFault("outage"); // nothing was written
+  throw new StorageFault("outage"); // every attempt failed, and nothing was written
 };
