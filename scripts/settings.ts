@@ -71,7 +71,8 @@ export interface LocalSettings {
   readonly vars: Readonly<Record<string, string>>;
 }
 
-const overridablePattern = /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|MCP_MODERN)/;
+const overridablePattern =
+  /^(?:DEV_|LIMIT_|LEDGER_|WITNESS|TIMESTAMP_|ANCHOR_|DOH_|MAIL|SECURITY_|STRIPE_|SIGNUP_|OAUTH_|OTLP_|TRACE_|MCP_MODERN)/;
 
 /** Builds the settings of a local service on these ports. */
 export const buildLocalSettings = ({

@@ -25,7 +25,8 @@ export const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Pr
 /** Called before each call to the database, with the number of queries in the call. */
 export type QueryCounter = (queries: number) => void;
 
-type QueryRunner = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
+/** Makes a call with this number of queries. */
+export type QueryRunner = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
 
 /** The part of a D1 statement that drizzle uses. Its methods throw only StorageFault. */
 class TranslatedStatement {
@@ -82,16 +83,19 @@ export type DatabaseCaller = <T>(call: () => Promise<T>) => Promise<T>;
 
 const callDirectly: DatabaseCaller = (call) => call();
 
-/** Opens a shard's database. `maxMs` is the timeout of each call. */
+const runDirectly: QueryRunner = (_, call) => call();
+
+/** Opens a shard's database. `maxMs` is the timeout of each call. `trace` measures each call, including the timeout. */
 export const openDatabase = (
   binding: D1Database,
   maxMs = requestTimeoutMs,
   count: QueryCounter = () => {},
   makeCall: DatabaseCaller = callDirectly,
+  trace: QueryRunner = runDirectly,
 ): Database => {
   const runQueries: QueryRunner = (queries, call) => {
     count(queries);
-    return withDeadline(() => makeCall(call), maxMs);
+    return trace(queries, () => withDeadline(() => makeCall(call), maxMs));
   };
   return drizzle(withFaultTranslation(binding, runQueries) as D1Database);
 };

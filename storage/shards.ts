@@ -1,6 +1,6 @@
 // Finds the database of a record without a query, because every ID, key and token contains the code of its shard.
 import { firstShard, shardOfId, type ShardId } from "../core/ids.ts";
-import { openDatabase, type Database, type DatabaseCaller, type QueryCounter } from "./database.ts";
+import { openDatabase, type Database, type DatabaseCaller, type QueryCounter, type QueryRunner } from "./database.ts";
 import { callWithSimulatedFaults } from "./simulated-faults.ts";
 
 export interface Shards {
@@ -13,6 +13,8 @@ export interface Shards {
   readonly all: () => readonly (readonly [ShardId, Database])[];
   /** Returns the same databases, but each of them calls `count` with the number of queries before each call. */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
+  /** Returns the same databases with another timeout for each call. */
+  readonly withTimeout: (maxMs: number) => Shards;
 }
 
 const bindingPattern = /^DB(?:_([0-9a-hjkmnp-tv-z]{2}))?$/;
@@ -22,11 +24,12 @@ interface ShardBinding {
   readonly binding: D1Database;
   /** Simulates faults, in development only. */
   readonly makeCall?: DatabaseCaller;
+  readonly trace?: QueryRunner;
 }
 
 const buildShards = (bindings: readonly ShardBinding[], maxMs: number | undefined, count: QueryCounter): Shards => {
   const databases = new Map(
-    bindings.map(({ shard, binding, makeCall }) => [shard, openDatabase(binding, maxMs, count, makeCall)] as const),
+    bindings.map(({ shard, binding, makeCall, trace }) => [shard, openDatabase(binding, maxMs, count, makeCall, trace)] as const),
   );
   const at = (shard: ShardId): Database => {
     const db = databases.get(shard);
@@ -42,18 +45,23 @@ const buildShards = (bindings: readonly ShardBinding[], maxMs: number | undefine
         count(queries);
         also(queries);
       }),
+    withTimeout: (ms) => buildShards(bindings, ms, count),
   };
 };
 
+/** Returns the function that measures the calls to a shard's database, or undefined to measure none. */
+export type TraceShard = (shard: ShardId) => QueryRunner | undefined;
+
 /** Opens all shards of a Worker's environment: the binding `DB` is shard `00`, and `DB_xy` is shard `xy`. */
-export const openShards = (env: object, maxMs?: number, count: QueryCounter = () => {}): Shards => {
+export const openShards = (env: object, maxMs?: number, traceShard: TraceShard = () => undefined): Shards => {
   const isDevelopment = (env as { readonly ENVIRONMENT?: unknown }).ENVIRONMENT === "development";
   const bindings = Object.entries(env).flatMap(([name, binding]): ShardBinding[] => {
     const match = bindingPattern.exec(name);
     if (match === null) return [];
     const shard = (match[1] ?? firstShard) as ShardId;
     const makeCall: DatabaseCaller = (call) => callWithSimulatedFaults(shard, call);
-    return [{ shard, binding: binding as D1Database, ...(isDevelopment && { makeCall }) }];
+    const trace = traceShard(shard);
+    return [{ shard, binding: binding as D1Database, ...(isDevelopment && { makeCall }), ...(trace !== undefined && { trace }) }];
   });
-  return buildShards(bindings, maxMs, count);
+  return buildShards(bindings, maxMs, () => {});
 };

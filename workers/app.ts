@@ -116,6 +116,9 @@ const defaultNoStore = createMiddleware<AppEnv>(async (c, next) => {
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 });
 
+/** Makes each request a trace. The log line of the request names and describes it. */
+const traceRequest = createMiddleware<AppEnv>((c, next) => c.var.services.trace("request", next));
+
 /** Writes one log line per request, and records refusals for the affected business. */
 const logRequest = createMiddleware<AppEnv>(async (c, next) => {
   const { services } = c.var;
@@ -173,7 +176,7 @@ export const buildApp = (services: Services) => {
     c.set("services", services);
     await next();
   });
-  app.use(logRequest, securityHeaders, defaultNoStore, rejectOwnDeliveries, restrictByHost(config));
+  app.use(traceRequest, logRequest, securityHeaders, defaultNoStore, rejectOwnDeliveries, restrictByHost(config));
   app.use(
     methodNotAllowed({
       app,

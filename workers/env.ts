@@ -85,6 +85,8 @@ export interface Config extends ProofSettings {
   readonly billing: BillingSettings | null;
   /** Access to the metrics, for the operator's page. Null if the deployment cannot read them. */
   readonly metricsQuery: MetricsQuerySettings | null;
+  /** Where traces are sent. Null if the deployment records none. */
+  readonly traces: TraceSettings | null;
   /** Contact for vulnerability reports: a mailto:, https: or tel: URL (RFC 9116). Null if not set. */
   readonly securityContact: string | null;
   /** SHA-256 of the operator token in hex. Null disables the operator routes. */
@@ -137,6 +139,15 @@ export interface MetricsQuerySettings {
   readonly dataset: string;
 }
 
+/** An OpenTelemetry collector that accepts OTLP over HTTP. */
+export interface TraceSettings {
+  readonly url: string;
+  /** Secret: the headers that authorize the request. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The share of requests and jobs to record, above 0 and up to 1. */
+  readonly sampleRate: number;
+}
+
 /** Thrown if settings are missing or invalid. The message lists all of them and never contains a secret. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
@@ -154,6 +165,7 @@ const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports J
 const defaultBatchWindowMs = 2_000;
 const defaultMaxShardBytes = 10_000_000_000; // the size limit of a D1 database
 const defaultIntakeWaitMs = 600; // much longer than a healthy database's slowest responses, and short enough for a person who is waiting
+const defaultTraceSampleRate = 0.01; // a collector gets an example of each common request, and few requests have the cost of a trace
 const isLocationHint = (text: string): boolean => /^(?:[ew]nam|sam|[ew]eur|apac(?:-[ns]e)?|oc|afr|me)$/.test(text);
 /** The path of the agent server. Clients identify the server by its URL, so only this spelling is accepted. */
 export const mcpPath = "/mcp";
@@ -280,6 +292,31 @@ const parseMetricsQuerySettings = (setting: GetSetting, faults: string[]): Metri
 };
 
 /**
+ * Parses `name=value` pairs, separated by commas, with URL-encoded values: the format of the standard variable OTEL_EXPORTER_OTLP_HEADERS.
+ * Returns null if a pair is not a valid header.
+ */
+const parseTraceHeaders = (text: string): TraceSettings["headers"] | null => {
+  const pairs = text.split(",").flatMap((pair) => pair.trim() || []);
+  const matches = pairs.flatMap((pair) => [...pair.matchAll(/^([\w-]+)=(.+)$/g)]);
+  if (matches.length < pairs.length) return null;
+  try {
+    return [...new Headers(matches.map(([, name = "", value = ""]): [string, string] => [name, decodeURIComponent(value)]))];
+  } catch {
+    return null; // the value is not URL-encoded, or contains a line break
+  }
+};
+
+/** Parses the settings for traces. Without a URL, or with a sample rate of 0, the deployment records none. */
+const parseTraceSettings = (setting: GetSetting, sampleRate: number, development: boolean, faults: string[]): TraceSettings | null => {
+  const url = setting("OTLP_TRACES_URL");
+  const headers = parseTraceHeaders(setting("OTLP_HEADERS") ?? "");
+  if (headers === null) faults.push("OTLP_HEADERS");
+  if (url === undefined) return null;
+  if (!URL.canParse(url) || !(new URL(url).protocol === "https:" || development)) faults.push("OTLP_TRACES_URL");
+  return sampleRate > 0 ? { url, headers: headers ?? [], sampleRate } : null;
+};
+
+/**
  * Reads and checks every setting. Throws one ConfigError that lists all missing or invalid settings. For limits and numbers, the message
  * contains the value and the allowed range. It never contains other values.
  */
@@ -384,6 +421,12 @@ export const loadConfig = (env: Env): Config => {
     mail: parseMailSettings(env, setting, development, faults),
     billing: parseBillingSettings(setting, development, faults),
     metricsQuery: parseMetricsQuerySettings(setting, faults),
+    traces: parseTraceSettings(
+      setting,
+      number("TRACE_SAMPLE_RATE", (value) => value >= 0 && value <= 1, "a number from 0 to 1", defaultTraceSampleRate),
+      development,
+      faults,
+    ),
     securityContact: text("SECURITY_CONTACT", (value) => /^(?:mailto:|https:\/\/|tel:)[\x21-\x7e]+$/.test(value), "") || null,
     adminTokenHash: text("ADMIN_TOKEN_SHA256", (value) => /^[0-9a-f]{64}$/i.test(value), "").toLowerCase() || null,
     alertEmail: text("ALERT_EMAIL", isEmailAddress, "") || null,

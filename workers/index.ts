@@ -1,7 +1,6 @@
 // The Worker's entry point: requests, cron triggers and queue messages. Cloudflare finds the Durable Object classes among the exports of
 // this file.
 import { backgroundTimeoutMs } from "../storage/database.ts";
-import { openShards } from "../storage/shards.ts";
 import { secondMs } from "../core/time.ts";
 import { buildApp, misconfiguredApp } from "./app.ts";
 import { ConfigError, type Env } from "./env.ts";
@@ -33,10 +32,10 @@ const anchoringAllowance: WorkBudget = { maxMs: 20 * secondMs, maxQueries: 800 }
  * Returns the services for cron and queue handlers. Their database timeout is longer than for requests, because their batches are large and
  * no caller is waiting.
  */
-const loadBackgroundServices = async (env: Env): Promise<Services> => ({
-  ...(await getPlatform(env)),
-  shards: openShards(env, backgroundTimeoutMs),
-});
+const loadBackgroundServices = async (env: Env): Promise<Services> => {
+  const platform = await getPlatform(env);
+  return { ...platform, shards: platform.shards.withTimeout(backgroundTimeoutMs) };
+};
 
 export default {
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
@@ -58,6 +57,7 @@ export default {
     const services = await loadBackgroundServices(env);
     const requests = batch.messages.flatMap(({ body }) => parseJobRequest(body) ?? []);
     for (const request of requests) await runRequestedJobs(services, request);
-    if (requests.length === 0) await submitAnchors(withBudget(services, anchoringAllowance)); // anchoring messages are empty
+    if (requests.length > 0) return;
+    await services.trace("queue anchoring", () => submitAnchors(withBudget(services, anchoringAllowance))); // anchoring messages are empty
   },
 } satisfies ExportedHandler<Env>;

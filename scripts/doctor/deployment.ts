@@ -28,6 +28,7 @@ export const checkOptions = (
             : "Without the R2 bucket LOG_TILES, the logs' objects keep all tiles.",
         ),
         passed(deployment.hasMetrics ? "Metrics are written to Workers Analytics Engine." : "Metrics are only logged."),
+        passed(deployment.vars.OTLP_TRACES_URL === undefined ? "Traces are not recorded." : "Traces are sent to OTLP_TRACES_URL."),
       ],
     };
   } catch (error) {

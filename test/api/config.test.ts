@@ -218,6 +218,19 @@ describe("a production deployment", () => {
       expect(faultsOf({ METRICS_DATASET: dataset }), dataset).toEqual(["METRICS_DATASET"]);
   });
 
+  test("requires HTTPS for traces, valid headers and a sample rate from 0 to 1", () => {
+    const url = "https://otlp.svc-tests.com/v1/traces";
+    for (const headers of [undefined, "authorization=Bearer%20a%2Cb==, x-team=svc"])
+      expect(faultsOf({ OTLP_TRACES_URL: url, OTLP_HEADERS: headers }), headers).toEqual([]);
+    for (const wrong of ["otlp.svc-tests.com", "http://otlp.svc-tests.com/v1/traces"])
+      expect(faultsOf({ OTLP_TRACES_URL: wrong }), wrong).toEqual(["OTLP_TRACES_URL"]);
+    for (const headers of ["authorization", "=a", "a b=c", "authorization=%", "a=b%0Ac"])
+      expect(faultsOf({ OTLP_TRACES_URL: url, OTLP_HEADERS: headers }), headers).toEqual(["OTLP_HEADERS"]);
+    for (const rate of ["0", "0.5", "1"]) expect(faultsOf({ OTLP_TRACES_URL: url, TRACE_SAMPLE_RATE: rate }), rate).toEqual([]);
+    for (const rate of ["-0.1", "1.1", "all"])
+      expect(faultsOf({ TRACE_SAMPLE_RATE: rate }), rate).toEqual([`TRACE_SAMPLE_RATE="${rate}" (must be a number from 0 to 1)`]);
+  });
+
   test("logs the names of invalid settings, and never their values", async () => {
     const lines: string[] = [];
     vi.spyOn(console, "error").mockImplementation((line) => lines.push(String(line)));

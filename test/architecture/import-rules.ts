@@ -58,7 +58,7 @@ export const importRules: readonly ImportRule[] = [
   { from: "workers/write-paths.ts", allowed: ["workers/limits.ts"], packages: [] },
   { from: "workers/log.ts", allowed: ["core", "storage/faults.ts"], packages: [] },
   { from: "workers/env.ts", allowed: ["core", "workers/limits.ts"], types: ["durable-objects"], packages: [] },
-  { from: "workers/platform", allowed: everything, packages: ["cloudflare:workers"] },
+  { from: "workers/platform", allowed: everything, packages: ["cloudflare:workers", "node:async_hooks"] },
   { from: "workers/app.ts", allowed: everything, packages: ["hono"] },
   { from: "workers/index.ts", allowed: everything, packages: [] },
   { from: "workers/ledger", allowed: everything, packages: [] },

@@ -36,7 +36,7 @@ describe("the options of a deployment", () => {
   });
 });
 
-describe("alerts and metrics", () => {
+describe("alerts, metrics and traces", () => {
   test("are reported, and missing alerts are reported with a fix", () => {
     const { findings } = checkOptions({ production: { domain: "acme-solar.test" } }, "production", undefined);
     expect(findings).toContainEqual({
@@ -45,11 +45,17 @@ describe("alerts and metrics", () => {
       fix: "Set alerts: docs/operate/alerts.md.",
     });
     const alerts = { email: "ops@acme-solar.test", thresholds: { full_shard: 60 } };
-    const configured = checkOptions({ production: { domain: "acme-solar.test", alerts, metrics: true } }, "production", undefined);
+    const settings = { OTLP_TRACES_URL: "https://otlp.acme-solar.test/v1/traces" };
+    const configured = checkOptions(
+      { production: { domain: "acme-solar.test", alerts, metrics: true, settings } },
+      "production",
+      undefined,
+    );
     expect(describeFindings(configured.findings).slice(1)).toEqual([
       "ok Alerts are sent to ops@acme-solar.test.",
       "ok Full tiles of the logs are stored in R2.",
       "ok Metrics are written to Workers Analytics Engine.",
+      "ok Traces are sent to OTLP_TRACES_URL.",
     ]);
     expect(configured.deployment?.vars).toMatchObject({ ALERT_EMAIL: "ops@acme-solar.test", ALERT_FULL_SHARD: "60" });
   });

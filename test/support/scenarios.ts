@@ -37,7 +37,14 @@ const throwError = (error: Error) => (): never => {
 };
 const createFailingPlatform = (error: Error): Partial<Platform> => {
   const db = openDatabase({ prepare: throwError(error), batch: throwError(error) } as unknown as D1Database);
-  const shards: Shards = { forId: () => db, get: () => db, all: () => [["00" as never, db]], withQueryCounter: () => shards };
+  const same = (): Shards => shards;
+  const shards: Shards = {
+    forId: () => db,
+    get: () => db,
+    all: () => [["00" as never, db]],
+    withQueryCounter: same,
+    withTimeout: same,
+  };
   // With an empty cache and no copy of an account in KV, every request depends on the failing database.
   const kv = { get: async () => null, put: async () => {} } as unknown as KVNamespace;
   return { shards, kv, cachedClients: new BoundedMap(1), intakeState: new IntakeState() };

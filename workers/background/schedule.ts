@@ -87,7 +87,7 @@ export const jobAllowance: WorkBudget = { ...allJobsAllowance, maxQueries: allJo
 
 /** Runs a job. If the job throws, logs its name. The next trigger runs the job again. */
 const runJob = (platform: Platform, at: Instant, [name, job]: readonly [string, Job]) =>
-  runIsolated(platform, `job ${name}`, () => job(withBudget(platform, jobAllowance), at));
+  runIsolated(platform, `job ${name}`, () => platform.trace(`job ${name}`, () => job(withBudget(platform, jobAllowance), at)));
 
 /**
  * Runs the jobs for the cron expression `cron` at the scheduled time `at`, in all shards or only in `jobShard`. Does not reject if a job

@@ -33,7 +33,8 @@ import { getRegistrableDomain, getSite } from "../adapters/site.ts";
 import { createRequestCounter } from "../adapters/request-counts.ts";
 import { createTextAssetReader } from "../adapters/text-assets.ts";
 import { createTxtLookup } from "../adapters/txt-records.ts";
-import { createWebhookSender } from "../adapters/webhook-sender.ts";
+import { createTraceExporter, type Attributes } from "../adapters/trace-exporter.ts";
+import { createWebhookSender, type WebhookResult } from "../adapters/webhook-sender.ts";
 import { createWebhookUrlCheck } from "../adapters/webhook-url.ts";
 import { loadCapturedMail } from "../background/captured-mail.ts";
 import { createSchedules } from "../background/follow-up-work.ts";
@@ -43,6 +44,7 @@ import type { Platform, Services } from "./platform.ts";
 import { verifierSha256 } from "../pages/verifier.gen.ts";
 import { createProofServices } from "./create-proof-services.ts";
 import { createTileServer } from "./stored-tiles.ts";
+import { createTracer, noTracer, traceBindings, type Tracer } from "./tracer.ts";
 
 /** Captured emails are stored in shard 00, because they belong to no account. */
 const createMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
@@ -59,19 +61,33 @@ const createMailer = (env: Env, config: Config, store: { readonly db: Database; 
 
 export const randomBytes: RandomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
 
+const openTracer = (config: Config, clock: Clock): Tracer => {
+  if (config.traces === null) return noTracer;
+  const resource = { "service.name": "svc", "service.namespace": new URL(config.baseUrl).host };
+  const report = (error: string): void => consoleLog.error({ at: "traces", error });
+  const exportSpans = createTraceExporter(config.traces, resource, clock, report);
+  return createTracer({ sampleRate: config.traces.sampleRate, clock, random: randomBytes, exportSpans, waitUntil });
+};
+
+const describeWebhookResult = (result: WebhookResult): Attributes =>
+  result.kind === "answered" ? { "http.response.status_code": result.status } : { "error.type": result.error };
+
 /** Reads the settings and opens keys, stores and adapters. Throws ConfigError if a setting is missing or invalid. */
-export const createPlatform = async (env: Env): Promise<Services> => {
-  const config = loadConfig(env);
+export const createPlatform = async (bindings: Env): Promise<Services> => {
+  const config = loadConfig(bindings);
+  const clock: Clock = () => Date.now() + config.clockOffsetMs;
+  const tracer = openTracer(config, clock);
+  const { traceCalls, traceMethods } = tracer;
+  const env = tracer === noTracer ? bindings : traceBindings(bindings, tracer);
   const windows = new AddressWindows();
   const ownHosts = [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].map((url) => new URL(url).host);
   const outbound = {
     ownHosts,
     developmentHosts: config.devFetchAllow,
-    checkHost: createHostCheck({ dohUrls: config.dohUrls, ownHosts }),
+    checkHost: traceCalls("DNS", createHostCheck({ dohUrls: config.dohUrls, ownHosts })),
   };
-  const clock: Clock = () => Date.now() + config.clockOffsetMs;
   const vault = await openVault(config);
-  const shards = openShards(env);
+  const shards = openShards(env, requestTimeoutMs, tracer.traceShard);
   const shardIds = shards.all().map(([shard]) => shard);
   // Each shard has one ledger per half-year. Each ledger is a separate object, named after its origin. Earlier ledgers can still be read at
   // their old paths.
@@ -81,7 +97,14 @@ export const createPlatform = async (env: Env): Promise<Services> => {
     const origin = ledgerOrigins.find((known) => pathname.startsWith(`${getLogPath(known)}/`)) ?? config.ledger.origin;
     return env.LEDGER_LOG.getByName(origin).fetch(request);
   };
-  const proofServices = await createProofServices(config, shardIds, fetchLedger, clock, randomBytes);
+  const proofServices = await createProofServices(
+    config,
+    shardIds,
+    fetchLedger,
+    clock,
+    randomBytes,
+    traceCalls("proof service", (request) => fetch(request)),
+  );
   let sealedPlaceholder: Promise<string> | undefined;
   const platform: Platform = {
     config,
@@ -111,13 +134,13 @@ export const createPlatform = async (env: Env): Promise<Services> => {
     toE164,
     formatPhone,
     webAuthn,
-    fetchPage: createPageFetcher(outbound),
-    postWebhook: createWebhookSender({ ...outbound, clock }),
+    fetchPage: traceCalls("page", createPageFetcher(outbound)),
+    postWebhook: traceCalls("webhook", createWebhookSender({ ...outbound, clock }), describeWebhookResult),
     findWebhookUrlFault: createWebhookUrlCheck(outbound),
     parsePage,
     getSite,
     getRegistrableDomain,
-    lookupTxt: createTxtLookup(config.dohUrls),
+    lookupTxt: traceCalls("DNS", createTxtLookup(config.dohUrls)),
     listMetaContents,
     parseFormPage,
     proposeMapping:
@@ -125,7 +148,12 @@ export const createPlatform = async (env: Env): Promise<Services> => {
         ? async () => null
         : createFormModel(env.AI, config.aiModel, (error) => consoleLog.error({ at: "form model", error })),
     paymentProvider:
-      config.billing === null ? null : createStripeProvider(config.billing, (error) => consoleLog.error({ at: "payment provider", error })),
+      config.billing === null
+        ? null
+        : traceMethods(
+            "payment",
+            createStripeProvider(config.billing, (error) => consoleLog.error({ at: "payment provider", error })),
+          ),
     countRequests: config.metricsQuery === null ? null : createRequestCounter(config.metricsQuery),
     auditLogStub: (shard) => env.AUDIT_LOG.getByName(shard),
     eventSequence: (businessId, environment) => env.EVENT_SEQUENCE.getByName(getEventSequenceName(businessId, environment)),
@@ -136,12 +164,13 @@ export const createPlatform = async (env: Env): Promise<Services> => {
       await env.ANCHOR_QUEUE.send({});
     },
     ...proofServices,
-    mailer: createMailer(env, config, { db: openDatabase(env.DB), vault }, clock),
+    mailer: traceMethods("mail", createMailer(env, config, { db: openDatabase(env.DB), vault }, clock)),
     getMailbox: (to) => loadCapturedMail(platform, openDatabase(env.DB), to),
     clock,
     random: randomBytes,
-    log: withMetrics(consoleLog, env.METRICS),
-    waitUntil: (work) => waitUntil(work()),
+    log: tracer.traceRequests(withMetrics(consoleLog, env.METRICS)),
+    waitUntil: (work) => waitUntil(tracer.continueTrace(work)),
+    trace: tracer.trace,
     hasBudget: async () => true,
     takeApproximately: async (name, key) => {
       const state = windows.take(`${name}:${key}`, config.limits[name], clock());

@@ -65,8 +65,8 @@ const loadAnchorKey = async (secret: string): Promise<AnchorKey> => {
 };
 
 /**
- * Creates the proof services for these shards. `sendToEmbedded` sends HTTP requests to the embedded ledgers. Requests to all other services
- * use the network.
+ * Creates the proof services for these shards. `sendToEmbedded` sends HTTP requests to the embedded ledgers, and `sendToNetwork` to all
+ * other services.
  */
 export const createProofServices = async (
   config: Config,
@@ -74,11 +74,11 @@ export const createProofServices = async (
   sendToEmbedded: SendRequest,
   clock: Clock,
   random: RandomBytes,
+  sendToNetwork: SendRequest = (request) => fetch(request),
 ): Promise<ProofServices> => {
   const { ledger, mirrors } = config;
   const listTrustedLogs = (origin: string, vkeys: readonly string[], role: TrustedLog["role"]): TrustedLog[] =>
     vkeys.map((vkey) => ({ origin, vkey, ...(config.keyValidityByVkey.get(vkey) ?? { validFrom: defaultValidFrom }), role }));
-  const sendToNetwork: SendRequest = (request) => fetch(request);
   const isEmbedded = ledger.url === "";
   const baseUrl = isEmbedded ? `https://${ledger.origin}` : ledger.url;
   const send = isEmbedded ? sendToEmbedded : sendToNetwork;

@@ -27,7 +27,7 @@ export class DeliveryQueue extends DeliveryQueueObject<Env> {
       maxAlarmDelayMs: platform.config.environment === "development" ? minuteMs : Number.POSITIVE_INFINITY,
       idleRunMs,
       newDeliveryId: () => generateId("dlv_", firstShard, platform.random),
-      send: (sending) => sendEvent(platform, sending),
+      send: (sending) => platform.trace("webhook delivery", () => sendEvent(platform, sending)),
       takeHostAttempt: (settings) => takeHostAttempt(platform, settings, { isMemberCall: false }),
       recordHostSuccess: (settings) => recordHostSuccess(platform, settings),
       alert: (settings, health) => alertEndpointOwners(platform, settings, health),

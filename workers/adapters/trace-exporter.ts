@@ -1,0 +1,110 @@
+// Sends spans to an OpenTelemetry collector with OTLP over HTTP, encoded as JSON. Each isolate sends one request at a time and never
+// retries. If the collector is slow or unavailable, spans are lost, but no caller waits.
+import { minuteMs, secondMs, type Clock, type Instant } from "../../core/time.ts";
+import type { TraceSettings } from "../env.ts";
+import { sendWithLimits, type SendRequest } from "./exchange.ts";
+
+/** Numbers must be integers. Attributes without a value are left out. */
+export type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** The values that OTLP uses for kinds of spans. */
+export const spanKinds = { internal: 1, server: 2, client: 3 } as const;
+
+export interface Span {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** 16 hex digits. */
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly kind: (typeof spanKinds)[keyof typeof spanKinds];
+  readonly startedAt: Instant;
+  readonly endedAt: Instant;
+  readonly isError: boolean;
+  readonly attributes: Attributes;
+}
+
+/** Sends the spans, or adds them to the next request if one is in progress. Never throws. */
+export type ExportSpans = (spans: readonly Span[]) => Promise<void>;
+
+const limits = { timeoutMs: 5 * secondMs, maxBytes: 65_536 }; // the response must be received, but its content is not used
+const leaseMs = limits.timeoutMs + secondMs; // after this time, the platform must have ended the request together with its invocation
+const maxWaitingSpans = 1_000; // about 500 kB
+const maxRequestsInTurn = 5; // 25 s at most: the platform ends work that follows a response after 30 s
+const errorStatusCode = 2;
+
+const toAttributes = (attributes: Attributes) =>
+  Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: typeof value === "number" ? { intValue: String(value) } : { stringValue: value } }],
+  );
+
+const toNanoseconds = (at: Instant): string => `${at}000000`; // a string, because JSON numbers cannot hold 64-bit integers
+
+/** Encodes spans as the ExportTraceServiceRequest of OTLP 1. `resource` describes the deployment. */
+export const encodeSpans = (resource: Attributes, spans: readonly Span[]) => ({
+  resourceSpans: [
+    {
+      resource: { attributes: toAttributes(resource) },
+      scopeSpans: [
+        {
+          scope: { name: "svc" },
+          spans: spans.map(({ traceId, id, parentId, name, kind, startedAt, endedAt, isError, attributes }) => ({
+            traceId,
+            spanId: id,
+            ...(parentId !== null && { parentSpanId: parentId }),
+            name,
+            kind,
+            startTimeUnixNano: toNanoseconds(startedAt),
+            endTimeUnixNano: toNanoseconds(endedAt),
+            attributes: toAttributes(attributes),
+            status: isError ? { code: errorStatusCode } : {},
+          })),
+        },
+      ],
+    },
+  ],
+});
+
+/** Calls `report` at most once a minute, with the kind of the last failure and the number of spans lost since the last call. */
+export const createTraceExporter = (
+  { url, headers }: TraceSettings,
+  resource: Attributes,
+  clock: Clock,
+  report: (fault: string) => void,
+  send: SendRequest = (request) => fetch(request),
+): ExportSpans => {
+  let waiting: Span[] = [];
+  let busyUntil: Instant = 0;
+  let lost = 0;
+  let reportedAt: Instant = 0;
+
+  const lose = (count: number, fault: string): void => {
+    lost += count;
+    if (clock() - reportedAt < minuteMs) return;
+    report(`${fault}, ${lost} spans lost`);
+    lost = 0;
+    reportedAt = clock();
+  };
+
+  const sendSpans = async (spans: readonly Span[]): Promise<string | null> => {
+    const body = JSON.stringify(encodeSpans(resource, spans));
+    const request = { method: "POST", headers: [...headers, ["content-type", "application/json"]] as [string, string][], body };
+    const sent = await sendWithLimits(send, url, request, limits);
+    if (!sent.ok) return sent.code;
+    return sent.answer.status === 200 ? null : `http_${sent.answer.status}`;
+  };
+
+  return async (spans) => {
+    if (waiting.length + spans.length > maxWaitingSpans) return lose(spans.length, "collector too slow");
+    waiting.push(...spans);
+    if (clock() < busyUntil) return; // the invocation that is sending continues with these spans
+    for (let requests = 0; requests < maxRequestsInTurn && waiting.length > 0; requests += 1) {
+      busyUntil = clock() + leaseMs;
+      const batch = waiting;
+      waiting = [];
+      const fault = await sendSpans(batch);
+      if (fault !== null) lose(batch.length, fault);
+    }
+    busyUntil = 0;
+  };
+};
