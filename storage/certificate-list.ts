@@ -3,12 +3,13 @@
 // certificates, and adds up their counters and the certificates that are not counted yet. Anyone can submit a form with a new combination,
 // so only a limited number of groups have counters (issuances.ts). For groups without counters, a search reads only the newest 1,000
 // certificates. The result says whether it is incomplete.
-import { and, count, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
+import { and, asc, count, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { listStoredForms, type AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { CertificateStatus } from "../core/certificates/certificate.ts";
 import type { CertificateSummary } from "../core/certificates/published-certificate.ts";
 import { maxListedCertificates as maxListed } from "../core/certificates/list-depth.ts";
+import type { ListExtent, ListRange } from "../core/certificates/shard-pages.ts";
 import { planTallies } from "../core/certificates/tallies.ts";
 import type { BusinessId, CertId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
@@ -43,10 +44,14 @@ export interface CertificateFilter {
   readonly to: Instant | null;
 }
 
-export interface CertificateListQuery {
+/** All matching certificates of a business, newest first. */
+interface CertificateList {
   readonly businessId: BusinessId;
   readonly environment: Environment;
   readonly filter: CertificateFilter;
+}
+
+export interface CertificateListQuery extends CertificateList {
   readonly page: number;
   readonly perPage: number;
 }
@@ -83,13 +88,13 @@ const isIssuedBetween = ({ from, to }: CertificateFilter) =>
     whenSet(to, (at) => lte(certificates.issuedAt, at)),
   );
 
-const isOwnCertificate = ({ businessId, environment }: Pick<CertificateListQuery, "businessId" | "environment">) =>
+const isOwnCertificate = ({ businessId, environment }: Omit<CertificateList, "filter">) =>
   allOf(eq(certificates.businessId, businessId), eq(certificates.environment, environment));
 
 const isWantedStatus = ({ status }: CertificateFilter) => whenSet(status, (wanted) => eq(certificates.status, wanted));
 
 /** All filters except the address, for certificates that were not found through their group. */
-const isWanted = ({ filter }: CertificateListQuery) =>
+const isWanted = ({ filter }: CertificateList) =>
   and(
     isWantedStatus(filter),
     isIssuedBetween(filter),
@@ -111,14 +116,14 @@ const maxCounters = 20_000;
 const maxPartial = 5_000;
 
 /** Returns the position and length of the page. The last page ends at certificate number `maxListed`. */
-const pageRange = ({ page, perPage }: Pick<CertificateListQuery, "page" | "perPage">) => {
+export const getPageRange = ({ page, perPage }: Pick<CertificateListQuery, "page" | "perPage">): ListRange => {
   const start = Math.min((page - 1) * perPage, maxListed);
   return { start, length: Math.min(perPage, maxListed - start) };
 };
 
 interface Search {
-  /** Selects the `ord` of the page's certificates. */
-  readonly ords: SQL;
+  /** Selects the `ord` of the certificates in a part of the list. */
+  readonly selectOrds: (range: ListRange) => SQL;
   /** The numbers whose sum is the total. */
   readonly totals: readonly SQL<number>[];
   /** Conditions that are true if the search skipped certificates or counters that could match. */
@@ -126,54 +131,54 @@ interface Search {
 }
 
 /** Searches the newest certificates with the first address. If a second address is given, a certificate must have both. */
-const searchByAddress = (list: CertificateListQuery, [index, second]: readonly [AddressIndex, ...AddressIndex[]]): Search => {
+const searchByAddress = (list: CertificateList, [index, second]: readonly [AddressIndex, ...AddressIndex[]]): Search => {
   const { addressIndex, businessId, environment } = certificateAddresses;
   const isOfAddress = listStoredForms(index).map((form) =>
     allOf(eq(addressIndex, form), eq(businessId, list.businessId), eq(environment, list.environment)),
   );
   const other = second === undefined ? undefined : hasAddress(second);
-  const { start, length } = pageRange(list);
   const matching = (newest: SQLWrapper) => sql`from ${newest}
     cross join ${certificates} on ${certificates.ord} = newest.cert_ord
     inner join ${purposes} on ${purposes.id} = ${certificates.purposeId}
     where ${and(sql`true`, isWanted(list), other)}`;
   const newest = selectNewestOrds(isOfAddress, maxJudged);
   return {
-    ords: sql`(select ${certificates.ord} ${matching(sql`${newest} newest`)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit ${length} offset ${start})`,
+    selectOrds: ({ start, length }) =>
+      sql`(select ${certificates.ord} ${matching(sql`${newest} newest`)} order by ${certificates.issuedAt} desc, ${certificates.ord} desc limit ${length} offset ${start})`,
     totals: [sql<number>`(select count(*) ${matching(sql`${newest} newest`)})`],
     omissions: [sql`exists ${selectNewestOrds(isOfAddress, 1, maxJudged)}`],
   };
 };
 
 /** Handles lists without a filter, and lists filtered only by status. Reads the certificates in order from the index on the business. */
-const searchByBusiness = (list: CertificateListQuery): Search => {
-  const { start, length } = pageRange(list);
-  const newest = query
-    .select({ ord: certificates.ord })
-    .from(certificates)
-    .where(and(isOwnCertificate(list), isWantedStatus(list.filter)))
-    .orderBy(...newestFirst)
-    .limit(length)
-    .offset(start);
+const searchByBusiness = (list: CertificateList): Search => {
+  const newest = ({ start, length }: ListRange) =>
+    query
+      .select({ ord: certificates.ord })
+      .from(certificates)
+      .where(and(isOwnCertificate(list), isWantedStatus(list.filter)))
+      .orderBy(...newestFirst)
+      .limit(length)
+      .offset(start);
   const total = query
     .select({ total: totalField(certificateTotals, list.filter) })
     .from(certificateTotals)
     .where(isOwnTotal(list));
-  return { ords: sql`${newest}`, totals: [sql<number>`${total}`, countNew(list)], omissions: [] };
+  return { selectOrds: (range) => sql`${newest(range)}`, totals: [sql<number>`${total}`, countNew(list)], omissions: [] };
 };
 
 /** Counts the matching certificates that the counters do not include yet. */
-const countNew = (list: CertificateListQuery, more?: SQL): SQL<number> =>
+const countNew = (list: CertificateList, more?: SQL): SQL<number> =>
   sql<number>`(select count(*) from ${certificatesByOrd} cross join ${purposes} on ${purposes.id} = ${certificates.purposeId}
     where ${and(isNewToCounters, isOwnCertificate(list), isWanted(list), more)})`;
 
-const isOwnTotal = ({ businessId, environment }: Pick<CertificateListQuery, "businessId" | "environment">) =>
+const isOwnTotal = ({ businessId, environment }: Omit<CertificateList, "filter">) =>
   allOf(eq(certificateTotals.businessId, businessId), eq(certificateTotals.environment, environment));
 
 const totalField = (row: typeof certificateTotals | typeof certificateGroups | typeof certificateTallies, { status }: CertificateFilter) =>
   sql<number>`coalesce(sum(${status === null ? sql`${row.active} + ${row.revoked}` : row[status]}), 0)`;
 
-const searchByGroups = (list: CertificateListQuery): Search => {
+const searchByGroups = (list: CertificateList): Search => {
   const { businessId, environment, filter } = list;
   const isWantedGroup = allOf(
     eq(certificateGroups.businessId, businessId),
@@ -187,7 +192,6 @@ const searchByGroups = (list: CertificateListQuery): Search => {
   );
   const groups = sql`${certificateGroups} inner join ${purposes} on ${purposes.id} = ${certificateGroups.purposeId}`;
   const statuses = sql`json_each(${JSON.stringify(filter.status === null ? ["active", "revoked"] : [filter.status])}) s`;
-  const { start, length } = pageRange(list);
 
   // Merges the certificates of the groups, newest first. Each step of the recursion takes the newest certificate from the queue and adds
   // the next older one of the same group and status. The query therefore reads one certificate per group and status, and then one per
@@ -200,7 +204,7 @@ const searchByGroups = (list: CertificateListQuery): Search => {
     whenSet(filter.from, (at) => gte(certificates.issuedAt, at)),
   );
   const columns = sql`${certificates.ord}, ${certificates.issuedAt}, ${certificates.groupId}, ${certificates.status}`;
-  const merged = sql`merged(ord, issued_at, group_id, status) as (
+  const merged = ({ start, length }: ListRange) => sql`merged(ord, issued_at, group_id, status) as (
     select ${columns} from ${groups} cross join ${statuses} cross join ${certificates}
       on ${certificates.ord} = ${newestOf(sql`${certificateGroups.id}`, sql`s.value`)} where ${isWantedGroup}
     union all
@@ -216,15 +220,15 @@ const searchByGroups = (list: CertificateListQuery): Search => {
       .orderBy(...newestFirst);
   const wantedUncounted = sql`from (${uncounted().limit(maxJudged)}) newest cross join ${certificates} on ${certificates.ord} = newest.ord
     inner join ${purposes} on ${purposes.id} = ${certificates.purposeId} where ${and(sql`true`, isWanted(list))}`;
-  const ords = sql`(with recursive ${merged} select ord from (
+  const selectOrds = (range: ListRange) => sql`(with recursive ${merged(range)} select ord from (
     select ord, issued_at from merged union all select ${certificates.ord}, ${certificates.issuedAt} ${wantedUncounted})
-    order by issued_at desc, ord desc limit ${length} offset ${start})`;
+    order by issued_at desc, ord desc limit ${range.length} offset ${range.start})`;
   const rest = { totals: [sql<number>`(select count(*) ${wantedUncounted})`], omissions: [exists(uncounted().limit(1).offset(maxJudged))] };
 
   const hasCounters = sql`${certificates.counted} = 1`;
   if (filter.from === null && filter.to === null) {
     const total = sql<number>`(select ${totalField(certificateGroups, filter)} from ${groups} where ${isWantedGroup})`;
-    return { ords, totals: [total, countNew(list, hasCounters), ...rest.totals], omissions: rest.omissions };
+    return { selectOrds, totals: [total, countNew(list, hasCounters), ...rest.totals], omissions: rest.omissions };
   }
   // These are cross joins, because SQLite never reorders them. With other joins, SQLite would read all counters and certificates of a group
   // before it applied the period.
@@ -246,7 +250,7 @@ const searchByGroups = (list: CertificateListQuery): Search => {
   );
   const inWholeSpans = sql`exists (select 1 from ${whole.each} where ${and(gte(certificates.issuedAt, whole.cell("from")), lt(certificates.issuedAt, whole.cell("to")))})`;
   const added = countNew(list, sql`${hasCounters} and ${inWholeSpans}`);
-  return { ords, totals: [sum, added, counted, ...rest.totals], omissions: [...rest.omissions, ...omitted] };
+  return { selectOrds, totals: [sum, added, counted, ...rest.totals], omissions: [...rest.omissions, ...omitted] };
 };
 
 /** Counts a business's certificates by status. */
@@ -275,21 +279,19 @@ export interface CertificatePage {
   readonly isTruncated: boolean;
 }
 
-/** Selects the `ord` of the page's certificates, and the total for the filter. */
-const searchCertificates = (db: Database, list: CertificateListQuery) => {
+const searchCertificates = (list: CertificateList): Search => {
   const { status: _, emailIndex, phoneIndex, ...searched } = list.filter;
   const isSearched = Object.values(searched).some((value) => value !== null);
   const [address, ...others] = [emailIndex, phoneIndex].filter((index) => index !== null);
-  const { ords, totals, omissions } =
-    address !== undefined ? searchByAddress(list, [address, ...others]) : isSearched ? searchByGroups(list) : searchByBusiness(list);
-  const sums = db
-    .select({
-      total: sql<number>`${sql.join([...totals], sql` + `)}`.as("total"),
-      isTruncated: sql`(${sql.join([sql`false`, ...omissions], sql` or `)})`.mapWith(Boolean).as("is_truncated"),
-    })
-    .from(sql`(select 1)`);
-  return { ords, sums };
+  if (address !== undefined) return searchByAddress(list, [address, ...others]);
+  return isSearched ? searchByGroups(list) : searchByBusiness(list);
 };
+
+const sumFields = ({ totals, omissions }: Search) => ({
+  total: sql<number>`${sql.join([...totals], sql` + `)}`.as("total"),
+  isTruncated: sql`(${sql.join([sql`false`, ...omissions], sql` or `)})`.mapWith(Boolean).as("is_truncated"),
+});
+const oneRow = sql`(select 1)`;
 
 const selectListed = (db: Database, condition: SQL) =>
   db
@@ -312,11 +314,33 @@ const toSummary = ({
 
 /** Returns one page of a business's certificates in one shard, newest first, and the total for the filter. SPEC Certificate API. */
 export const listCertificatePage = (db: Database, list: CertificateListQuery): Lookup<CertificatePage> => {
-  const { ords, sums } = searchCertificates(db, list);
-  return createLookup(db, [selectListed(db, inArray(certificates.ord, ords)), sums], ([listed, [sum]]) => {
+  const search = searchCertificates(list);
+  const listed = selectListed(db, inArray(certificates.ord, search.selectOrds(getPageRange(list))));
+  return createLookup(db, [listed, db.select(sumFields(search)).from(oneRow)], ([rows, [sum]]) => {
     const total = sum?.total ?? 0;
-    return { certificates: listed.map(toSummary), total, isTruncated: sum?.isTruncated === true || total > maxListed };
+    return { certificates: rows.map(toSummary), total, isTruncated: sum?.isTruncated === true || total > maxListed };
   });
+};
+
+/** Returns the total for the filter in one shard, and when the business's newest and oldest certificates there were issued. */
+export const findListExtent = (db: Database, list: CertificateList): Lookup<ListExtent> => {
+  const endOfList = (order: typeof asc): SQL<Instant | null> =>
+    sql`${query
+      .select({ at: certificates.issuedAt })
+      .from(certificates)
+      .where(isOwnCertificate(list))
+      .orderBy(order(certificates.issuedAt))
+      .limit(1)}`;
+  const extent = db
+    .select({ ...sumFields(searchCertificates(list)), newestAt: endOfList(desc).as("newest_at"), oldestAt: endOfList(asc).as("oldest_at") })
+    .from(oneRow);
+  return createLookup(db, [extent], ([[found]]) => found ?? { total: 0, isTruncated: false, newestAt: null, oldestAt: null });
+};
+
+/** Returns a part of the list in one shard. */
+export const listCertificateRange = (db: Database, list: CertificateList, range: ListRange): Lookup<readonly CertificateSummary[]> => {
+  const listed = selectListed(db, inArray(certificates.ord, searchCertificates(list).selectOrds(range)));
+  return createLookup(db, [listed], ([rows]) => rows.map(toSummary));
 };
 
 interface CertificatePosition {
@@ -324,47 +348,26 @@ interface CertificatePosition {
   readonly issuedAt: Instant;
 }
 
-/** The first certificates of a list in one shard, without their data. */
-export interface ListStart extends Omit<CertificatePage, "certificates"> {
-  readonly positions: readonly CertificatePosition[];
-}
-
-/**
- * Lists the positions of the certificates from the start of the list to the end of the page. The start is included because a page that
- * merges the lists of several shards can begin at any of these positions.
- */
-export const findListStart = (db: Database, list: CertificateListQuery): Lookup<ListStart> => {
-  const { start, length } = pageRange(list);
-  const { ords, sums } = searchCertificates(db, { ...list, page: 1, perPage: start + length });
+/** Returns a part of the list in one shard, without the certificates' data. */
+export const listCertificatePositions = async (
+  db: Database,
+  list: CertificateList,
+  range: ListRange,
+): Promise<readonly CertificatePosition[]> => {
   const { id, issuedAt } = certificates;
-  const positions = db
+  return db
     .select({ id, issuedAt })
     .from(certificates)
-    .where(inArray(certificates.ord, ords))
+    .where(inArray(certificates.ord, searchCertificates(list).selectOrds(range)))
     .orderBy(...newestFirst);
-  return createLookup(db, [positions, sums], ([found, [sum]]) => ({
-    positions: found,
-    total: sum?.total ?? 0,
-    isTruncated: sum?.isTruncated === true,
-  }));
-};
-
-/** Merges the lists of several shards: the IDs of the page, newest first, and the total. */
-export const mergeListStarts = (
-  list: Pick<CertificateListQuery, "page" | "perPage">,
-  shards: readonly ListStart[],
-): Omit<CertificatePage, "certificates"> & { readonly ids: readonly CertId[] } => {
-  const { start, length } = pageRange(list);
-  const total = shards.reduce((sum, shard) => sum + shard.total, 0);
-  // sorting is stable, so the order within a shard is kept
-  const merged = shards.flatMap(({ positions }) => positions).sort((a, b) => b.issuedAt - a.issuedAt);
-  return {
-    ids: merged.slice(start, start + length).map(({ id }) => id),
-    total,
-    isTruncated: shards.some(({ isTruncated }) => isTruncated) || total > maxListed,
-  };
 };
 
 /** Returns the list data of these certificates, in no particular order. */
 export const listCertificatesByIds = async (db: Database, ids: readonly CertId[]): Promise<readonly CertificateSummary[]> =>
   (await selectListed(db, inArray(certificates.id, jsonList(ids))).all()).map(toSummary);
+
+/** Adds up the totals of several shards. */
+export const sumExtents = (extents: readonly ListExtent[]): Omit<CertificatePage, "certificates"> => {
+  const total = extents.reduce((sum, extent) => sum + extent.total, 0);
+  return { total, isTruncated: extents.some(({ isTruncated }) => isTruncated) || total > maxListed };
+};

@@ -89,8 +89,18 @@ interface ContactQuery {
   readonly purpose: string | null;
 }
 
+/** Lists all stored forms of the indexes. Each form is evaluated separately, as if it were a different address of the person. */
+const listDistinctForms = (indexes: readonly (AddressIndex | null)[]): readonly StoredIndex[] =>
+  [...new Set(indexes)].flatMap((index) => (index === null ? [] : listStoredForms(index)));
+
 const addressRows = (addresses: readonly StoredIndex[]): SQL => sql`json_each(${JSON.stringify(addresses)}) j`;
 const addressField = sql<string>`j.value`.as("address");
+
+/** Selects the addresses, and for each of them whether it has more records than the check evaluates. */
+const addressRowsWithTruncation = (addresses: readonly StoredIndex[], hasMore: SQL): SQL =>
+  // Because of the limit, SQLite evaluates `hasMore` once for each address, and not again for each record that is joined.
+  sql`(select j.value, ${hasMore} as is_truncated from ${addressRows(addresses)} limit -1) j`;
+const isTruncatedField = sql`j.is_truncated`.mapWith(Boolean).as("is_truncated");
 
 /** Selects the `ord` of the newest certificates with the address in the current row of `addressRows` (`j`). */
 const certificatesOfAddress = (contact: ContactQuery, max: number, offset = 0): SQL => {
@@ -110,18 +120,8 @@ const sharesOfAddress = ({ businessId, environment }: ContactQuery, index: Index
     .where(allOf(sql`${shares[index]} = j.value`, eq(shares.businessId, businessId), eq(shares.environment, environment)))
     .orderBy(desc(shares.createdAt));
 
-/** Selects, for each address, whether there are more records than the check evaluates. */
-const selectTruncated = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly StoredIndex[]) => {
-  const more = [
-    sql`exists ${certificatesOfAddress(contact, 1, maxJudgedRecords)}`,
-    exists(sharesOfAddress(contact, index).limit(1).offset(maxJudgedRecords)),
-  ];
-  return db
-    .select({ address: addressField, isTruncated: sql`${or(...more)}`.mapWith(Boolean).as("is_truncated") })
-    .from(addressRows(addresses));
-};
-
-const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: readonly StoredIndex[]) => {
+const selectCertificatesBy = (db: Database, contact: ContactQuery) => {
+  const addresses = listDistinctForms(contact.subjects.flatMap(({ email, phone }) => [email, phone]));
   const { businessId, environment, entity, purpose } = contact;
   const { id, status, issuedAt, ord, purposeId } = certificates;
   const rejected = isRejectedEntity(entity);
@@ -141,6 +141,7 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: re
   return db
     .select({
       address: addressField,
+      isTruncated: isTruncatedField,
       id,
       status,
       ceaseBy: withdrawals.ceaseBy,
@@ -148,8 +149,8 @@ const selectCertificatesBy = (db: Database, contact: ContactQuery, addresses: re
       isRejected: sql<number>`${rejected}`.mapWith(Boolean).as("is_rejected"),
       entityCeaseBy: sql<number | null>`${entityCeaseBy}`.as("entity_cease_by"),
     })
-    .from(addressRows(addresses))
-    .innerJoin(certificates, inArray(ord, foremost))
+    .from(addressRowsWithTruncation(addresses, sql`exists ${certificatesOfAddress(contact, 1, maxJudgedRecords)}`))
+    .leftJoin(certificates, inArray(ord, foremost))
     .leftJoin(withdrawals, eq(withdrawals.certId, id));
 };
 
@@ -185,9 +186,18 @@ const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, a
     .orderBy(desc(allOf(eq(state, "active"), gt(expiresAt, ownerTime(contact, now)))), desc(createdAt))
     .limit(maxBasisRecords);
   return db
-    .select({ address: addressField, id, state, expiresAt, ceaseBy, at: createdAt, asOf: ownerTime(contact, now).as("as_of") })
-    .from(addressRows(addresses))
-    .innerJoin(shares, inArray(ord, foremost));
+    .select({
+      address: addressField,
+      isTruncated: isTruncatedField,
+      id,
+      state,
+      expiresAt,
+      ceaseBy,
+      at: createdAt,
+      asOf: ownerTime(contact, now).as("as_of"),
+    })
+    .from(addressRowsWithTruncation(addresses, exists(sharesOfAddress(contact, index).limit(1).offset(maxJudgedRecords))))
+    .leftJoin(shares, inArray(ord, foremost));
 };
 
 /** The records about one person. */
@@ -208,10 +218,6 @@ interface SubjectRecords {
   readonly isTruncated: boolean;
 }
 
-/** Lists all stored forms of the indexes. Each form is evaluated separately, as if it were a different address of the person. */
-const listDistinctForms = (indexes: readonly (AddressIndex | null)[]): readonly StoredIndex[] =>
-  [...new Set(indexes)].flatMap((index) => (index === null ? [] : listStoredForms(index)));
-
 const permitsContact = ({ basis }: FoundRecord): number => (getContactReason(basis) === "active_consent" ? 1 : 0);
 
 /** Merges the records from all shards of a business: first records that permit contact, then the others, newest first within each group. */
@@ -223,42 +229,62 @@ export const mergeContactRecords = (shards: readonly (readonly SubjectRecords[])
     return { basis: sorted.map(({ basis }) => basis), isTruncated: parts.some(({ isTruncated }) => isTruncated) };
   });
 
+/** A row of an address. If no record of the address matches, only `address` and `isTruncated` are set. */
+interface AddressRow {
+  readonly address: string;
+  readonly isTruncated: boolean;
+  readonly record: FoundRecord | null;
+}
+
+const toCertificateRow = (row: Awaited<ReturnType<typeof selectCertificatesBy>>[number]): AddressRow => {
+  const { address, isTruncated, at, id, status, ceaseBy, entityCeaseBy, isRejected } = row;
+  if (id === null || status === null || at === null) return { address, isTruncated, record: null };
+  const basis: ContactBasis = {
+    type: "cert",
+    id,
+    status,
+    ceaseBy: entityCeaseBy ?? ceaseBy,
+    isRejected,
+    isWithdrawn: entityCeaseBy !== null,
+  };
+  return { address, isTruncated, record: { at, basis } };
+};
+
+const toShareRow = (row: Awaited<ReturnType<typeof selectSharesBy>>[number]): AddressRow => {
+  const { address, isTruncated, at, id, state, expiresAt, ceaseBy, asOf } = row;
+  if (id === null || state === null || expiresAt === null || at === null) return { address, isTruncated, record: null };
+  return { address, isTruncated, record: { at, basis: { type: "share", id, status: getShareStatus(state, expiresAt, asOf), ceaseBy } } };
+};
+
+const groupBySubject = ({ subjects }: ContactQuery, rows: readonly AddressRow[]): readonly SubjectRecords[] => {
+  const byAddress = Map.groupBy(rows, ({ address }) => address);
+  return subjects.map(({ email, phone }) => {
+    const own = listDistinctForms([email, phone]).flatMap((address) => byAddress.get(address) ?? []);
+    return {
+      records: new Map(own.flatMap(({ record }) => (record === null ? [] : [[record.basis.id, record]]))),
+      isTruncated: own.some(({ isTruncated }) => isTruncated),
+    };
+  });
+};
+
 /**
- * Finds the records about each person in one shard, in one round trip. Evaluates the newest 1,000 certificates and the newest 1,000 shares
- * of each address.
+ * Finds the certificates and shares about each person in the account's shard, in one round trip. Evaluates the newest 1,000 certificates
+ * and the newest 1,000 shares of each address.
  */
 export const findContactRecords = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectRecords[]> => {
   const emails = listDistinctForms(contact.subjects.map(({ email }) => email));
   const phones = listDistinctForms(contact.subjects.map(({ phone }) => phone));
-  const [certsByEmail, certsByPhone, sharesByEmail, sharesByPhone, emailsTruncated, phonesTruncated] = await batch(db, [
-    selectCertificatesBy(db, contact, emails),
-    selectCertificatesBy(db, contact, phones),
+  const [certs, sharesByEmail, sharesByPhone] = await batch(db, [
+    selectCertificatesBy(db, contact),
     selectSharesBy(db, contact, "emailIndex", emails, now),
     selectSharesBy(db, contact, "phoneIndex", phones, now),
-    selectTruncated(db, contact, "emailIndex", emails),
-    selectTruncated(db, contact, "phoneIndex", phones),
   ]);
-  const found = Map.groupBy(
-    [
-      ...[...certsByEmail, ...certsByPhone].map(({ address, at, id, status, ceaseBy, entityCeaseBy, isRejected: rejected }) => {
-        const isWithdrawn = entityCeaseBy !== null;
-        const basis: ContactBasis = { type: "cert", id, status, ceaseBy: entityCeaseBy ?? ceaseBy, isRejected: rejected, isWithdrawn };
-        return { address, at, basis };
-      }),
-      ...[...sharesByEmail, ...sharesByPhone].map(({ address, at, id, state, expiresAt, ceaseBy, asOf }) => {
-        const basis: ContactBasis = { type: "share", id, status: getShareStatus(state, expiresAt, asOf), ceaseBy };
-        return { address, at, basis };
-      }),
-    ],
-    ({ address }) => address,
-  );
-  const truncated = new Set([...emailsTruncated, ...phonesTruncated].filter((row) => row.isTruncated).map(({ address }) => address));
-  return contact.subjects.map(({ email, phone }) => {
-    const addresses: readonly string[] = listDistinctForms([email, phone]);
-    const records = new Map(addresses.flatMap((address) => found.get(address) ?? []).map((record) => [record.basis.id, record]));
-    return { records, isTruncated: addresses.some((address) => truncated.has(address)) };
-  });
+  return groupBySubject(contact, [...certs.map(toCertificateRow), ...[...sharesByEmail, ...sharesByPhone].map(toShareRow)]);
 };
+
+/** Like `findContactRecords`, for the other shards of a business, which have no shares. */
+export const findCertificateRecords = async (db: Database, contact: ContactQuery): Promise<readonly SubjectRecords[]> =>
+  groupBySubject(contact, (await selectCertificatesBy(db, contact)).map(toCertificateRow));
 
 /** Finds the data for a match. Returns null if the certificate is unknown. If the person's data is erased, nothing matches. */
 export const findMatchableCertificate = async (db: Database, certId: CertId) => {

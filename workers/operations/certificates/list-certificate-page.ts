@@ -1,17 +1,81 @@
-// Reads one page of a business's certificates from all of its shards. With several shards, first merges the positions, and then reads only
-// the certificates on the page.
+// Reads one page of a business's certificates from all of its shards. With several shards, first reads their totals, and then only the
+// shards that contain the page.
 import type { BusinessPrincipal } from "../../../core/access/principal.ts";
-import { shardOfId, type CertId } from "../../../core/ids.ts";
+import { mergePage, planPage, mergeNewestFirst, type ListExtent, type ListRange } from "../../../core/certificates/shard-pages.ts";
+import type { CertificateSummary } from "../../../core/certificates/published-certificate.ts";
+import { shardOfId, type ShardId } from "../../../core/ids.ts";
 import {
-  findListStart,
+  findListExtent,
+  getPageRange,
   listCertificatePage,
+  listCertificatePositions,
+  listCertificateRange,
   listCertificatesByIds,
-  mergeListStarts,
+  sumExtents,
   type CertificateListQuery,
   type CertificatePage,
 } from "../../../storage/certificate-list.ts";
+import { combineLookups } from "../../../storage/lookups.ts";
 import type { Stores } from "../dependencies.ts";
-import { queryShardsOf } from "../query-issuing-shards.ts";
+import { queryShardsInGroups, queryShardsOf } from "../query-issuing-shards.ts";
+
+interface ShardExtent extends ListExtent {
+  readonly shard: ShardId;
+  /** The certificates at the start of the list, or null if they have not been read yet. */
+  readonly newest: readonly CertificateSummary[] | null;
+}
+
+/** Reads the totals of all shards. For the first page, also reads it from the shard with the newest certificates. */
+const findExtents = (
+  services: Pick<Stores, "shards">,
+  business: BusinessPrincipal,
+  list: CertificateListQuery,
+  range: ListRange,
+): Promise<readonly ShardExtent[]> =>
+  queryShardsOf(services, business, async (db, shard) => {
+    const extent = findListExtent(db, list);
+    if (range.start > 0 || shard !== business.otherShards.at(-1)) return { ...(await extent), shard, newest: null };
+    const [found, newest] = await combineLookups(db, [extent, listCertificateRange(db, list, range)]);
+    return { ...found, shard, newest };
+  });
+
+/** Reads the page from the shards that contain it. Returns null if the periods of several shards overlap there. */
+const readPlannedPage = async (
+  services: Pick<Stores, "shards">,
+  list: CertificateListQuery,
+  range: ListRange,
+  extents: readonly ShardExtent[],
+): Promise<readonly CertificateSummary[] | null> => {
+  const plan = planPage(extents, range);
+  if (plan === null) return null;
+  const reads = new Map(plan.reads.map((read) => [read.extent.shard, read]));
+  const rows = await queryShardsInGroups(services, [...reads.keys()], async (db, shard) => {
+    const { start = 0, extent } = reads.get(shard) ?? {};
+    return extent?.newest ?? listCertificateRange(db, list, { start, length: plan.length });
+  });
+  return mergePage(plan, rows);
+};
+
+/** Merges the positions of the certificates up to the end of the page in all shards, and then reads the certificates on the page. */
+const readMergedPage = async (
+  services: Pick<Stores, "shards">,
+  business: BusinessPrincipal,
+  list: CertificateListQuery,
+  { start, length }: ListRange,
+): Promise<readonly CertificateSummary[]> => {
+  const positions = await queryShardsOf(services, business, (db) =>
+    listCertificatePositions(db, list, { start: 0, length: start + length }),
+  );
+  const ids = mergeNewestFirst(positions)
+    .slice(start, start + length)
+    .map(({ id }) => id);
+  const byShard = Map.groupBy(ids, (id) => shardOfId(id));
+  const found = await queryShardsInGroups(services, [...byShard.keys()], (db, shard) =>
+    listCertificatesByIds(db, byShard.get(shard) ?? []),
+  );
+  const byId = new Map(found.flat().map((certificate) => [certificate.id, certificate]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+};
 
 /** Returns the page, newest first, with the total for the filter. */
 export const listCertificatePageInShards = async (
@@ -19,13 +83,10 @@ export const listCertificatePageInShards = async (
   business: BusinessPrincipal,
   search: Omit<CertificateListQuery, "businessId">,
 ): Promise<CertificatePage> => {
-  const { shards } = services;
   const list = { businessId: business.id, ...search };
-  if (business.otherShards.length === 0) return listCertificatePage(shards.forId(business.id), list);
-  const { ids, ...sums } = mergeListStarts(list, await queryShardsOf(services, business, (db) => findListStart(db, list)));
-  const found = await Promise.all(
-    [...Map.groupBy(ids, (id: CertId) => shardOfId(id))].map(([shard, ofShard]) => listCertificatesByIds(shards.get(shard), ofShard)),
-  );
-  const byId = new Map(found.flat().map((certificate) => [certificate.id, certificate]));
-  return { ...sums, certificates: ids.flatMap((id) => byId.get(id) ?? []) };
+  if (business.otherShards.length === 0) return listCertificatePage(services.shards.forId(business.id), list);
+  const range = getPageRange(list);
+  const extents = await findExtents(services, business, list, range);
+  const certificates = (await readPlannedPage(services, list, range, extents)) ?? (await readMergedPage(services, business, list, range));
+  return { ...sumExtents(extents), certificates };
 };

@@ -3,7 +3,8 @@
 import type { Principal } from "../../../core/access/principal.ts";
 import { resolveContactVerdict, type ContactVerdict, type ContactBasis } from "../../../core/contact/verdict.ts";
 import type { Instant } from "../../../core/time.ts";
-import { findContactRecords, mergeContactRecords } from "../../../storage/contact.ts";
+import { shardOfId } from "../../../core/ids.ts";
+import { findCertificateRecords, findContactRecords, mergeContactRecords } from "../../../storage/contact.ts";
 import type { ContactDependencies } from "./dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
@@ -36,6 +37,8 @@ export const checkContact = async (
   const indexes = await Promise.all(subjects.map((subject) => computeSubjectIndexes(services, business.country, subject)));
   const checkedAt = services.clock();
   const query = { businessId: business.id, environment, subjects: indexes, entity, purpose };
-  const found = await queryShardsOf(services, business, (db) => findContactRecords(db, query, checkedAt));
+  const found = await queryShardsOf(services, business, (db, shard) =>
+    shard === shardOfId(business.id) ? findContactRecords(db, query, checkedAt) : findCertificateRecords(db, query),
+  );
   return mergeContactRecords(found).map(({ basis, isTruncated }) => ({ ...resolveContactVerdict(basis), basis, isTruncated, checkedAt }));
 };

@@ -1,0 +1,101 @@
+// Finds one page of a list whose certificates are in several shards. A business issues certificates in one shard at a time, so a page is
+// usually in one or two of them. The periods of two shards can overlap, for example because a journal stores a certificate late or because
+// clocks differ. A plan therefore assumes that they do not overlap, and `mergePage` detects pages for which they do.
+import { shardOfId, type CertId } from "../ids.ts";
+import type { Instant } from "../time.ts";
+
+/** A part of a list, counted from the newest certificate. */
+export interface ListRange {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** The matching certificates of one shard. */
+export interface ListExtent {
+  readonly total: number;
+  /** True if more than `total` certificates may match. */
+  readonly isTruncated: boolean;
+  /** When the newest and the oldest certificate were issued. The period may be longer than that of the matching certificates. */
+  readonly newestAt: Instant | null;
+  readonly oldestAt: Instant | null;
+}
+
+interface Period {
+  readonly newestAt: Instant;
+  readonly oldestAt: Instant;
+}
+
+export interface PagePlan<Extent> {
+  /** The shards to read, newest first, and the position at which each begins. Only the first one can begin after position 0. */
+  readonly reads: readonly { readonly extent: Extent; readonly start: number }[];
+  /** The number of certificates on the page. */
+  readonly length: number;
+  /** The shards with only newer certificates than those on the page, and with only older ones. */
+  readonly newer: readonly Period[];
+  readonly older: readonly Period[];
+}
+
+const hasPeriod = <Extent extends ListExtent>(extent: Extent): extent is Extent & Period =>
+  extent.newestAt !== null && extent.oldestAt !== null;
+
+/** Chooses the shards that contain the page if their periods do not overlap. Returns null if the totals do not show where it is. */
+export const planPage = <Extent extends ListExtent>(
+  extents: readonly Extent[],
+  { start, length }: ListRange,
+): PagePlan<Extent & Period> | null => {
+  const matching = extents.filter(({ total }) => total > 0);
+  const known = matching.filter(hasPeriod);
+  if (known.length < matching.length || extents.some(({ isTruncated }) => isTruncated)) return null;
+  let counted = 0;
+  const positioned = known
+    .toSorted((a, b) => b.newestAt - a.newestAt)
+    .map((extent) => {
+      const from = counted;
+      counted += extent.total;
+      return { extent, from, to: counted };
+    });
+  const end = Math.min(start + length, counted);
+  return {
+    reads: positioned
+      .filter(({ from, to }) => to > start && from < end)
+      .map(({ extent, from }) => ({ extent, start: Math.max(0, start - from) })),
+    length: Math.max(0, end - start),
+    newer: positioned.filter(({ to }) => to <= start).map(({ extent }) => extent),
+    older: positioned.filter(({ from }) => from >= end).map(({ extent }) => extent),
+  };
+};
+
+interface CertificatePosition {
+  readonly id: CertId;
+  readonly issuedAt: Instant;
+}
+
+/** Zero, for certificates of the same shard, keeps their order. */
+const compareShards = (a: CertId, b: CertId): number => {
+  const [shard, other] = [shardOfId(a), shardOfId(b)];
+  if (shard === other) return 0;
+  return shard < other ? 1 : -1;
+};
+
+/** Merges the lists of several shards, newest first. Certificates from the same millisecond are sorted by shard. */
+export const mergeNewestFirst = <Row extends CertificatePosition>(lists: readonly (readonly Row[])[]): readonly Row[] =>
+  lists.flat().sort((a, b) => b.issuedAt - a.issuedAt || compareShards(a.id, b.id));
+
+/**
+ * Merges the certificates that were read for a plan: for each shard, the first ones from its start, up to the length of the page. Returns
+ * null if the periods of the shards overlap where the page begins or ends, or if certificates were deleted after the plan was made.
+ */
+export const mergePage = <Row extends CertificatePosition>(
+  { reads, length, newer, older }: PagePlan<Period>,
+  rows: readonly (readonly Row[])[],
+): readonly Row[] | null => {
+  if (length === 0) return [];
+  const page = mergeNewestFirst(rows).slice(0, length);
+  const [first, last] = [page[0], page.at(-1)];
+  if (first === undefined || last === undefined || page.length < length) return null;
+  const [begun, ...others] = reads;
+  const isFirst =
+    newer.every(({ oldestAt }) => oldestAt > first.issuedAt) &&
+    (begun?.start === 0 || others.every(({ extent }) => extent.newestAt < first.issuedAt));
+  return isFirst && older.every(({ newestAt }) => newestAt < last.issuedAt) ? page : null;
+};
