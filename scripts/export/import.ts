@@ -135,6 +135,14 @@ const assertReferencesAreComplete = (database: DatabaseSync, shard: string): voi
   if (broken !== undefined) throw new DamagedFileError(`Shard ${shard}: a row of ${String(broken.table)} refers to a missing row.`);
 };
 
+const isSqlError = (error: unknown): error is Error => error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
+
+/** Explains that the export has another database schema than this version, and what to do. */
+const createSchemaError = ({ service_version: version }: Manifest, difference: string): Error =>
+  new Error(
+    `svc ${version} wrote this export, and its database schema does not fit this version: ${difference}. Import it with svc ${version}, and then update that service.`,
+  );
+
 const checkFiles = ({ folder, report }: ImportOptions, { files }: Manifest, exportKey: Uint8Array): void => {
   for (const [at, file] of files.entries()) {
     for (const _ of readFile(folder, file, exportKey));
@@ -181,8 +189,7 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
   const extraShards = [...new Set([...options.extraShards, ...addableShards.filter((shard) => manifest.shards.includes(shard))])];
   const { databases, namespace } = listStoreIds({ extraShards });
   const unknown = manifest.migrations.filter((name) => !existsSync(join("d1-migrations", name)));
-  if (unknown.length > 0)
-    throw new Error(`The export has a newer database schema than this version of the service: ${unknown.join(", ")}.`);
+  if (unknown.length > 0) throw createSchemaError(manifest, `migrations ${unknown.join(", ")} are missing here`);
   const missing = manifest.shards.filter((shard) => !databases.has(shard));
   if (missing.length > 0) throw new Error(`The export has shards that this deployment does not have: ${missing.join(", ")}.`);
 
@@ -194,7 +201,15 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
     const lines = readFile(folder, file, exportKey);
     if (file.kind === "table") {
       const database = openDatabase(getDatabasePath(building, databases.get(file.shard as string) as string));
-      await importTable(database, lines, rewrapper).finally(() => database.close());
+      try {
+        await importTable(database, lines, rewrapper);
+      } catch (error) {
+        if (!isSqlError(error)) throw error;
+        rmSync(building, { recursive: true, force: true }); // has the schema of this version, so another version must not continue with it
+        throw createSchemaError(manifest, `${file.path}: ${error.message}`);
+      } finally {
+        database.close();
+      }
     } else if (file.kind === "object") await importObjects(building, lines, rewrapper);
     else if (file.kind === "texts") importTexts(building, namespace, lines);
     complete.add(file.path);
