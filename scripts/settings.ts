@@ -8,6 +8,9 @@ import type { PaymentProviderMock } from "./demo-site/payment-provider-mock.ts";
 
 export const devVarsPath = ".dev.vars";
 
+/** Thrown if the local service cannot start. The message says what to do. */
+export class StartRefusal extends Error {}
+
 const localLedger = "localhost/ledger/2026h2";
 
 export const generateDevVars = (): Record<string, string> => {
@@ -118,11 +121,12 @@ export const buildLocalSettings = ({
 
 /**
  * Lists the shards of a local service besides `00`: as many as `count`, and those that already have data, so that no command ignores a
- * shard if SHARDS is not set. Throws if `count` is not from 1 to 32.
+ * shard if SHARDS is not set. Throws a StartRefusal if `count` is not from 1 to 32.
  */
 const listExtraShards = (count: string, stateDir: string): readonly string[] => {
   const shards = Number(count);
-  if (!Number.isInteger(shards) || shards < 1 || shards > maxLocalShards) throw new Error(`SHARDS must be from 1 to ${maxLocalShards}.`);
+  if (!Number.isInteger(shards) || shards < 1 || shards > maxLocalShards)
+    throw new StartRefusal(`SHARDS must be a number from 1 to ${maxLocalShards}.`);
   return [...new Set([...addableShards.slice(0, shards - 1), ...listStoredShards(stateDir)])];
 };
 

@@ -7,8 +7,8 @@ import { startDemoSite } from "./demo-site.ts";
 import { createDemoWorld } from "./demo-world.ts";
 import { endChildrenWithThisProcess } from "./end-with-parent.ts";
 import { startPreparedRuntime, withCurrentState, type Runtime } from "./local-runtime.ts";
-import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom } from "./settings.ts";
-import { assertCanStart, StartRefusal } from "./startup-checks.ts";
+import { ensureDevVars, loadLocalSettings, paymentProviderMockFrom, StartRefusal } from "./settings.ts";
+import { assertCanStart } from "./startup-checks.ts";
 import { updateWorkerBundle } from "./worker-bundle.ts";
 
 const runStartStep = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {

@@ -1,6 +1,6 @@
 // Checks, before `npm start` writes anything, whether the local service can run, and says what to do if it cannot.
 import { createServer } from "node:net";
-import { devVarsPath, type LocalSettings } from "./settings.ts";
+import { devVarsPath, StartRefusal, type LocalSettings } from "./settings.ts";
 
 export const isPortFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -8,9 +8,6 @@ export const isPortFree = (port: number): Promise<boolean> =>
     server.once("error", () => resolve(false));
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
-
-/** Thrown if the service cannot start. The message says what to do. */
-export class StartRefusal extends Error {}
 
 export interface SettingsProblem {
   readonly text: string;

@@ -1,6 +1,6 @@
 // Checks whether this machine has what `npm start` and `npm test` need.
 import { existsSync, statfsSync, statSync } from "node:fs";
-import { devVarsPath, loadLocalSettings } from "../settings.ts";
+import { devVarsPath, loadLocalSettings, StartRefusal, type LocalSettings } from "../settings.ts";
 import { findSettingsProblem, isPortFree } from "../startup-checks.ts";
 import { failure, passed, warning, type Finding } from "./finding.ts";
 
@@ -26,7 +26,14 @@ const checkDevVars = (path: string): Finding => {
 
 const checkLocalSettings = async (): Promise<readonly Finding[]> => {
   if (!existsSync(devVarsPath)) return [];
-  const problem = await findSettingsProblem(loadLocalSettings());
+  let settings: LocalSettings;
+  try {
+    settings = loadLocalSettings();
+  } catch (error) {
+    if (error instanceof StartRefusal) return [failure(error.message, "Correct or unset it in your shell.")];
+    throw error;
+  }
+  const problem = await findSettingsProblem(settings);
   return [problem === null ? passed("The settings of the local service are valid.") : failure(problem.text, problem.fix)];
 };
 

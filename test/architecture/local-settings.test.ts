@@ -1,9 +1,10 @@
 // Checks that a service started by a test uses only the test's settings, not the .dev.vars of `npm start`, and that `npm start` refuses
 // settings and ports that it cannot use.
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { loadWorkerConfiguration } from "../../scripts/local-runtime.ts";
 import { buildLocalSettings, generateDevVars, type LocalSettings } from "../../scripts/settings.ts";
@@ -33,6 +34,13 @@ test("npm start names the settings that an earlier version left in .dev.vars, an
 
 test.each([Number.NaN, 1.5, 65_536])("npm start refuses %d as a port and names the setting", async (port) => {
   await expect(assertCanStart(buildSettings({}, port))).rejects.toThrow("PORT must be a port number from 1 to 65535.");
+});
+
+test.each(["0", "33", "1.5", "two", ""])("npm start refuses SHARDS=%j with one sentence and without a stack trace", (shards) => {
+  const cwd = mkdtempSync(join(folder, "start-"));
+  const env = { ...process.env, SHARDS: shards };
+  const { status, stderr } = spawnSync(process.execPath, [resolve("scripts/start.ts")], { cwd, env, encoding: "utf8" });
+  expect([status, stderr.trim()]).toEqual([1, "SHARDS must be a number from 1 to 32."]);
 });
 
 test("npm start says which setting chooses another port if a port is in use", async () => {
