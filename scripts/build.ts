@@ -49,6 +49,8 @@ const headers = `/*
   Cache-Control: public, max-age=300
   Access-Control-Allow-Origin: *
   Cross-Origin-Resource-Policy: cross-origin
+/favicon.ico
+  Cache-Control: public, max-age=86400
 /a/*
   Cache-Control: public, max-age=31536000, immutable
 `;
@@ -105,6 +107,13 @@ const createTextAsset = (name: string, extension: "js" | "txt", text: string): P
   contents: Buffer.from(text),
 });
 
+/** The icon for readers that do not read a page's icon link: mark.svg at 32 by 32 pixels. Each host serves it at this path. */
+const readFavicon = (): PageAsset => ({
+  name: "favicon.ico",
+  address: "/favicon.ico",
+  contents: readFileSync("workers/pages/styles/favicon.ico"),
+});
+
 /** The downloadable verifier for Node. The trust document, evidence packs and pages contain its hash. */
 const servedVerifier = "/svc-verify.mjs";
 
@@ -151,7 +160,7 @@ export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidge
     ...guide,
     asset: createTextAsset(`guide-${guide.name}`, "txt", html),
   }));
-  const files = [...assets, ...released, evidencePageScript, ...guides.map(({ asset }) => asset)];
+  const files = [...assets, ...released, readFavicon(), evidencePageScript, ...guides.map(({ asset }) => asset)];
   for (const { address, contents } of files) writeIfChanged(join(assetsDir, address), contents);
   writeIfChanged(join(assetsDir, "_headers"), headers);
   writeIfChanged(namesPath, renderAssetNames(assets));

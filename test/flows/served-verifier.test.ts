@@ -1,4 +1,5 @@
-// Tests the verifier that the service serves. The trust document and evidence packs contain its hash.
+// Tests files that the service serves without running the Worker: the verifier, whose hash the trust document and evidence packs contain, and
+// the icon.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -69,4 +70,12 @@ test("is named with its hash in a pack's README and in the bundle, and in neithe
   expect(readme).toContain(`curl -O ${url}\n    echo "${sha256}  svc-verify.mjs" | sha256sum -c\n`);
   expect(buildEvidenceBundle(parts).how_to_verify).toContain(`${url}, SHA-256 ${sha256}`);
   expect(textOf(await buildPackFiles((await worldOf()).parts), "README.txt")).not.toContain("curl -O http");
+});
+
+test("is accompanied by an icon for browsers that ask for /favicon.ico, which they may cache", async () => {
+  const response = await fetch(`${service.origin}/favicon.ico`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toMatch(/^image\/(?:x-icon|vnd\.microsoft\.icon)/);
+  expect(response.headers.get("cache-control")).toBe("public, max-age=86400");
+  expect([...new Uint8Array(await response.arrayBuffer()).subarray(0, 4)]).toEqual([0, 0, 1, 0]); // the signature of an ICO file
 });
