@@ -11,6 +11,7 @@ import { checkDeployment } from "./deploy/check.ts";
 import { DeploymentError, resolveDeployment, type Deployment } from "./deploy/config.ts";
 import { assertHostsFree } from "./deploy/hosts.ts";
 import { describePlan, describeResource, type AccountState } from "./deploy/plan.ts";
+import { rollBack } from "./deploy/rollback.ts";
 import {
   addProviderSecrets,
   findMissingSecrets,
@@ -199,9 +200,7 @@ const main = async (): Promise<void> => {
     return showPlanOffline(resolveDeployment(deployments, options.env, { domain: domain ?? "example.com", isPlaceholderAllowed: true }));
   const deployment = resolveDeployment(deployments, options.env, { domain });
   if (!options.rollback) return deploy(deployment);
-  await runStep("Rollback", () =>
-    runWrangler("rollback", "--name", deployment.worker, "--yes", "--message", "npm run deploy -- --rollback"),
-  );
+  await runStep("Rollback", () => rollBack(deployment));
   print("The previous version is active.");
 };
 

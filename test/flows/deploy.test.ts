@@ -183,6 +183,14 @@ describe("npm run deploy", () => {
     expect(startWith(vars)).toContain("not configured to run");
   });
 
+  test("returns to the previous version with --rollback, and creates nothing", async () => {
+    const worker = api.workers.get("svc");
+    const [previous] = (worker?.versions ?? []).slice(-2);
+    const { status, output } = await run(`npm run deploy -- --domain ${domain} --rollback`, api.environment);
+    expect(status, output).toBe(0);
+    expect(worker?.versions.at(-1)).toBe(previous);
+  }, 180_000);
+
   test("rotates a key with npm run keys, which uploads only what changed and never prints it", async () => {
     const before = readSecrets();
     const rotate = (kind: string, more = "--yes"): Promise<Ran> =>
@@ -218,12 +226,13 @@ describe("npm run deploy", () => {
     expect(unknown.output).toContain("--endpoint must be the ID of a webhook endpoint");
   }, 180_000);
 
-  test("returns to the previous version with --rollback, and creates nothing", async () => {
+  test("refuses to return to a version from before a change of the keys, because it has the old ones", async () => {
     const worker = api.workers.get("svc");
-    const [previous] = (worker?.versions ?? []).slice(-2);
+    const active = worker?.versions.at(-1);
     const { status, output } = await run(`npm run deploy -- --domain ${domain} --rollback`, api.environment);
-    expect(status, output).toBe(0);
-    expect(worker?.versions.at(-1)).toBe(previous);
+    expect(status, output).toBe(1);
+    expect(output).toContain("A key or another secret has changed since the previous version was deployed");
+    expect(worker?.versions.at(-1)).toBe(active);
   }, 180_000);
 
   test("refuses to generate new keys for a database that an earlier deployment filled", async () => {

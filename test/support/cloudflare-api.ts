@@ -1,5 +1,5 @@
 // Simulates on localhost the parts of the Cloudflare API that wrangler calls during a deployment. Remembers what was created, runs SQL on a
-// real SQLite database, and can make calls of a certain kind fail.
+// real SQLite database, and can make calls of a certain kind fail. A test can connect it to a running service.
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
@@ -9,7 +9,18 @@ const zoneId = "fedcba9876543210fedcba9876543210";
 
 interface Worker {
   readonly secrets: Set<string>;
+  /** The versions in the order in which they became active. */
   readonly versions: string[];
+  /** The secret that changed after a version was uploaded, by version ID. As in Cloudflare, such a version does not become active again. */
+  readonly changedSecrets: Map<string, string>;
+}
+
+/** A running service that the API deploys to. */
+export interface DeployedService {
+  /** Runs SQL on the deployed database and returns the rows of the last statement. */
+  readonly runSql: (sql: string, params: readonly unknown[]) => Promise<readonly unknown[]>;
+  /** Called when a version becomes active. `code` is the uploaded main module; null if the version was uploaded before. */
+  readonly activate: (versionId: string, code: string | null) => Promise<void>;
 }
 
 export interface CloudflareApi {
@@ -18,7 +29,8 @@ export interface CloudflareApi {
   readonly changes: string[];
   /** Calls that this API does not know. */
   readonly unknown: string[];
-  readonly databases: Map<string, { readonly name: string; readonly db: DatabaseSync }>;
+  /** `db` is null if a running service has the database. */
+  readonly databases: Map<string, { readonly name: string; readonly db: DatabaseSync | null }>;
   readonly namespaces: Map<string, string>;
   readonly buckets: Set<string>;
   readonly queues: Map<string, { readonly id: string; readonly consumers: object[] }>;
@@ -39,10 +51,17 @@ const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
+/** Returns the main module in the body of an upload. */
+const readUploadedCode = async (body: Buffer, contentType: string): Promise<string> => {
+  const form = await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
+  const { main_module: name } = JSON.parse(String(form.get("metadata"))) as { readonly main_module: string };
+  return (form.get(name) as File).text();
+};
+
 type Reply = { readonly status?: number; readonly result?: unknown; readonly code?: number; readonly message?: string } | undefined;
 
 /** Starts the API on a free port. */
-export const startCloudflareApi = async (domain: string): Promise<CloudflareApi> => {
+export const startCloudflareApi = async (domain: string, service?: DeployedService): Promise<CloudflareApi> => {
   const changes: string[] = [];
   const unknown: string[] = [];
   const databases: CloudflareApi["databases"] = new Map();
@@ -67,7 +86,7 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
     return { success: true, results, meta: { changed_db: !isQuery, duration: 1, rows_read: 1, rows_written: 1, size_after: 4_096 } };
   };
 
-  const handle = (method: string, path: string, query: URLSearchParams, body: Buffer): Reply => {
+  const handle = async (method: string, path: string, query: URLSearchParams, body: Buffer, contentType: string): Promise<Reply> => {
     const json = (): Record<string, unknown> => (body.length === 0 ? {} : (JSON.parse(body.toString()) as Record<string, unknown>));
     const at = `${method} ${path}`;
     if (at === "GET /user/tokens/verify") return { result: { id: "token", status: "active" } };
@@ -99,7 +118,8 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
     const database = databaseId === undefined ? undefined : databases.get(databaseId);
     if (database !== undefined && action === "query") {
       const { sql, params = [] } = json() as { sql: string; params?: SQLInputValue[] };
-      return { result: [runSql(database.db, sql, params)] };
+      if (database.db !== null) return { result: [runSql(database.db, sql, params)] };
+      return { result: [{ success: true, results: await service?.runSql(sql, params), meta: { duration: 1 } }] };
     }
     if (database !== undefined) return { result: { uuid: databaseId, name: database.name, version: "production" } };
 
@@ -151,9 +171,11 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
         uploads.push(text);
         const metadata = /\{"main_module".*\}/.exec(text)?.[0];
         const bindings = metadata === undefined ? [] : (JSON.parse(metadata) as { bindings: { type: string; name: string }[] }).bindings;
-        const kept = existing ?? { secrets: new Set<string>(), versions: [] };
+        const kept: Worker = existing ?? { secrets: new Set(), versions: [], changedSecrets: new Map() };
         for (const { type, name } of bindings) if (type === "secret_text") kept.secrets.add(name);
-        kept.versions.push(createId());
+        const versionId = createId();
+        await service?.activate(versionId, await readUploadedCode(body, contentType));
+        kept.versions.push(versionId);
         workers.set(worker, kept);
         return {
           result: {
@@ -170,12 +192,23 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
       if (rest === "/assets-upload-session") return { result: { jwt: "jwt", buckets: [] } };
       if (existing === undefined) return missing;
       if (rest === "/secrets-bulk") {
-        for (const name of Object.keys((json().secrets ?? {}) as object)) existing.secrets.add(name);
+        for (const name of Object.keys((json().secrets ?? {}) as object)) {
+          existing.secrets.add(name);
+          for (const id of existing.versions) existing.changedSecrets.set(id, name);
+        }
+        existing.versions.push(createId());
         return { result: {} };
       }
       if (rest === "/secrets") return { result: [...existing.secrets].map((name) => ({ name, type: "secret_text" })) };
       if (rest === "/deployments") {
-        if (method === "POST") existing.versions.push(String((json().versions as { version_id: string }[])[0]?.version_id));
+        if (method === "POST") {
+          const id = String((json().versions as { version_id: string }[])[0]?.version_id);
+          const changed = existing.changedSecrets.get(id);
+          if (changed !== undefined && query.get("force") !== "true")
+            return { status: 400, code: 10_220, message: `Cannot deploy the version. The following secrets have changed: ${changed}` };
+          await service?.activate(id, null);
+          existing.versions.push(id);
+        }
         return {
           result: {
             deployments: existing.versions.toReversed().map((id) => ({
@@ -228,7 +261,7 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
   };
 
   const server: Server = createServer((request, response) => {
-    void readBody(request).then((body) => {
+    void readBody(request).then(async (body) => {
       const url = new URL(request.url ?? "/", "http://localhost");
       const path = url.pathname.replace(/^\/client\/v4/, "");
       const method = request.method ?? "GET";
@@ -236,7 +269,11 @@ export const startCloudflareApi = async (domain: string): Promise<CloudflareApi>
       let reply: Reply;
       if (failing?.test(at) === true) reply = { status: 500, code: 10_000, message: "Internal error" };
       else {
-        reply = handle(method, path, url.searchParams, body);
+        reply = await handle(method, path, url.searchParams, body, request.headers["content-type"] ?? "").catch((error: unknown) => ({
+          status: 500,
+          code: 10_000,
+          message: String(error),
+        }));
         if (reply === undefined) unknown.push(at);
         else if (method !== "GET" && reply.status === undefined) changes.push(at);
       }

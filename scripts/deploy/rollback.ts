@@ -1,0 +1,38 @@
+// Returns a deployment to the version of the code that was active before the current one.
+import { DeploymentError, type Deployment } from "./config.ts";
+import { readFromWrangler, runWrangler, WranglerError } from "./wrangler.ts";
+
+interface ActiveVersions {
+  readonly created_on: string;
+  readonly versions: readonly { readonly version_id: string; readonly percentage: number }[];
+}
+
+/** Cloudflare's error code for a version that was uploaded before a secret changed. */
+const changedSecretsCode = "[code: 10220]";
+
+/** Returns the ID of the version that served all requests before the current deployment. */
+const findPreviousVersion = async (worker: string): Promise<string> => {
+  const deployments = (await readFromWrangler("deployments", "list", "--name", worker, "--json")) as readonly ActiveVersions[];
+  const [, ...earlier] = deployments.toSorted((a, b) => b.created_on.localeCompare(a.created_on));
+  const previous = earlier.flatMap(({ versions }) => versions).find(({ percentage }) => percentage === 100);
+  if (previous === undefined) throw new DeploymentError([`The Worker ${worker} has no earlier version.`]);
+  return previous.version_id;
+};
+
+/**
+ * Activates the previous version. Throws a DeploymentError if a secret has changed since that version was uploaded: a version brings back
+ * its own secrets, and without a newer key, the service could not read what was stored with it. `wrangler rollback` is not used because it
+ * does that without a question if there is no terminal.
+ */
+export const rollBack = async ({ worker }: Deployment): Promise<void> => {
+  const version = await findPreviousVersion(worker);
+  try {
+    await runWrangler("versions", "deploy", `${version}@100`, "--name", worker, "--yes", "--message", "npm run deploy -- --rollback");
+  } catch (error) {
+    if (!(error instanceof WranglerError && error.output.includes(changedSecretsCode))) throw error;
+    throw new DeploymentError([
+      "A key or another secret has changed since the previous version was deployed, so returning to it would also return to the old secret.",
+      "Check out the earlier version of the code and deploy that. It keeps the current secrets: docs/operate/deploy.md, Return to an earlier version.",
+    ]);
+  }
+};
