@@ -56,7 +56,8 @@ import type { Services } from "./platform/platform.ts";
 const surfaces: readonly { readonly setting: "baseUrl" | "verifyUrl" | "cdnUrl" | "mcpUrl" | "appUrl"; readonly paths: RegExp }[] = [
   { setting: "baseUrl", paths: /^\/(?:$|v1\/|ledger\/|audit\/|health$|status$|operator$|docs(?:\/|$)|\.well-known\/|a\/)/ },
   { setting: "verifyUrl", paths: /^\/(?:$|status$|withdraw$|c(?:\/|$)|\.well-known\/|a\/)/ },
-  { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ }, // the page script sends requests to the host from which it was loaded
+  // The page script sends requests to the host that it was loaded from.
+  { setting: "cdnUrl", paths: /^\/v1\/(?:svc[^/]*\.js|consent|share\/redeem)$/ },
   { setting: "mcpUrl", paths: /^\/(?:(?:mcp)?$|oauth\/(?:token|register|revoke)$|\.well-known\/oauth-)/ },
   { setting: "appUrl", paths: /^\/(?:$|status$|withdraw$|(?:app|portal|authorize|oauth\/(?:authorize|end)|stop|a|v1)(?:\/|$))/ },
 ];
@@ -101,11 +102,11 @@ const securityHeaders = secureHeaders({
   crossOriginOpenerPolicy: "same-origin",
   contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] },
   permissionsPolicy: { camera: false, geolocation: false, microphone: false, payment: false, usb: false },
-  crossOriginResourcePolicy: false, // any page may load the page script, the logs and the public responses
+  crossOriginResourcePolicy: false, // pages on any site may load the page script, the logs and the public responses
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
-  xFrameOptions: false, // covered by frame-ancestors
+  xFrameOptions: false, // the frame-ancestors directive already covers this
   xPermittedCrossDomainPolicies: false,
   xXssProtection: false,
 });
@@ -152,7 +153,7 @@ const assignRequestId = requestId({ limitLength: 0, generator: () => generateId(
 export const misconfiguredApp = createApi();
 misconfiguredApp.use(assignRequestId, securityHeaders, defaultNoStore);
 misconfiguredApp.notFound((c) => {
-  c.header("Access-Control-Allow-Origin", "*"); // lets the page script read the error code
+  c.header("Access-Control-Allow-Origin", "*"); // the page script must be able to read the error code
   return failure(c, "misconfigured");
 });
 
@@ -186,7 +187,7 @@ export const buildApp = (services: Services) => {
       },
     }),
   );
-  app.use(redirectEncodedFragment); // registered before the routes, because the log shows the name of the last match
+  app.use(redirectEncodedFragment); // must come before the routes, because the log shows the name of the last match
   for (const [corsRule, paths] of corsRules) for (const path of paths) app.use(path, corsRule);
   for (const routes of [
     certificateRoutes,

@@ -45,7 +45,7 @@ export interface Env {
   readonly METRICS?: AnalyticsEngineDataset;
   /** Workers AI for the integration helper. Without it, forms are mapped by heuristics only. */
   readonly AI?: TextModelRunner;
-  /** Settings and secrets are strings; only `loadConfig` reads them. */
+  /** All settings and secrets are strings. Only `loadConfig` reads them. */
   readonly [name: string]: unknown;
 }
 
@@ -159,13 +159,16 @@ export class ConfigError extends Error {
 }
 
 const keyBytes = 32;
-const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"; // supports JSON schema output and the languages that forms use
+// This model supports JSON schema output and the languages that forms use.
+const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast";
 // Most of the cost of anchoring is per batch (signature, checkpoint, tiles, leases), so large batches are cheaper. A third party attests
 // the ledger's time only after minutes, so two seconds do not matter.
 const defaultBatchWindowMs = 2_000;
 const defaultMaxShardBytes = 10_000_000_000; // the size limit of a D1 database
-const defaultIntakeWaitMs = 600; // much longer than a healthy database's slowest responses, and short enough for a person who is waiting
-const defaultTraceSampleRate = 0.01; // a collector gets an example of each common request, and few requests have the cost of a trace
+// Much longer than the slowest response of a healthy database, but short enough for a person who is waiting.
+const defaultIntakeWaitMs = 600;
+// The collector gets an example of each common request, and few requests bear the cost of a trace.
+const defaultTraceSampleRate = 0.01;
 const isLocationHint = (text: string): boolean => /^(?:[ew]nam|sam|[ew]eur|apac(?:-[ns]e)?|oc|afr|me)$/.test(text);
 /** The path of the agent server. Clients identify the server by its URL, so only this spelling is accepted. */
 export const mcpPath = "/mcp";

@@ -26,7 +26,7 @@ const getApp = (services: Services): ReturnType<typeof buildApp> => {
   return cachedApp.app;
 };
 
-const anchoringAllowance: WorkBudget = { maxMs: 20 * secondMs, maxQueries: 800 }; // an invocation may make 1,000 queries
+const anchoringAllowance: WorkBudget = { maxMs: 20 * secondMs, maxQueries: 800 }; // an invocation may make at most 1,000 queries
 
 /**
  * Returns the services for cron and queue handlers. Their database timeout is longer than for requests, because their batches are large and
@@ -43,7 +43,7 @@ export default {
       return await getApp(await getPlatform(env)).fetch(request, env, ctx);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      consoleLog.error({ at: "start", error: error.message }); // contains no secrets
+      consoleLog.error({ at: "start", error: error.message }); // the message contains no secrets
       return misconfiguredApp.fetch(request, env, ctx);
     }
   },
@@ -53,11 +53,12 @@ export default {
     await startScheduledJobs(platform, controller.cron, at, (messages) => env.JOB_QUEUE.sendBatch(messages));
   },
   async queue(batch: MessageBatch, env: Env): Promise<void> {
-    batch.ackAll(); // pending work is in the database, and the cron repeats a failed run
+    batch.ackAll(); // acknowledge every message, because pending work is in the database and the cron repeats a failed run
     const services = await loadBackgroundServices(env);
     const requests = batch.messages.flatMap(({ body }) => parseJobRequest(body) ?? []);
     for (const request of requests) await runRequestedJobs(services, request);
     if (requests.length > 0) return;
-    await services.trace("queue anchoring", () => submitAnchors(withBudget(services, anchoringAllowance))); // anchoring messages are empty
+    // The messages that request anchoring are empty.
+    await services.trace("queue anchoring", () => submitAnchors(withBudget(services, anchoringAllowance)));
   },
 } satisfies ExportedHandler<Env>;

@@ -189,10 +189,10 @@ export const defaultStorageLimits = {
 } as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;
 
 /**
- * Combinations of purpose, recipients and origin can have counters. A client's submissions without an API key can create counters for only
- * this many new combinations per day. Each of them makes the business's searches slower, and a site adds only a few when its form changes.
- * Beyond the limit, certificates get no counters (storage/certificate-list.ts). The setting is `LIMIT_CLIENT_DAY_GROUPS`. DEV_RATE_SCALE
- * multiplies it.
+ * Each combination of purpose, recipients and origin can have its own counters. A client's submissions without an API key can create
+ * counters for only this many new combinations per day. Each combination makes the business's searches slower, and a site adds only a few
+ * when its form changes. Beyond the limit, certificates get no counters (storage/certificate-list.ts). The setting is
+ * `LIMIT_CLIENT_DAY_GROUPS`. DEV_RATE_SCALE multiplies it.
  */
 export const defaultNewGroups = 100;
 

@@ -5,7 +5,7 @@ import type { defaultStorageLimits, LimitName } from "./limits.ts";
 type StorageLimitName = (typeof defaultStorageLimits)[keyof typeof defaultStorageLimits]["recordsName" | "bytesName"];
 
 export interface WritePath {
-  /** What a call stores or sends. */
+  /** What one call stores or sends. */
   readonly stores: string;
   /** The first limit is checked for each call, before anything is stored. */
   readonly limits: readonly [LimitName, ...(LimitName | StorageLimitName)[]];
@@ -320,7 +320,7 @@ export const writePaths: readonly WritePath[] = [
   },
 ];
 
-/** The records that any route can store in addition to the entries in `writePaths`. */
+/** What any route can store in addition to the entries in `writePaths`. */
 export const commonWrites = [
   { stores: "The day on which a key, token or session was last used", bounds: "Once a day for each" },
   { stores: "A refused request, for seven days", bounds: "`REFUSALS_KEPT`, `REFUSALS_PER_IP`" },
@@ -349,7 +349,7 @@ export const toolWrites: readonly ToolWrite[] = [
 
 interface JobWrite {
   readonly stores: string;
-  /** What limits the job's writes, in Markdown. Callers cannot start jobs, and jobs store only data that they derive from stored data. */
+  /** What bounds the job's writes, in Markdown. Callers cannot start jobs, and jobs store only data that they derive from stored data. */
   readonly bounds: string;
   /** The names of the jobs in schedule.ts. */
   readonly jobs: readonly string[];

@@ -4,7 +4,7 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 
-const maxKeys = 20_000; // at most 20,000 x 60 timestamps x 8 bytes = 10 MB
+const maxKeys = 20_000; // 20,000 keys with 60 timestamps of 8 bytes each take at most 10 MB
 
 /** Counts the calls of each key in a sliding window. When the memory is full, evicts the least recently used key. */
 export class AddressWindows {
@@ -30,7 +30,8 @@ export class AddressWindows {
     const windowMs = limit.seconds * 1_000;
     const recent = this.#listRecent(key, windowMs, now);
     const allowed = recent.length < limit.count;
-    const calls = allowed && recent.length === 0 ? [now] : recent; // an array that starts empty would reserve space for 17 numbers per key
+    // Starting with `[now]` instead of an empty array saves memory, because an empty array would reserve space for 17 numbers per key.
+    const calls = allowed && recent.length === 0 ? [now] : recent;
     if (allowed && calls === recent) recent.push(now);
     this.#calls.set(key, calls);
     return { isAllowed: allowed, remaining: limit.count - calls.length, resetMs: (calls[0] ?? now) + windowMs - now };

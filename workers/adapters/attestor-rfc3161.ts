@@ -14,7 +14,7 @@ export interface TimestampAuthority {
 }
 
 const timeoutMs = 10 * secondMs;
-const maxResponseBytes = 32 * 1_024; // a reply with a chain of three RSA certificates takes about 6 KiB
+const maxResponseBytes = 32 * 1_024; // a response with a chain of three RSA certificates takes about 6 KiB
 const nonceBytes = 8;
 
 /**

@@ -14,7 +14,7 @@ export interface Witness {
 }
 
 const timeoutMs = 10 * secondMs;
-const maxResponseBytes = 16 * 1_024; // a line takes about 150 bytes; this is enough for a hundred lines, including unsupported kinds
+const maxResponseBytes = 16 * 1_024; // one line takes about 150 bytes, so this is enough for a hundred lines, including unsupported kinds
 const clockSlackMs = 5 * minuteMs;
 
 /**
@@ -54,7 +54,8 @@ export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypt
         if (answer.status !== 409) return failureFromResponse(answer, clock);
         const knownSize = parseWitnessedSize(getMediaType(answer.headers), text);
         if (knownSize === null || knownSize === oldSize) return permanentFailure("conflict");
-        if (corrected) return retryableFailure("witness_moved"); // another client has submitted a larger checkpoint to the witness in the meantime
+        // Another client submitted a larger checkpoint to the witness after the first attempt.
+        if (corrected) return retryableFailure("witness_moved");
         oldSize = knownSize;
       }
       return permanentFailure("superseded");

@@ -2,7 +2,7 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 
-const maxKnown = 10_000; // about 100 bytes each
+const maxKnown = 10_000; // each entry takes about 100 bytes
 const maxAddresses = 20_000;
 /**
  * After this time, a lookup no longer counts as running, because the lookup of a caller that disconnects never reports its end. This time

@@ -5,9 +5,9 @@ import { proposableKeys, type Proposal, type ProposalRequest } from "../../core/
 import type { TextModelRunner } from "../../core/integration/text-model-runner.ts";
 import { secondMs } from "../../core/time.ts";
 
-const modelTimeoutMs = 8 * secondMs; // a developer is waiting, and the heuristics work without the model
-const maxOutputTokens = 1_024; // 200 entries of about five tokens
-const seed = 1; // with temperature 0, makes the output as repeatable as the platform allows
+const modelTimeoutMs = 8 * secondMs; // a developer is waiting, and the heuristics work even without the model
+const maxOutputTokens = 1_024; // enough for 200 entries of about five tokens
+const seed = 1; // a fixed seed and temperature 0 make the output as repeatable as the platform allows
 
 const numberSchema = z.int().min(0).max(999);
 const proposalSchema = z.object({

@@ -24,18 +24,18 @@ interface OwnedControl {
 // These limits are far above what real pages need. They protect the parser from hostile pages.
 const maxDepth = 1_000;
 const maxElements = 50_000;
-const chunkLength = 16_384; // at most about 5,000 tags between two checks of the limits
+const chunkLength = 16_384; // a chunk has at most about 5,000 tags, and the limits are checked after each chunk
 const maxForms = 50;
-const maxControls = 200; // per form
-const maxTexts = 400; // per form
-const maxTextLength = 20_000; // the longest allowed disclosure
+const maxControls = 200; // the limit for one form
+const maxTexts = 400; // the limit for one form
+const maxTextLength = 20_000; // the length of the longest allowed disclosure
 const minTextLength = 20;
 const maxHintLength = 300;
 const maxPathSteps = 6;
 /**
- * The maximum number of steps for one page. A step is an element visited, an ancestor examined, or a character of text read. The limits
- * above multiply, so without this limit, a page could still cause far too much work. Pages of real businesses need a tenth of these steps.
- * Three million steps take a fraction of a second.
+ * The maximum number of steps for one page. A step is an element visited, an ancestor examined, or a character of text read. Without this
+ * limit, a page that reaches several of the limits above could still cause far too much work. Pages of real businesses need a tenth of
+ * these steps. Three million steps take a fraction of a second.
  */
 const maxSteps = 3_000_000;
 
@@ -57,7 +57,7 @@ const hidingElements: ReadonlySet<string> = new Set(["template", "noscript"]);
 const controlTags: ReadonlySet<string> = new Set(["input", "select", "textarea"]);
 const inlineTags: ReadonlySet<string> = new Set(["span", "em", "strong", "b", "i"]);
 const textTags: ReadonlySet<string> = new Set(["label", "p", "div", "small", "li", "td", "legend", ...inlineTags]);
-/** Browsers insert table elements that the source omits, so a path through a table could select the wrong element. */
+/** Browsers add table elements that the source omits. A path through a table could therefore select the wrong element. */
 const tableTags: ReadonlySet<string> = new Set(["table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"]);
 const inputTypes: ReadonlySet<string> = new Set([
   ...["checkbox", "color", "date", "datetime-local", "email", "file", "hidden", "month", "number", "password", "radio"],

@@ -25,8 +25,8 @@ const maxLinks = 10_000;
 // The parser's work per tag grows with the number of open elements. Real pages have fewer than 100 open elements. Without a limit, 1 MiB of
 // open tags would take ten seconds.
 const maxDepth = 1_000;
-const chunkLength = 16_384; // at most about 5,000 tags between two checks of the depth
-const maxLinkTextLength = 300; // longer than any link text in a policy
+const chunkLength = 16_384; // a chunk has at most about 5,000 tags, and the depth is checked after each chunk
+const maxLinkTextLength = 300; // longer than the text of any link to a policy
 
 /** Resolves a link's URL. Returns null if the link is invalid or points to a fragment of this page. */
 const resolveLinkTarget = (reference: string, base: string, pageUrl: string): string | null => {
@@ -87,7 +87,7 @@ const parseHtml = (page: FetchedPage): PageContent => {
   });
   for (let at = 0; at < page.body.length; at += chunkLength) {
     parser.write(page.body.slice(at, at + chunkLength));
-    if (depth > maxDepth) return emptyPageContent; // truncating would result in a different text
+    if (depth > maxDepth) return emptyPageContent; // return no text, because a truncated text would not be the text of the page
   }
   parser.end();
   closeLink();

@@ -75,7 +75,7 @@ const postTimeoutMs = 30 * secondMs; // Rekor responds only after its next check
 const readTimeoutMs = 10 * secondMs;
 const maxResponseBytes = 65_536;
 const maxConcurrentPosts = 5;
-const maxPerBatch = 5; // one round of requests takes at most 30 s plus verification, which is shorter than the one-minute lease
+const maxPerBatch = 5; // one round of requests takes at most 30 s plus verification, which is less than the lease of one minute
 
 type LoggedEntry = { readonly ok: true; readonly answer: RekorResponse; readonly submittedAt: number };
 
@@ -135,7 +135,7 @@ export const createRekorAdapter = (
       const found = index === null ? retryableFailure("answer_malformed") : await findLoggedEntry(index, leaf, signal);
       return "ok" in found ? found : { ok: true, answer: found, submittedAt };
     }
-    if (status === 405) return permanentFailure("frozen"); // this shard is closed; its successor is a separate ledger
+    if (status === 405) return permanentFailure("frozen"); // this Rekor shard is closed, and its successor is a separate ledger
     if (status !== 201) return failureFromResponse(sent.answer, clock);
     const answer = parseRekorResponse(body);
     if (answer === null) return retryableFailure("answer_malformed");

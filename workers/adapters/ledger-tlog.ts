@@ -17,15 +17,16 @@ export interface TlogLedger extends LedgerEndpoint {
 }
 
 const requestTimeoutMs = 10 * secondMs;
-const maxPerBundle = 256; // one tile, and the maximum that /add-batch accepts
-const maxPerBatch = 1_000; // 4 bundles and one checkpoint; most of the time is spent waiting for the checkpoint, because the log signs only one per second
+const maxPerBundle = 256; // the number of entries in a tile, and the maximum that /add-batch accepts
+// A batch has 4 bundles and one checkpoint. Most of the time is spent waiting for the checkpoint, because the log signs only one per second.
+const maxPerBatch = 1_000;
 const maxCheckpointAttempts = 10;
 const checkpointPauseMs = 300;
 const maxResponseBytes = 65_536;
 
 type AddResult = { readonly ok: true; readonly index: bigint } | LedgerFailure;
 
-const permanentStatuses: ReadonlySet<number> = new Set([400, 401, 403, 413]); // only these statuses are permanent
+const permanentStatuses: ReadonlySet<number> = new Set([400, 401, 403, 413]); // every other status is retryable
 
 const failureFromStatus = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>
   permanentStatuses.has(status) ? permanentFailure(`http_${status}`) : retryableFailure(`http_${status}`, retryAfterMs(headers, clock));

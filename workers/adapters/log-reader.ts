@@ -35,9 +35,9 @@ export type ReadPath = (
 ) => Promise<{ readonly ok: true; readonly answer: ExchangeResponse } | RetryableFailure>;
 
 const maxTileBytes = tileWidth * hashLength;
-const maxConcurrentTiles = 4; // an invocation may have six connections open
+const maxConcurrentTiles = 4; // fewer than the six connections that an invocation may have open
 
-/** Runs `work` on every item, at most `concurrency` at a time. Returns the results in the same order. */
+/** Calls `work` for every item, at most `concurrency` at a time. Returns the results in the same order. */
 export const mapConcurrently = async <T, R>(items: readonly T[], concurrency: number, work: (item: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
   let next = 0;

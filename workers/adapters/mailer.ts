@@ -53,7 +53,7 @@ export const createBindingMailer = (binding: EmailBinding, capabilities: MailCap
   }, capabilities),
 });
 
-const maxResponseBytes = 65_536; // the response must be received, but its content is not used
+const maxResponseBytes = 65_536; // the response must be read to the end, but its content is not used
 
 /** Errors that an operator must fix: a wrong token, URL or sender, or an unpaid account. The email stays queued. */
 const operatorFaults: ReadonlySet<number> = new Set([401, 402, 403, 404, 405]);

@@ -6,7 +6,7 @@ const headElements: ReadonlySet<string> = new Set([
 ]);
 const maxHeadLength = 262_144;
 const chunkLength = 16_384;
-const maxDepth = 100; // the parser's work per tag grows with the number of open elements
+const maxDepth = 100; // limits the work, because the parser's work per tag grows with the number of open elements
 const maxContents = 100;
 
 /** Lists the trimmed contents of `<meta name="…">` or `<meta http-equiv="…">` before the first visible element. */

@@ -22,7 +22,7 @@ const parsePageType = (header: string | null, accept: PageRequest["accept"]): Fe
   return type === "text/html" || type === "text/plain" ? type : null;
 };
 
-const prescanBytes = 1_024; // browsers ignore declarations after this point too
+const prescanBytes = 1_024; // browsers also ignore charset declarations after this point
 const declaredCharset = /<meta[^>]+charset\s*=\s*["']?\s*([a-z0-9_:.-]+)/i;
 
 /**
@@ -41,7 +41,7 @@ const decodeBody = (bytes: Uint8Array, charset: string): string => {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // the charset is unknown, so fall back to UTF-8
+    return new TextDecoder().decode(bytes); // the declared charset is unknown, so fall back to UTF-8
   }
 };
 

@@ -5,7 +5,7 @@ import type { PaymentProvider, PaymentProviderResult } from "../../core/billing/
 import { secondMs } from "../../core/time.ts";
 import type { BillingSettings } from "../env.ts";
 
-const requestTimeoutMs = 8 * secondMs; // a customer is waiting for the page
+const requestTimeoutMs = 8 * secondMs; // a customer is waiting for the page to open
 
 /** Customers are redirected only to these hosts and, in development, to the mock. */
 const pageHosts: ReadonlySet<string> = new Set(["checkout.stripe.com", "billing.stripe.com"]);

@@ -17,9 +17,11 @@ const toKeypadDigits = (text: string): string =>
 /** Parses a number in the forms that `toE164` accepts. */
 const parsePhone = (phone: string, country: string): PhoneNumber | null => {
   const region = isSupportedCountry(country) ? country : undefined;
-  const text = toAsciiDigits(phone.replace(/\p{Cf}/gu, "").trim()); // contact apps also copy invisible direction marks
+  // Numbers copied from contact apps can contain invisible direction marks.
+  const text = toAsciiDigits(phone.replace(/\p{Cf}/gu, "").trim());
   const parsed = parse(text, region);
-  // Without a country, the library parses only numbers with a country code. The second call shows whether this number has one.
+  // Without a country, the library can parse only numbers that include a country code. The second call therefore shows whether this number
+  // includes one.
   if (parsed !== undefined && (parse(text) === undefined ? parsed.isValid() : parsed.isPossible())) return parsed;
   const vanity = vanityPattern.test(text) ? parse(toKeypadDigits(text), region) : undefined;
   return vanity?.isValid() === true ? vanity : null;

@@ -29,7 +29,7 @@ export interface OutboundRules {
 const resolverTimeoutMs = 2_000;
 /** The time limit of a host check, in milliseconds. It is one second longer than the resolvers' time limit. */
 export const hostVerdictTimeoutMs = 3_000;
-const maxResponseBytes = 64 * 1_024; // 64 records of the longest names are about 40 KiB
+const maxResponseBytes = 64 * 1_024; // a response with 64 records of the longest names has about 40 KiB
 const globalUnicast = ipaddr.IPv6.parse("2000::");
 
 /** Returns true for IPv4 addresses outside all special ranges, and for IPv6 addresses inside 2000::/3 and outside its special ranges. */

@@ -17,7 +17,7 @@ export type CountRequests = () => Promise<readonly RequestCount[] | null>;
 
 const limits = { timeoutMs: 3 * secondMs, maxBytes: 65_536 };
 const answerSchema = z.object({
-  data: z.array(z.object({ status: z.string(), code: z.string(), requests: z.coerce.number() })), // a count may arrive as text
+  data: z.array(z.object({ status: z.string(), code: z.string(), requests: z.coerce.number() })), // the API may return a count as text
 });
 
 /** `dataset` becomes part of the SQL statement. The setting METRICS_DATASET may contain only letters, digits and underscores. */

@@ -9,6 +9,6 @@ export const withTimeout = async <T>(ms: number, work: (signal: AbortSignal) => 
     return await work(controller.signal);
   } finally {
     clearTimeout(timer);
-    controller.abort(); // closes requests that are still open
+    controller.abort(); // aborts requests that are still open
   }
 };

@@ -19,7 +19,7 @@ const queryTxtRecords = async (resolver: string, name: string): Promise<readonly
   try {
     return parseTxtAnswer(name, JSON.parse(new TextDecoder().decode(sent.answer.body)));
   } catch {
-    return null; // invalid JSON counts as no response
+    return null; // a response with invalid JSON counts as no response
   }
 };
 

@@ -20,7 +20,7 @@ import type { Platform } from "../platform/platform.ts";
 import { runIsolated } from "../log.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const submitTimeoutMs = 40 * secondMs; // shorter than a lease
+const submitTimeoutMs = 40 * secondMs; // must be shorter than a lease
 
 /** Returns true if the ledger itself failed, and not just one statement. */
 const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
@@ -51,13 +51,14 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   const now = platform.clock();
   const state = await getLedgerState(db, adapter.id);
   if (state.forked || state.blockedUntil > now) return false;
-  const probing = state.failures > 0; // after failures, one row tests whether the ledger works again
+  const probing = state.failures > 0; // after a failure, submit only one row, to test whether the ledger works again
   const lease = crypto.randomUUID();
   const work = await claimAnchors(db, adapter.id, lease, probing ? 1 : adapter.maxPerBatch, now);
   if (work === null) return false;
   const { statements: claimed, readUpTo } = work;
   if (claimed.length === 0) {
-    await batch(db, finishAnchors(db, adapter.id, lease, readUpTo, [], now, Math.random)); // only advances the reader past these changes
+    // Nothing was claimed, so only move the reader past these changes.
+    await batch(db, finishAnchors(db, adapter.id, lease, readUpTo, [], now, Math.random));
     return false;
   }
 

@@ -9,7 +9,7 @@ import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { requestAttestation } from "./request-attestation.ts";
 
-const maxPerRun = 8; // enough for a few attestors with one row per log; the next minute's run takes the rest
+const maxPerRun = 8; // enough for a few attestors with one row per log; the run in the next minute requests the rest
 
 const toAttestationUpdate = (outcome: AttestationOutcome, row: DueAttestation, now: Instant): AttestationUpdate => {
   if (outcome.ok) return { status: outcome.verified ? "attested" : "unverified", attestation: outcome.attestation };
@@ -41,5 +41,6 @@ export const attestDue = async (platform: Platform): Promise<void> => {
     if (problem !== null) platform.log.error({ at: "attestations", error: problem });
     await updateAttestation(db, row, toAttestationUpdate(outcome, row, platform.clock())).run();
   };
-  await Promise.all(due.map((row) => runIsolated(platform, "attestations", () => settle(row)))); // after a failure, the row is due again when its lease ends
+  // A row whose request failed is due again when its lease ends.
+  await Promise.all(due.map((row) => runIsolated(platform, "attestations", () => settle(row))));
 };

@@ -6,8 +6,8 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /**
- * Lists the audit logs to notify. Omits logs without unread entries, because a notified log sets an alarm and reads every shard. If the
- * deployment has only one shard, and the run is not limited to a shard, returns its log without a check.
+ * Lists the audit logs to notify. Notifying a log makes it set an alarm and read every shard, so logs without unread entries are left out.
+ * If the deployment has only one shard, and the run is not limited to a shard, returns that shard's log without a check.
  */
 const listLogsToDrain = async (platform: Platform): Promise<Iterable<ShardId>> => {
   const auditLogs = platform.shards.all().map(([shard]) => shard);

@@ -11,7 +11,8 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const drainTimeoutMs = 5 * secondMs; // a sequence reads 500 events in a few milliseconds; after this time, the next sequence is drained
+// A healthy sequence reads 500 events in a few milliseconds; after this time, continue with the next sequence.
+const drainTimeoutMs = 5 * secondMs;
 
 /** Returns false if the sequence did not read its events in time. */
 const drainSequence = async (platform: Platform, name: string): Promise<boolean> => {

@@ -1,11 +1,12 @@
-// Renews a shard's copy of an account if the process that changed the account died before it renewed the copy. The account's next
-// submission would also renew the copy. Until then, the certificates' pages would show outdated data.
+// Renews a shard's copy of an account if the process that changed the account died before it could do so. The account's next submission
+// would also renew the copy, but until then, certificate pages would show outdated data.
 import { listExpiredHolds, renewIssuer } from "../../storage/issuing-shards.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 50; // each takes three database calls; a hold is left only if the process that changed the account died
+// Renewing an account takes three database calls, and a hold is left only if the process that changed the account died.
+const maxPerRun = 50;
 
 /** Renews up to 50 accounts in each shard. */
 export const endExpiredHolds = (platform: Platform): Promise<void> =>

@@ -13,7 +13,8 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const lostAfterFactor = 10; // if work is overdue by this many delays, the platform must have ended it together with its request
+// If scheduled work is overdue by this many times its delay, the platform must have ended it together with its request.
+const lostAfterFactor = 10;
 
 /**
  * Returns a function that runs `work` once for all calls within `ms` of the first one. With 300 submissions per second and a delay of two
@@ -27,7 +28,7 @@ const coalesce = (platform: Platform, ms: number, work: () => Promise<void>): ((
     dueAt = now + ms;
     platform.waitUntil(async () => {
       await sleep(ms);
-      dueAt = null; // later changes need another run
+      dueAt = null; // changes from now on need another run
       await work();
     });
   };
@@ -35,11 +36,11 @@ const coalesce = (platform: Platform, ms: number, work: () => Promise<void>): ((
 
 const requestLogWork = async (platform: Platform): Promise<void> => {
   await requestAuditDrains(platform);
-  await runIsolated(platform, "anchor-queue", platform.requestAnchoring); // if this fails, the cron finds the rows
+  await runIsolated(platform, "anchor-queue", platform.requestAnchoring); // if this fails, the cron submits the rows
   await countCertificates(platform);
 };
 
-const staleRelayMs = 60 * secondMs; // the platform must have ended a relay this old before it finished
+const staleRelayMs = 60 * secondMs; // the platform must have ended a relay that started longer ago than this
 
 /** Creates the function that runs the relay, at most once at a time per isolate, even if many submissions request it. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {
@@ -52,7 +53,7 @@ const createRelay = (platform: Platform): (() => Promise<void>) => {
     if (runningSince !== null && startedAt - runningSince < staleRelayMs) return;
     runningSince = startedAt;
     try {
-      const limited = withBudget(platform, waitUntilBudget); // the cron does the remaining work
+      const limited = withBudget(platform, waitUntilBudget); // the cron does the work that is left
       while (isRequested && (await limited.hasBudget())) {
         isRequested = false;
         await relayOutbox(limited);
@@ -63,7 +64,7 @@ const createRelay = (platform: Platform): (() => Promise<void>) => {
   };
 };
 
-const mailDelayMs = 100; // by then the response has been sent, so its duration does not reveal whether an email is sent
+const mailDelayMs = 100; // sending starts after the response, so that the response time does not reveal whether an email is sent
 
 /** Creates the functions that schedule follow-up work. Call this once per platform, because requests share scheduled and running work. */
 export const createSchedules = (platform: Platform): Schedules => {

@@ -13,7 +13,7 @@ import { listPrimaryLedgers } from "../operations/attestations/find-primary-ledg
 import type { Platform } from "../platform/platform.ts";
 import { listGeneralAttestors } from "./request-attestation.ts";
 
-const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains, so its list of heads is empty
+const emptyHeadsRoot = sha256Hex(""); // a ledger has no chains, so the list of chain heads is empty
 
 const checkpointPrimary = async (platform: Platform, ledger: LedgerAdapter, now: Instant): Promise<void> => {
   const [, ...mirrors] = platform.ledgersOf(firstShard);

@@ -28,7 +28,7 @@ const attemptSend = async (platform: Platform, due: DueMail, now: Instant): Prom
 
 const deliverMail = async (platform: Platform, db: Database, due: DueMail): Promise<void> => {
   const now = platform.clock();
-  // Retry an email that cannot be decrypted, because its key may be restored.
+  // Retry an email that cannot be decrypted, because an operator may still restore its key.
   const outcome =
     (await runIsolated(platform, "mail", () => attemptSend(platform, due, now))) ?? (due.giveUpAt <= now ? "expired" : "later");
   if (outcome === "accepted" || outcome === "no recipient") await deleteMail(db, due).run();
@@ -44,7 +44,8 @@ async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<D
   while (await platform.hasBudget()) {
     const due = await claimMail(db, platform.clock(), maxConcurrentConnections);
     yield* due;
-    if (due.length < maxConcurrentConnections) return; // there was no more due email; email written from now on schedules its own relay
+    // No more email was due. An email that is written from now on schedules its own relay.
+    if (due.length < maxConcurrentConnections) return;
   }
 }
 

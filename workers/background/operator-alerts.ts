@@ -7,7 +7,7 @@ import { deleteAlertState, listAlertStates, saveAlertState } from "../../storage
 import { measureService } from "../operations/admin/measure-service.ts";
 import type { Platform } from "../platform/platform.ts";
 
-const repeatMs = dayMs; // reminds the operator without filling the mailbox
+const repeatMs = dayMs; // often enough to remind the operator without filling the mailbox
 
 const escapeHtml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 

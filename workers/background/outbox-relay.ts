@@ -9,8 +9,9 @@ import { forEachShard } from "./for-each-shard.ts";
 import { capturePolicies } from "./policy-capture.ts";
 
 const finishWithdrawals = async (platform: Platform, db: Database): Promise<void> => {
+  // A failure must not stop other people's withdrawals.
   for await (const work of claimEach(platform, (now) => claimWithdrawalWork(db, platform.vault, now)))
-    await runIsolated(platform, "withdrawal", () => continueWithdrawals(platform, db, work)); // a failure does not stop other people's withdrawals
+    await runIsolated(platform, "withdrawal", () => continueWithdrawals(platform, db, work));
 };
 
 /** Works until nothing is due or this run's budget is used up. The next run continues. */

@@ -41,9 +41,11 @@ import { claimEach } from "../operations/work-budget.ts";
 import type { Platform } from "../platform/platform.ts";
 import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
-const workerCount = 2; // while one waits for an unresponsive host, the other works; more workers would compete for six connections
-const certificatesPerBatch = 100; // a batch of about 105 statements
-const maxLostRaces = 5; // in a row; another worker has made progress each time, so more than this indicates a bug
+// Two workers, so that one can work while the other waits for an unresponsive host. More would compete for six connections.
+const workerCount = 2;
+const certificatesPerBatch = 100; // makes a batch of about 105 statements
+// The limit for consecutive lost races. Each one means that another worker made progress, so more of them indicate a bug.
+const maxLostRaces = 5;
 
 const emptyPolicies: FetchedPolicies = { found: { privacy: null, terms: null }, isComplete: true, isOfOrigin: false };
 
@@ -89,10 +91,10 @@ const linkWaitingCertificates = async (
 const captureForPage = async (platform: Platform, db: Database, claimed: ClaimedPage): Promise<void> => {
   const { businessId, location, attempts } = claimed;
   const { random } = platform;
-  // All rows and IDs of the capture belong to the shard of the certificates.
+  // Take any waiting certificate, because all rows and IDs of the capture must be in the shard of the certificates.
   const [{ certId } = { certId: null }] = await listCertificatesAwaitingPolicies(db, claimed, 1);
   if (certId === null) {
-    await deleteFinishedPage(db, claimed).run(); // its test certificates were deleted
+    await deleteFinishedPage(db, claimed).run(); // no certificate is waiting any more, because the test certificates were deleted
     return;
   }
   if (location === null) {

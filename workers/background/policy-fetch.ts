@@ -9,11 +9,11 @@ import type { PolicyLocation } from "../../storage/policies.ts";
 import type { Platform } from "../platform/platform.ts";
 
 const userAgent = "Svc-Policies/1";
-const allowedPorts: readonly number[] = [443]; // a verified origin uses no other port
-const pageTimeoutMs = 10 * secondMs; // SPEC Policy snapshot
-const fetchTimeoutMs = 25 * secondMs; // enough for two unresponsive pages and a few more; the platform ends work 30 s after a response
-const maxBytes = 1_024 * 1_024; // SPEC Policy snapshot
-const maxPages = 12; // two start pages, three candidates per kind, some well-known paths
+const allowedPorts: readonly number[] = [443]; // a verified origin never uses another port
+const pageTimeoutMs = 10 * secondMs; // set by SPEC Policy snapshot
+const fetchTimeoutMs = 25 * secondMs; // enough for two unresponsive pages and a few more; the platform ends work 30 s after the response
+const maxBytes = 1_024 * 1_024; // set by SPEC Policy snapshot
+const maxPages = 12; // enough for two start pages, three candidates for each policy and some well-known paths
 
 export interface FetchedPolicies {
   readonly found: CapturedPolicies;
@@ -101,7 +101,8 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
   // and looks like the policy.
   for (const kind of hostAnswers ? missing() : []) {
     const isAcceptable = ({ text, contentHash }: PolicyText): boolean => {
-      if (contentHash === pageHash) isOfPage = true; // rejected below only because the page with the form has the same text
+      // The text is rejected below because it equals that of the page with the form, so the result depends on that page.
+      if (contentHash === pageHash) isOfPage = true;
       return !startTexts.has(contentHash) && looksLikePolicy(kind, text);
     };
     await findPolicy(kind, getWellKnownPolicyUrls(kind, origin), isAcceptable);

@@ -15,7 +15,7 @@ const maxPerBatch = 500;
 const eraseDueCertificates = async (platform: Platform, db: Database): Promise<number> => {
   const now = platform.clock();
   let erased = 0;
-  const waiting: number[] = []; // blocks in which every due erasure must wait
+  const waiting: number[] = []; // the blocks of certificates in which no due certificate can be erased yet
   while (await platform.hasBudget()) {
     const due = await findDueErasures(db, now, maxPerBatch, waiting);
     if (due.blocks.length === 0) break;
@@ -32,7 +32,8 @@ const eraseDueCertificates = async (platform: Platform, db: Database): Promise<n
     try {
       await commitWithoutFollowUp(db, platform, [...eraseSubjects(db, certIds, now), ...updateBlocks(db, due.blocks)], events);
     } catch (error) {
-      if (isAlreadyErased(error)) break; // another sweep or an owner erased it first; nothing was written, and the next run continues
+      // Another sweep or an owner erased one of them first, so nothing was written. The next run continues.
+      if (isAlreadyErased(error)) break;
       throw error;
     }
     erased += certificates.length;

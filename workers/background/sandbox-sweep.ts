@@ -13,7 +13,7 @@ import { forEachShard } from "./for-each-shard.ts";
 import { takeBatch } from "./take-batch.ts";
 
 const maxPerBatch = 200;
-const maxTextsPerRun = 200; // each is one call to KV, and an invocation can make 1,000
+const maxTextsPerRun = 200; // deleting a text takes one call to KV, and an invocation can make 1,000 calls
 
 const deleteInShard = async (platform: Platform, db: Database): Promise<void> => {
   while (await platform.hasBudget()) {

@@ -5,7 +5,7 @@ import { saveShardBytes } from "../../storage/shard-registry.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const warningThreshold = 0.8; // at 200 MB per client per day, one client takes ten days to fill the last fifth
+const warningThreshold = 0.8; // early enough: one client can store 200 MB a day, so it needs ten days to fill the last fifth
 
 /** Stores and logs the size of each shard. Above 80% of the limit, also logs an error. */
 export const measureShards = (platform: Platform): Promise<void> =>

@@ -8,7 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxBusinessesToDrain = 20; // the number of businesses whose events are read right away; the event sweep handles the others
+const maxBusinessesToDrain = 20; // the sweep sends the events of this many businesses immediately, and the event sweep sends the others
 
 type TouchedBusinesses = Readonly<Record<Environment, Set<BusinessId>>>;
 

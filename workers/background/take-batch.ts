@@ -1,6 +1,6 @@
 // Limits the size of a batch that deletes certificates together with their page views.
 
-const maxViewsPerBatch = 20_000; // one certificate can have 10,000 views
+const maxViewsPerBatch = 20_000; // one certificate can have up to 10,000 views
 
 /** Returns as many certificates from the start of the list as fit in one batch, but at least one. */
 export const takeBatch = <T extends { readonly viewRows: number }>(certificates: readonly T[]): readonly T[] => {

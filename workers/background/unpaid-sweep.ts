@@ -16,7 +16,7 @@ import { prepareEntitlementChange } from "../operations/billing/prepare-entitlem
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 100; // per shard per minute; enough because customers become due one by one
+const maxPerRun = 100; // the limit per shard and minute; it is enough because customers become due one by one
 
 const suspendCustomer = async (platform: Platform, db: Database, customer: BillingCustomer, now: Instant): Promise<void> => {
   const account = customer.accountId === null ? null : await findBilledAccount(db, customer.accountId);
@@ -27,7 +27,7 @@ const suspendCustomer = async (platform: Platform, db: Database, customer: Billi
   try {
     await commitWithoutFollowUp(db, platform, rows, change.domainEvents);
   } catch (error) {
-    if (!isOutdatedBilling(error)) throw error; // the customer has just paid; if not, the next run finds the row again
+    if (!isOutdatedBilling(error)) throw error; // the customer has probably just paid; otherwise, the next run finds the row again
   }
 };
 
@@ -35,7 +35,7 @@ const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<v
   const now = platform.clock();
   for (const customer of await listUnpaidCustomers(db, now - gracePeriodMs, maxPerRun)) {
     if (!(await platform.hasBudget())) return;
-    // An account cannot be changed while another of its shards does not respond. This must not stop the other accounts.
+    // A change fails if another of the account's shards does not respond. That must not stop the other accounts.
     await runIsolated(platform, "unpaid", () => suspendCustomer(platform, db, customer, now));
   }
 };

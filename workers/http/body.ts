@@ -8,7 +8,7 @@ import type { AppEnv } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { defineGuard } from "./guards/define-guard.ts";
 
-export const maxBodyBytes = 256 * 1_024; // many times the size of any request without a disclosure
+export const maxBodyBytes = 256 * 1_024; // many times the size of any request that contains no disclosure
 
 /**
  * Returns the body, or null if it is longer than `maxBytes`. Reads and discards the rest of a longer body. Otherwise, the caller would see
@@ -78,7 +78,8 @@ const requireJson = ({
         c.req.raw = withJsonBody(raw, new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>);
         return next();
       }
-      const bytes = await readBodyUpTo(raw, maxBytes); // read even if the headers are refused, to avoid a connection reset
+      // Read the body even if the headers are refused, because otherwise the caller would see a connection reset.
+      const bytes = await readBodyUpTo(raw, maxBytes);
       const encodingError = findEncodingError(raw, accepted);
       if (encodingError !== null) return failure(c, "unsupported_media_type", encodingError);
       if (bytes === null) return failure(c, "payload_too_large");

@@ -23,9 +23,9 @@ export interface AppEnv {
     ip: string;
     /** Language for emails to the caller, from Accept-Language. */
     language: MailLanguage;
-    /** The refusal code in the response, for the log. */
+    /** The refusal code of the response. It is used for the log. */
     refused?: RefusalCode;
-    /** The body, after it was read and parsed. Used to record refused requests. */
+    /** The parsed body. It is used to record refused requests. */
     sent?: unknown;
     caller?: RequestCaller;
     /** Set while a request with an idempotency key runs for the first time. */

@@ -4,7 +4,7 @@ import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "./context.ts";
 
 const partialTilePattern = /\.p\/\d+$/;
-const partialTileMaxAgeSeconds = 60; // readers stop requesting a partial tile when the log grows
+const partialTileMaxAgeSeconds = 60; // readers stop requesting a partial tile once the log has grown
 
 /**
  * Returns the cache, or null if the runtime has none. Also returns null in development, where different services can have different logs at
@@ -18,7 +18,7 @@ export const edgeCached = createMiddleware<AppEnv>(async (c, next) => {
   const cache = c.req.method === "GET" ? getEdgeCache(config.environment === "development") : null;
   if (cache === null) return next();
   const { origin, pathname } = new URL(c.req.url);
-  const url = origin + pathname; // the query is dropped so that it cannot bypass the cache
+  const url = origin + pathname; // leave out the query, so that it cannot be used to bypass the cache
   const cached = await cache.match(url);
   if (cached !== undefined) return new Response(cached.body, cached);
   await next();

@@ -16,7 +16,8 @@ export const isTemporaryFault = (error: unknown): boolean => {
 };
 
 export const handleError: ErrorHandler<AppEnv> = (error, c) => {
-  if (error instanceof HTTPException && error.res !== undefined) return error.getResponse(); // thrown by bearerAuth in guards/api-key.ts
+  // `bearerAuth` in guards/api-key.ts throws this error.
+  if (error instanceof HTTPException && error.res !== undefined) return error.getResponse();
   const temporary = isTemporaryFault(error);
   c.var.services.log.error({ request_id: c.var.requestId, at: "request", error: getErrorKind(error) });
   return failure(c, temporary ? "storage_unavailable" : "internal_error");

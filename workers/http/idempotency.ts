@@ -20,7 +20,7 @@ import { respond, failure, refusal, success } from "./envelope.ts";
 import { defineGuard, combineGuards } from "./guards/define-guard.ts";
 import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeaders } from "./wire.ts";
 
-/** Finds the ID of the record that the request changes, if any. The idempotency key is stored in that record's shard. */
+/** Returns the ID of the record that the request changes, if there is one. The idempotency key is stored in that record's shard. */
 const findRecordId = (c: RequestContext, body: Json): string | undefined => {
   const { client_id: clientId, cert_id: certificateId } = body as { readonly client_id?: Json; readonly cert_id?: Json };
   return [c.req.param("share_id"), c.req.param("cert_id"), clientId, certificateId].find((id) => typeof id === "string");
@@ -85,7 +85,7 @@ export const idempotencyGuard = combineGuards<AppEnv>(
     const key = getIdempotencyKey(c);
     if (key === null) return next();
     const body = await c.req.json<Json>();
-    if (body === null) return next(); // the schema refuses it
+    if (body === null) return next(); // the route's schema refuses a body of `null`
     const { services, requestId } = c.var;
     const route = `${c.req.method} ${c.req.path}`;
     const claim = await claimIdempotentRequest(services, { ...(await resolveKeyOwner(c, body)), route, key, body, requestId });
@@ -99,7 +99,7 @@ export const idempotencyGuard = combineGuards<AppEnv>(
     const { claimedRequest } = claim.value;
     c.set("work", claimedRequest);
     const done = next().then(() => finishWork(c, claimedRequest));
-    services.waitUntil(() => done); // finishes even if the caller disconnects, so that a retry finds the response
+    services.waitUntil(() => done); // saving the response finishes even if the caller disconnects, so that a retry finds it
     await done;
   }),
 );

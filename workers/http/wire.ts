@@ -91,7 +91,7 @@ const positiveIntegerRule = "must be a positive integer";
 export const positiveIntSchema = z
   .string()
   .regex(/^[1-9]\d{0,39}$/, positiveIntegerRule)
-  .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // 15 digits are exact in a double and exceed any real count
+  .transform((text) => Math.min(Number(text), 999_999_999_999_999)); // a double represents 15 digits exactly, and no real count has more
 
 /** Accepts the page size of a list. The default is `preset`. Values above `max` count as `max`. */
 export const limitSchema = (preset: number, max: number) =>
@@ -259,7 +259,7 @@ const describeIssue = (issue: z.core.$ZodRawIssue): string | undefined => {
   }
   return undefined;
 };
-z.config({ customError: describeIssue }); // the input shows whether the value is missing or invalid, and is available only here
+z.config({ customError: describeIssue }); // only this hook gets the input, which shows whether a value is missing or invalid
 
 /**
  * Formats the first violated rule as `field: rule.`. The field name comes from the schema and the rule is constant text, so the message

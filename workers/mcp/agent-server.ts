@@ -34,7 +34,7 @@ import { handleClassicMessage } from "./protocol-2025-03-26.ts";
 import { isStorageUnavailable } from "./tool.ts";
 
 const maxBatchSize = 20;
-const maxJsonDepth = 32; // more than the API allows, because client capabilities can be deeply nested
+const maxJsonDepth = 32; // this is more than the API allows, because client capabilities can be deeply nested
 
 /** Sends a JSON-RPC error. `refused` is the code for the log. It also determines the status, unless `status` is given. */
 const sendRpcError = (c: Context<AppEnv>, refused: RefusalCode, error: RpcError, id: string | number | null = null, status?: number) => {
@@ -44,7 +44,7 @@ const sendRpcError = (c: Context<AppEnv>, refused: RefusalCode, error: RpcError,
 
 const respondStorageUnavailable = (c: Context<AppEnv>, id: string | number | null) => {
   c.header("Retry-After", "1");
-  return sendRpcError(c, "storage_unavailable", rpcErrors.storageUnavailable, id, 500); // the status that SPEC Agent server requires
+  return sendRpcError(c, "storage_unavailable", rpcErrors.storageUnavailable, id, 500); // SPEC Agent server requires status 500
 };
 
 const requireAllowedOrigin = createMiddleware<AppEnv>(async (c, next) => {
@@ -79,7 +79,8 @@ const parseBearerToken = (c: Context<AppEnv>): string | null => /^bearer (\S+)$/
 
 const respondUnauthorized = (c: Context<AppEnv>, id: string | number | null) => {
   const hasCredentials = c.req.header("authorization") !== undefined;
-  const metadata = `${getOAuthUrls(c).issuer}/.well-known/oauth-protected-resource${mcpPath}`; // tells clients where to find the authorization server
+  // The document that tells clients where to find the authorization server.
+  const metadata = `${getOAuthUrls(c).issuer}/.well-known/oauth-protected-resource${mcpPath}`;
   const challenge = `Bearer resource_metadata="${metadata}", scope="${oauthScope}"`;
   c.header("WWW-Authenticate", hasCredentials ? `${challenge}, error="invalid_token"` : challenge);
   return sendRpcError(c, "unauthorized", rpcErrors.unauthorized, id);
@@ -174,7 +175,8 @@ const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResp
 const handleBatch = async (call: AgentRequest, values: readonly Json[]): Promise<Response> => {
   const { c } = call;
   const messages = values.map(parseRpcMessage);
-  const hasModern = messages.some((message) => message !== null && isModernMessage(call, message)); // revision 2026-07-28 has no batches
+  // Revision 2026-07-28 does not allow batches.
+  const hasModern = messages.some((message) => message !== null && isModernMessage(call, message));
   if (values.length === 0 || values.length > maxBatchSize || hasModern) return sendRpcError(c, "invalid_request", rpcErrors.invalidRequest);
   if (messages.every((message) => message === null)) {
     c.set("refused", "invalid_request");

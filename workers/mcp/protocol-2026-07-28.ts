@@ -86,7 +86,7 @@ export const handleModernMessage = async (
       return respondComplete(message, {
         tools: listWireTools(toolListingFrom(context, true)),
         ttlMs: 5 * minuteMs,
-        cacheScope: "private", // the result depends on the token's realm
+        cacheScope: "private", // the result depends on the realm of the token
       });
     case "tools/call":
       if (typeof params.name !== "string") return respondWithRpcError(message, 200, rpcErrors.invalidParams);

@@ -122,11 +122,11 @@ export const createPlatform = async (bindings: Env): Promise<Services> => {
     intakeState: new IntakeState(),
     intakeJournal: (name) =>
       env.INTAKE_JOURNAL.getByName(name, config.intakeLocation === null ? {} : { locationHint: config.intakeLocation }),
-    cachedClients: new BoundedMap(2_000), // about 1 KiB each
-    oauthClients: new BoundedMap(200), // at most 8 KiB each
+    cachedClients: new BoundedMap(2_000), // an entry takes about 1 KiB
+    oauthClients: new BoundedMap(200), // an entry takes at most 8 KiB
     pendingOAuthReads: new Map(),
     openedSecrets: new BoundedMap(200),
-    attestedStatements: new BoundedMap(1_000), // about 2 KiB each
+    attestedStatements: new BoundedMap(1_000), // an entry takes about 2 KiB
     sealedPlaceholderAddress: () => {
       sealedPlaceholder ??= vault.seal(unknownAddressContext, "nobody@example.com");
       return sealedPlaceholder;
@@ -180,7 +180,7 @@ export const createPlatform = async (bindings: Env): Promise<Services> => {
         return success ? state : { isAllowed: false, remaining: 0, resetMs: 60_000 };
       } catch (error) {
         consoleLog.error({ at: "limits", error: getErrorKind(error) });
-        return state; // this isolate has counted the call, so a failure of the platform's rate limiter does not refuse it
+        return state; // allow the call even if the platform's rate limiter fails, because this isolate has counted it
       }
     },
     peekApproximately: (name, key) => windows.peek(`${name}:${key}`, config.limits[name], clock()),

@@ -150,7 +150,8 @@ export const createProofServices = async (
       ...guardKeys.map((key) => ({ ...createWitnessAttestor({ key, baseUrl }, send, noteCrypto, clock), scope: "guard" as const })),
       ...config.witnesses.map(({ key, url }) => ({
         ...createWitnessAttestor({ key, baseUrl: url }, sendToNetwork, noteCrypto, clock),
-        scope: url === ledger.url ? ("guard" as const) : ("every log" as const), // a ledger does not cosign its own checkpoints
+        // The witness that a ledger runs does not cosign that ledger's own checkpoints.
+        scope: url === ledger.url ? ("guard" as const) : ("every log" as const),
       })),
       ...config.authorities.map((authority) => ({
         ...createTimestampAttestor(authority, sendToNetwork, random, clock),

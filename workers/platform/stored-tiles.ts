@@ -13,7 +13,7 @@ import { getErrorKind, type Log } from "../log.ts";
 /** Returns the response to a request for a full tile of the log with this name, or null if the log's object must respond. */
 export type ServeStoredTile = (origin: string, request: Request) => Promise<Response | null>;
 
-const pauseMs = 30 * secondMs; // while R2 does not respond, most requests do not wait for it
+const pauseMs = 30 * secondMs; // after R2 has failed, do not ask it again for this long
 
 export const createTileServer = (env: Env, baseUrl: string, clock: Clock, log: Log): ServeStoredTile => {
   const buckets = new Map<string, TileBucket | null>();

@@ -72,7 +72,7 @@ const receiveProviderEventRoute = createRoute({
 });
 
 const providerRetryAfterSeconds = "60";
-const maxEventBytes = 256 * 1_024; // the provider's largest events are much smaller
+const maxEventBytes = 256 * 1_024; // the provider's largest events are far smaller than this
 
 export const billingRoutes = createApi();
 

@@ -39,7 +39,7 @@ const subscriptionSchema = z.object({
   id: providerIdSchema.nullish(),
   customer: providerIdSchema,
   status: z.string().nullish(),
-  /** Set while payment collection is paused. The `status` is still `active`. */
+  /** Set while payment collection is paused. The subscription's `status` is then still `active`. */
   pause_collection: z.object({}).nullish(),
   quantity: z.number().nullish(),
   items: z.object({ data: z.array(z.object({ quantity: z.number().nullish() })) }).nullish(),
@@ -64,7 +64,7 @@ const stateByProviderStatus: Readonly<Record<string, SubscriptionEvent["state"]>
   paused: "inactive",
 };
 
-/** Maps an unknown status to `unsettled`, because it says nothing about payment. */
+/** Maps an unknown status to `unsettled`, because it is not known whether the customer has paid. */
 const subscriptionStateFromStatus = (type: string, status: string | null | undefined): SubscriptionEvent["state"] =>
   type === "customer.subscription.deleted" ? "ended" : (stateByProviderStatus[status ?? ""] ?? "unsettled");
 
@@ -102,7 +102,7 @@ const parsePaymentEvent = (header: ProviderEventHeader, object: unknown): Billin
   if (!parsed.success) return null;
   const { customer: customerId, subscription, parent } = parsed.data;
   const subscriptionId = subscription ?? parent?.subscription_details?.subscription ?? null;
-  if (subscriptionId === null) return null; // a one-off invoice is not part of a subscription
+  if (subscriptionId === null) return null; // a one-off invoice belongs to no subscription, so it does not affect a plan
   return { ...header, kind: "payment", customerId, subscriptionId, isPaid: header.type === "invoice.paid" };
 };
 

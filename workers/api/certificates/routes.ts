@@ -53,7 +53,7 @@ const createRoute = createRouteFactory("certificates");
 
 const invalidFilterRefusal = { invalid_request: "A filter is invalid. The message names the filter and the rule." } as const;
 
-/** `submissionBody` parses both media types as JSON, so the handler gets the same type for both. */
+/** Both media types contain JSON, which `submissionBody` parses, so the handler gets the same type for both. */
 const consentRequestContent = {
   "application/json": { schema: wire.consentRequestSchema, example: wire.consentRequestExample },
   "text/plain": {
@@ -165,7 +165,7 @@ const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result
   });
 };
 
-/** Keeps the CORS, rate limit and request ID headers in 304 responses. */
+/** Responds with 304 if the ETag matches, and keeps the CORS, rate limit and request ID headers in that response. */
 const etagMiddleware = etag({
   retainedHeaders: [
     ...RETAINED_304_HEADERS,
@@ -333,7 +333,8 @@ certificateRoutes.openapi(verifyCertificateRoute, async (c) => {
   const found = await verifyCertificate(services, c.req.valid("param").cert_id);
   if (!found.ok) return refusal(c, found);
   const view = toPublicView(found.value, getViewContext(services));
-  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`); // without the envelope, whose request ID changes
+  // Leave out the envelope, because its request ID changes with each response.
+  c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`);
   c.header("Cache-Control", "no-cache");
   return success(c, 200, view);
 });

@@ -145,7 +145,7 @@ export const certificateDetailToWire = (
     }),
     subject: subject === null ? {} : Object.fromEntries(subject.fields),
     subject_salts: subject === null ? {} : deriveSubjectSalts(subject.fields, subject.rootSalt),
-    evidence: opened.evidence as CertificateDetailWire["evidence"], // exactly as hashed at issuance
+    evidence: opened.evidence as CertificateDetailWire["evidence"], // the evidence is returned exactly as it was hashed at issuance
     evidence_hash: opened.evidenceHash,
     policies: toPoliciesWithText(certificate, policyTexts),
     view_trail: views.map((view) => toWire(certificateViewSchema, view)),

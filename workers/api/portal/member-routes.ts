@@ -148,7 +148,8 @@ memberRoutes.openapi(updateMemberRoute, async (c) => {
 // Register this route before the one with an ID in its path, which also matches `me`.
 memberRoutes.openapi(leaveBusinessRoute, async (c) => {
   const left = await removeMember(c.var.services, c.var.member, c.var.member.userId);
-  if (!left.ok && left.code === "not_found") return failure(c, "unauthorized"); // already removed, so the session is no longer valid
+  // The member was already removed, so the session is no longer valid.
+  if (!left.ok && left.code === "not_found") return failure(c, "unauthorized");
   return respond(c, 200, left, deletedToWire);
 });
 

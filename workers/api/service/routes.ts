@@ -101,7 +101,7 @@ const publicCacheHeaders = { "Cache-Control": "public, max-age=300" };
 export const createServiceRoutes = (describe: () => object) => {
   const service = createApi();
   service.openapi(getHealthRoute, handleHealth);
-  service.get("/health", limitPublicReads, handleHealth); // for load balancers; intentionally undocumented
+  service.get("/health", limitPublicReads, handleHealth); // load balancers use this path, which is intentionally undocumented
   service.openapi(getIssuerKeysRoute, (c) =>
     c.json({ keys: c.var.services.signer.publicKeys.map((key) => ({ ...key })) }, 200, publicCacheHeaders),
   );

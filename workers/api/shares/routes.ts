@@ -45,7 +45,7 @@ const createRoute = createRouteFactory("sharing");
 
 const shareNotFoundRefusal = { not_found: "The share does not exist or is not yours." } as const;
 
-/** `session` is null if the person uses an emailed link. */
+/** `session` is null if the person is not signed in and uses an emailed link. */
 interface RevokerEnv {
   Variables: AppEnv["Variables"] & { session: Session | null };
 }

@@ -140,7 +140,7 @@ export const sandboxShareGrantExample = {
   share: { ...shareExample, client_id: sandboxClientId, environment: "sandbox", request_evidence: "api" },
 };
 
-/** The verifier from RFC 7636, appendix B. */
+/** This verifier is the example in RFC 7636, appendix B. */
 export const redeemRequestExample = {
   code: exampleCode,
   code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",

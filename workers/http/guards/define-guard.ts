@@ -12,7 +12,7 @@ export interface RefusalTerms {
 }
 
 export interface GuardTerms extends RefusalTerms {
-  /** Refusals of all methods except GET. */
+  /** Refusals for every method except GET. */
   readonly refusesOnChange?: readonly RefusalCode[];
   readonly requestHeaders?: z.ZodObject;
   /** Headers of 2xx responses. */

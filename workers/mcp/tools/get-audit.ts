@@ -20,7 +20,7 @@ export const getAudit = defineTool({
       .describe("Return entries before this one: next_before_seq from the previous page."),
   }),
   outputSchema: auditTrailSchema,
-  untrustedFields: [], // contains no text written by third parties
+  untrustedFields: [], // audit entries contain no text written by third parties
   run: async ({ services, agent }, { limit, before_seq: beforeSeq = null }) => {
     const trail = await getAuditTrail(services, { id: agent.ownerId, chain: agent.chain }, { limit, beforeSeq });
     if (!trail.ok) throw new StorageUnavailableError();

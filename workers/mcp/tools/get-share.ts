@@ -20,7 +20,7 @@ export const getShare = defineTool({
   },
   hints: readOnlyHints,
   inputSchema,
-  outputSchema: shareSchema, // businesses get additional keys
+  outputSchema: shareSchema, // results for a business have additional keys
   untrustedFields: untrustedShareFields,
   run: async ({ services, agent }, { share_id: text }) => {
     const id = parseShareId(text);

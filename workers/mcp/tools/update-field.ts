@@ -22,10 +22,11 @@ export const updateField = defineTool({
       .describe("The new value. For country, a two-letter ISO 3166-1 code."),
   }),
   outputSchema: fieldUpdateResultSchema,
-  untrustedFields: [], // contains only the person's own data
+  untrustedFields: [], // the result contains only the person's own data
   run: async ({ services, agent }, { field, value }) => {
     const person = personFromAgent(agent);
-    const { isAllowed } = await services.takeExactly("FIELD_CHANGES", person.id); // this limit is shared with changes that the person makes in the app
+    // Changes that the person makes in the app count toward the same limit.
+    const { isAllowed } = await services.takeExactly("FIELD_CHANGES", person.id);
     if (!isAllowed) return { ok: false, text: "Too many changes in the last hour. Nothing was changed." };
     const changed = await updateContactFields(services, person, new Map([[field, value]]));
     if (changed.ok) {

@@ -31,6 +31,6 @@ export const openNote = async <T>(
     const note = JSON.parse(await services.vault.open(toEncryptionContext(scope), sealed)) as OpenedNote<T>;
     return note.until > services.clock() ? note : null;
   } catch {
-    return null; // a cookie can contain anything, so a note that does not decrypt counts as missing
+    return null; // cookies and form fields can contain anything, so a note that cannot be opened counts as missing
   }
 };

@@ -146,7 +146,7 @@ const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> =
     const state = { ...(await loadDeletionState(request)), typed: cutText(typed, 40), error: formatMessage(badWord, { word }) };
     return renderRefusal(request, "invalid_request", deleteAccountPage(request, state));
   }
-  await deleteAccount(services, person, request.language); // also succeeds if the account was already deleted
+  await deleteAccount(services, person, request.language); // this also succeeds if the account was already deleted
   clearSession(c);
   return c.redirect("/app/deleted", 303);
 };

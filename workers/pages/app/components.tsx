@@ -42,7 +42,7 @@ export const getAccountMessages = ({ language }: AppView): AccountMessages => ac
 /** A form for `authenticatedAction`. */
 export const PostForm: FC<PostFormProps> = (form) => <TokenForm {...form} formToken={useAppView().formToken} />;
 
-/** A button that sends the ID of a list item. `label` names the item for screen readers. */
+/** A button that submits the ID of one list item. `label` names the item for screen readers. */
 export const ItemActionButton: FC<{ action: string; id: string; text: string; label: string }> = ({ action, id, text, label }) => (
   <PostForm action={action} hiddenValues={{ id }}>
     <button type="submit" class="btn sm" aria-label={label}>
@@ -117,7 +117,7 @@ export const ByEndOf: FC<{ at: Instant }> = ({ at }) => {
   return <strong>{formatMessage(messages.byEndOf, { date: formatDay(language, at) })}</strong>;
 };
 
-const endingSoonDays = 7; // the first email about a share's end is sent this many days before it
+const endingSoonDays = 7; // the number of days before a share ends when the first reminder email is sent
 
 /** Returns true if the deadline has passed and the business has not confirmed that contact has ended. */
 export const isOverdue = ({ status, ceaseBy }: Share, now: Instant): boolean => status === "revoked" && ceaseBy !== null && now > ceaseBy;

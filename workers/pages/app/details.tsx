@@ -44,7 +44,7 @@ import {
   type AppRequest,
 } from "./app-request.ts";
 
-/** An empty value clears the field. */
+/** An empty string means that the field will be cleared. */
 type TypedValues = ReadonlyMap<ContactKey, string>;
 
 interface DetailsPageData {
@@ -197,7 +197,7 @@ const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, sh
 
 const undoCookie = "svc_undo";
 const undoWindowMs = 10 * minuteMs;
-const maxCookieLength = 3_500; // with its name and attributes, the cookie stays below the browsers' limit of 4,096 bytes
+const maxCookieLength = 3_500; // leaves room for the cookie's name and attributes below the browsers' limit of 4,096 bytes
 
 type PreviousValues = Readonly<Partial<Record<ContactKey, string | null>>>;
 
@@ -228,7 +228,7 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** Returns the field whose name is at the start of the refusal's detail, or `email` if there is none. */
+/** Returns the field that the refusal's detail starts with (`field: rule`), or `email` if it names no field. */
 const findInvalidField = (detail: string | undefined): string => contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
 
 const renderInvalidDetails = async (request: AppFormRequest, detail: string | undefined): Promise<Response> => {

@@ -152,8 +152,8 @@ const historyPage = (view: AppView, { trail, shares, isNewest, businessId }: His
 const entriesPerPage = 50;
 
 /**
- * Parses the `before` parameter. The list then contains only entries with lower numbers. Returns null if the parameter is missing or is not
- * an entry number; the list then starts with the newest entry.
+ * Parses the `before` parameter, which limits the list to entries with lower numbers. Returns null if the parameter is missing or is not an
+ * entry number. The list then starts with the newest entry.
  */
 const parseBeforeSeq = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
@@ -161,7 +161,7 @@ const parseBeforeSeq = (text: string | undefined): number | null =>
 const renderHistory = async (request: AppRequest): Promise<Response> => {
   const { c, services, session } = request;
   const businessId = c.req.query("with");
-  if (businessId === "") return c.redirect("/app/history", 303); // "all businesses" was selected
+  if (businessId === "") return c.redirect("/app/history", 303); // the person selected "all businesses"
   const beforeSeq = parseBeforeSeq(c.req.query("before"));
   const businessFilter = businessId === undefined ? "everybody" : parseBusinessId(businessId);
   const found = await getHistory(services, session, { limit: entriesPerPage, beforeSeq, of: businessFilter });

@@ -85,7 +85,7 @@ const AppFlash: FC = () => {
 
 interface AppPageOptions extends Pick<Page, "hasError" | "script"> {
   readonly tab?: Tab;
-  /** `{business}` is replaced with the name in `business`. */
+  /** The placeholder `{business}` is replaced with the value of `business`. */
   readonly title: string;
   readonly business?: string;
 }
@@ -110,7 +110,7 @@ const framePage = (view: AppView, { tab, title, business = "", hasError, script 
 };
 
 interface HeadedPageOptions extends AppPageOptions {
-  /** Defaults to the title. */
+  /** The heading. Defaults to the title. */
   readonly heading?: Child;
   readonly hasMonogram?: boolean;
   readonly lede?: Child;

@@ -270,7 +270,8 @@ const handleRequestRemoval = async (request: AppFormRequest): Promise<Response> 
     await setFlash(request, { key: "removalAsked" });
     return c.redirect(`/app/removals/${requested.value.id}`, 303);
   }
-  return requested.code === "invalid_request" ? renderError("notes", removals.badNotes) : c.redirect("/app/removals", 303); // that page explains why
+  // The removals page explains why the request was refused.
+  return requested.code === "invalid_request" ? renderError("notes", removals.badNotes) : c.redirect("/app/removals", 303);
 };
 
 const removalNotFoundPage = (request: AppRequest): Promise<Response> => {
@@ -288,7 +289,8 @@ const downloadAffidavit = async (request: AppRequest): Promise<Response> => {
   const { c, services, person } = request;
   const id = parseRemovalId(c.req.param("id") ?? "");
   const file = await getAffidavit(services, person, id);
-  if (!file.ok) return file.code === "not_found" ? removalNotFoundPage(request) : c.redirect(`/app/removals/${id}`, 303); // that page shows when it is available
+  // The removal's page shows when the affidavit will be available.
+  if (!file.ok) return file.code === "not_found" ? removalNotFoundPage(request) : c.redirect(`/app/removals/${id}`, 303);
   c.header("Content-Disposition", `attachment; filename="affidavit-${id}.pdf"`);
   return c.body(file.value, 200, { "Content-Type": "application/pdf" });
 };
@@ -301,7 +303,8 @@ const redirectToUpgrade = async (request: AppRequest): Promise<Response> => {
   if (limitResponse !== null) return limitResponse;
   const payment = await createPaymentSession(services, session, "white_glove");
   if (payment.ok) return c.redirect(payment.value, 303);
-  return payment.code === "billing_unavailable" ? renderStorageUnavailable(c) : c.redirect("/app/removals", 303); // that page says that upgrades are unavailable
+  // The removals page says that upgrades are unavailable.
+  return payment.code === "billing_unavailable" ? renderStorageUnavailable(c) : c.redirect("/app/removals", 303);
 };
 
 export const registerRemovalRoutes = (pages: Hono<AppEnv>): void => {

@@ -75,8 +75,8 @@ const timelineEventNames: Readonly<Partial<Record<DomainEventType, keyof AppMess
 };
 
 /**
- * Lists the share's audit entries and the last update sent to the business. Updates have no audit entry for the share, because the log
- * records them for the contact details.
+ * Lists the share's audit entries and the last update sent to the business. Sending an update writes no audit entry about the share. The
+ * audit log records the change to the contact details instead.
  */
 const listTimelineEvents = ({
   history,
@@ -468,11 +468,12 @@ const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fie
       code,
       appNoticePage(request, request.messages.unavailable, request.messages.unavailableAdvice, share.business.name),
     );
-  return c.redirect(code === "invalid_request" ? `${sharePath(share)}/renew` : sharePath(share), 303); // the share has ended or a value was removed; that page shows this
+  // If the share has ended or a value was deleted, the page after the redirect says so.
+  return c.redirect(code === "invalid_request" ? `${sharePath(share)}/renew` : sharePath(share), 303);
 };
 
 export const registerShareRoutes = (pages: Hono<AppEnv>): void => {
-  pages.get("/shares", (c) => c.redirect("/app", 303)); // the link that agents give to people
+  pages.get("/shares", (c) => c.redirect("/app", 303)); // agents give people this link
   pages.get(
     "/shares/:id",
     authenticatedPage(withShare((request, ownShare, fields) => renderAppPage(request, sharePage(request, ownShare, fields)))),

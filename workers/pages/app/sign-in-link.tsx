@@ -127,6 +127,6 @@ const handleElsewhere = async (c: Context<AppEnv>): Promise<Response> => {
 export const registerSignInLinkRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/sign-in/link", renderLink);
   pages.post("/sign-in/link", handleLink);
-  pages.get("/sign-in/elsewhere", (c) => c.redirect(linkPath, 303)); // for the language links on the page that reports a wrong code
+  pages.get("/sign-in/elsewhere", (c) => c.redirect(linkPath, 303)); // the language links on the page that reports a wrong code lead here
   pages.post("/sign-in/elsewhere", handleElsewhere);
 };

@@ -20,11 +20,11 @@ export const fieldName = (key: ContactKey): string => `${fieldPrefix}${key}`;
 /** Address parts that many people do not have; they may stay blank even if the request marks them as required. */
 export const blankableKeys: ReadonlySet<ContactKey> = new Set(["address_line2", "state"]);
 
-/** Returns the parts of a posted form that are needed to show the same review again. */
+/** Returns the fields of a posted form that are needed to show the same review again. */
 export const parseChoices = (form: FormFields): DecisionChoices =>
   new Map([...form].filter(([name]) => name === "days" || name === "persona" || name.startsWith("group.") || name.startsWith(fieldPrefix)));
 
-/** Removes the typed values, because a cookie must not contain them. */
+/** Removes the values that the person typed, because a cookie must not contain them. */
 export const withoutTypedValues = (choices: DecisionChoices): DecisionChoices =>
   new Map([...choices].filter(([name]) => !name.startsWith(fieldPrefix)));
 

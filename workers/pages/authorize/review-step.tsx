@@ -29,7 +29,7 @@ export interface ReviewStep {
   readonly email: string | null;
   /** The saved fields, and the sign-in address if no email address is saved. */
   readonly fields: ContactFields;
-  /** `fields`, formatted for display. */
+  /** The values of `fields`, formatted for display. */
   readonly shownFields: ContactFields;
   readonly now: Instant;
   /** Active shares with the same business, newest first. */
@@ -61,9 +61,9 @@ const listFieldErrors = ({ view: { messages, language }, errors }: Review): Read
 const fieldId = (key: ContactKey): string => `field-${key}`;
 
 /**
- * Lists the fields of a group that are shown as inputs. Without a signed-in person, no field is. While the person is editing, every field
- * is an input. Otherwise, only typed and missing fields are. A missing field that may stay blank (`blankableKeys`) is an input only if the
- * group has another input.
+ * Lists the fields of a group that are shown as inputs. Without a signed-in person, there are none. While the person is editing, every
+ * field is an input. Otherwise, the inputs are the fields that were typed or have no value. A field without a value that may stay blank
+ * (`blankableKeys`) is an input only if the group has another input.
  */
 const listInputKeys = ({ fields, choices, isEditing, email }: Review, keys: readonly ContactKey[]): readonly ContactKey[] => {
   if (email === null) return [];

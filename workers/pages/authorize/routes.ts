@@ -80,7 +80,7 @@ import type { SheetView } from "./sheet-page.tsx";
 const browserCookie = "svc_ask";
 const browserCookieSeconds = 3_600;
 const choicesCookie = "svc_ticks";
-const maxChoicesLength = 1_200; // in characters; a cookie holds 4,096 bytes, and escaping can triple the length
+const maxChoicesLength = 1_200; // the maximum number of characters; a cookie holds 4,096 bytes, and escaping can triple the length
 
 /** The sheet for one request, browser and person. */
 interface OpenedSheet {
@@ -141,7 +141,7 @@ const findNewEvidence = async (c: Context<AppEnv>, sheet: SheetRequest, signatur
 const saveBrowser = async (c: Context<AppEnv>, browser: SheetBrowser): Promise<void> =>
   setCookie(c, browserCookie, await serializeSheetBrowser(c.var.services, browser), { ...cookieOptions(c), maxAge: browserCookieSeconds });
 
-/** Resolves the request whether or not there is evidence that it came from the business. */
+/** Resolves the request, even without evidence that it came from the business. */
 const resolveSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> => {
   const { services } = c.var;
   const parsed = authorizeQuerySchema.safeParse(
@@ -387,7 +387,7 @@ export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
   pages.use(allowOpener);
   pages.get("/", rateLimited("AUTHORIZE_PER_IP"), renderSheet);
   pages.get("/not-now", rateLimited("AUTHORIZE_PER_IP"), renderDeclined);
-  pages.get("/:step", (c) => redirectToSheet(c)); // language links on pages that respond to a form lead here
+  pages.get("/:step", (c) => redirectToSheet(c)); // the language links on a page that responds to a form lead here
   pages.post("/opened", handleOpenerConfirmed);
   pages.post("/email", sheetAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/new-code", sheetAction("AUTH_REQUEST_PER_IP", handleNewCode));

@@ -95,8 +95,8 @@ export const sheetPage = (view: SheetView, content: Child, { error, code }: Shee
 };
 
 /**
- * A link that declines the request. In a window that the business's page opened, the page script closes the window. Otherwise, the link
- * leads back to the business's page if the request allows it.
+ * A link that declines the request. If the business's page opened this window, the page script closes it. Otherwise, the link leads back to
+ * the business's page if the request allows that.
  */
 export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, search, language } }) => (
   <a
@@ -114,7 +114,7 @@ export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request
 
 export const Answers: FC<{ children?: Child }> = ({ children }) => <div class="answer">{children}</div>;
 
-/** Links to the business's verified website, regardless of who made the request. */
+/** Links to the request's origin, which is always a verified website of the business, even if another site made the request. */
 export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages } }) => (
   <a class="btn primary" href={request.origin} rel="noreferrer">
     {messages.goBack}
@@ -122,7 +122,7 @@ export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages 
 );
 
 /**
- * Contains a step that leads to the decision. If only the window that opened the sheet may receive the result, the page script must deliver
+ * Wraps a step that leads to the decision. If only the window that opened the sheet may receive the result, the page script must deliver
  * it. Without scripts, the page then shows a notice instead of the step.
  */
 export const Decision: FC<{ view: SheetView; children?: Child }> = ({ view, children }) => {

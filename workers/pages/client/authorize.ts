@@ -1,12 +1,12 @@
 // Connects the consent sheet to the page that opened it, with messages restricted to the request's origin. The script confirms that the
 // page made the request, and delivers the result. If the opener is closed or does not respond, the script navigates to the return URL.
 // Every form works without the script.
-import "./passkey.ts"; // first, because it shows the passkey form
+import "./passkey.ts"; // imported first, because it shows the passkey form
 
 const sheet = document.querySelector<HTMLElement>("[data-origin]");
 
-const responseTimeoutMs = 1_000; // an open page responds at once
-const clickGuardMs = 500; // a window that just appeared may receive a click meant for the page below
+const responseTimeoutMs = 1_000; // a page that is still open responds immediately
+const clickGuardMs = 500; // when a window has just appeared, a click may be meant for the page below it
 
 if (sheet !== null) {
   const { origin = "", state = "", code } = sheet.dataset;
@@ -85,6 +85,7 @@ if (sheet !== null) {
       else isSent = true;
     });
   addEventListener("pageshow", ({ persisted }) => {
-    if (persisted) location.replace(location.href); // after Back, the page may be outdated; this GET does not resend a form
+    // After the Back button, the page may be outdated. Reloading it with GET does not resend a form.
+    if (persisted) location.replace(location.href);
   });
 }

@@ -11,10 +11,10 @@ navigation?.addEventListener("click", ({ target }) => {
 const links = [...document.querySelectorAll<HTMLAnchorElement>(".toc a")];
 const parts = links.flatMap((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))) ?? []);
 
-/** In pixels from the top of the window. The reader's section is the last one whose heading is above this line. */
+/** The reading line, in pixels from the top of the window. The current section is the last one whose heading is above this line. */
 const readingLine = 160;
 
-/** Marks the last section that begins above the reading line. At the top of the page, marks the first one, and at the end, the last one. */
+/** Marks the link to the current section. At the top of the page, this is the first section. At the end of the page, it is the last one. */
 const markPartInView = (): void => {
   const isAtEnd = window.scrollY > 0 && window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2;
   const current = isAtEnd ? parts.at(-1) : (parts.findLast((part) => part.getBoundingClientRect().top <= readingLine) ?? parts[0]);

@@ -7,7 +7,7 @@ import { addIcons } from "./live/add-icons.ts";
 const pollIntervalMs = 5_000;
 const maxPollingMs = 10 * 60_000;
 
-/** Replaces the element with its newest state. Returns false if it can no longer be updated. */
+/** Replaces the element with its newest version. Returns false if it can no longer be updated. */
 const refresh = async (id: string): Promise<boolean> => {
   const response = await fetch(location.href, { credentials: "same-origin" });
   if (!response.ok || response.redirected) return false;
@@ -15,7 +15,7 @@ const refresh = async (id: string): Promise<boolean> => {
   const fresh = newest.getElementById(id);
   const old = document.getElementById(id);
   if (fresh === null || old === null) return false;
-  // An element that contains the keyboard focus is not replaced, because the focus would be lost.
+  // Do not replace an element that contains the keyboard focus, because the focus would be lost.
   if (old.contains(document.activeElement) || fresh.innerHTML === old.innerHTML) return true;
   addIcons(newest);
   old.replaceWith(fresh);

@@ -29,7 +29,7 @@ const submitCredential = async (): Promise<void> => {
     field.value = JSON.stringify((credential as PublicKeyCredential).toJSON());
     field.form?.submit();
   } catch {
-    failureMessage.hidden = false; // the person canceled, or the device has no passkey; the button tries again
+    failureMessage.hidden = false; // the person canceled, or the device has no passkey; clicking the button tries again
   }
   isPending = false;
 };
@@ -37,4 +37,4 @@ const submitCredential = async (): Promise<void> => {
 prompt?.querySelector("button")?.addEventListener("click", () => void submitCredential());
 void submitCredential();
 
-export {}; // makes this file a module, so its names do not clash with those of other scripts
+export {}; // turns this file into a module, so that its names do not clash with those of other scripts

@@ -66,7 +66,7 @@ const isCanonicalJson = (text: string): boolean => {
   try {
     return toCanonicalJson(JSON.parse(text) as Json) === text;
   } catch {
-    return false; // not JSON, or JSON that has no canonical form
+    return false; // the text is not JSON, or is JSON that has no canonical form
   }
 };
 
@@ -87,12 +87,13 @@ const checkPage = async (): Promise<void> => {
   // Browsers provide `crypto.subtle` only over HTTPS and on localhost.
   if (globalThis.crypto?.subtle === undefined) return showOutcome(item, "incomplete", messages.unable);
   const mismatch = await findMismatch(messages);
-  item.dataset.fingerprintCheck = mismatch === null ? "match" : "mismatch"; // for programs; the wording and the layout may change
+  // Programs read this attribute, because the wording and the layout of the page may change.
+  item.dataset.fingerprintCheck = mismatch === null ? "match" : "mismatch";
   if (mismatch === null) showOutcome(item, "pass");
   else showOutcome(item, "fail", `${messages.fail}. ${mismatch}`);
 };
 
-// Checks run one after another. Every change to the page's text starts another check.
+// Checks run one at a time. Every change to the page's text starts another check.
 let lastCheck = checkPage();
 const observer = new MutationObserver((changes) => {
   const list = document.querySelector("#checks");

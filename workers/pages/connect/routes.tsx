@@ -156,7 +156,8 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
     isClientConnected(services, session, view.request),
     listAgentTokens(services, session),
   ]);
-  const own = tokens.filter(({ principalId }) => principalId === session.userId); // a business's list includes the tokens of all members
+  // The list of a business includes the tokens of all its members.
+  const own = tokens.filter(({ principalId }) => principalId === session.userId);
   const tokensAtLimit = own.length < maxActiveTokens ? [] : own;
   return renderConnectPage(
     c,
@@ -209,7 +210,7 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
   return redirectToConnect(c);
 };
 
-/** Revokes one of the user's tokens, so that the user is below the limit again. */
+/** Revokes one of the user's tokens, which brings the user below the token limit. */
 const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectFormRequest): Promise<Response> => {
   if (session === null) return redirectToConnect(c);
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");

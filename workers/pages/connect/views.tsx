@@ -44,12 +44,12 @@ const getClientName = ({ request: { client, redirectUri }, messages }: Pick<Conn
 
 interface ClientIdentityProps {
   readonly messages: ConnectMessages;
-  /** Shown in place of a missing name, together with `host`. */
+  /** Shown instead of the name if the client has none. `host` is shown with it. */
   readonly nameless: Child;
   readonly name: string | null;
   /** The host that vouches for the name; null if none does. */
   readonly vouchingHost: string | null;
-  /** The host that receives, or received, access. */
+  /** The host that receives access or, for an ended connection, received it. */
   readonly host: string;
   readonly children?: Child;
 }
@@ -383,6 +383,6 @@ const endedConnectionPage = (view: EndConnectionView, title: string, advice: str
 
 export const endedPage = (view: EndConnectionView): Page => endedConnectionPage(view, view.messages.ended, view.messages.endedAdvice);
 
-/** Shown for a link that was already used, and for a connection that ended in a different way. */
+/** Shown if the link was already used, or if the connection ended in another way. */
 export const alreadyEndedPage = (view: EndConnectionView): Page =>
   endedConnectionPage(view, view.messages.alreadyEnded, view.messages.alreadyEndedAdvice);

@@ -142,7 +142,7 @@ export interface SchemaMember {
   readonly required: boolean;
 }
 
-/** Lists the members of an object, or of the objects in a list. Empty for other types. */
+/** Lists the members of an object, or of the objects in a list. Returns an empty list for other types. */
 export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember[] => {
   const { schema: own } = resolveNullable(document, schema);
   if (own.type === "array" && own.items !== undefined) return listMembers(document, own.items);
@@ -179,7 +179,7 @@ export const getPayloadSchema = (document: ApiDocument, schema: Schema): Schema 
   return properties?.data !== undefined && properties.request_id !== undefined ? properties.data : schema;
 };
 
-const maxLineWidth = 64; // characters; most example lines then fit next to the table of contents
+const maxLineWidth = 64; // the maximum number of characters per line; at this width, most examples fit next to the table of contents
 
 /** Formats JSON for people. A value that fits on one line is not split. */
 export const formatJson = (value: unknown, indent = ""): string => {
@@ -225,7 +225,7 @@ export const buildCurlCommand = (document: ApiDocument, operation: Operation): s
   const needsSession = operation.security.some((scheme) => "session" in scheme);
   const parts = [
     `curl ${shellQuote(`${document.servers[0]?.url ?? ""}${buildExamplePath(document, operation)}${buildExampleQuery(document, operation)}`)}`,
-    // -X is omitted if it would repeat curl's default, which is POST with data and GET without.
+    // Omit -X if it would repeat curl's default: POST for a request with a body, otherwise GET.
     ...(operation.method === (body === undefined ? "GET" : "POST") ? [] : [`-X ${operation.method}`]),
     ...(needsKey ? ['-H "Authorization: Bearer $SVC_API_KEY"'] : []),
     ...(needsSession ? ['--cookie "__Host-svc_session=$SVC_SESSION"'] : []),

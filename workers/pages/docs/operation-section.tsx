@@ -73,7 +73,7 @@ const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?:
   );
 };
 
-const maxSchemaDepth = 6; // the API's schemas nest three deep; the limit only stops a recursive schema
+const maxSchemaDepth = 6; // the API's schemas are at most three levels deep; the limit only stops a recursive schema
 
 /**
  * Lists the members of an object, with nested members collapsed. Inputs mark the members that are required, and outputs mark those that may
@@ -251,7 +251,7 @@ export const OperationDescription: FC<{ operation: Operation }> = ({ operation }
   </>
 );
 
-/** Lists the members of an event's `data`; empty if it does not have any. */
+/** Lists the members of an event's `data`. Returns an empty list if `data` has no members. */
 const listEventValues = (document: ApiDocument, body: Schema): SchemaMember[] => {
   const data = listMembers(document, body).find(({ name }) => name === "data");
   return data === undefined ? [] : listMembers(document, data.schema);

@@ -99,7 +99,7 @@ const DocsNavigation: FC<NavigationProps> = ({ document, current, sections }) =>
     { heading: "API reference", links: document.tags.map(({ name }) => [toGroupPath(name), toTitle(name)] as const) },
   ];
   return (
-    // The navigation can receive focus, so that people can scroll it with the keyboard.
+    // The navigation can receive the keyboard focus, so that people can scroll it with the keyboard.
     <nav class="docs-nav" id="docs-nav" popover="auto" aria-label="Documentation" tabindex={0}>
       <ul aria-label="Start">
         <li>

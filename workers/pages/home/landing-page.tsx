@@ -95,7 +95,7 @@ const CheckForm: FC<{ landing: LandingContext }> = ({ landing }) => {
   );
 };
 
-/** The content of the example, with a fictional business and fingerprint. */
+/** The values that the example certificate shows. The business and the fingerprint are fictional. */
 const example = {
   business: "Acme Solar LLC",
   recordedAt: Date.UTC(2026, 10, 25, 22, 45),
@@ -399,7 +399,7 @@ export const startWithdrawalPage = (
           />
         </Section>
         <Section name="with-email" heading={messages.withEmail}>
-          {/* The first step of signing in. The response is the same for every address, so it does not reveal who has an account. */}
+          {/* Requests a sign-in code. The response is the same for every address, so it does not reveal who has an account. */}
           <form method="post" action={withLanguage("/withdraw", selectedLanguage)} class="stack">
             <EmailField
               id="email"

@@ -92,7 +92,9 @@ const redirectToCertificate = (c: Context<AppEnv>, buildPage: LandingPageBuilder
   return c.redirect(`${getOtherOrigin(c, "verifyUrl")}/c/${certId}${language === null ? "" : `?lang=${language}`}${fragment}`, 303);
 };
 
-/** Returns the origin that serves the given surface, or an empty string if the requested host serves it. */
+/**
+ * Returns the origin of the host that serves these pages (`verifyUrl` or `appUrl`), or an empty string if the requested host serves them.
+ */
 const getOtherOrigin = ({ req, var: { services } }: Context<AppEnv>, surface: "verifyUrl" | "appUrl"): string => {
   const { environment, [surface]: url } = services.config;
   return environment === "development" || new URL(url).host === new URL(req.url).host ? "" : new URL(url).origin;

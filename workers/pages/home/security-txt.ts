@@ -6,7 +6,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { failure } from "../../http/envelope.ts";
 
 const securityTxtPath = "/.well-known/security.txt";
-const validityDays = 180; // the RFC recommends less than a year
+const validityDays = 180; // RFC 9116 recommends an expiry date less than a year in the future
 
 export const registerSecurityTxtRoutes = (app: Hono<AppEnv>, { securityContact, baseUrl }: Config): void => {
   app.get(securityTxtPath, (c) => {

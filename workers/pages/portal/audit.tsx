@@ -29,7 +29,7 @@ import type { PortalRequest } from "./portal-request.ts";
 const auditMessages = messages.audit;
 const auditPath = "/portal/audit";
 const entriesPerPage = 50;
-const maxIdLength = 80; // longer than any ID
+const maxIdLength = 80; // every ID is shorter than this
 
 /** Describes who caused the entry. A member or a key that no longer exists is described without a name. */
 const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members, keys, originDomains }: AuditEntryPage): string => {

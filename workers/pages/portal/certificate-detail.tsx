@@ -138,7 +138,7 @@ const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certifica
   );
 };
 
-/** Field names as shown to members. A key without a name is shown as it was sent. */
+/** The field names that members see. A key that is not listed is shown as the form sent it. */
 const certificateFieldNames: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), certificateMessages.fields);
 const fieldName = (key: string): Child => certificateFieldNames[key] ?? <VerbatimText text={key} />;
 

@@ -44,7 +44,7 @@ const certificatesPath = "/portal/certificates";
 const certificatesPerPage = 25;
 const maxPage = 10_000;
 const maxExportedRows = 10_000;
-const exportBatchSize = 500; // rows read and sent at a time, a few hundred kilobytes
+const exportBatchSize = 500; // the export reads and sends this many rows at a time, a few hundred kilobytes
 
 type CertificateFilter = {
   readonly status: "active" | "revoked" | null;
@@ -138,7 +138,7 @@ const StatusTabs: FC<{ filter: CertificateFilter; counts: ListViews["counts"] }>
   );
 };
 
-/** A menu of the saved views, and the forms that save and remove one. */
+/** A menu with the saved views, a form that saves the current filter as a view, and a form that removes a view. */
 const SavedViews: FC<{ filter: CertificateFilter; saved: readonly SavedView[] }> = ({ filter, saved }) => {
   const { error } = useContext(FormContext);
   const { pathInMode } = usePortalRequest();
@@ -445,7 +445,7 @@ const renderCertificateList = async (request: PortalRequest): Promise<Response> 
   const filter = parseFilter((name) => req.query(name));
   const page = parsePageNumber(req.query("page"));
   const canonicalPath = listPath(filter, page);
-  // The filter form also submits its empty fields. This redirect removes them from the URL.
+  // The browser also submits the empty fields of the filter form. This redirect removes them from the URL.
   const hasExtraParameters = new URL(req.url).searchParams.size > new URL(canonicalPath, req.url).searchParams.size;
   return hasExtraParameters ? redirectTo(request, canonicalPath) : renderFilteredList(request, filter, page);
 };

@@ -30,11 +30,11 @@ type Side = "up" | "down";
 interface PlotProps {
   readonly label: string;
   readonly figures: readonly ChartPoint[];
-  /** The counts to draw. If there are two, they are stacked. */
+  /** The counts to draw for each period. If there are two, their bars are stacked. */
   readonly sides: readonly Side[];
   readonly describe: (point: ChartPoint, side: Side) => string;
   readonly isLow?: boolean;
-  /** The label under each bar; empty for most of them. */
+  /** The label under each bar. Most bars have an empty label. */
   readonly axis?: readonly string[];
 }
 
@@ -91,7 +91,7 @@ const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, a
 };
 
 /**
- * Formats for the start of a period: `shown` in the table, and `axis` below the chart. `iso` is an example of the ISO time in the export
+ * How to format the start of a period: `shown` in the table, and `axis` below the chart. `iso` is an example of the ISO time in the export
  * and in `datetime`; only its length is used.
  */
 const timeUnits = {
@@ -106,7 +106,7 @@ const timeUnits = {
   Record<string, { readonly shown: Intl.DateTimeFormatOptions; readonly axis: Intl.DateTimeFormatOptions; readonly iso: string }>
 >;
 
-/** The name, the time unit and the CSV header of a chart. The chart's page and its export use them. */
+/** The name, time unit and CSV header of a chart. Both the chart's page and its export use them. */
 export interface ChartDefinition {
   readonly name: Exclude<ListExport["list"], "certificates">;
   readonly unit: keyof typeof timeUnits;

@@ -24,7 +24,7 @@ import {
 import { createRequiredContext, DataTable, TokenForm, type ColumnKind, type PostFormProps } from "../shared/signed-in-components.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
 
-export const language = "en"; // the portal is available in English only
+export const language = "en"; // the portal exists in English only
 export const messages = portalMessages[language];
 const { copy } = createPageContext(language).messages;
 
@@ -41,7 +41,7 @@ export const LabeledCopyButton: FC<{ of: string; label: string }> = ({ of, label
 const { Provider: PortalRequestProvider, use: usePortalRequest } = createRequiredContext<PortalRequest>("portal");
 export { PortalRequestProvider, usePortalRequest };
 
-/** The posted form to which the page responds: its values, and why it was refused. */
+/** The form to which the page responds: the posted values, and why the form was refused. */
 export const FormContext = createContext<{ readonly form?: FormFields | undefined; readonly error?: FormError | undefined }>({});
 
 /** Returns why the member may not use a form for `requiredRole`, or null if they may. */
@@ -73,15 +73,15 @@ export const PostForm: FC<PortalFormProps> = ({ action, requiredRole, ...form })
   );
 };
 
-/** Makes a form idempotent: submitting it twice creates only one record. */
+/** A hidden field that makes a form idempotent. Submitting the form twice creates only one record. */
 export const IdempotencyField: FC = () => <input type="hidden" name="once" value={toHex(usePortalRequest().services.random(16))} />;
 
 interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValues" | "requiredRole"> {
   readonly label: string;
-  /** The name of the item to which the action applies, for screen readers. */
+  /** The name of the item that the button acts on, for screen readers. */
   readonly of?: string;
   readonly icon?: IconName;
-  /** Defaults to a small secondary button. */
+  /** The style of the button. The default is `small`. */
   readonly look?: keyof typeof buttonClasses;
 }
 
@@ -92,7 +92,7 @@ const buttonClasses = {
   danger: "btn sm danger",
   bare: "btn bare sm",
   link: "link",
-  /** For a button in a `dropdown`, which styles its buttons itself. */
+  /** For a button in a `dropdown`. The dropdown's own styles apply to it. */
   menu: undefined,
 } as const;
 
@@ -118,7 +118,7 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: Child;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
-  /** The initial value. A page that responds to a form shows the form's value instead. */
+  /** The initial value. If the page responds to a form, the field shows the posted value instead. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
   readonly isOptional?: boolean;
@@ -171,7 +171,7 @@ export const SelectField: FC<SelectFieldProps> = ({ name, label, options, hint, 
   );
 };
 
-/** A page that responds to a form uses the form's value instead of `checked`. */
+/** Whether the box is initially checked. If the page responds to a form, the posted value applies instead. */
 export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; checked?: boolean }> = ({ name, label, hint, checked }) => {
   const { form } = useContext(FormContext);
   const id = name.replace(".", "-");
@@ -393,7 +393,7 @@ export const NoMatchMessage: FC<{ path: string }> = ({ path }) => (
 const toneIcons = { good: "circle-check", caution: "clock", bad: "circle-x", info: "info", plain: "circle-minus" } as const;
 export type Tone = keyof typeof toneIcons;
 
-/** A status. The tone determines the icon, unless an icon is given. */
+/** Shows a status. The tone determines the icon, unless an icon is given. */
 export const StatusLabel: FC<{ tone: Tone; text: string; icon?: IconName }> = ({ tone, text, icon = toneIcons[tone] }) => (
   <StatusBadge tone={tone} icon={icon} text={text} />
 );

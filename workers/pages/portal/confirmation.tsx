@@ -16,14 +16,14 @@ interface Confirmation {
   /** The parent page, or all ancestors of this page, outermost first. */
   readonly parent: Breadcrumb | readonly Breadcrumb[];
   readonly question: string;
-  /** What the question is about, for example the name of a key. */
+  /** What the question is about, such as the name of a key. */
   readonly subject?: Child;
   readonly consequences: readonly (readonly [icon: IconName, text: string])[];
   readonly action: string;
   readonly confirmLabel: string;
   /** The label of the link back to the parent page, such as "Keep key". */
   readonly cancelLabel: string;
-  /** Set if the action deletes nothing. Its button is then not red. */
+  /** Set to "primary" if the action deletes nothing. Otherwise, its button is red. */
   readonly look?: "primary";
   readonly hiddenValues?: Readonly<Record<string, string>>;
 }

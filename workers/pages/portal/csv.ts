@@ -12,7 +12,7 @@ const formulaPattern = /(^|[,;|\t-\r\u0085\u2028\u2029])([\s"']*)(?=[=+\-@＝＋
 
 const escapeCell = (text: string): string => `"${text.replaceAll(formulaPattern, "$1$2'").replaceAll('"', '""')}"`;
 
-const byteOrderMark = "\ufeff"; // without it, some spreadsheets read UTF-8 as another encoding
+const byteOrderMark = "\ufeff"; // without this mark, some spreadsheets read UTF-8 as another encoding
 
 type CsvRows = readonly (readonly string[])[];
 

@@ -120,7 +120,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
   });
 };
 
-/** The certificate, recipients or share to which an acknowledgment applies. */
+/** The record that an acknowledgment is for: a certificate, some of its recipients, or a share. */
 type CeaseObligation = {
   readonly ceaseBy: Instant;
   readonly acknowledgedAt: Instant | null;
@@ -241,7 +241,8 @@ const handleAcknowledge = async (request: PortalFormRequest): Promise<Response> 
         ? await acknowledgeEntityWithdrawals(services, reader, actor, obligation.id, { ...details, entities: obligation.recipients })
         : await acknowledgeWithdrawal(services, reader, actor, obligation.id, details);
   if (acknowledged.ok) return redirectTo(request, "/portal/deadlines", "acknowledged");
-  if (acknowledged.code === "cease_not_open") return redirectTo(request, `/portal/deadlines/${obligation.id}`); // another member confirmed it first, as that page shows
+  // Another member confirmed first, and the page after the redirect says so.
+  if (acknowledged.code === "cease_not_open") return redirectTo(request, `/portal/deadlines/${obligation.id}`);
   return renderAcknowledgeForm(request, obligation, { code: acknowledged.code, field: null, text: messages.again });
 };
 

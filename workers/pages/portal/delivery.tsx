@@ -222,7 +222,8 @@ interface DeliveryView {
 
 const renderOpenedDelivery = (request: PortalRequest, opened: OpenedDelivery, { error, called }: DeliveryView = {}): Promise<Response> => {
   const { delivery, endpoint, event, attempts, isWithheld } = opened;
-  const position = Number(request.c.req.query("attempt") ?? attempts.length); // 1 is the oldest
+  // Position 1 is the oldest attempt, and `attempts` is sorted newest first.
+  const position = Number(request.c.req.query("attempt") ?? attempts.length);
   const shown: OpenedAttempt | undefined = attempts[attempts.length - position] ?? attempts[0];
   const path = pathOf(delivery);
   return renderMemberPage(request, {

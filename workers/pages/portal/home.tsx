@@ -20,7 +20,7 @@ const homeMessages = messages.home;
 type Setup = Awaited<ReturnType<typeof getSetupSteps>>;
 
 interface StepAction {
-  /** A page of the portal, or the URL of a public page. */
+  /** The path of a portal page, or the URL of a public page. */
   readonly to: string;
   readonly text: string;
   readonly isPublic?: true;
@@ -30,7 +30,7 @@ interface StepAction {
 
 interface SetupStep {
   readonly title: string;
-  /** The page that the title links to. The title of the next step and of a blocked step is not a link. */
+  /** The page that the title links to. If the step is next or blocked, its title is not a link. */
   readonly path: string;
   readonly state: "done" | "open" | "blocked";
   readonly text: Child;

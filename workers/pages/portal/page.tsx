@@ -16,7 +16,7 @@ import type { FormError, PortalRequest } from "./portal-request.ts";
 
 interface RefusalDetails {
   readonly error?: FormError | undefined;
-  /** The refusal code of the response. Defaults to the error's code. */
+  /** The refusal code for the HTTP status and the log. Defaults to the error's code. */
   readonly code?: RefusalCode | undefined;
 }
 
@@ -33,7 +33,7 @@ interface MemberPage extends RefusalDetails {
   readonly tab: Tab | null;
   /** Defaults to the name of the tab. */
   readonly title?: string;
-  /** The heading, if it contains more than the title, for example an ID in a monospaced font. */
+  /** The heading, if it differs from the title, for example because it shows an ID in a monospaced font. */
   readonly heading?: Child;
   readonly status?: Child;
   readonly intro?: Child;
@@ -47,7 +47,7 @@ interface MemberPage extends RefusalDetails {
   readonly hasLiveUpdates?: boolean;
   /** Set if the page prompts for a passkey. The page then does not load the script for copy buttons. */
   readonly script?: "passkey.js";
-  /** Set for accounts whose pages cannot be opened, so there is nothing to navigate to. */
+  /** Set for an account whose pages cannot be opened. The navigation would lead nowhere. */
   readonly hidesNavigation?: true;
 }
 

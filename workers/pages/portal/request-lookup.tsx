@@ -58,7 +58,7 @@ const RefusedRequestCard: FC<{ id: string; request: RefusedRequest }> = ({ id, r
   );
 };
 
-/** A GET form, so that its result can be reloaded and shared. This is safe because a request ID does not identify a person. */
+/** The form uses GET, so that its result can be reloaded and shared. This is safe because a request ID does not identify a person. */
 const LookupForm: FC<{ typed: string | null }> = ({ typed }) => (
   <form class="card" method="get" action={usePortalRequest().pathInMode("/portal/requests")}>
     <div class="body">

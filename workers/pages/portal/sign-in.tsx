@@ -69,7 +69,7 @@ export const renderStep = (
     ),
   });
 
-/** Sends people to their own account, because this page is for businesses. */
+/** Links to the app, for people who do not represent a business. */
 const PersonLink: FC = () => (
   <p class="small quiet">
     {signInMessages.person} <a href="/app">{signInMessages.personLink}</a>

@@ -58,7 +58,10 @@ const MemberActions: FC<{ member: Member; isSelf: boolean }> = ({ member: { id, 
   );
 };
 
-/** Returns the only owner who has joined, if there is exactly one. That owner may neither leave nor become a member. */
+/**
+ * Returns the business's only owner, or undefined if several owners have joined. The only owner may neither leave nor become an ordinary
+ * member.
+ */
 const findOnlyOwner = (members: readonly Member[]): Member | undefined => {
   const owners = members.filter(({ role, invitedUntil }) => role === "owner" && invitedUntil === null);
   return owners.length === 1 ? owners[0] : undefined;

@@ -29,7 +29,7 @@ const getTimeFormats = once(() => ({
 interface RecentTimeProps {
   readonly at: Instant;
   readonly precision?: "minutes" | "seconds";
-  /** True to show the day even if it is today. */
+  /** True if the day is shown even for a time today. */
   readonly withDay?: boolean;
   /** Text after the time, such as the time zone if no heading states it. */
   readonly suffix?: string;

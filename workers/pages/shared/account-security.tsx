@@ -20,9 +20,9 @@ import type { PostFormProps } from "./signed-in-components.tsx";
 import type { SignedInRequest } from "./signed-in-handlers.ts";
 
 interface ItemFormProps {
-  /** The path that the item's form is posted to, with the item's ID. */
+  /** The path to which the form of the item is posted. It contains the item's ID. */
   readonly action: string;
-  /** The form component of the pages that show the list. */
+  /** The form component to use on the page that shows the list. */
   readonly Form: FC<PostFormProps>;
 }
 

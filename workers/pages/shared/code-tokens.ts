@@ -9,7 +9,10 @@ export interface CodeToken {
   readonly text: string;
 }
 
-/** The source of each kind's regular expression. If two match at the same position, `c` takes precedence over `s`, and `s` over `k`. */
+/**
+ * The regular expressions for each kind of part, as source text. If two match at the same position, `c` takes precedence over `s`, and `s`
+ * over `k`.
+ */
 interface Patterns {
   readonly c?: string;
   readonly s: string;

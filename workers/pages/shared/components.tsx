@@ -14,7 +14,7 @@ import { languageInfo, type Language } from "./language.ts";
 export interface PageContext {
   readonly language: Language;
   readonly messages: PublicMessages;
-  /** Set if the reader selected the language; links and forms then keep it. */
+  /** Set if the reader selected the language explicitly. Links and forms then keep it in their URLs. */
   readonly selectedLanguage: Language | null;
 }
 
@@ -27,7 +27,7 @@ export const createPageContext = (language: Language, selectedLanguage: Language
 /** Adds the language that the reader selected to a path. */
 export const withLanguage = (path: string, selected: Language | null): string => (selected === null ? path : `${path}?lang=${selected}`);
 
-/** Provided by `renderPage` (layout.tsx). */
+/** The context that `renderPage` (layout.tsx) provides to every component. */
 export const PageContextScope = createContext(createPageContext("en"));
 export const usePageContext = (): PageContext => useContext(PageContextScope);
 
@@ -179,7 +179,7 @@ export const Timestamp: FC<{ at: Instant; bound?: string | undefined }> = ({ at,
 /** Shows a day, for example "4 March 2026", for a deadline at the end of that day. */
 export const Day: FC<{ at: Instant }> = ({ at }) => <time datetime={toIso(at)}>{formatDay(usePageContext().language, at)}</time>;
 
-const hashGroupLength = 8; // 64 characters make eight groups, and each group fits on the narrowest screen
+const hashGroupLength = 8; // a hash of 64 characters makes eight groups, and one group fits on the narrowest screen
 
 /** Shows a hash or ID that wraps between groups but is copied without spaces. */
 export const Hash: FC<{ value: string; id?: string; bound?: string }> = ({ value, id, bound }) => (
@@ -318,7 +318,7 @@ export const TimelineEntry: FC<{
   text: Child;
   at: Instant | null;
   bound?: string | undefined;
-  /** True if the page script waits for this entry. */
+  /** True if the page script waits for this event to happen. */
   isPending?: boolean;
   children?: Child;
 }> = (event) => (
@@ -337,7 +337,7 @@ export const TimelineEntry: FC<{
   </li>
 );
 
-/** A row of a `dl`. */
+/** A name and its value, as a row of a `dl`. */
 export const DescriptionRow: FC<{ name: Child; children?: Child }> = ({ name, children }) => (
   <div>
     <dt>{name}</dt>

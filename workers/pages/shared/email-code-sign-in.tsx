@@ -145,7 +145,7 @@ interface EmailCodeStepProps {
   readonly isResent: boolean;
   /** Reminds the person what the code is for. */
   readonly context?: Child;
-  /** The control that declines the request, shown beside the button that continues. */
+  /** The link or button that declines the request. It is next to the button that continues. */
   readonly decline: Child;
 }
 

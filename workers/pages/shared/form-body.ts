@@ -1,7 +1,7 @@
 // Parses the URL-encoded body of a posted form.
 import { requestMediaType, readBodyUpTo } from "../../http/body.ts";
 
-const maxFormBytes = 24 * 1_024; // enough for an address, a code or token, and a checkbox for each of 1,000 recipients
+const maxFormBytes = 24 * 1_024; // enough for an address, a code or token, and one checkbox for each of 1,000 recipients
 
 /** Returns null if the body is too large, has a different media type or repeats a field. No form on these pages sends such a body. */
 export const parseFormBody = async (request: Request): Promise<ReadonlyMap<string, string> | null> => {

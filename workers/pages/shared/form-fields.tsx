@@ -22,7 +22,7 @@ export const OptionalLabel: FC<{ text: string }> = ({ text }) => (
 interface TextFieldProps extends FieldProps, Omit<InputProps, "id" | "label"> {
   readonly hintId?: string;
   readonly errorId?: string;
-  /** Set for a field of several lines. */
+  /** The number of lines. If set, the field is a text area. */
   readonly rows?: number | undefined;
 }
 
@@ -147,7 +147,7 @@ export interface ConfirmActionsProps {
   readonly back: string;
   readonly keep: string;
   readonly go: string;
-  /** True if the action deletes something that belongs to the person. */
+  /** True if the action deletes something that belongs to the person. The button is then red. */
   readonly isDangerous?: boolean;
 }
 

@@ -25,7 +25,7 @@ const matchLanguage = (tag: string): Language | null => {
   return languages.find((language) => language.toLowerCase().split("-")[0] === primary) ?? null;
 };
 
-const maxLanguageRanges = 50; // real browsers never send more
+const maxLanguageRanges = 50; // real browsers never send more than this
 
 /** Returns the supported language with the highest weight (RFC 9110, section 12.5.4). The first language listed wins a tie. */
 const parseAcceptLanguage = (header: string): Language | null => {

@@ -38,7 +38,7 @@ export interface Page {
   readonly formActionOrigin?: string;
   /** Allows the page script to fetch the page again. */
   readonly canFetchItself?: true;
-  /** True if the language links keep the other query parameters. */
+  /** True if the language links keep the page's other query parameters. */
   readonly preservesQuery?: true;
 }
 

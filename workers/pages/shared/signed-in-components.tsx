@@ -46,7 +46,7 @@ export const TokenForm: FC<PostFormProps & Pick<SignedInRequest, "formToken">> =
   );
 };
 
-/** States what the reader just did. */
+/** Shows a message about what the reader just did. */
 export const FlashBanner: FC<{ children?: Child }> = ({ children }) => (
   <Notice tone="good" icon="circle-check" title={children} role="status" />
 );
@@ -73,8 +73,8 @@ export const NavigationList: FC<NavigationListProps> = ({ label, class: classes,
 );
 
 /**
- * How a column is shown. On a narrow screen, each row becomes a block: a `corner` column moves to the block's corner, and a `plain` column
- * has no label. `minor` columns are hidden if there is little room.
+ * How a column is shown. On a narrow screen, each row becomes a block: a `corner` column moves to a corner of the block, and a `plain`
+ * column has no label. `minor` columns are hidden if there is little room.
  */
 export type ColumnKind = "corner" | "plain" | "minor" | "number" | "minor number";
 

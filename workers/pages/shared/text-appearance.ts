@@ -20,7 +20,8 @@ const invisiblePattern = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
 const joiningScriptPattern =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}]/u;
 const emojiPattern = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u;
-const selectorBasePattern = /\p{Emoji}|\p{Script=Han}|\p{Script=Mongolian}/u; // digits count as emoji: a keycap is a digit and a selector
+// A keycap emoji is a digit with a selector, so digits count as emoji here.
+const selectorBasePattern = /\p{Emoji}|\p{Script=Han}|\p{Script=Mongolian}/u;
 const isJoiner = (character: string): boolean => character === "\u200c" || character === "\u200d";
 const variationSelectorPattern = /\p{Variation_Selector}/u;
 
@@ -34,7 +35,8 @@ const listInvisibleCharacters = (text: string): InvisibleCharacter[] => {
   let before = "";
   for (const character of text) {
     if (invisiblePattern.test(character)) {
-      if (isOrdinarySpelling(character, before)) continue; // keeps `before`, because an emoji can be followed by a selector and a joiner
+      // Leave `before` unchanged, because an emoji can be followed by both a selector and a joiner.
+      if (isOrdinarySpelling(character, before)) continue;
       const code = `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }

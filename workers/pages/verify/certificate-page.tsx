@@ -182,7 +182,7 @@ const DisclosureSection: CertificateComponent = ({ certificate }) => (
   </Section>
 );
 
-const maxVisibleNames = 12; // readers open the remaining names with one click, and all names are printed
+const maxVisibleNames = 12; // one click shows the remaining names, and a printout contains all of them
 
 type RecipientStatus = "allowed" | "withdrawn" | "declined" | "notAsked";
 

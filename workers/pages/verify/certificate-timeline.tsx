@@ -24,10 +24,10 @@ import { groupEntityWithdrawals, EntityReceiptLink } from "../withdrawal/compone
 interface TimelineItem {
   readonly at: Instant | null;
   readonly text: Child;
-  /** Set if the kind cannot be derived from `at`. */
+  /** The kind of the entry, if it cannot be derived from `at`. */
   readonly kind?: TimelineEntryKind;
   readonly boundMember?: string;
-  /** Shown instead of `at`. */
+  /** Text or a component to show instead of `at`. */
   readonly when?: Child;
   readonly details?: Child;
 }
@@ -117,7 +117,7 @@ const listEntityWithdrawalItems = (
       ),
     };
   });
-  // The business can confirm several recipients at once, so confirmations with the same time share an entry.
+  // A business can confirm several recipients at once. Confirmations with the same time therefore share an entry.
   const acknowledgments = Map.groupBy(certificate.entitiesWithdrawn, ({ acknowledgedAt }) => acknowledgedAt);
   const acknowledged = [...acknowledgments].flatMap(([at, recipients]): TimelineItem[] =>
     at === null ? [] : [{ at, text: messages.withdraw.someAcknowledged, details: <InlineNames of={recipients} /> }],

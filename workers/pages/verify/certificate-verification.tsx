@@ -76,7 +76,7 @@ const LedgerEntry: FC<{ anchor: PublishedAnchor | null | undefined }> = ({ ancho
   return <FormattedMessage text={messages.ledgerText} parts={{ index, date: <Timestamp at={anchor.anchoredAt} /> }} />;
 };
 
-/** The icons for the page script, which shows the one that matches the outcome. */
+/** Icons that the page script needs. It shows the one that matches a check's outcome. */
 const outcomeIcons: readonly (readonly [outcome: string, icon: IconName])[] = [
   ["pass", "circle-check"],
   ["fail", "circle-x"],

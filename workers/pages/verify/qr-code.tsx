@@ -3,7 +3,7 @@
 import encodeQR from "qr";
 import type { FC } from "hono/jsx";
 
-const quietZoneModules = 4; // white margin required by ISO/IEC 18004
+const quietZoneModules = 4; // ISO/IEC 18004 requires this white margin around the code
 
 /** Draws each horizontal run of dark modules as one rectangle, row by row. */
 const buildDarkPath = (rows: readonly (readonly boolean[])[]): string =>
@@ -21,7 +21,7 @@ const buildDarkPath = (rows: readonly (readonly boolean[])[]): string =>
     .join("");
 
 export const QrCode: FC<{ text: string; label: string }> = ({ text, label }) => {
-  // The medium level of error correction is used, so that the code can be scanned even if 15% of a printout is damaged.
+  // The medium level of error correction keeps the code readable even if 15% of a printout is damaged.
   const rows = encodeQR(text, "raw", { ecc: "medium", border: quietZoneModules });
   return (
     <svg class="qr" viewBox={`0 0 ${rows.length} ${rows.length}`} role="img" aria-label={label} shape-rendering="crispEdges">

@@ -43,7 +43,8 @@ const renderCertificate = async (c: Context<AppEnv>): Promise<Response> => {
   if (!opened.ok) return renderCertificateNotFound(c);
   const context = getViewContext(services);
   const view = toPublicView(opened.value.certificate, context);
-  const { subject: _masked, checks: _checks, ...published } = view; // the verifier does not need these members, and the page shows them as text
+  // The verifier does not need these two members, and the page shows them as text.
+  const { subject: _masked, checks: _checks, ...published } = view;
   return renderPage(c, 200, (pageContext) =>
     certificatePage(pageContext, { ...context, page: opened.value, published, trust: buildTrustDocument(getTrustedKeys(services)) }),
   );

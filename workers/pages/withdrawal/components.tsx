@@ -52,12 +52,12 @@ export const WithdrawalEmailForm: FC<EmailFormProps> = ({ certificate, typedValu
   );
 };
 
-/** The submitted choices by field name, so that an error page keeps them. */
+/** The choices in the submitted form, by field name. An error page shows them again. */
 export type PostedChoices = ReadonlyMap<string, string>;
 
 interface RecipientChoiceProps {
   readonly certificate: WithdrawableCertificate;
-  /** Keeps element IDs unique when the page has several forms. */
+  /** Part of each element ID, because a page can have several of these forms. */
   readonly formName: string;
   readonly chosen?: PostedChoices | undefined;
 }
@@ -131,7 +131,7 @@ export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact
     id: <Hash value={certificate.id} bound="cert_id" />,
   };
   if (certificate.subjectErasedAt !== null) {
-    // A form would not help, because the person cannot be verified without stored details.
+    // Show no form, because a person without stored details cannot be verified.
     return (
       <>
         <p>

@@ -111,7 +111,8 @@ const renderWithdrawal = async (c: Context<AppEnv>): Promise<Response> => {
   const certificate = await findCertificate(c);
   if (certificate === null) return renderCertificateNotFound(c);
   if (certificate.status === "revoked") return redirectTo(c, `/c/${certificate.id}/withdrawn`);
-  if (certificate.subjectErasedAt !== null) return redirectTo(c, `/c/${certificate.id}`); // that page shows how to contact the business
+  // The certificate page shows how to contact the business.
+  if (certificate.subjectErasedAt !== null) return redirectTo(c, `/c/${certificate.id}`);
   const { email, token } = await getPendingWithdrawal(c, certificate.id);
   const others = await findOtherCertificates(c, certificate.id);
   if (token !== null && others !== null)
@@ -147,9 +148,9 @@ const handleCodeConfirmation = async (c: Context<AppEnv>, { form, certificate }:
     email,
     code,
     context: findWithdrawalContext(c),
-    scope: "certificate", // if the person has other certificates, the next page asks for the scope before anything is withdrawn
+    scope: "certificate", // if the person has other certificates, nothing is withdrawn yet, and the next page asks for the scope
     entities: parseSelectedEntities(form, certificate),
-    origin: null, // the form handler has already checked it
+    origin: null, // the form handler has already checked the origin
     language: getPageLanguage(c),
   });
   if (!submitted.ok && submitted.code !== "already_revoked") return redirectWithError(c, certificate.id, "failed");

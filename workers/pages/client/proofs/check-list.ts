@@ -1,7 +1,7 @@
 // Shows the outcome of each check on the certificate page, and the verdict that follows from all of them.
 import type { CheckOutcome } from "../../../../verifier/checks.ts";
 
-/** The name of an icon: the outcome of a check, or `genuine` for a verdict whose checks all passed. */
+/** The name of an icon: the outcome of a check, or `genuine` for the verdict that the certificate is genuine. */
 type IconOutcome = CheckOutcome | "genuine";
 
 const itemClasses: Readonly<Record<CheckOutcome, string>> = { pass: "", fail: "bad", incomplete: "wait", skipped: "open" };
@@ -19,7 +19,7 @@ const replaceIcon = (parent: Element, outcome: IconOutcome): void => {
 
 export const findCheckItem = (name: string): HTMLElement | null => document.querySelector(`#checks [data-proof="${name}"]`);
 
-/** Returns null if no check has failed and at least one has no outcome yet. */
+/** Returns the verdict, or null if no check has failed and at least one has no outcome yet. */
 const decideVerdict = (outcomes: readonly (string | undefined)[]): "pass" | "fail" | "incomplete" | null => {
   if (outcomes.includes("fail")) return "fail";
   if (outcomes.includes(undefined)) return null;

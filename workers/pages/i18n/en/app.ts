@@ -62,7 +62,7 @@ export const messages = {
   editDetails: "Edit my details",
   asOfNow: "They’ll see changes you make to these details until sharing ends.",
   emptyValue: "Not filled in",
-  /** The colon between a label and its value, with the space that the language puts before it. */
+  /** The colon between a label and its value. Some languages put a space before it. */
   colon: ":",
   purpose: "What it’s for",
   theirWords: "In their words",
