@@ -25,7 +25,8 @@ export const addShard = (path: string, wanted: string | undefined): ShardId => {
   if (bound.includes(shard)) throw new Error(`${path} already binds shard ${shard}.`);
   const last = [...toml.matchAll(databasePattern)].at(-1);
   if (last === undefined) throw new Error(`${path} binds no database.`);
-  const placeholder = `00000000-0000-4000-8000-db${Buffer.from(shard).toString("hex").padStart(10, "0")}`; // differs for each shard
+  // A valid ID that differs for each shard.
+  const placeholder = `00000000-0000-4000-8000-db${Buffer.from(shard).toString("hex").padStart(10, "0")}`;
   const block = `
 [[d1_databases]]
 binding = "DB_${shard}"

@@ -224,9 +224,9 @@ const measureService = async (bench: Bench): Promise<void> => {
   await floor.runtime.dispose();
 };
 
-const inspectorPort = 9_579; // a port that nothing else uses
+const inspectorPort = 9_579; // the debugger port, which nothing else uses
 
-/** Uses a new runtime, so that memory that other sections allocated does not count. */
+/** Measures in a new runtime, so that the figures do not include memory that other sections allocated. */
 const measureMemory = async (bench: Bench): Promise<void> => {
   const { runtime, url, pid } = await startBenchService(bench, "memory", { inspectorPort });
   const heap = await watchHeap(inspectorPort);
@@ -259,7 +259,7 @@ const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   credentials: (bench) => measureCredentials({ ...bench, samples }),
 };
 
-/** The sections given by --only. By default requests, memory and events, plus growth if --seed is given. */
+/** The sections given by --only. The default is requests, memory and events, plus growth if --seed is given. */
 const selectedSections = (flags.peers ? "peers" : flags.only)?.split(",") ?? [
   "requests",
   "memory",

@@ -64,8 +64,8 @@ export const aptInstall = async (packages: readonly string[]): Promise<boolean> 
 };
 
 /**
- * Installs missing browsers. Throws the error from `findBrowserPath` if a browser is still missing. The headless shell is optional but
- * faster.
+ * Installs missing browsers. Throws the error from `findBrowserPath` if a browser is still missing. The headless shell is optional, but
+ * faster than the full browser.
  */
 export const ensureBrowsers = async (): Promise<void> => {
   if (process.env.CHROMIUM === undefined) {

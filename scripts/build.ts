@@ -22,7 +22,7 @@ const verifierPath = "workers/pages/verifier.gen.ts";
  * and that script references its share script.
  */
 export const releasedDir = "widget/released";
-const signatureVerifierPath = "dist/verify-signature.mjs"; // for webhook receivers; the service does not serve it
+const signatureVerifierPath = "dist/verify-signature.mjs"; // for developers of webhook receivers; the service does not serve this file
 
 /**
  * Static assets bypass the Worker, so its default headers are repeated here. Pages on other origins load the scripts, so the scripts need

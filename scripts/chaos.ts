@@ -12,8 +12,8 @@ import { describeFault, formatRow, insertRow } from "./chaos/results.ts";
 import { ensureDevVars } from "./settings.ts";
 
 const pagePath = "docs/operate/reliability.md";
-const faultMs = 4_000; // longer than the time limit of any database request
-const deadlineMs = 90_000; // some work waits for a minute after a process has died
+const faultMs = 4_000; // longer than the time limit of every database request
+const deadlineMs = 90_000; // after a process has died, some of its work waits for a minute
 const rounds = { before: 2, during: Number.POSITIVE_INFINITY };
 const maxPrinted = 10;
 

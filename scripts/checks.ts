@@ -25,11 +25,11 @@ const listStaticChecks = (): Check[] => [
   { name: "OpenAPI document", command: ["redocly", "lint", "docs/reference/openapi.json"] },
 ];
 
-const maxOutputBytes = 64 * 1_024 ** 2; // more than any check prints
+const maxOutputBytes = 64 * 1_024 ** 2; // no check prints more than this
 
 const quietEnv = {
   REDOCLY_TELEMETRY: "off",
-  REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", // sends no request to the registry
+  REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", // keeps redocly from sending a request to the registry
 };
 
 const runStaticCheck = ({ command: [program, ...args] }: Check): Promise<{ readonly ok: boolean; readonly output: string }> =>

@@ -9,7 +9,7 @@ import { openMonthReplay, type MonthReplay, type ReplayedMonth, type ReplayOptio
 import { openVaultFromVars, seedDemo, seedPeople, type DemoWorld } from "./demo-world.ts";
 import { prepareDatabases, type D1Like, type RuntimeOptions } from "./local-runtime.ts";
 
-const accountAgeMs = 45 * dayMs; // so that the accounts are older than their month of data
+const accountAgeMs = 45 * dayMs; // the accounts must be older than the month of data
 
 const hasCertificates = async (db: D1Like, businessId: string): Promise<boolean> =>
   (await db.prepare("SELECT 1 FROM certificates WHERE business_id = ? LIMIT 1").bind(businessId).first()) !== null;
@@ -18,9 +18,9 @@ const hasDatabases = (stateDir: string): boolean => existsSync(join(stateDir, "v
 
 type DemoDataOptions = ReplayOptions & Pick<RuntimeOptions, "extraShards">;
 
-/** What `prepareDemoData` last wrote to a state folder. */
+/** The record of what `prepareDemoData` last wrote to a state folder. */
 interface Preparation {
-  /** Hash of everything that determines which rows are written, except the month of demo data. */
+  /** A hash of everything that determines which rows are written, except for the month of demo data. */
   readonly digest: string;
   readonly hasMonth: boolean;
 }
@@ -58,7 +58,8 @@ export const prepareDemoData = async (
     opened ??= openMonthReplay(options);
     return opened;
   };
-  if (!isEmpty && !hasDatabases(options.stateDir)) openReplay().catch(() => undefined); // starts while the databases are prepared
+  // Opens the replay while the databases are prepared, to save time.
+  if (!isEmpty && !hasDatabases(options.stateDir)) openReplay().catch(() => undefined);
   try {
     const vault = await openVaultFromVars(options.vars);
     let isUsed = false;

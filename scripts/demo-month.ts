@@ -13,7 +13,7 @@ const bundleReplay = async (bundleDir: string): Promise<void> => {
     entryPoints: ["scripts/demo-month/worker.ts"],
     outfile: join(bundleDir, "index.js"),
     external: ["cloudflare:*", "node:*"],
-    conditions: ["workerd", "worker", "browser"], // the same as wrangler's
+    conditions: ["workerd", "worker", "browser"], // the conditions that wrangler uses
     bundle: true,
     format: "esm",
     target: "es2024",
@@ -65,6 +65,6 @@ export const openMonthReplay = async ({ demoOrigin, ...options }: ReplayOptions)
       close: () => runtime.dispose(),
     };
   } finally {
-    removeBundle(); // the runtime has read it
+    removeBundle(); // the runtime has loaded the bundle and no longer needs it
   }
 };

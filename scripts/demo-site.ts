@@ -12,7 +12,7 @@ export type { DemoSite };
 /** Receivers of the webhook endpoints in the demo data (demo-month/receiver.ts). */
 const receiverPaths: readonly string[] = ["/webhooks/crm", "/webhooks/dialer"];
 
-const maxBytes = 64 * 1_024; // far more than the demo forms send
+const maxBytes = 64 * 1_024; // the demo forms send far less than this
 
 /** Parses the form entries. Returns null if the body exceeds the limit. */
 const parseFormEntries = async (request: IncomingMessage): Promise<[string, string][] | null> => {
@@ -59,7 +59,7 @@ const handleRequest = async (
     response.writeHead(status, headers).end(text);
   };
   if (request.method === "POST" && receiverPaths.includes(pathname)) {
-    request.resume(); // the receiver does nothing with the event
+    request.resume(); // this receiver ignores the event's body
     response.writeHead(200, { "content-type": "application/json" }).end('{"received":true}');
   } else if (request.method === "POST" && pathname === "/thanks") {
     const received = await parseFormEntries(request);
@@ -85,7 +85,8 @@ const handleRequest = async (
 export const startDemoSite = (site: DemoSite, provider: PaymentProviderMock): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer((request, response) => {
-      handleRequest(site, provider, request, response).catch(() => response.destroy()); // the visitor disconnected while sending a form
+      // The visitor disconnected before the form was complete.
+      handleRequest(site, provider, request, response).catch(() => response.destroy());
     });
     server.once("error", reject);
     server.listen(site.port, "127.0.0.1", () => resolve(server));

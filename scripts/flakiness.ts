@@ -1,26 +1,26 @@
 // The rounds of the `flakiness` stress test: dates at calendar boundaries, each with a different random seed. Only core tests and tests
 // inside the runtime run in these rounds, because the clocks of browsers and of complete services cannot be changed.
 const moments = [
-  "2026-12-31T23:59:30Z", // end of the year, the quarter and the half-year ledger
+  "2026-12-31T23:59:30Z", // the end of a year, a quarter and a half-year ledger
   "2027-01-01T00:00:05Z",
-  "2027-01-31T23:59:30Z", // a month of 31 days before one of 28
-  "2027-02-28T23:59:30Z", // the end of February without a leap day
+  "2027-01-31T23:59:30Z", // the end of a month with 31 days, before a month with 28 days
+  "2027-02-28T23:59:30Z", // the end of February in a year without a leap day
   "2027-03-14T06:59:30Z", // daylight saving time starts in New York
   "2027-03-28T00:59:30Z", // daylight saving time starts in Europe
-  "2027-06-30T23:59:30Z", // end of the half-year ledger
-  "2027-07-04T12:00:00Z", // a Sunday that is a holiday
+  "2027-06-30T23:59:30Z", // the end of a half-year ledger
+  "2027-07-04T12:00:00Z", // a holiday on a Sunday
   "2027-10-31T00:59:30Z", // daylight saving time ends in Europe
   "2027-11-07T05:59:30Z", // daylight saving time ends in New York
-  "2027-12-24T23:59:30Z", // a Friday before holidays
-  "2028-02-28T23:59:30Z", // before a leap day
+  "2027-12-24T23:59:30Z", // a Friday before public holidays
+  "2028-02-28T23:59:30Z", // the last seconds before a leap day
   "2028-02-29T12:00:00Z",
-  "2028-02-29T23:59:30Z", // end of a leap day
+  "2028-02-29T23:59:30Z", // the end of a leap day
   "2029-09-29T11:59:45Z", // a Saturday
   "2030-03-17T17:46:39Z", // Unix time passes 1,900,000,000
   "2033-05-18T03:33:15Z", // Unix time passes 2,000,000,000
-  "2036-02-07T06:28:10Z", // 32-bit seconds since 1900 overflow
-  "2038-01-19T03:14:00Z", // signed 32-bit Unix time overflows
-  "2027-08-01T00:14:50Z", // end of a quarter hour
+  "2036-02-07T06:28:10Z", // the number of seconds since 1900 exceeds 32 bits
+  "2038-01-19T03:14:00Z", // the signed 32-bit Unix time overflows
+  "2027-08-01T00:14:50Z", // the end of a quarter of an hour
 ] as const;
 
 export interface FlakinessRound {

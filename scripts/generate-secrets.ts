@@ -38,7 +38,7 @@ interface GeneratedSecret {
   readonly publicParts?: PublicParts;
 }
 
-const keyBytes = 32; // 256 bits, the key size of the strongest cipher used
+const keyBytes = 32; // 256 bits is the key size of the strongest cipher used
 
 const randomKeyBytes = (): Uint8Array<ArrayBuffer> => new Uint8Array(randomBytes(keyBytes));
 const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");

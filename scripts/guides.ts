@@ -67,7 +67,7 @@ const resolveLink = (target: string): string | null => {
   return (servedGuides as readonly (string | undefined)[]).includes(name) ? `/docs/${name}${fragment}` : null;
 };
 
-const maxColumnsOfSmallTable = 4; // tables with more columns stack their cells at a larger screen width
+const maxColumnsOfSmallTable = 4; // a table with more columns stacks its cells even on wider screens
 
 /** Captions of code blocks by their language in Markdown. */
 const languageNames: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildAssets } from "./build.ts";
 
-const version = "2.12.0"; // also appears in docs/guides/agents.md
+const version = "2.12.0"; // docs/guides/agents.md contains this version too
 const folder = resolve("dist/inspector", version);
 
 const run = (command: string, args: readonly string[], settings: Readonly<Record<string, string>> = {}): void => {
@@ -18,5 +18,5 @@ if (!existsSync(join(folder, "node_modules/@modelcontextprotocol/inspector"))) {
   const quietly = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
   run("npm", ["install", "--prefix", folder, ...quietly, `@modelcontextprotocol/inspector@${version}`]);
 }
-await buildAssets(); // the tests need the built assets
+await buildAssets(); // the tests need the built assets, which a fresh clone does not contain
 run("node_modules/.bin/vitest", ["run", "--project=inspector", ...process.argv.slice(2)], { INSPECTOR: folder });

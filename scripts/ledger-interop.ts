@@ -14,7 +14,8 @@ const origin = "ledger.example/ledger/2026h2";
 const { secret, vkey } = noteKeyPair(origin, new Uint8Array(32).fill(11));
 const { vkey: otherVkey } = noteKeyPair(origin, new Uint8Array(32).fill(12));
 const token = "token-of-the-ledger-interop";
-const sizes = [1, 2, 255, 256, 257, 1_000, 65_537]; // sizes around a full tile of the first and of the second level
+// These sizes are around a full tile of the first level (256) and of the second level (65,536).
+const sizes = [1, 2, 255, 256, 257, 1_000, 65_537];
 const buildEntry = (at: number): Uint8Array<ArrayBuffer> => encodeUtf8(`entry ${at}`);
 
 const folder = mkdtempSync(join(tmpdir(), "ledger-interop-"));
@@ -33,7 +34,7 @@ const addEntries = async (from: number, to: number): Promise<void> => {
   }
 };
 
-/** Waits for the checkpoint over exactly `size` entries; the ledger signs at most one checkpoint per second. */
+/** Waits for the checkpoint over exactly `size` entries. The ledger signs at most one checkpoint per second. */
 const waitForCheckpoint = async (size: number): Promise<string> => {
   for (;;) {
     const note = await (await fetch(`${base}/checkpoint`)).text();
@@ -82,7 +83,7 @@ try {
   );
   console.log(result.output.trimEnd());
 
-  // Also checks that Go rejects a different key and a different index. Without these checks, the successes above would prove nothing.
+  // Go must also reject a different key and a different index. Without these checks, the successes above would prove nothing.
   const otherKey = runGo("-url", base, "-vkey", otherVkey);
   expectTrue("Go refuses the checkpoint under another key", !otherKey.ok && otherKey.output.includes("checkpoint:"), otherKey.output);
   const otherIndex = runGo(...common, "-index", "301", "-entry", entryFile);

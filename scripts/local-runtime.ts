@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { getLocalDatabaseId } from "./database-files.ts";
 
-process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // skips the request for the machine's location
+process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // keeps Miniflare from requesting the location of this machine
 process.env.WRANGLER_SEND_METRICS ??= "false";
 process.env.WRANGLER_HIDE_BANNER ??= "true";
 // The runtime has about twenty isolates (the Worker, simulators of D1, KV, queues and assets, and their proxies), and each sizes its heap
@@ -47,7 +47,7 @@ export interface RuntimeOptions {
   readonly extraShards?: readonly string[];
   /** Seeds a migrated database before the service listens. */
   readonly seed?: (db: D1Like, shard: string) => Promise<void>;
-  /** A module to run instead of the bundled Worker. */
+  /** The source of a module to run instead of the bundled Worker. */
   readonly script?: string;
   /** Output folder of `bundleWorker`, if not the default. */
   readonly bundleDir?: string;
@@ -283,7 +283,7 @@ export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed">
         {
           ...worker,
           ...(options.assetsDir !== undefined && { assets: { ...(worker.assets as object), directory: options.assetsDir } }),
-          // A replacement module has no Durable Objects or queues.
+          // A module that replaces the Worker has no Durable Objects or queues.
           ...(options.script !== undefined && { durableObjects: {}, queueProducers: {}, queueConsumers: {} }),
           // The local service does not need these, and each would add one or two isolates.
           cacheAPI: false,

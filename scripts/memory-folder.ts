@@ -2,10 +2,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-const memoryFolder = "/dev/shm"; // exists only on Linux
+const memoryFolder = "/dev/shm"; // this folder exists only on Linux
 const prefix = "svc-tests-";
-const neededBytes = 2 * 1_024 ** 3; // containers often have only 64 MiB, which browsers would fill
-const maxFolderAgeMs = 60 * 60_000; // longer than any run; older folders were left by runs that were killed
+const neededBytes = 2 * 1_024 ** 3; // containers often provide only 64 MiB, which the browsers would fill
+const maxFolderAgeMs = 60 * 60_000; // no run takes this long, so an older folder was left by a run that was killed
 
 /** Returns true if files in the memory folder can be executed. Some tests install commands there and run them. */
 const canExecute = (): boolean => {

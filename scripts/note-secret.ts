@@ -4,7 +4,8 @@ import { fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import { keyKinds, formatSkey, createVerifierKey, formatVkey, type KeyKind } from "../core/ledger/note.ts";
 
-const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex"); // RFC 8410: PrivateKeyInfo of a 32-byte Ed25519 seed
+// The start of an Ed25519 private key in PKCS #8 format (RFC 8410), which the 32-byte seed follows.
+const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 const derivePublicKey = (seed: Uint8Array): Uint8Array<ArrayBuffer> => {
   const secret: KeyObject = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: "der", type: "pkcs8" });

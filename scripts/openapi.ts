@@ -25,4 +25,4 @@ try {
   rmSync(stateDir, { recursive: true, force: true });
 }
 console.log(`Wrote ${committedPath}.`);
-process.exit(0); // the runtime's open handles would keep the process alive
+process.exit(0); // without this, the runtime's open handles would keep the process alive

@@ -17,7 +17,8 @@ const saveForTests = async (): Promise<readonly string[]> => {
   const folder = join("test/releases", version);
   if (existsSync(folder)) return [];
   await buildKit("dist/npm");
-  const { share } = await buildWidget({ outDir: "dist/release" }); // without the deployment's URL, so that it runs on a local service
+  // Built without the deployment's URL, so that the script works with a local service.
+  const { share } = await buildWidget({ outDir: "dist/release" });
   for (const path of [...globSync("dist/npm/*.mjs"), "dist/release/v1/svc.js", `dist/release/v1/svc-share-${share.hash12}.js`])
     cpSync(path, join(folder, basename(path)));
   return [folder];

@@ -106,7 +106,7 @@ export const buildLocalSettings = ({
       MCP_URL: `${origin}/mcp`,
       APP_URL: origin,
       LEDGER_ORIGIN: vars.LEDGER_ORIGIN ?? localLedger,
-      SECURITY_CONTACT: vars.SECURITY_CONTACT ?? "mailto:security@localhost", // makes security.txt available
+      SECURITY_CONTACT: vars.SECURITY_CONTACT ?? "mailto:security@localhost", // with this setting, the service serves security.txt
       DEV_FETCH_ALLOW: allow,
       // The landing page shows these values.
       DEV_DEMO: JSON.stringify({

@@ -37,7 +37,7 @@ const main = async (): Promise<void> => {
   const settings = loadLocalSettings();
   await assertCanStart(settings);
   await runStartStep("page script, styles", buildAssets);
-  const bundled = updateWorkerBundle(); // runs while the demo data is written
+  const bundled = updateWorkerBundle(); // continues while the demo data is written
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
   const notices: string[] = [];
   const month = await runStartStep("databases, demo data", () =>
@@ -60,8 +60,8 @@ const main = async (): Promise<void> => {
     paymentProviderMockFrom(settings),
   );
   const ticker = startCron(runtime);
-  flushCompileCache(); // otherwise, Node writes the cache only at exit, and not at all if the process is killed
-  if (month !== null) runCron(runtime, "* * * * *", new Date()); // adds the demo data to the audit logs and the ledger
+  flushCompileCache(); // without this, Node would write the cache only at exit, and not at all if the process is killed
+  if (month !== null) runCron(runtime, "* * * * *", new Date()); // the cron adds the demo data to the audit logs and the ledger
 
   console.log(`
   Home page            ${settings.origin}/        verify a certificate, withdraw consent, see the demo credentials

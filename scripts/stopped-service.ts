@@ -1,7 +1,7 @@
 // Checks that the local service is stopped, for commands that read its files.
 import type { LocalSettings } from "./settings.ts";
 
-const answerTimeoutMs = 2_000; // a running service responds within milliseconds
+const answerTimeoutMs = 2_000; // a running service would respond within milliseconds
 
 export const assertServiceIsStopped = async ({ origin }: Pick<LocalSettings, "origin">): Promise<void> => {
   const isRunning = await fetch(origin, { signal: AbortSignal.timeout(answerTimeoutMs) }).then(

@@ -35,7 +35,8 @@ const projects = isSingleProject ? [null] : ["node", "workerd"];
 const getResultsPath = (project: string | null): string => `dist/test-results${project === null ? "" : `-${project}`}.json`;
 
 const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promise<boolean> => {
-  const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"]; // all given files can belong to the other project
+  // If all given files belong to the other project, this one must not fail.
+  const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"];
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${getResultsPath(project)}`];
   const child = spawn("node_modules/.bin/vitest", ["run", ...only, ...reporters, ...options], { stdio: ["ignore", "pipe", "pipe"], env });
   // Lowers the priority of the node tests, so that both projects finish at about the same time. At equal priority, the workerd tests finish
@@ -56,7 +57,7 @@ const runAll = (): Promise<void> =>
     const inMemory = folder !== null && { TMPDIR: folder, NODE_COMPILE_CACHE: join(folder, "compiled") };
     const env = { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: undefined, ...inMemory };
     const checks = runChecks();
-    const runs = isSingleProject ? [] : [runProject("workerd", env)]; // this project needs no installed tools
+    const runs = isSingleProject ? [] : [runProject("workerd", env)]; // start this project first, because it needs no installed tools
     if (
       (await runStep("browsers", ensureBrowsers)) &&
       (await runStep("third-party tools (Go, openssl, Python, PHP)", ensureThirdPartyTools))

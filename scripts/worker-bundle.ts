@@ -50,7 +50,7 @@ export const updateWorkerBundle = async (
 ): Promise<boolean> => {
   const [recordPath, bundlePath] = [join(outDir, "inputs.json"), join(outDir, "index.js")];
   if (isCurrent(readRecord(recordPath), bundlePath)) return false;
-  rmSync(recordPath, { force: true }); // a bundle that is interrupted must not look current
+  rmSync(recordPath, { force: true }); // delete the record first, because an interrupted bundle must not look current
   const startedAt = Date.now();
   await makeBundle(outDir);
   const { inputs: bundled } = JSON.parse(readFileSync(join(outDir, "bundle-meta.json"), "utf8")) as { readonly inputs: object };

@@ -41,8 +41,8 @@ class CountedStatement {
     return (await this.all()).results[0] ?? null;
   }
   /**
-   * Counts writes by running them with `all`, because the platform's `raw` reports no counts. Reads use `raw`, because a read can return
-   * two columns with the same name, which `all` would merge.
+   * Runs a write with `all`, because the platform's `raw` reports no counts. Runs a read with `raw`, because a read can return two columns
+   * with the same name, which `all` would merge.
    */
   async raw(): Promise<unknown[]> {
     if (/^\s*(?:select|with)\b/i.test(this.sql)) return this.statement.raw();

@@ -8,7 +8,7 @@ import { memberEmailContext } from "../../storage/people-contexts.ts";
 import { describeDistinguishability, shuffle, measureTime } from "./timing-comparison.ts";
 import { insertApiKeys, sendJson, startBenchService, newUnknownKey, type Bench } from "./measured-service.ts";
 
-const settleMs = 4_000; // background work of the warm-up continues after its responses
+const settleMs = 4_000; // long enough for the background work of the warm-up, which continues after its responses
 
 interface CredentialRequest {
   readonly kind: string;
@@ -16,7 +16,8 @@ interface CredentialRequest {
 }
 
 /** Returns a key that differs only in its last character, as if an attacker were guessing a live key character by character. */
-const alterLastCharacter = (key: string): string => `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`; // both are valid last characters of base64url
+// Both "A" and "E" are valid last characters of base64url.
+const alterLastCharacter = (key: string): string => `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`;
 
 export const measureCredentials = async (bench: Bench & { readonly samples: number }): Promise<void> => {
   const service = await startBenchService(bench, "credentials");

@@ -21,7 +21,7 @@ const largeFeedSize = 1_000_000;
 interface Receivers {
   readonly server: Server;
   readonly at: string;
-  /** When each event arrived at the healthy receiver, as measured by `performance.now()`. */
+  /** The time of each event's arrival at the healthy receiver, as measured by `performance.now()`. */
   readonly arrived: Map<string, number>;
 }
 
@@ -79,7 +79,7 @@ const measureDelivering = async (place: ProducerTarget, pid: string, { at, arriv
   );
 };
 
-/** Measures with an open loop: events are sent at a fixed rate, regardless of how long earlier events take. */
+/** Runs an open loop: events are committed at a fixed rate, regardless of how long earlier events take. */
 const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers): Promise<void> => {
   for (let hung = 0; hung < 5; hung += 1) await registerEndpoint(place, `http://${at}/hung`);
   await registerEndpoint(place, `http://${at}/healthy`);
@@ -150,9 +150,9 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
   const { world } = bench;
   const start = (): Promise<Service> => startBenchService(bench, "events", { vars, sidecarScript: loadProducerScript() });
   const { db, pid, runtime, url } = await start();
-  const keys = await insertApiKeys(db, world.acme, 50); // allows 6,000 requests a minute in total
+  const keys = await insertApiKeys(db, world.acme, 50); // together, 50 keys may make 6,000 requests a minute
   const at = (business: string): ProducerTarget => ({ url, vars, business });
-  await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warm-up
+  await commitEvents(at(world.examples.free.id), 500, { wait: true }); // warms up code paths and caches
   await measurePlacing(at(world.acme.id));
   await measureDelivering(at(world.other.id), pid, playing);
   const feedOf = (n: number) => ({
@@ -160,7 +160,8 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
     path: `/v1/events?cursor=${(n * 97) % 9_900}`,
     headers: bearerHeader(keys, n),
   });
-  for (let n = 0; n < keys.length; n += 1) await runLoad(url, () => feedOf(n), { seconds: 0, connections: 1 }); // creates each key's rate limiter object
+  // The first request with a key creates the key's rate limiter object.
+  for (let n = 0; n < keys.length; n += 1) await runLoad(url, () => feedOf(n), { seconds: 0, connections: 1 });
   const feed = await runLoad(url, feedOf, { seconds: 5, connections: 8 });
   const good = feed.statuses[200] ?? 0;
   printFigure(

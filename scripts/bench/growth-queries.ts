@@ -36,7 +36,7 @@ export const runQueriesInTurn = async (all: readonly SeededService[], questions:
         process.stderr.write(`\r  round ${round}/${rounds}  ${name}, ${one.size}`.padEnd(60));
         const before = getCpuMs(one.pid);
         const measured = await runLoad(one.url, (n) => question(one, n + 20_000 * round), { seconds: 1, connections: 4 });
-        if (round === 0) continue; // the first round warms up code paths and caches
+        if (round === 0) continue; // ignore the first round, which warms up code paths and caches
         costs[at]?.push((getCpuMs(one.pid) - before) / measured.requests);
         waits[at]?.push(percentile(measured.latencies, 0.5));
         faults += measured.requests - (measured.statuses[200] ?? 0);

@@ -7,14 +7,14 @@ export interface Request {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Receives the response body. */
+  /** Called with the response body. */
   readonly took?: (text: string) => void;
 }
 
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
-  /** Milliseconds, sorted ascending. */
+  /** Response times in milliseconds, sorted in ascending order. */
   readonly latencies: readonly number[];
   readonly statuses: Readonly<Record<number, number>>;
 }

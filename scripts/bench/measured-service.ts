@@ -73,7 +73,7 @@ export const insertApiKeys = async (db: D1Like, business: DemoBusiness, count: n
 
 export const newUnknownKey = (): string => generateSecret("sk_live_", firstShard, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
 
-/** Makes it look as if the origin's policies were captured within the last 15 minutes, as they usually are in a busy service. */
+/** Marks the origin's policies as captured within the last 15 minutes, as they usually are in a busy service. */
 export const capturePolicies = async (db: D1Like): Promise<void> => {
   await db
     .prepare(

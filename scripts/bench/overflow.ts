@@ -25,7 +25,7 @@ const startWithCertificates = async (bench: Bench, count: number) => {
     const closed = await sendJson(service.url, "POST", `/v1/admin/shards/${shard}`, { state: "closed" }, { authorization });
     if (closed.status !== 200 && count > 1) throw new Error(`bench: shard ${shard} was not closed: ${await closed.text()}`);
     if (at === count - 1) break;
-    await service.runtime.dispose(); // a running isolate would use its copy of the list of shards for up to a minute
+    await service.runtime.dispose(); // restart, because a running isolate uses its copy of the list of shards for up to a minute
     service = await start();
   }
   if (used.size !== count) throw new Error(`bench: certificates are in ${used.size} shards instead of ${count}`);

@@ -11,11 +11,12 @@ const seconds = 3;
 const goalMs = 100;
 
 export const measurePages = async (bench: Bench & { readonly size: number }): Promise<void> => {
-  const vars = { ...bench.vars, LIMIT_SESSION: "1000000/60" }; // the limit is raised because one person opens each page hundreds of times
+  // One person opens each page hundreds of times, so raise the limit per person.
+  const vars = { ...bench.vars, LIMIT_SESSION: "1000000/60" };
   const service = await startBenchService({ ...bench, vars }, "pages");
   const { db, url, runtime } = service;
   const { acme, ownerEmail } = bench.world;
-  const certId = await issueCertificate(url, acme, 1_000_001); // the seeded certificates reuse this certificate's recipient list
+  const certId = await issueCertificate(url, acme, 1_000_001); // create the recipient list that the seeded certificates refer to
   await insertCertificates(db, acme, 0, bench.size, Date.now() - 365 * dayMs);
   await countCertificates(service);
   await seedPeople(db, await openVaultFromVars(bench.vars), bench.world, Date.now());
@@ -46,7 +47,7 @@ export const measurePages = async (bench: Bench & { readonly size: number }): Pr
         ...clientAddressHeader(n),
       },
     });
-    await runLoad(url, request, { seconds: 1, connections: 1 }); // warm-up of code paths and caches
+    await runLoad(url, request, { seconds: 1, connections: 1 }); // warms up code paths and caches
     const { latencies, statuses, requests } = await runLoad(url, request, { seconds, connections: 1 });
     const p95 = percentile(latencies, 0.95);
     const others = requests - (statuses[200] ?? 0);

@@ -2,7 +2,7 @@
 
 interface Graph {
   readonly name: string;
-  /** The heading of the section whose first table is drawn. */
+  /** The heading of the section. The graph shows the section's first table. */
   readonly section: string;
   readonly title: string;
   readonly unit: string;
@@ -43,7 +43,7 @@ const parseTable = (document: string, section: string): { readonly heads: string
   const [heads, , ...rows] = text.split("\n").filter((line) => line.startsWith("|"));
   if (heads === undefined) throw new Error(`docs/reference/benchmarks.md: no table under ${section}`);
   const width = parseCells(heads).length;
-  const end = rows.findIndex((row) => /^\|[-| ]+\|$/.test(row)); // the separator of the next table
+  const end = rows.findIndex((row) => /^\|[-| ]+\|$/.test(row)); // the separator line of a second table in the same section
   return {
     heads: parseCells(heads),
     rows: (end === -1 ? rows : rows.slice(0, end - 1)).map(parseCells).filter((row) => row.length === width),
@@ -52,7 +52,7 @@ const parseTable = (document: string, section: string): { readonly heads: string
 
 interface Row {
   readonly label: string;
-  /** As written in the table. */
+  /** The values as text, exactly as the table contains them. */
   readonly values: readonly string[];
 }
 
@@ -72,7 +72,7 @@ const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replac
 
 const width = 860;
 const labelEnd = 300;
-const plotEnd = width - 90; // leaves room for the longest bar's value
+const plotEnd = width - 90; // leaves room for the value next to the longest bar
 const barHeight = 16;
 const rowGap = 14;
 const top = 64;

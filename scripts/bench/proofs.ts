@@ -22,7 +22,7 @@ const origin = "ledger.bench.test/ledger/2026h2";
 const keys = noteKeyPair(origin, new Uint8Array(32).fill(31));
 const token = "token-of-the-benchmark-not-a-secret";
 const perBatch = 256;
-const measuredEntries = 5_120; // 20 batches, which take several seconds at the target rate
+const measuredEntries = 5_120; // makes 20 batches, which take several seconds at the target rate
 
 const buildStatement = (at: number): string =>
   formatAnchorStatement({
@@ -83,7 +83,7 @@ class LedgerProxy {
   #respond(request: IncomingMessage, answer: ServerResponse): void {
     if (this.behavior === "hanging") return;
     if (this.behavior === "resetting" || this.behavior === "dead") {
-      request.socket.destroy(); // has the same effect as a closed port
+      request.socket.destroy(); // the service sees the same error as if the port were closed
       return;
     }
     const onward = httpRequest(
@@ -134,7 +134,7 @@ const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOr
     .map(({ index }) => Number(index));
   const outOfOrder = places.filter((place, at) => at > 0 && place < (places[at - 1] as number)).length;
   // The ledger can accept entries even if its responses are wrong or do not arrive. Such entries keep their positions when the service
-  // submits their statements again, so the order is checked only for a backlog in which the ledger never failed.
+  // submits their statements again, so the order is reported only for a backlog during which the ledger never failed.
   console.log(
     `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} positions for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,
   );
@@ -174,7 +174,7 @@ const measureOutages = async (service: Runtime, db: D1Like, between: LedgerProxy
       await db.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").bind().run();
       const measured = await runLoad(service.url, (n) => consentRequest(acme, pageOrigin, from + n), options);
       from += 100_000;
-      if (round < 0) continue; // warm-up of code paths and caches
+      if (round < 0) continue; // ignore the warm-up rounds, which have negative numbers
       faults += measured.requests - (measured.statuses[201] ?? 0);
       latencies.get(behaviour)?.push(...measured.latencies);
     }

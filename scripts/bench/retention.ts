@@ -9,7 +9,7 @@ const maxRunMs = 90 * minuteMs;
 export const measureRetention = async (bench: Bench & { readonly due: number }): Promise<void> => {
   const { db, pid, runtime, url } = await startBenchService(bench, "retention");
   const { acme } = bench.world;
-  await issueCertificate(url, acme, 1_000_001); // the seeded certificates reuse this certificate's recipient list
+  await issueCertificate(url, acme, 1_000_001); // create the recipient list that the seeded certificates refer to
   await insertCertificates(db, acme, 0, bench.due, Date.now() - 6 * 365 * 24 * 60 * minuteMs);
   await db.prepare("INSERT OR REPLACE INTO retention_blocks SELECT min(ord), max(ord), 0 FROM certificates GROUP BY ord / 2000").run();
   const countRemaining = async (): Promise<number> =>

@@ -22,19 +22,19 @@ import { consentRequest } from "./submission.ts";
 
 interface RowCost {
   readonly action: string;
-  /** How often the action ran; the figures are per action. */
+  /** How often the action ran. The figures are divided by this number. */
   readonly count: number;
   readonly rows: number;
   readonly bytes: number;
-  /** The rows that each statement wrote, most rows first. */
+  /** The rows that each statement wrote, in descending order. */
   readonly statements: readonly (readonly [name: string, rows: number])[];
 }
 
-const batchSize = 64; // the number of statements that the ledger takes in one request
+const batchSize = 64; // the ledger takes this many statements in one request
 const batches = 4;
-const loneCertificates = 96; // enough that the bytes of single pages do not matter
+const loneCertificates = 96; // enough certificates that the size of a single database page hardly affects the result
 const withdrawals = 64;
-const shares = 48; // a person may grant 30 a minute
+const shares = 48; // a person may grant only 30 shares a minute, so two people grant 24 each
 const sharesPerPerson = 24;
 const settleMs = 20_000;
 
@@ -130,7 +130,7 @@ export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]>
     costs.push({ action, count, rows, bytes, statements: statements.sort(([, a], [, b]) => b - a) });
   };
 
-  await issueMany(batchSize); // creates the texts, counters and groups that later certificates share
+  await issueMany(batchSize); // create the texts, counters and groups that later certificates share
   const cookies: string[] = [];
   for (let n = 0; n < shares / sharesPerPerson; n += 1) cookies.push(await createPerson(service, n));
   for (const cookie of cookies) await grantOne(service, cookie, acme);

@@ -1,11 +1,11 @@
 // Reads the CPU time and memory of the runtime's processes from /proc. Other load on the machine hardly changes these figures.
 import { readdirSync, readFileSync } from "node:fs";
 
-const ticksPerSecond = 100; // USER_HZ on Linux
+const ticksPerSecond = 100; // Linux reports CPU time in these ticks (USER_HZ)
 
 const readProcessStat = (pid: string): readonly string[] => {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  return text.slice(text.lastIndexOf(")") + 2).split(" "); // the fields after the name, because the name may contain spaces
+  return text.slice(text.lastIndexOf(")") + 2).split(" "); // skip the process name, which may contain spaces
 };
 
 /** Lists the process IDs of the workerd processes that this process started, in start order. */

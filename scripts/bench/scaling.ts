@@ -2,8 +2,8 @@
 // prints them. Use it after a measured figure has changed.
 import { issuingRatio } from "../../core/shards/placement.ts";
 
-const shardBytes = 10e9 * issuingRatio; // D1's limit for a database, times the share of it that certificates may fill
-const accountBytes = 1e12; // D1's limit for an account
+const shardBytes = 10e9 * issuingRatio; // D1's limit for one database, times the share of it that certificates may fill
+const accountBytes = 1e12; // D1's limit for all databases of an account
 const rates = [1, 79, 1_000, 10_000];
 const secondsPerMonth = 30 * 86_400;
 
@@ -19,7 +19,7 @@ interface Cost {
   readonly tileBytes: number;
 }
 
-const tileBytes = 350; // an entry and its leaf hash, in the audit log and in the ledger
+const tileBytes = 350; // the size of an entry and its leaf hash, in the audit log and in the ledger
 
 /** The costs of a prototype whose database rows are shorter than those of the service. */
 const slim: Cost = { d1Rows: 7.05, d1Bytes: 1_200, cpuMs: 2.5, objects: 1.15, objectBytes: 600, tileBytes };
@@ -35,7 +35,7 @@ const readMeasured = (benchmarks: string): Cost => ({
   d1Bytes: readNumber(benchmarks, /^\| certificate, 64 at a time \| [\d.,]+ rows \| ([\d,]+) B/m),
   cpuMs: readNumber(benchmarks, /^\| POST \/v1\/consent \| \d+ \| [\d.]+ ms \| [\d.]+ ms \| ([\d.]+) ms/m),
   objects: 7.22, // includes deleting the entry from the ledger (1.00) and four writes to R2 for 256 entries (0.07)
-  objectBytes: 383, // an audit log entry, and the key of a statement in the ledger
+  objectBytes: 383, // the size of an audit log entry, and of the key of a statement in the ledger
   tileBytes,
 });
 

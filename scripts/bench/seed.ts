@@ -10,7 +10,7 @@ const purposes = Array.from(
   { length: 12 },
   (_, at) => `${["solar quote", "roof inspection", "heat pump offer", "newsletter"][at % 4]} campaign ${at}`,
 );
-const rowsPerStatement = 2_000; // each statement takes one or two seconds near a million rows; the limit is 30 s
+const rowsPerStatement = 2_000; // with nearly a million rows in the table, a statement takes one or two seconds; the limit is 30 s
 const revokedEvery = 50;
 const oneYearMs = 365 * 24 * 3_600_000;
 
@@ -106,7 +106,7 @@ export const measureGrowth = async (bench: Bench & { readonly sizes: readonly nu
   for (const size of bench.sizes) {
     const service = await startBenchService(bench, `growth-${size}`);
     const keys = await insertApiKeys(service.db, acme, 400);
-    await issueCertificate(service.url, acme, known); // a search finds this one by its email address
+    await issueCertificate(service.url, acme, known); // the measured search finds this certificate by its email address
     await insertCertificates(service.db, acme, 0, size, Date.now() - oneYearMs);
     await countCertificates(service);
     all.push({ ...service, size, keys });

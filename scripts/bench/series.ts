@@ -20,7 +20,7 @@ export interface Series {
   /** Returns the n-th request, or null to end the slice. */
   readonly next: (n: number) => Request | null;
   readonly measured: LoadResult[];
-  /** Runtime CPU in milliseconds, one value per entry of `measured`. */
+  /** The runtime's CPU time in milliseconds. Each value belongs to the entry of `measured` at the same index. */
   readonly cpu: number[];
   /** CPU time in milliseconds of the background work after each slice (audit chains, ledger, counters), until the runtime is idle. */
   readonly afterward: number[];

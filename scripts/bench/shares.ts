@@ -108,7 +108,7 @@ export const measureShares = async (
   const floorShares: string[] = [];
   const floorCodes: string[] = [];
   const redeeming = (n: number): Request | null => {
-    const next = codes.pop(); // the newest code, because a code expires after a minute
+    const next = codes.pop(); // takes the newest code, because a code expires after a minute
     if (next === undefined || next.until < Date.now()) return null;
     const body = JSON.stringify({ code: next.code, code_verifier: next.verifier, client_id: acme.clients.live });
     const headers = { ...typed, ...clientAddressHeader(n), origin, "idempotency-key": randomUUID() };
@@ -264,7 +264,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
     const { data } = (await answer.json()) as { data: { events_emitted: number } };
     const ms = performance.now() - began;
     if (data.events_emitted !== activeShares) throw new Error(`bench: ${data.events_emitted} events`);
-    if (n === 0) continue; // warm-up
+    if (n === 0) continue; // ignore the first round, which warms up code paths and caches
     took.push(ms);
     cpu.push(getCpuMs(pid) - before);
   }

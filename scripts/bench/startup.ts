@@ -46,7 +46,7 @@ const measureStart = async (folder: string, compatibility: Compatibility): Promi
   const runtime = spawn(runtimePath, ["serve", config], { stdio: "ignore" });
   const isAnswered = (): Promise<boolean> =>
     fetch(`http://127.0.0.1:${port}/`).then(
-      () => true, // without settings, svc responds with 503
+      () => true, // any response counts; without settings, svc responds with 503
       () => false,
     );
   try {

@@ -15,7 +15,7 @@ import {
 } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
 
-const settleMs = 4_000; // background work of the issuances continues after their responses
+const settleMs = 4_000; // long enough for the background work of the issuances, which continues after their responses
 
 interface Person {
   readonly certId: string;

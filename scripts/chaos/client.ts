@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 export interface Answer {
   readonly status: number;
-  /** The `data` of a successful response, otherwise `{}`. */
+  /** The `data` of a successful response; `{}` for any other response. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly code: string | null;
   readonly headers: Headers;

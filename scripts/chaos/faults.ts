@@ -46,9 +46,9 @@ export interface Fault {
   readonly id: string;
   readonly dependency: Dependency;
   readonly mode: FaultMode;
-  /** Other dependencies that fail at the same time. */
+  /** Other dependencies that fail together with this one. */
   readonly alongside?: readonly FailingCall[];
-  /** Whether every acknowledged write must exist exactly once after the fault. */
+  /** True if every acknowledged write must exist exactly once after the fault. */
   readonly isPromised: boolean;
 }
 

@@ -18,7 +18,7 @@ const findMode = (dependency: Dependency): CallMode | undefined => failing.find(
 
 const createError = (dependency: Dependency): Error => new Error(`Network connection lost (simulated: ${dependency})`);
 
-/** Makes a call, with the fault that is currently set for the dependency. `falsify` turns a response into wrong data. */
+/** Makes a call to the dependency and applies the fault that is currently set for it. `falsify` turns a response into wrong data. */
 const makeCall = async <T>(
   dependency: Dependency,
   call: () => Promise<T>,
@@ -37,7 +37,7 @@ const makeCall = async <T>(
   return mode === "wrong_data" ? falsify(answer) : answer;
 };
 
-/** Has the same methods as the platform's statement. */
+/** A D1 statement whose calls can fail. It has the same methods as the platform's statement. */
 class FaultyStatement {
   readonly statement: D1PreparedStatement;
   readonly #dependency: Dependency;

@@ -10,7 +10,7 @@ import type { OtherMachines } from "./other-machines.ts";
 import type { Business, Grant, Registration, Submission, WriteLog } from "./write-log.ts";
 
 const origin = "https://www.example.com";
-const maxEndpoints = 8; // per business; the service allows 20
+const maxEndpoints = 8; // the limit per business in this test; the service allows 20
 
 /** The path of the first shard's ledger in wrangler.toml. */
 export const ledgerPath = "/ledger/2026h2";
@@ -50,7 +50,8 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
   const verify = async ({ certificate }: Submission): Promise<void> => {
     if (certificate === null) return;
     const answer = await client.send(`/v1/certs/${certificate.id}/verify`, { headers: nextAddress() });
-    if (answer === null || answer.status >= 500) return; // the reader can repeat the request
+    // The service could not respond, which is no contradiction, because a reader can repeat the request.
+    if (answer === null || answer.status >= 500) return;
     if (answer.status !== 200 || answer.data.fingerprint !== certificate.fingerprint)
       log.contradictions.push(`verification of an issued certificate: ${answer.status} ${answer.code ?? ""}`);
   };

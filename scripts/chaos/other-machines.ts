@@ -70,7 +70,7 @@ export const startOtherMachines = async (): Promise<OtherMachines> => {
         response.writeHead(200, { "content-type": isPage ? "text/html; charset=utf-8" : "application/json" });
         response.end(isPage ? answered : JSON.stringify(answered));
       },
-      () => response.destroy(), // the caller ended the connection
+      () => response.destroy(), // the request could not be read, because the caller ended the connection
     );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -24,9 +24,9 @@ export interface ReconcileOptions {
   readonly businesses: readonly Business[];
   /** Runs the cron jobs, because the local runtime does not run them by itself. */
   readonly runJobs: () => Promise<void>;
-  /** Whatever is still missing after this time counts as lost. */
+  /** Anything that is still missing after this time counts as lost. */
   readonly deadlineMs: number;
-  /** Whether evidence packs are downloaded and verified. */
+  /** True to download and verify the evidence packs. */
   readonly checksPacks?: boolean;
 }
 
@@ -38,10 +38,10 @@ interface FeedEvent {
   readonly share_id: string | null;
 }
 
-/** A condition that is checked until it is met once. */
+/** A condition that must be met at some time. It is checked repeatedly until it is met. */
 interface Expectation {
   readonly text: string;
-  /** Whether the expectation concerns the audit log and the ledger, which are updated within minutes. */
+  /** True if the expectation concerns the audit log or the ledger, which are updated within minutes. */
   readonly isProof: boolean;
   readonly isMet: () => boolean | Promise<boolean>;
 }

@@ -20,9 +20,9 @@ import { startOtherMachines, type OtherMachines } from "./other-machines.ts";
 import { reconcile } from "./reconcile.ts";
 import { countAcknowledged, createWriteLog, type Business, type WriteLog } from "./write-log.ts";
 
-/** A state folder with accounts, endpoints and signed-in people. Every run starts from a copy of it. */
+/** A prepared service: its state folder with accounts, endpoints and signed-in people. Every run starts from a copy of that folder. */
 export interface PreparedService {
-  /** Output folder of `bundleFaultyWorker`. */
+  /** The folder to which `bundleFaultyWorker` has written the bundle. */
   readonly bundleDir: string;
   readonly stateDir: string;
   readonly secrets: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export interface FaultResult {
   readonly acknowledged: number;
   readonly lost: readonly string[];
   readonly duplicated: readonly string[];
-  /** The longest response time during the fault. */
+  /** The longest response time during the fault, in milliseconds. */
   readonly slowestMs: number;
   /**
    * Milliseconds from the end of the fault until every acknowledged write, event, delivery and email existed. Null if any of them never
@@ -89,7 +89,7 @@ const buildVars = (secrets: Readonly<Record<string, string>>, otherMachines: str
   ...secrets,
   ...raisedLimits,
   DEV_RATE_SCALE: "1000000",
-  DEV_KEPT_TILES: "1", // so that the ledger of this short run moves tiles to R2
+  DEV_KEPT_TILES: "1", // with this setting, the ledger moves tiles to R2 even in a short run
   CHAOS_RUNNER: otherMachines,
   DOH_URLS: "https://dns-one.example.com/resolve https://dns-two.example.com/resolve",
   MAIL_TRANSPORT: "http",
@@ -146,7 +146,7 @@ const withoutLostPhase = (log: WriteLog, shard: string): WriteLog => {
   };
 };
 
-/** Starts the service with a state folder. The other machines always work. */
+/** Starts the service with a state folder and with working versions of the other machines. */
 const createRunner = (
   { bundleDir, stateDir, secrets }: Pick<PreparedService, "bundleDir" | "stateDir" | "secrets">,
   machines: OtherMachines,
@@ -177,7 +177,7 @@ const createRunner = (
       await client.send("/chaos/faults", { method: "POST", body: failing });
     },
     runMinute: async (): Promise<void> => {
-      await runtime?.scheduled("* * * * *").catch(() => undefined); // the next run continues the work
+      await runtime?.scheduled("* * * * *").catch(() => undefined); // ignore a failed run, because the next run continues the work
     },
     /** Runs the 15-minute cron job. Each call passes a time 15 minutes later than the call before. */
     runQuarterHour: async (): Promise<void> => {
@@ -186,14 +186,14 @@ const createRunner = (
   };
 };
 
-const moveTimeoutMs = 60_000; // an upload starts ten seconds after its checkpoint
+const moveTimeoutMs = 60_000; // the upload starts only ten seconds after the checkpoint
 
 /** Adds entries to the ledger until its first tile is only in R2. Returns the bytes of that tile. */
 const moveTileToR2 = async (client: Client, stateDir: string, secrets: Readonly<Record<string, string>>): Promise<Uint8Array> => {
   const headers = { authorization: `Bearer ${secrets.LEDGER_WRITE_TOKEN}` };
   for (let batch = 0; batch < 4; batch += 1) {
     const entries = Array.from({ length: 256 }, (_, at) => encodeUtf8(`entry ${batch * 256 + at}`));
-    const body = new TextDecoder().decode(encodeEntryBundle(entries)); // all bytes of these entries are ASCII
+    const body = new TextDecoder().decode(encodeEntryBundle(entries)); // the bytes can be sent as text, because all of them are ASCII
     await client.sendUntilAnswered(`${ledgerPath}/add-batch`, { method: "POST", headers, body });
   }
   const tile = await client.download(`${ledgerPath}/${oldTilePath}`);
@@ -271,7 +271,7 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
   const log = createWriteLog();
   const sendRound = createLoad({ client, log, dice: createDice(seed), businesses, people, oldTile });
 
-  /** Sends the rounds of all visitors. In the meantime, runs the cron job more often than once a minute. */
+  /** Sends the rounds of all visitors. Meanwhile, runs the cron job more often than once a minute. */
   const runPhase = async (phase: number, roundCount: number, maxMs = Number.POSITIVE_INFINITY): Promise<void> => {
     const endsAt = performance.now() + maxMs;
     const ended = new AbortController();

@@ -6,7 +6,7 @@ export interface Business {
   readonly account: DemoBusiness;
   /** The owner's session cookie. */
   readonly owner: string;
-  /** The endpoint that the business has from the start. It receives all events of the business. */
+  /** The endpoint that the business has from the start. It receives all of the business's events. */
   readonly receiver: { readonly host: string; readonly endpointId: string };
 }
 
@@ -22,7 +22,7 @@ export interface Submission {
 
 export interface Grant {
   readonly business: Business;
-  /** Different for each grant, so that a second share from the same request is noticed. */
+  /** A value that differs for each grant. With it, a second share from the same request is noticed. */
   readonly purpose: string;
   readonly phase: number;
   shareId: string | null;

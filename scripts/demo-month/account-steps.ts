@@ -22,7 +22,7 @@ const endpoints = [
   { path: receiverPaths.dialer, description: "Dialer: stops calls after a withdrawal", events: null },
 ] as const;
 
-const endpointAgeMs = 14 * dayMs; // deliveries for the whole month would take a third of the replay's time
+const endpointAgeMs = 14 * dayMs; // replaying deliveries for the whole month would add a third to the time
 
 /** Returns the receiver's URL on the demo website. Two names for the same host make the endpoints easy to tell apart in lists. */
 const toReceiverUrl = (siteOrigin: string, path: string): string => {
@@ -46,7 +46,8 @@ export const listAccountSteps = (
     at: now - endpointAgeMs,
     run: async () => {
       const member = await signInOwner();
-      await services.eventSequence(business.business.id, "live").drain(); // endpoints receive only the events that are sequenced later
+      // Sequence the earlier events first, because an endpoint receives only events that are sequenced after it was added.
+      await services.eventSequence(business.business.id, "live").drain();
       for (const { path, ...settings } of endpoints) {
         const url = toReceiverUrl(siteOrigin, path);
         getValue(await createWebhook(services, member, { ...settings, url, environment: "live", idempotencyKey: null }));

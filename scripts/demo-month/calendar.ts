@@ -36,7 +36,7 @@ export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
     const day = toDayStart(now) - daysAgo * dayMs;
     const count = isWeekend(day) ? 2 + Math.floor(dice.roll() * 2) : 6 + Math.floor(dice.roll() * 3);
     for (let lead = 0; lead < count; lead += 1) {
-      const middle = (dice.roll() + dice.roll()) / 2; // fewer early or late in the day than around midday
+      const middle = (dice.roll() + dice.roll()) / 2; // the average of two rolls makes midday more likely than early or late hours
       times.push(Math.floor(day + dayStartsAtMs + middle * dayLengthMs));
     }
   }

@@ -11,7 +11,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { DeliveryQueue as ServiceDeliveryQueue } from "../../workers/platform/delivery-queue-binding.ts";
 import { receiveWebhook } from "./receiver.ts";
 
-const handOverMs = 0.2 * secondMs; // time between the change and the first attempt
+const handOverMs = 0.2 * secondMs; // the time between the change and the first attempt
 
 export class DeliveryQueue extends ServiceDeliveryQueue {
   #now: Instant = 0;
@@ -26,7 +26,7 @@ export class DeliveryQueue extends ServiceDeliveryQueue {
     return {
       ...(await super.openPorts()),
       clock,
-      idleRunMs: 0, // events arrive only between runs, so waiting would only delay the replay
+      idleRunMs: 0, // no event arrives during a run, so waiting for more events would only delay the replay
       send: (sending) => sendEvent(services, sending),
       takeHostAttempt: (settings) => takeHostAttempt(services, settings, { isMemberCall: false }),
       recordHostSuccess: (settings) => recordHostSuccess(services, settings),

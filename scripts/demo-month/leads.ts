@@ -13,9 +13,9 @@ interface Form {
   readonly purpose: string;
   readonly recipients: readonly string[];
   readonly disclosure: string;
-  /** Whether the form has one box for each recipient. */
+  /** True if the form has a separate box for each recipient. */
   readonly asksEach: boolean;
-  /** Number of people out of twenty who use this form. */
+  /** How many of twenty people use this form. */
   readonly share: number;
 }
 

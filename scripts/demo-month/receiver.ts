@@ -34,7 +34,8 @@ export const receiveWebhook = (present: Instant, { clock, advance }: SimulatedTi
   const isDown = (url: string): boolean => new URL(url).pathname === receiverPaths.crm && clock() >= outage && clock() < outage + hourMs;
   return async ({ url, body }) => {
     const isFailing = isDown(url);
-    const durationMs = (isFailing ? 900 : 40) + (body.charCodeAt(body.length >> 1) % 60); // varies between requests, but not between replays
+    // Depends on the body, so it varies between requests but is the same in each replay.
+    const durationMs = (isFailing ? 900 : 40) + (body.charCodeAt(body.length >> 1) % 60);
     advance(durationMs);
     const answer = isFailing ? unavailable : accepted;
     return { kind: "answered", durationMs, ...answer };

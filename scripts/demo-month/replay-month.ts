@@ -24,7 +24,7 @@ import { listWithdrawalSteps } from "./withdrawal-steps.ts";
 
 const seed = 30;
 const setupAgeMs = 31 * dayMs;
-const lastSignInAgeMs = 20 * minuteMs; // the owner gets at most five codes in 15 minutes, and a person who tries the demo needs them
+const lastSignInAgeMs = 20 * minuteMs; // leaves the limit of five codes in 15 minutes to a person who tries the demo as the owner
 
 const openMonth = async (
   { services, setTime, finishStep, takeCode }: Replay,

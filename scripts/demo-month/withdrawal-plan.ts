@@ -21,7 +21,7 @@ interface WithdrawalTimes {
 }
 
 export interface PlannedWithdrawal extends WithdrawalTimes {
-  /** Index of the certificate in the list of leads. */
+  /** The index of the certificate in the list of leads. */
   readonly lead: number;
 }
 
@@ -50,8 +50,9 @@ const listTimes = (now: Instant): readonly WithdrawalTimes[] => {
   const times: readonly WithdrawalTimes[] = [
     ...acknowledged.map(([kind, age, days]) => ({ kind, at: before(age), acknowledgedAt: before(age - days) })),
     ...open.map(([kind, age]) => ({ kind, at: before(age), acknowledgedAt: null })),
-    { kind: "link", at: getLastTimeWithDeadlineBefore(now, now - dayMs / 2), acknowledgedAt: null }, // overdue
-    { kind: "link", at: getLastTimeWithDeadlineBefore(now, now + 6 * hourMs) + hourMs, acknowledgedAt: null }, // due next
+    { kind: "link", at: getLastTimeWithDeadlineBefore(now, now - dayMs / 2), acknowledgedAt: null }, // this withdrawal is overdue
+    // This withdrawal has the next deadline.
+    { kind: "link", at: getLastTimeWithDeadlineBefore(now, now + 6 * hourMs) + hourMs, acknowledgedAt: null },
   ];
   return times.toSorted((a, b) => a.at - b.at);
 };

@@ -69,7 +69,7 @@ export const checkDeployment = async (
   try {
     const submission = {
       client_id: clientId,
-      fields: { phone: "+12025550123" }, // a fictional phone number and no email address, so that no email is sent
+      fields: { phone: "+12025550123" }, // with a fictional phone number and without an email address, the service sends no email
       disclosure_text: "This sandbox certificate checks the deployment.",
       entities: ["Deployment check"],
       purpose: "deployment check",

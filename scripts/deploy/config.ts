@@ -34,7 +34,7 @@ export interface DeploymentOptions {
 
 export type Deployments = Readonly<Record<string, DeploymentOptions>>;
 
-/** Type-checks the deployments. */
+/** Returns the deployments unchanged. It only type-checks them. */
 export const defineDeployments = (deployments: Deployments): Deployments => deployments;
 
 /** A deployment with every default filled in. */
@@ -126,7 +126,7 @@ export const resolveDeployment = (
     hasMetrics: options.metrics ?? false,
     rateLimitNamespace: String(1_000 + (Number.parseInt(sha256Hex(worker).slice(0, 8), 16) % 1_000_000_000)),
     vars: {
-      ENVIRONMENT: "production", // a staging deployment runs in the same way as production
+      ENVIRONMENT: "production", // a staging deployment has the same behavior and protections as production
       BASE_URL: `https://${hosts.api}/v1`,
       VERIFY_URL: `https://${hosts.verify}`,
       CDN_URL: `https://${hosts.cdn}`,

@@ -42,7 +42,7 @@ export const generateDeploymentSecrets = async ({ hosts }: Deployment, now: Date
     auditOrigins: [`${hosts.api}/audit/00`],
     witnessName: `${hosts.api}/witness`,
   };
-  const wanted = embeddedSecrets.filter((name) => name !== "ANCHOR_KEY"); // only a Rekor ledger needs it
+  const wanted = embeddedSecrets.filter((name) => name !== "ANCHOR_KEY"); // only a deployment with a Rekor ledger needs ANCHOR_KEY
   const { secrets } = await generateSecrets(wanted, names, now.toISOString());
   return {
     ...(secrets as Secrets),

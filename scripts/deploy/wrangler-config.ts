@@ -64,7 +64,8 @@ export const getConfigPath = (folder: string, { environment }: Deployment): stri
 export const writeWranglerConfig = (folder: string, deployment: Deployment, ids: ReadonlyMap<string, string>): string => {
   const base = readBaseConfig();
   const fromFolder = (path: string): string => join(relative(folder, "."), path);
-  const uploadedWithKeys: readonly string[] = [...keySettings, ...rotationSettings]; // a name cannot be both a secret and a setting
+  // Leave these out, because a name cannot be both a secret and a setting.
+  const uploadedWithKeys: readonly string[] = [...keySettings, ...rotationSettings];
   const defaults = Object.fromEntries(Object.entries(base.vars).filter(([name]) => !uploadedWithKeys.includes(name)));
   const nameOf = (binding: string): string => toResourceName(deployment, binding);
   const queueNames = new Map(base.queues.producers.map(({ binding, queue }) => [queue, nameOf(binding)]));

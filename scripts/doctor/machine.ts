@@ -4,7 +4,7 @@ import { devVarsPath, loadLocalSettings, StartRefusal, type LocalSettings } from
 import { findSettingsProblem, isPortFree } from "../startup-checks.ts";
 import { failure, passed, warning, type Finding } from "./finding.ts";
 
-const neededDiskBytes = 2_000_000_000; // the test suite writes databases and browser profiles
+const neededDiskBytes = 2_000_000_000; // the test suite writes databases and browser profiles to disk
 
 const checkPort = async (port: number, name: string): Promise<Finding> => {
   if (await isPortFree(port)) return passed(`Port ${port} is free for ${name}.`);

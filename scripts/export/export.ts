@@ -46,14 +46,17 @@ export interface ExportOptions {
   readonly report: (text: string) => void;
 }
 
-/** The line that introduces an object. The tables of the object follow it. */
+/** The line that introduces an object in a file. The lines of the object's tables follow it. */
 export interface ObjectHeader {
   readonly object: ExportedClass;
   readonly name: string;
   readonly alarm: string | null;
 }
 
-/** With this number, an interrupted export repeats little work, and the manifest stays short. */
+/**
+ * The number of objects per file. It is small enough that an interrupted export repeats little work, and large enough that the manifest
+ * stays short.
+ */
 const objectsPerFile = 200;
 const rowsPerReport = 100_000;
 
@@ -76,7 +79,7 @@ const listTables = (database: DatabaseSync): readonly string[] => {
     .all()
     .map(({ name }) => String(name))
     .filter((name) => !name.startsWith("_cf_") && !name.startsWith("sqlite_") && name !== "d1_migrations");
-  return [...names, "sqlite_sequence"]; // last, because inserts into the other tables change it
+  return [...names, "sqlite_sequence"]; // must be last, because inserting rows into the other tables changes it
 };
 
 const listMigrations = (database: DatabaseSync): readonly string[] =>

@@ -205,7 +205,8 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
         await importTable(database, lines, rewrapper);
       } catch (error) {
         if (!isSqlError(error)) throw error;
-        rmSync(building, { recursive: true, force: true }); // has the schema of this version, so another version must not continue with it
+        // The folder has the schema of this version, so another version must not continue with it.
+        rmSync(building, { recursive: true, force: true });
         throw createSchemaError(manifest, `${file.path}: ${error.message}`);
       } finally {
         database.close();

@@ -6,7 +6,8 @@ import { toCanonicalJson } from "../../core/canonical-json.ts";
 export const exportFormat = "svc-export-1";
 export const manifestName = "manifest.json";
 
-const minPassphraseLength = 20; // the length of a generated passphrase; scrypt cannot protect a short one from an attacker who has the files
+// Generated passphrases have this length; a short one could be guessed by an attacker who has the files, in spite of scrypt.
+const minPassphraseLength = 20;
 
 /** With this cost, each guess of the passphrase needs 128 MiB and about half a second. */
 const scryptCost = { N: 2 ** 17, r: 8, p: 1 } as const;

@@ -14,7 +14,7 @@ export interface TableHeader {
 
 export const isTableHeader = (line: unknown): line is TableHeader => typeof line === "object" && line !== null && "table" in line;
 
-const rowsPerRewrap = 200; // enough to hide the latency of the cryptography
+const rowsPerRewrap = 200; // rewrapping this many rows at a time hides the latency of the cryptography
 
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -26,7 +26,8 @@ const toStored = (value: unknown): StoredValue => {
 };
 
 const fromStored = (value: StoredValue): SQLInputValue => {
-  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value; // numbers would be stored as floating point
+  // SQLite would store a number as floating point, so pass integers as BigInt.
+  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value;
   if (typeof value !== "object" || value === null) return value;
   return "int" in value ? BigInt(value.int) : Buffer.from(value.b64, "base64");
 };

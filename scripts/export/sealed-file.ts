@@ -7,8 +7,8 @@ import { gunzipSync, gzipSync } from "node:zlib";
 const saltBytes = 16;
 const tagBytes = 16;
 const lengthBytes = 4;
-const chunkTextBytes = 1_048_576; // enough to compress well
-const maxChunkBytes = 64 * 1_048_576; // a line is one row, and a row in any store has at most a few MiB
+const chunkTextBytes = 1_048_576; // large enough to compress well
+const maxChunkBytes = 64 * 1_048_576; // more than any chunk has, because a line is one row, and a row in any store has at most a few MiB
 
 /** Each file has its own key, so a chunk cannot be moved to a different file. */
 const deriveFileKey = (exportKey: Uint8Array, salt: Uint8Array, path: string): Uint8Array =>
@@ -28,7 +28,7 @@ const buildNonce = (chunk: number): Buffer => {
 const chunkLabel = (isLast: boolean): Buffer => Buffer.from(isLast ? "last" : "more");
 
 export interface WrittenFile {
-  /** SHA-256 of the encrypted file, hex. */
+  /** The SHA-256 of the encrypted file, in hex. */
   readonly sha256: string;
   readonly bytes: number;
   readonly lines: number;

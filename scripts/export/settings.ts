@@ -87,7 +87,7 @@ const deriveWrappingKey = (exportKey: Uint8Array): readonly [string, Uint8Array<
   new Uint8Array(hkdfSync("sha256", exportKey, "", "svc-export-1 data keys", 32)),
 ];
 
-const unusedIndexKey = new Uint8Array(32); // rewrapping computes no index
+const unusedIndexKey = new Uint8Array(32); // rewrapping does not compute an index, so the key does not matter
 
 /** Returns a rewrapper that unwraps data keys with a deployment's master keys and wraps them again with an export's key. */
 export const openExportRewrapper = (vars: Vars, exportKey: Uint8Array): Promise<Rewrapper> =>

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { writeSecrets, type Secrets } from "../deploy/secrets.ts";
 
 export interface SecretStepResult {
-  /** Secrets that are older than this time are replaced. ISO 8601. */
+  /** Secrets that are older than this time (ISO 8601) are replaced. */
   readonly before: string;
   readonly replaced: number;
   readonly outdated: number;
@@ -25,9 +25,9 @@ export type ReplaceSecrets = (request: {
 }) => Promise<SecretStepResult>;
 
 interface WebhookRotationState {
-  /** ISO 8601, chosen by the service. */
+  /** The service chose this time (ISO 8601). Secrets that are older are replaced. */
   readonly before: string;
-  /** Null for all endpoints. */
+  /** The endpoint whose secret is replaced; null for all endpoints. */
   readonly webhookId: string | null;
   readonly cursor: object | null;
   readonly replaced: number;
@@ -38,7 +38,7 @@ interface WebhookRotationState {
 }
 
 export interface WebhookRotationOptions {
-  /** The state file of all rotations. */
+  /** The path of the file that stores the progress of all rotations. */
   readonly statePath: string;
   readonly webhookId: string | null;
   readonly replaceSecrets: ReplaceSecrets;

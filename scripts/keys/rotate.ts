@@ -25,9 +25,9 @@ interface RotationState {
   readonly startedAt: number;
   /** When the last completed step that changed secrets ended. */
   readonly previousAt?: number;
-  /** Secrets that the current step sets; null if it has not been prepared. */
+  /** The secrets that the current step sets. Null if the step has not been prepared yet. */
   readonly pending: Secrets | null;
-  /** Where the service continues to process its stored values; null at the beginning. */
+  /** The position at which the service continues to process its stored values. Null before the first batch. */
   readonly cursor: object | null;
 }
 
@@ -41,7 +41,7 @@ export interface StoredStepResult {
 
 export interface RotationOptions {
   readonly store: KeyStore;
-  /** Path of the state file, readable by its owner only. */
+  /** The path of the state file. Only its owner can read the file. */
   readonly statePath: string;
   /**
    * Makes the service re-encrypt the next batch of its stored values or indexes. If `isCheck` is true, it only counts the outdated ones.

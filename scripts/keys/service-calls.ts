@@ -2,7 +2,7 @@
 import type { RotationOptions, StoredStepResult } from "./rotate.ts";
 import type { ReplaceSecrets, SecretStepResult } from "./rotate-webhooks.ts";
 
-const timeoutMs = 60_000; // a step takes well under a second, but the service may still be starting
+const timeoutMs = 60_000; // a step takes well under a second, but the service may still be starting up
 
 interface Answer {
   readonly data?: unknown;
@@ -30,7 +30,7 @@ export const createProcessStoredCall =
   (kind, cursor, isCheck) =>
     callService(api, getAdminToken(), kind, { check: isCheck, cursor }) as Promise<StoredStepResult>;
 
-/** Names the link keys that the service uses. */
+/** The names of the link keys that the service uses. */
 export interface UsedLinkKeys {
   readonly current: string;
   readonly accepted: readonly string[];

@@ -6,7 +6,7 @@ import { createSeries, printRounds, runRounds, type Slices } from "../series.ts"
 import { createPerson, grantOne } from "../shares.ts";
 import { findFreePort, startProgram } from "./processes.ts";
 
-const people = 50; // each token may make a limited number of calls a minute
+const people = 50; // the calls are spread over 50 people, because each token may make a limited number of calls a minute
 
 const buildCall = (n: number, method: string, params: object, headers: Readonly<Record<string, string>>): Request => ({
   method: "POST",

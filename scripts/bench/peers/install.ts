@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** The versions of the compared programs, and of what c15t needs to run on Node with PostgreSQL. */
+/** The versions of the programs that svc is compared with. The list includes what c15t needs to run on Node with PostgreSQL. */
 const versions = {
   "@c15t/backend": "2.2.1",
   "@hono/node-server": "2.1.9",
@@ -21,7 +21,7 @@ const versions = {
   "vanilla-cookieconsent": "3.1.0",
 };
 
-/** Programs in this folder that import the packages. They are copied into the install folder, so that Node finds the packages. */
+/** The programs in this folder that import the packages. They are copied into the install folder, so that Node finds the packages. */
 const programs = ["c15t-server.mjs", "deliver-with-graphile-worker.mjs", "deliver-with-pg-boss.mjs"];
 
 /** Installs the packages unless this was done before. Returns the folder. */

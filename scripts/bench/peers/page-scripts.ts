@@ -17,7 +17,7 @@ interface PageScript {
   readonly scripts: readonly string[];
   /** Other files that the script needs on the page, such as styles. */
   readonly others: readonly string[];
-  /** Attributes of the script elements. */
+  /** Attributes of the script elements on the page. */
   readonly attributes?: string;
   /** Code that starts the banner, as its documentation describes. */
   readonly start?: string;

@@ -71,7 +71,7 @@ export const startPostgres = async (port: number): Promise<Postgres> => {
     query: (database, sql) => run("psql", "-q", "-At", database, "-c", sql).split("\n"),
     stop: async () => {
       const ended = new Promise((resolve) => server.once("exit", resolve));
-      server.kill("SIGINT"); // a fast shutdown
+      server.kill("SIGINT"); // PostgreSQL shuts down fast when it receives SIGINT
       await ended;
       rmSync(folder, { recursive: true, force: true });
     },

@@ -24,9 +24,9 @@ export interface Program {
 const running = new Set<ChildProcess>();
 const killTree = (child: ChildProcess): void => {
   if (!running.delete(child)) return;
-  process.kill(-(child.pid as number), "SIGKILL"); // `detached` gives each program a process group
+  process.kill(-(child.pid as number), "SIGKILL"); // `detached` gave each program its own process group
 };
-process.once("exit", () => running.forEach(killTree)); // if the benchmark fails
+process.once("exit", () => running.forEach(killTree)); // ends programs that are still running when a benchmark fails
 
 /** Starts a Node program in the folder and waits until it prints a line that matches `ready`. Rejects if the program ends first. */
 export const startProgram = async (
@@ -51,7 +51,7 @@ export const startProgram = async (
         if (ready.test(line)) resolve(line);
       });
     void ended.then(() => {
-      if (!running.delete(child)) return; // killed by `kill`
+      if (!running.delete(child)) return; // `kill` ended the program on purpose
       console.error(`peers: ${args.join(" ")} ended: ${printed.slice(-2_000)}`);
       reject(new Error("peers: a program ended"));
     });

@@ -52,7 +52,7 @@ const countBytes = (postgres: Postgres): number =>
     )[0],
   );
 
-/** Adds subjects with one consent each, as copies of an existing consent. */
+/** Adds subjects with one consent each. The consents are copies of an existing one. */
 const fill = ({ query }: Postgres, rows: number): void => {
   query(
     "c15t",

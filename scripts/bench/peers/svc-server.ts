@@ -11,6 +11,6 @@ const world = createDemoWorld(settings.ISSUER_KEY as string);
 const seed = (db: D1Like): Promise<void> => seedDemo(db, world, Date.now());
 const runtime = await startRuntime({ port: 0, printsLog: false, stateDir, bundleDir, vars, seed, sidecarScript: loadProducerScript() });
 setInterval(() => {
-  runtime.scheduled("* * * * *").catch(() => undefined); // the next run retries what failed
+  runtime.scheduled("* * * * *").catch(() => undefined); // ignore a failed run, because the next run retries its work
 }, 60_000);
 console.log(`READY ${runtime.url}`);

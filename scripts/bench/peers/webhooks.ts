@@ -16,7 +16,7 @@ const bulkEvents = 2_000;
 const bulkRounds = 3;
 const steadyEvents = 200;
 const steadyEveryMs = 50;
-const kills = [300, 700, 1_100, 1_500]; // numbers of deliveries after which the program is killed
+const kills = [300, 700, 1_100, 1_500]; // the program is killed after each of these numbers of deliveries
 const waitAfterKillsMs = 30_000;
 
 interface Arrival {
@@ -76,7 +76,7 @@ const chunk = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =
 
 const createSvc = (bench: Bench, { address }: Receiver): Deliverer => {
   const { acme, other, examples } = bench.world;
-  const businesses = [acme.id, other.id, ...Object.values(examples).map(({ id }) => id)]; // a new one for each measurement
+  const businesses = [acme.id, other.id, ...Object.values(examples).map(({ id }) => id)]; // each measurement uses a different business
   let program: Program;
   let url = "";
   let used = 0;
@@ -94,7 +94,7 @@ const createSvc = (bench: Bench, { address }: Receiver): Deliverer => {
     reset: async () => {
       used += 1;
       for (const endpoint of listEndpoints(address)) await registerEndpoint(target(), endpoint.url);
-      await commitEvents(target(), 1); // creates the objects of the business
+      await commitEvents(target(), 1); // the first event creates the business's Durable Objects
     },
     add: async (count) => {
       const ids: string[] = [];
@@ -147,7 +147,7 @@ const createWorker = (
 const importPackage = async <T>(folder: string, path: string): Promise<T> =>
   (await import(pathToFileURL(join(folder, "node_modules", path)).href)) as T;
 
-/** The part of pg-boss that adds jobs. */
+/** The functions of pg-boss that add jobs. */
 interface PgBossModule {
   readonly PgBoss: new (
     options: object,
@@ -180,7 +180,7 @@ const createPgBoss = async (folder: string, postgres: Postgres, receiver: Receiv
   return { worker, close: () => boss.stop({ graceful: false }) };
 };
 
-/** The part of graphile-worker that adds jobs. */
+/** The functions of graphile-worker that add jobs. */
 interface GraphileModule {
   readonly Logger: new (factory: () => () => void) => object;
   readonly makeWorkerUtils: (options: object) => Promise<{
