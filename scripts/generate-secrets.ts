@@ -100,7 +100,7 @@ const generateWitnessKey = (name: string): GeneratedSecret => {
   return { secret, publicParts: { witnesses: [vkey] } };
 };
 
-/** Generates only the named secrets and their public parts. `now` is the time from which the new log keys are valid. */
+/** Generates only the named secrets and their public parts. The new log keys are valid from `now`. */
 export const generateSecrets = async (
   wanted: readonly SecretName[],
   names: DeploymentNames,

@@ -204,8 +204,8 @@ const listDatabases = (worker: Record<string, unknown>, shards: readonly string[
   );
 
 /**
- * Returns the IDs from which the runtime derives file names: of each shard's database, of the KV namespace, and of the bucket for log tiles
- * (null if there is none).
+ * Returns the IDs that the runtime derives file names from: those of each shard's database, of the KV namespace, and of the bucket for log
+ * tiles (null if there is none).
  */
 export const listStoreIds = (
   options: Pick<RuntimeOptions, "extraShards">,

@@ -117,7 +117,7 @@ const defaultNoStore = createMiddleware<AppEnv>(async (c, next) => {
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 });
 
-/** Makes each request a trace. The log line of the request names and describes it. */
+/** Runs each request as a trace. The request's log line provides the name and the attributes of the trace. */
 const traceRequest = createMiddleware<AppEnv>((c, next) => c.var.services.trace("request", next));
 
 /** Writes one log line per request, and records refusals for the affected business. */

@@ -69,7 +69,7 @@ export interface Config extends ProofSettings {
   /** The keys that encrypt stored indexes. */
   readonly indexEncryptionKeys: LinkKeys;
   readonly issuerSeed: Bytes;
-  /** ISO 8601 time from which the current issuer key is valid. */
+  /** When the current issuer key becomes valid, in ISO 8601 format. */
   readonly issuerKeyFrom: string;
   readonly retiredIssuerKeys: readonly KeyWithValidity[];
   /** Whether new business accounts stay `pending` until the operator approves them. */
@@ -85,7 +85,7 @@ export interface Config extends ProofSettings {
   readonly billing: BillingSettings | null;
   /** Access to the metrics, for the operator's page. Null if the deployment cannot read them. */
   readonly metricsQuery: MetricsQuerySettings | null;
-  /** Where traces are sent. Null if the deployment records none. */
+  /** Where to send traces. Null if the deployment records none. */
   readonly traces: TraceSettings | null;
   /** Contact for vulnerability reports: a mailto:, https: or tel: URL (RFC 9116). Null if not set. */
   readonly securityContact: string | null;
@@ -98,7 +98,7 @@ export interface Config extends ProofSettings {
   readonly aiModel: string;
   /** Added to every clock reading. Development only. */
   readonly clockOffsetMs: number;
-  /** The size at which a shard is full: D1's limit, unless development sets another. */
+  /** The database size that makes a shard full: D1's limit, unless development sets another one. */
   readonly maxShardBytes: number;
   /** How long changes are collected before the audit log and the ledger are notified. */
   readonly batchWindowMs: number;

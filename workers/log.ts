@@ -55,7 +55,7 @@ export interface Log {
   readonly metric: (line: MetricLine) => void;
 }
 
-/** Runs a task on which nothing else depends. If the task throws, logs the error's kind and returns undefined. */
+/** Runs a task that nothing else depends on. If the task throws, logs the error's kind and returns undefined. */
 export const runIsolated = async <T>({ log }: { readonly log: Log }, at: string, work: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await work();

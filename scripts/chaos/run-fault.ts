@@ -22,7 +22,7 @@ import { countAcknowledged, createWriteLog, type Business, type WriteLog } from 
 
 /** A prepared service: its state folder with accounts, endpoints and signed-in people. Every run starts from a copy of that folder. */
 export interface PreparedService {
-  /** The folder to which `bundleFaultyWorker` has written the bundle. */
+  /** The folder that contains the bundle from `bundleFaultyWorker`. */
   readonly bundleDir: string;
   readonly stateDir: string;
   readonly secrets: Readonly<Record<string, string>>;

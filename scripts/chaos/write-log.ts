@@ -13,7 +13,7 @@ export interface Business {
 export interface Submission {
   readonly business: Business;
   readonly email: string;
-  /** The phase in which the submission was sent: 0 before, 1 during and 2 after the fault. */
+  /** When the submission was sent: 0 is before the fault, 1 is during it, and 2 is after it. */
   readonly phase: number;
   /** The certificate that the service acknowledged; null if it acknowledged none. */
   certificate: { readonly id: string; readonly fingerprint: string } | null;
@@ -40,7 +40,7 @@ export interface WriteLog {
   readonly submissions: Submission[];
   readonly grants: Grant[];
   readonly registrations: Registration[];
-  /** Email addresses for which a code was requested, if the service accepted the request. */
+  /** The email addresses that requested a code, if the service accepted the request. */
   readonly codes: { readonly email: string; readonly phase: number }[];
   /** Responses that contradict an acknowledged write. */
   readonly contradictions: string[];

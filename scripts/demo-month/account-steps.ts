@@ -22,7 +22,7 @@ const endpoints = [
   { path: receiverPaths.dialer, description: "Dialer: stops calls after a withdrawal", events: null },
 ] as const;
 
-const endpointAgeMs = 14 * dayMs; // replaying deliveries for the whole month would add a third to the time
+const endpointAgeMs = 14 * dayMs; // deliveries for the whole month would take up a third of the replay time
 
 /** Returns the receiver's URL on the demo website. Two names for the same host make the endpoints easy to tell apart in lists. */
 const toReceiverUrl = (siteOrigin: string, path: string): string => {

@@ -14,8 +14,8 @@ const toDayStart = (at: Instant): Instant => at - (at % dayMs);
 export const isWeekend = (at: Instant): boolean => [0, 6].includes(new Date(at).getUTCDay());
 
 /**
- * Returns the start of the hour in which one webhook endpoint fails. It is the latest hour between 15:00 and 23:00 UTC (the working day in
- * the US) that ended at least four hours ago, so all retries are over.
+ * Returns the start of the hour when one webhook endpoint fails. It is the latest hour between 15:00 and 23:00 UTC (the working day in the
+ * US) that ended at least four hours ago, so all retries are over.
  */
 export const getOutageStart = (now: Instant): Instant => {
   let hour = now - (now % hourMs) - 5 * hourMs;

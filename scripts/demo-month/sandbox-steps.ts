@@ -1,4 +1,4 @@
-// Creates test data in the demo month: a few test certificates, two of which are withdrawn, and shares by test people.
+// Creates test data in the demo month: a few test certificates, including two withdrawn ones, and shares by test people.
 import { actorFromApiKey } from "../../core/access/principal.ts";
 import type { ClientId } from "../../core/ids.ts";
 import { dayMs, hourMs } from "../../core/time.ts";

@@ -44,7 +44,7 @@ const listResources: Readonly<Record<ResourceKind, (names: readonly string[]) =>
     const namespaces = (await readFromWrangler("kv", "namespace", "list")) as readonly { id: string; title: string }[];
     return new Map(namespaces.map(({ id, title }) => [title, id]));
   },
-  // `r2 bucket info` is not used, because it also reads metrics, for which the token would need an additional permission.
+  // Does not use `r2 bucket info`, which also reads metrics and would therefore require a token with an additional permission.
   bucket: (names) => findByName(names, (name) => runWrangler("r2", "bucket", "lifecycle", "list", name)),
   queue: (names) => findByName(names, (name) => runWrangler("queues", "info", name)),
 };

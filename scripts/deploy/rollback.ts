@@ -21,8 +21,8 @@ const findPreviousVersion = async (worker: string): Promise<string> => {
 
 /**
  * Activates the previous version. Throws a DeploymentError if a secret has changed since that version was uploaded: a version brings back
- * its own secrets, and without a newer key, the service could not read what was stored with it. `wrangler rollback` is not used because it
- * does that without a question if there is no terminal.
+ * its own secrets, and without a newer key, the service could not read what was stored with it. Does not use `wrangler rollback`, because
+ * without a terminal, it activates such a version without asking.
  */
 export const rollBack = async ({ worker }: Deployment): Promise<void> => {
   const version = await findPreviousVersion(worker);

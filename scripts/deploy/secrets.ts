@@ -34,7 +34,7 @@ export const writeSecrets = (path: string, secrets: Secrets): void => {
   renameSync(`${path}.new`, path);
 };
 
-/** Generates the secrets of a new deployment. The ledger's name contains the half-year in which the deployment is created. */
+/** Generates the secrets of a new deployment. The ledger is named after the half-year when the deployment is created. */
 export const generateDeploymentSecrets = async ({ hosts }: Deployment, now: Date): Promise<Secrets> => {
   const period = `${now.getUTCFullYear()}h${now.getUTCMonth() < 6 ? 1 : 2}`;
   const names = {

@@ -8,9 +8,9 @@ import { openVault, type Rewrapper } from "../../storage/vault.ts";
 export type Vars = Readonly<Record<string, string>>;
 
 /**
- * Settings on which stored data depends: indexes depend on INDEX_KEY and INDEX_ENCRYPTION_KEYS, links on LINK_KEYS, signatures on the keys
- * of the issuer and the logs, and receipts on the names of the ledgers. MASTER_KEYS is not among them, because the importing deployment has
- * its own.
+ * The settings that stored data depends on: indexes depend on INDEX_KEY and INDEX_ENCRYPTION_KEYS, links on LINK_KEYS, signatures on the
+ * keys of the issuer and the logs, and receipts on the names of the ledgers. MASTER_KEYS is not among them, because the importing
+ * deployment has its own.
  */
 const movedSettings = [
   "INDEX_KEY",

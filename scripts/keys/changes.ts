@@ -76,7 +76,7 @@ export const removeOldIndexKeys = (secrets: Secrets): Secrets => ({
   INDEX_ENCRYPTION_KEYS: removeEarlierLinkKeys(requireSecret(secrets, "INDEX_ENCRYPTION_KEYS")),
 });
 
-/** Returns the name of the key with which the service should encrypt the indexes of new rows. */
+/** Returns the name of the key that the service should use to encrypt the indexes of new rows. */
 export const getCurrentIndexKey = ({ INDEX_ENCRYPTION_KEYS: text }: Secrets): string => {
   const keys = text === undefined || text === "" ? defaultLinkKeys : parseLinkKeys(text);
   if (keys === null) throw new Error("INDEX_ENCRYPTION_KEYS is not a list of keys.");

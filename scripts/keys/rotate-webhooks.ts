@@ -8,7 +8,7 @@ export interface SecretStepResult {
   readonly before: string;
   readonly replaced: number;
   readonly outdated: number;
-  /** The latest time at which an earlier secret still signs, in ISO 8601. Null if no earlier secret signs. */
+  /** When the last earlier secret stops signing, in ISO 8601 format. Null if no earlier secret signs. */
   readonly earlier_until: string | null;
   readonly next: object | null;
 }

@@ -27,7 +27,7 @@ interface RotationState {
   readonly previousAt?: number;
   /** The secrets that the current step sets. Null if the step has not been prepared yet. */
   readonly pending: Secrets | null;
-  /** The position at which the service continues to process its stored values. Null before the first batch. */
+  /** Where the service continues to process its stored values. Null before the first batch. */
   readonly cursor: object | null;
 }
 

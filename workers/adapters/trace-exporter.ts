@@ -4,16 +4,16 @@ import { minuteMs, secondMs, type Clock, type Instant } from "../../core/time.ts
 import type { TraceSettings } from "../env.ts";
 import { sendWithLimits, type SendRequest } from "./exchange.ts";
 
-/** Numbers must be integers. Attributes without a value are left out. */
+/** The attributes of a span. Numbers must be integers. Attributes without a value are left out. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** The values that OTLP uses for kinds of spans. */
+/** The numbers that OTLP uses for the kinds of spans. */
 export const spanKinds = { internal: 1, server: 2, client: 3 } as const;
 
 export interface Span {
-  /** 32 hex digits. */
+  /** An ID of 32 hex digits. All spans of a trace have the same one. */
   readonly traceId: string;
-  /** 16 hex digits. */
+  /** An ID of 16 hex digits. */
   readonly id: string;
   readonly parentId: string | null;
   readonly name: string;
@@ -27,10 +27,10 @@ export interface Span {
 /** Sends the spans, or adds them to the next request if one is in progress. Never throws. */
 export type ExportSpans = (spans: readonly Span[]) => Promise<void>;
 
-const limits = { timeoutMs: 5 * secondMs, maxBytes: 65_536 }; // the response must be received, but its content is not used
+const limits = { timeoutMs: 5 * secondMs, maxBytes: 65_536 }; // the response must be read to the end, but its content is not used
 const leaseMs = limits.timeoutMs + secondMs; // after this time, the platform must have ended the request together with its invocation
-const maxWaitingSpans = 1_000; // about 500 kB
-const maxRequestsInTurn = 5; // 25 s at most: the platform ends work that follows a response after 30 s
+const maxWaitingSpans = 1_000; // this many spans take about 500 kB
+const maxRequestsInTurn = 5; // five requests take at most 25 s, and the platform ends work 30 s after the response
 const errorStatusCode = 2;
 
 const toAttributes = (attributes: Attributes) =>
@@ -38,7 +38,7 @@ const toAttributes = (attributes: Attributes) =>
     value === undefined ? [] : [{ key, value: typeof value === "number" ? { intValue: String(value) } : { stringValue: value } }],
   );
 
-const toNanoseconds = (at: Instant): string => `${at}000000`; // a string, because JSON numbers cannot hold 64-bit integers
+const toNanoseconds = (at: Instant): string => `${at}000000`; // returns a string, because JSON numbers cannot represent all 64-bit integers
 
 /** Encodes spans as the ExportTraceServiceRequest of OTLP 1. `resource` describes the deployment. */
 export const encodeSpans = (resource: Attributes, spans: readonly Span[]) => ({
@@ -65,7 +65,10 @@ export const encodeSpans = (resource: Attributes, spans: readonly Span[]) => ({
   ],
 });
 
-/** Calls `report` at most once a minute, with the kind of the last failure and the number of spans lost since the last call. */
+/**
+ * Creates the exporter. Reports lost spans with `report`, at most once a minute: the kind of the last failure, and how many spans were lost
+ * since the last report.
+ */
 export const createTraceExporter = (
   { url, headers }: TraceSettings,
   resource: Attributes,
@@ -97,7 +100,7 @@ export const createTraceExporter = (
   return async (spans) => {
     if (waiting.length + spans.length > maxWaitingSpans) return lose(spans.length, "collector too slow");
     waiting.push(...spans);
-    if (clock() < busyUntil) return; // the invocation that is sending continues with these spans
+    if (clock() < busyUntil) return; // the invocation that is sending now will also send these spans
     for (let requests = 0; requests < maxRequestsInTurn && waiting.length > 0; requests += 1) {
       busyUntil = clock() + leaseMs;
       const batch = waiting;

@@ -15,7 +15,7 @@ const maxPerBatch = 500;
 const eraseDueCertificates = async (platform: Platform, db: Database): Promise<number> => {
   const now = platform.clock();
   let erased = 0;
-  const waiting: number[] = []; // the blocks of certificates in which no due certificate can be erased yet
+  const waiting: number[] = []; // blocks of certificates that were read and contain nothing that can be erased yet
   while (await platform.hasBudget()) {
     const due = await findDueErasures(db, now, maxPerBatch, waiting);
     if (due.blocks.length === 0) break;

@@ -17,7 +17,7 @@ const corsOptions = {
     "ETag",
   ],
   allowHeaders: ["Content-Type", "Idempotency-Key"],
-  maxAge: 7_200, // two hours is the longest time for which browsers cache a preflight
+  maxAge: 7_200, // two hours; browsers cache a preflight no longer than that
 };
 
 /** Lets any page read the response, without credentials. */

@@ -1,4 +1,4 @@
-// The interface of tools. A tool is available in the realms for which it has a description. It always runs for the token's owner, and never
+// The interface of tools. A tool is available in every realm that it has a description for. It always runs for the token's owner, and never
 // takes a person or business from its arguments.
 import type { z } from "@hono/zod-openapi";
 import type { Realm } from "../../core/access/session.ts";

@@ -32,7 +32,7 @@ export interface Platform
     AttestationCache,
     Metrics,
     Mail {
-  /** The shard to which this invocation of the background jobs is limited; null for all shards. */
+  /** The shard that this invocation of the background jobs is limited to; null for all shards. */
   readonly jobShard: ShardId | null;
   readonly readTextAsset: ReadTextAsset;
 }

@@ -40,17 +40,17 @@ export const noTracer: Tracer = {
   traceRequests: (log) => log,
 };
 
-const maxCalls = 128; // a request makes about ten calls; a job can make hundreds
+const maxCalls = 128; // a request makes about ten calls, but a job can make hundreds
 
 interface OpenTrace {
   readonly id: string;
-  /** The span of the whole request or job, when it has ended. */
+  /** The span of the whole request or job. Null until it has ended. */
   root: Span | null;
   readonly calls: Span[];
   droppedCalls: number;
-  /** The work that can still add spans: the request or job, and what continues after the response. */
+  /** The number of tasks that can still add spans: the request or job itself, and work that continues after the response. */
   openWork: number;
-  /** The log line of the request, as a name and attributes. */
+  /** The name and attributes from the request's log line. Null for a job, and before the line is written. */
   request: Pick<Span, "name" | "kind" | "isError" | "attributes"> | null;
 }
 
@@ -65,7 +65,10 @@ export interface TracerSettings {
 
 const describeNothing = (): Attributes => ({});
 
-/** The sum of a figure over the results of a D1 call, or undefined if the call returned none, as for queries that return only values. */
+/**
+ * Returns the sum of a figure over the results of a D1 call. Returns undefined if no result has the figure, as for queries that return only
+ * values.
+ */
 const sumMeta = (result: unknown, figure: "rows_read" | "rows_written"): number | undefined => {
   const results = [result].flat() as readonly ({ readonly meta?: Partial<D1Meta> } | null)[];
   const counts = results.flatMap((each) => each?.meta?.[figure] ?? []);
@@ -113,7 +116,7 @@ export const createTracer = ({ sampleRate, clock, random, exportSpans, waitUntil
     return runSpan(trace, spanId, name, work, describe, (span) => addCall(trace, span));
   };
 
-  /** Sends the trace when its last work ends. */
+  /** Ends one of the trace's tasks. After the last one, sends the trace. */
   const endWork = async (trace: OpenTrace): Promise<void> => {
     trace.openWork -= 1;
     if (trace.openWork > 0 || trace.root === null) return;

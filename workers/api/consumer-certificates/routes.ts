@@ -1,4 +1,4 @@
-// Routes with which a signed-in person finds the certificates that name them and withdraws consent.
+// Routes for signed-in people. A person can find the certificates that name them and withdraw consent.
 import { z } from "@hono/zod-openapi";
 import { parseCertId, parseBusinessId } from "../../../core/ids.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";

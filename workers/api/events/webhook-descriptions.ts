@@ -1,5 +1,5 @@
 // Describes the body of each type of webhook event for the OpenAPI document. All bodies have the same members as events in the feed. The
-// types differ in which IDs are set and in the values in `data`.
+// types differ only in the IDs that are set and in the values in `data`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import type { EventType } from "../../../core/events/event.ts";

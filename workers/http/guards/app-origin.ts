@@ -1,4 +1,4 @@
-// Determines the origin on which the app runs, for cookies, CORS, CSRF checks and passkeys.
+// Determines the app's origin, for cookies, CORS, CSRF checks and passkeys.
 import type { RelyingParty } from "../../../core/access/passkey.ts";
 import type { RequestContext } from "../context.ts";
 

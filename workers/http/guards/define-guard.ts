@@ -5,7 +5,7 @@ import type { MiddlewareHandler, Env } from "hono";
 import { every } from "hono/combine";
 import type { RefusalCode } from "../../../core/refusals.ts";
 
-/** Refusals, described either by their default message (`refuses`) or by the cases in which they occur (`when`). */
+/** Refusals of a route or guard. `refuses` lists codes whose default message applies. `when` describes the cases for a code. */
 export interface RefusalTerms {
   readonly refuses?: readonly RefusalCode[];
   readonly when?: Readonly<Partial<Record<RefusalCode, string>>>;

@@ -11,7 +11,7 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 import { queryShardsInGroups } from "../query-issuing-shards.ts";
 
-/** Records the day on which the session was last used, after the response. */
+/** Records, after the response, that the session was used today. */
 const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeenDay }: AnySession, day: number): void => {
   if (lastSeenDay === day) return;
   services.waitUntil(async () => {

@@ -30,7 +30,7 @@ export const prepareEmailCode = async (
     readonly to: string | null;
     readonly mail: (code: string, id: string) => Promise<TemplatedMail>;
     readonly language: MailLanguage;
-    /** The ID of the sign-up or invitation for which the code is emailed. */
+    /** The ID of the sign-up or invitation that the code is for. */
     readonly opens?: string | null;
     readonly now: Instant;
   },

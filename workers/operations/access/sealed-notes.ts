@@ -3,7 +3,7 @@
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The note's kind and owner. A note can be opened only for the owner for whom it was sealed. */
+/** The note's kind and owner. Only the owner that a note was sealed for can open it. */
 export interface NoteScope {
   readonly name: "flash" | "undo" | "stopped" | "sign-in" | "withdrawal" | "connection";
   readonly owner: string;

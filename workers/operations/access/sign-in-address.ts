@@ -36,7 +36,7 @@ const chooseShard = (
 };
 
 /**
- * Searches all shards for an email address's account. For an unknown address, uses the shard in which its account would be created. Returns
+ * Searches all shards for an email address's account. For an unknown address, uses the shard where its account would be created. Returns
  * null if the text is not an email address.
  */
 export const lookUpAddress = async (services: ReadDependencies, realm: Realm, email: string) => {
@@ -89,8 +89,8 @@ export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
 export const signInCodeLimits = emailCodeLimits.login;
 
 /**
- * Returns the address and browser under which sign-in codes are stored and counted. `browser` is null for a browser that has not requested
- * a code.
+ * Returns the address and the browser that sign-in codes are stored and counted under. `browser` is null for a browser that has not
+ * requested a code.
  */
 export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: string | null): CodeRequester => ({
   purpose: "login",
@@ -101,7 +101,7 @@ export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: s
 });
 
 /**
- * Returns the text to which a sign-in code is bound. `knownEmail` is the stored address that receives the code. A member's code is also
+ * Returns the text that a sign-in code is bound to. `knownEmail` is the stored address that receives the code. A member's code is also
  * bound to the part before the @ of that address. Without this, a code could sign the person in to a different mailbox's membership, if
  * that membership became the most recently used one in the meantime.
  */

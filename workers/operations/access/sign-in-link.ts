@@ -8,7 +8,7 @@ import { signInCodeLimits, toCodeRequester, type AddressLookup } from "./sign-in
 
 export const signInLinkPaths: Readonly<Record<Realm, string>> = { consumer: "/app/sign-in/link", business: "/portal/sign-in/link" };
 
-/** `binding` is the text to which the code is bound, so the link is valid only for the same mailbox. */
+/** `binding` is the text that the code is bound to. It makes the link valid only for the same mailbox. */
 const toPurpose = (codeId: string, binding: string): string => `sign in\n${codeId}\n${binding}`;
 
 /** Builds the link that is emailed with a code. The token is in the URL's fragment, which browsers do not send to servers. */

@@ -1,4 +1,4 @@
-// Switches a session to another business to which the signed-in email address belongs.
+// Switches a session to another business that the signed-in email address belongs to.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

@@ -1,4 +1,4 @@
-// Shows an operator a removal request with the personal data by which data brokers can find the person.
+// Shows an operator a removal request, with the personal data that data brokers need to find the person.
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import type { RemovalId } from "../../../core/ids.ts";
 import type { Removal } from "../../../core/removals/removal.ts";

@@ -25,7 +25,7 @@ const maxReplacements = 40;
 
 type Dependencies = WriteDependencies & EventSequences;
 
-/** The position at which the next step starts. */
+/** Where the next step starts. */
 export interface SecretCursor {
   readonly shard: string;
   /** The last business that was read; empty before the first one. */

@@ -3,7 +3,7 @@
 import type { Database } from "../../../storage/database.ts";
 import type { RowPosition } from "../../../storage/rewrap-values.ts";
 
-/** The position at which the next part of the work starts. */
+/** Where the next part of the work starts. */
 export interface StoredRowsCursor {
   readonly shard: string;
   readonly step: string;

@@ -58,14 +58,14 @@ export interface AuditEntryPage {
   readonly keys: readonly ApiKey[];
   readonly clients: readonly Client[];
   readonly domains: readonly Domain[];
-  /** Maps certificate IDs to the domain of the form with which each certificate was issued. */
+  /** The domain of the form that led to each certificate, by certificate ID. */
   readonly originDomains: ReadonlyMap<string, string>;
 }
 
 /**
  * Looks up in one shard:
  * - the payloads of the page's entries that are from this shard
- * - the domains of the forms with which certificates were issued
+ * - for entries about issued certificates, the domain of the form
  * - one entry that the audit log has not recorded
  */
 const lookUpShardEntries = (services: AuditDependencies, member: MemberSession, shardId: ShardId, rows: readonly StoredEntry[]) => {

@@ -70,8 +70,8 @@ const getIdempotencyKeyOwner = ({ caller, originHeader }: CaptureRequest, client
   caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
 
 /**
- * Returns the texts from which an idempotency key's certificate IDs are derived. The first text is for the first use of the key. The other
- * two, for today and yesterday, are for a key that is used again after more than a day.
+ * Returns the texts that the certificate IDs of an idempotency key are derived from. The first text is for the first use of the key. The
+ * second and third, for today and yesterday, are for a key that is used again after more than a day.
  */
 const listKeyUses = (keyHash: string, now: Instant) => {
   const day = Math.floor(now / dayMs);
@@ -198,7 +198,7 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
  *
  * The first attempt uses the resolved client without reading it again. If it fails, the account may be outdated or the idempotency key
  * already used, so both are read before an error is returned. If the shard is closed or full, issues the certificate in another shard.
- * Throws an outage if no shard has room.
+ * Throws a StorageFault of kind `outage` if no shard has room.
  *
  * Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key of another business, or a test key for a
  * live client), the errors of `issueCertificate`, `rate_limited`. If the idempotency key issued a certificate within the last day, returns

@@ -75,7 +75,8 @@ const maxWaits = 10;
 
 /**
  * Returns the account once the issuing shard has its current version. Waits while the account is being changed, and renews the shard's copy
- * if the process that changed the account died. After half a second, throws an outage. Returns null if the client is unknown.
+ * if the process that changed the account died. After half a second, throws a StorageFault of kind `outage`. Returns null if the client is
+ * unknown.
  */
 export const waitForIssuer = async (
   services: CertificateDependencies,

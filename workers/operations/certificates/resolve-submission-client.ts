@@ -20,9 +20,9 @@ export interface SubmissionClient {
   readonly known: KnownClient;
   /** The Origin header's host if it is on one of the account's verified domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
-  /** The shard in which the account issues certificates: its own shard, or another one if that shard is full or closed. */
+  /** The shard that issues the account's certificates: its own shard, or another one if that shard is full or closed. */
   readonly shard: ShardId;
-  /** The store to which the submission will be written. */
+  /** The store that the submission will be written to: the database or the journal. */
   readonly target: Promise<IntakeTarget>;
 }
 

@@ -13,7 +13,7 @@ import { queryOwnShard, queryShards } from "./query-shards.ts";
 
 export interface Profile {
   readonly id: string;
-  /** The verified email address with which the person signs in. */
+  /** The verified email address that the person signs in with. */
   readonly email: string;
   readonly plan: ConsumerPlan;
   readonly createdAt: Instant;

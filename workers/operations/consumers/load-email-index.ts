@@ -5,7 +5,7 @@ import type { Lookup } from "../../../storage/lookups.ts";
 import { addressIndexField, findPersonRecord } from "../../../storage/people.ts";
 import type { Stores } from "../dependencies.ts";
 
-/** Returns the blind index of the address with which the person signs in, or null if the account no longer exists. */
+/** Returns the blind index of the address that the person signs in with, or null if the account no longer exists. */
 export const loadEmailIndex = ({ shards, vault }: Stores, { id }: Pick<Person, "id">): Lookup<AddressIndex | null> =>
   findPersonRecord(shards.forId(id), id).map((record) => (record === null ? null : vault.readIndex(record.emailIndex)));
 

@@ -40,8 +40,8 @@ const journalSubmission = async <T>(
 /**
  * Returns once the submission is stored durably. If the database responds with an error, throws that error. Journals the submission if
  * `target` is the journal, or if the database does not respond in time, was reset or is overloaded. The database may still commit the batch
- * later, which is harmless, because the journal contains the same rows. Throws an outage if neither the database nor the journal stored the
- * submission.
+ * later, which is harmless, because the journal contains the same rows. Throws a StorageFault of kind `outage` if neither the database nor
+ * the journal stored the submission.
  */
 export const commitOrJournal = async <T>(services: IntakeDependencies, write: SubmissionWrite<T>): Promise<WrittenSubmission<T>> => {
   const { intakeState, clock, config } = services;

@@ -12,7 +12,7 @@ import { trimWhiteSpace, validateLine } from "../../../core/text.ts";
 import { findIntegrationBusiness } from "../../../storage/accounts.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The only port on which pages of a verified domain are fetched. */
+/** Pages of a verified domain are fetched only on this port. */
 export const allowedPorts: readonly number[] = [443];
 
 const maxPurposeLength = 500;

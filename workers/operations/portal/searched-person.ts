@@ -1,4 +1,4 @@
-// Seals the text with which a member searches for a person, so that it can be part of a URL.
+// Seals the text of a member's search for a person, so that it can be part of a URL.
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { Stores } from "../dependencies.ts";

@@ -1,4 +1,4 @@
-// Implements PATCH /v1/business/portal/clients/{client_id}. Registers the URLs to which share requests can return.
+// Implements PATCH /v1/business/portal/clients/{client_id}. Registers the URLs that share requests can return to.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { getOriginRules, verifyOrigin } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";

@@ -1,5 +1,5 @@
-// Creates and parses tokens for share requests. Nothing is stored. The MAC in a token proves that this service authorized the request,
-// when, and with which scope.
+// Creates and parses tokens for share requests. Nothing is stored. The MAC in a token proves that this service authorized the request at
+// the given time and with the given scope.
 import { toBase64Url, fromBase64Url } from "../../../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import type { ShardId } from "../../../core/ids.ts";
@@ -17,7 +17,7 @@ interface TokenContent {
 }
 
 /**
- * The data to which the token is bound, such as the rest of the request and the browser. The token's MAC covers this data, but the token
+ * The data that the token is bound to, such as the rest of the request and the browser. The token's MAC covers this data, but the token
  * does not contain it.
  */
 export type TokenBinding = { readonly [key: string]: Json };

@@ -19,7 +19,7 @@ import { prepareShareReceiptMail } from "./share-mails.ts";
 export interface ShareCreation {
   readonly client: GrantingClient;
   readonly person: Person | null;
-  /** The revision of the contact fields on which the share is based. */
+  /** The revision of the contact fields that the share is based on. */
   readonly revision: number;
   /** A change to the contact fields that is committed together with the share; null if there is none. */
   readonly fieldsWrite: FieldsWrite | null;

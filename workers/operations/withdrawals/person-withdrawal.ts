@@ -29,7 +29,7 @@ import type { IntakeDependencies } from "../intake/dependencies.ts";
 export interface PersonWithdrawal {
   readonly certId: CertId;
   readonly scope: WithdrawalScope;
-  /** The recipients for whom to withdraw consent. If null, `scope` decides. */
+  /** The recipients to withdraw consent for. If null, `scope` decides. */
   readonly entities: readonly string[] | null;
   /** The `Origin` header; null for programs, which do not send one. */
   readonly origin: string | null;

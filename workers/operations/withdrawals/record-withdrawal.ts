@@ -21,7 +21,7 @@ import { withdrawFromEntities } from "./withdraw-from-entities.ts";
 export interface RecordWithdrawalRequest extends RecordedRequest {
   /** The scope; if null, the business's default scope for recorded withdrawals applies. */
   readonly scope: WithdrawalScope | null;
-  /** The recipients for whom to withdraw consent. If null, `scope` decides. */
+  /** The recipients to withdraw consent for. If null, `scope` decides. */
   readonly entities: readonly string[] | null;
   readonly idempotencyKey: string | null;
 }

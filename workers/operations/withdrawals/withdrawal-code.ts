@@ -27,8 +27,8 @@ export const toVerifiedAddress = (
 });
 
 /**
- * Returns the email address and browser under which codes and attempts are counted. Counts an address that is not on the certificate under
- * a separate hash, so that such requests cannot use up the person's limits. The requester cannot tell the two cases apart.
+ * Returns the email address and browser that codes and attempts are counted for. Counts an address that is not on the certificate under a
+ * separate hash, so that such requests cannot use up the person's limits. The requester cannot tell the two cases apart.
  */
 export const identifyCodeRequester = async (
   { vault }: Stores,

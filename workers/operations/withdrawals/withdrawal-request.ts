@@ -13,7 +13,7 @@ export interface WithdrawalResult {
   readonly certId: CertId;
   readonly withdrawnAt: Instant;
   readonly ceaseBy: Instant;
-  /** The recipients for whom consent was withdrawn. Empty if the whole certificate was withdrawn. */
+  /** The recipients that consent was withdrawn for. Empty if the whole certificate was withdrawn. */
   readonly fromEntities: readonly WithdrawnEntity[];
   /** The withdrawal of the whole certificate; null if the certificate stays active for other recipients. */
   readonly withdrawal: PublishedWithdrawal | null;

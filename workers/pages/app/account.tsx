@@ -1,4 +1,4 @@
-// Serves /app/account: the devices on which a person is signed in, the person's passkeys, and signing out.
+// Serves /app/account, where people see the devices they are signed in on, manage passkeys and sign out.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import type { AppEnv } from "../../http/context.ts";

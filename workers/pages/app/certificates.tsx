@@ -97,7 +97,7 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
 };
 
 /**
- * A list item that counts the shares in which someone else entered this person's email address. With `businessId`, it links to the
+ * A list item that counts the shares that other people created with this person's email address. With `businessId`, it links to the
  * business.
  */
 export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded: boolean }> = ({ businessId, count, isEnded }) => {
@@ -139,7 +139,7 @@ export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boole
   );
 };
 
-/** `ceaseBy` is the time by which contact must end after a withdrawal. */
+/** `ceaseBy` is the deadline for ending contact after a withdrawal. */
 const describeCertificateStatus = (view: AppView, status: CertificateStatus, ceaseBy: Instant | null = null): StatusBadgeProps => {
   const messages = getOwnCertificateMessages(view);
   if (status === "active") return { tone: "good", icon: "circle-check", text: messages.active };
@@ -147,7 +147,7 @@ const describeCertificateStatus = (view: AppView, status: CertificateStatus, cea
   return { tone: isWaiting ? "caution" : "plain", icon: isWaiting ? "clock-alert" : "circle-minus", text: messages.withdrawn };
 };
 
-/** Shows the day by which contact must end. Renders nothing once that day has passed. */
+/** Shows the deadline for ending contact. Renders nothing once it has passed. */
 const CeaseDeadline: FC<{ ceaseBy: Instant | null | undefined }> = ({ ceaseBy }) => {
   const { messages, language, now } = useAppView();
   return ceaseBy == null || now > ceaseBy ? null : (
@@ -384,7 +384,7 @@ const withCertificate =
 
 const certificatePath = (id: CertId): string => `/app/certificates/${id}`;
 
-/** Redirects to the certificate's page if it was withdrawn, or if there is no recipient left for whom consent could be withdrawn. */
+/** Redirects to the certificate's page if the certificate was withdrawn, or if the person has withdrawn consent for every recipient. */
 const requireWithdrawable =
   <R extends AppRequest>(handle: (request: R, certificate: PublishedCertificate) => Promise<Response>) =>
   async (request: R, certificate: PublishedCertificate): Promise<Response> =>

@@ -141,8 +141,8 @@ const describeShareStatus = (share: Share, { messages: { status }, now }: AppVie
 };
 
 /**
- * Shows the status of a share. A stopped share also shows the deadline by which contact must end or the date on which contact ended. An
- * active share also shows the date of the last delivery.
+ * Shows the status of a share. For a stopped share, also shows the deadline for ending contact, or when contact ended. For an active share,
+ * also shows the date of the last delivery.
  */
 export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
   const view = useAppView();

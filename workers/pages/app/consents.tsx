@@ -240,7 +240,7 @@ interface BusinessConsents {
   readonly shares: readonly Share[];
   readonly certificates: NamingCertificatePage;
   readonly activeCertificateCount: number;
-  /** Shares in which someone else entered this person's email address. */
+  /** Shares that other people created with this person's email address. */
   readonly activeOthersShares: number;
 }
 

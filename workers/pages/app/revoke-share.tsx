@@ -1,4 +1,4 @@
-// Serves /stop/{share_id}, to which emails link so that people can stop a share without signing in. The link's token is in the URL
+// Serves /stop/{share_id}, where people can stop a share without signing in. Emails link to this page. The link's token is in the URL
 // fragment, which browsers do not send. The page script copies the token into the form, so only submitting the form sends it.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";

@@ -1,6 +1,6 @@
 // Serves /app/sign-in/link, the page that the link in a sign-in email opens. Opening it does not sign anyone in, because mail scanners open
-// links too. The person signs in with a button, which works only in the browser that requested the email. Other browsers are asked for the
-// code.
+// links too. The person signs in with a button, which works only in the browser that requested the email. In any other browser, the page
+// asks for the code.
 import type { Context, Hono } from "hono";
 import { cutText } from "../../../core/cut-text.ts";
 import type { AppEnv } from "../../http/context.ts";

@@ -20,7 +20,7 @@ export interface ConnectView {
   readonly request: ConnectionRequest;
   /** The query string with its question mark; every form keeps it. */
   readonly search: string;
-  /** The client's URL to which the browser returns if access is denied. */
+  /** The client's URL that the browser returns to if access is denied. */
   readonly deniedUrl: string;
   readonly language: Language;
   readonly messages: ConnectMessages;

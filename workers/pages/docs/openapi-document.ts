@@ -69,7 +69,7 @@ export interface Operation extends OperationObject {
   readonly path: string;
 }
 
-/** Lists a tag's operations, in the order in which their routes are registered. */
+/** Lists a tag's operations in the order of their registration. */
 export const listOperations = (document: ApiDocument, tag: string): Operation[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)

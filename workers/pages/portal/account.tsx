@@ -1,4 +1,4 @@
-// Serves /portal/account: the devices on which a member is signed in, and the member's passkeys. Adding or removing a passkey requires a
+// Serves /portal/account, where members see the devices they are signed in on and manage passkeys. Adding or removing a passkey requires a
 // recent sign-in. Otherwise, someone who stole only a session could add a passkey to keep access, or remove the member's passkeys.
 import type { Hono } from "hono";
 import { addPasskeyProofMinutes } from "../../../core/access/passkey.ts";

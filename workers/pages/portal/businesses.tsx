@@ -25,7 +25,7 @@ const businessesPath = "/portal/businesses";
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";
 
-/** Returns the path of the business list, from which the member continues to `next`. */
+/** Returns the path of the business list. From there, the member continues to `next`. */
 export const businessChoicePath = (next: string): string => pathWithQuery(businessesPath, { next: next === "/portal" ? null : next });
 
 const statusTones: Readonly<Record<Membership["business"]["status"], Tone>> = {

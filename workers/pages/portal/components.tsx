@@ -41,7 +41,7 @@ export const LabeledCopyButton: FC<{ of: string; label: string }> = ({ of, label
 const { Provider: PortalRequestProvider, use: usePortalRequest } = createRequiredContext<PortalRequest>("portal");
 export { PortalRequestProvider, usePortalRequest };
 
-/** The form to which the page responds: the posted values, and why the form was refused. */
+/** The form that the page responds to: the posted values, and why the form was refused. */
 export const FormContext = createContext<{ readonly form?: FormFields | undefined; readonly error?: FormError | undefined }>({});
 
 /** Returns why the member may not use a form for `requiredRole`, or null if they may. */
@@ -409,7 +409,7 @@ export const ShortTime: FC<{ at: Instant }> = ({ at }) => (
   <time datetime={toIso(at)}>{`${formatShortDay(at)}, ${getTimeFormat().format(at)}`}</time>
 );
 
-/** Formats a time of which only the UTC day is known, for example "4 Mar 2026". */
+/** Formats a time that is known only to the UTC day, for example "4 Mar 2026". */
 export const ShortDay: FC<{ at: Instant }> = ({ at }) => <time datetime={toIso(at).slice(0, 10)}>{formatShortDay(at)}</time>;
 
 /** Returns the start and the end of an ID, which is enough to tell rows apart. The whole ID is on the record's page. */
@@ -432,6 +432,6 @@ export const describeAuditEvent = (type: string): string => (isAuditEventType(ty
 /** Formats a deadline, for example "By the end of 4 December 2026 (UTC)". */
 export const formatDeadline = (at: Instant): string => formatMessage(messages.byTheEndOf, { date: formatDay(language, at) });
 
-/** Returns a masked value by which a person can be recognized: the email address, the phone number, or the first other value. */
+/** Returns a masked value that helps recognize the person: the email address, the phone number, or the first other value. */
 export const formatMaskedPerson = (masked: Readonly<Record<string, string>>): string =>
   masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";

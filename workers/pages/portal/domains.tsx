@@ -197,7 +197,7 @@ const DomainNotice: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) 
   );
 };
 
-/** Describes what the domain covers or, if it is not verified, the date by which it can be verified. */
+/** Describes what the domain covers. For an unverified domain, says until when it can be verified. */
 const describeDomain = ({ domain, status, method, expiresAt }: Domain): string | undefined => {
   if (status === "verified" && method !== null)
     return formatMessage(method === "dns" ? domainMessages.coversAll : domainMessages.coversHost, { domain });

@@ -1,5 +1,5 @@
 // Serves /portal/invitations, for people who have verified their email address, do not belong to a business, and have been invited to one.
-// They see who invited them and to which business, and accept or decline. People who belong to a business answer invitations in
+// They see the business and who invited them, and can accept or decline. People who belong to a business answer invitations in
 // businesses.tsx.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";

@@ -5,7 +5,7 @@ import type { Environment } from "../../../core/access/entitlement.ts";
 export const liveRootPath = "/portal";
 export const testRootPath = "/portal/test";
 
-/** The page on which a person who does not belong to a business answers invitations. */
+/** The page where a person who does not belong to a business responds to invitations. */
 export const invitationsPath = "/portal/invitations";
 
 export const accountPath = "/portal/account";

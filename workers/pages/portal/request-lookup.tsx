@@ -15,7 +15,7 @@ import { redirectTo, type FormError, type PortalFormRequest, type PortalRequest 
 
 const requestMessages = messages.requests;
 
-/** The page on which the cause of a refusal can be fixed. */
+/** The page where a member can fix the cause of a refusal. */
 const remedyPages: Readonly<Partial<Record<RefusalCode, "domains" | "billing" | "keys">>> = {
   origin_not_verified: "domains",
   page_url_not_verified: "domains",

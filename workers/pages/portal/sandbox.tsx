@@ -1,4 +1,4 @@
-// The sandbox page of test mode, on which members move the clock, trigger events and reset the sandbox.
+// The sandbox page of test mode, where members move the clock, trigger events and reset the sandbox.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseShareId } from "../../../core/ids.ts";

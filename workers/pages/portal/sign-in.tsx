@@ -121,7 +121,7 @@ interface CodeStepProps {
   readonly next: string;
   readonly email: string;
   readonly error: FormError | undefined;
-  /** The page to which a signed-in member can return instead of signing in again. If set, the email address cannot be changed. */
+  /** The page that a signed-in member can return to instead of signing in again. If set, the email address cannot be changed. */
   readonly cancelPath?: string;
 }
 

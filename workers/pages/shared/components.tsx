@@ -209,7 +209,7 @@ export const FormattedMessage: FC<{ text: string; parts: Readonly<Record<string,
   <>{text.split(/\{([a-z]+)\}/).map((piece, index) => (index % 2 === 0 ? piece : (parts[piece] ?? `{${piece}}`)))}</>
 );
 
-/** Shows a message in which `{business}` is replaced with the name of a business. */
+/** Shows a message with the placeholder `{business}` replaced by the name of a business. */
 export const BusinessMessage: FC<{ text: string; name: string; parts?: Readonly<Record<string, Child>> }> = ({ text, name, parts }) => (
   <FormattedMessage text={text} parts={{ business: <VerbatimText text={name} />, ...parts }} />
 );

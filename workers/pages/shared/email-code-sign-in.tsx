@@ -26,7 +26,7 @@ import type { Language } from "./language.ts";
 import type { FormFields } from "./form-handlers.ts";
 import { FormattedMessage, usePageContext } from "./components.tsx";
 
-/** Returns the email address to which a code was sent, or null if no code is pending. */
+/** Returns the email address that a code was sent to, or null if no code is pending. */
 export const findPendingSignInEmail = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<string | null> =>
   (await findPendingSignIn(c, cookie))?.email ?? null;
 

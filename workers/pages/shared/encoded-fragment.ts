@@ -1,4 +1,4 @@
-// Repairs links in which a mail gateway replaced `#` with `%23`, which makes the fragment part of the path. The browser is redirected to
+// Repairs links from emails. Some mail gateways replace `#` with `%23`, which makes the fragment part of the path. Redirects the browser to
 // the original link.
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../http/context.ts";

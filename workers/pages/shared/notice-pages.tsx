@@ -61,7 +61,10 @@ export const renderCertificateNotFound = (c: Context<AppEnv>): Promise<Response>
     ),
   }));
 
-/** Formats a waiting time, for example "45 seconds", "20 minutes" or "7 hours", rounded up. Limits range from a minute to a day. */
+/**
+ * Formats a waiting time, for example "45 seconds", "20 minutes" or "7 hours", rounded up. The periods of the limits range from a minute to
+ * a day.
+ */
 const formatWait = (seconds: number, locale: string): string => {
   const [unit, length] =
     seconds <= 120 ? (["second", 1] as const) : seconds <= 7_200 ? (["minute", 60] as const) : (["hour", 3_600] as const);

@@ -95,7 +95,7 @@ const labelOf = (column: Column | undefined): string | undefined =>
   column?.kind === "corner" || column?.kind === "plain" ? undefined : column?.heading;
 
 /**
- * A table in which the first cell of each row is the row's header. On a narrow screen, each row becomes a block. The roles are explicit,
+ * A table that uses the first cell of each row as the row's header. On a narrow screen, each row becomes a block. The roles are explicit,
  * because browsers drop a table's implicit roles when it is displayed as blocks.
  */
 export const DataTable: FC<DataTableProps> = ({ label, columns, rows }) => {

@@ -31,7 +31,7 @@ type SessionOf<R extends SessionRealm> = Extract<AnySession, { readonly realm: R
 
 interface SignedInRealm<R extends SessionRealm, Extra extends object> {
   readonly realm: R;
-  /** The start of the text from which form tokens are derived. It makes the tokens of one realm invalid in the other. */
+  /** A prefix of the text that form tokens are derived from. It makes the tokens of one realm invalid in the other. */
   readonly formTokenPrefix: string;
   /** Set if the session lookup must also count the open deadlines of an environment, for pages that show the number. */
   readonly getDeadlinesEnvironment?: (c: Context<AppEnv>) => Environment;

@@ -33,7 +33,7 @@ interface VerificationProps {
 }
 
 interface CheckItemProps {
-  /** The name by which client/proofs finds this check. */
+  /** The name that client/proofs uses to find this check. */
   readonly name: "fingerprint" | "signature" | "ledger" | "others" | "withdrawal";
   readonly label: string;
   /** The statement that is true if the check passes. */
@@ -175,7 +175,7 @@ const VerifierInstructions: FC<VerificationProps> = ({ certificate, trust }) => 
   );
 };
 
-/** Shows the text from which the fingerprint is computed. It includes members that the page does not show anywhere else. */
+/** Shows the text that the fingerprint is computed from. The text includes members that the page does not show anywhere else. */
 const RecordText: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
   const { messages } = usePageContext();
   return (
