@@ -21,10 +21,7 @@ const bundleReplay = async (bundleDir: string): Promise<void> => {
   });
 };
 
-export interface ReplayOptions extends Pick<RuntimeOptions, "stateDir" | "vars" | "assetsDir"> {
-  /** Origin of the demo website, which receives the webhooks. */
-  readonly demoOrigin: string;
-}
+export type ReplayOptions = Pick<RuntimeOptions, "stateDir" | "vars" | "assetsDir">;
 
 export interface ReplayedMonth {
   /** Number of live certificates. */
@@ -46,7 +43,7 @@ export interface MonthReplay {
  * Bundles and starts the Worker that replays the month. This takes about a third of the total time. The Worker opens the databases only in
  * `run`, so they can be prepared at the same time. Call `buildAssets` first.
  */
-export const openMonthReplay = async ({ demoOrigin, ...options }: ReplayOptions): Promise<MonthReplay> => {
+export const openMonthReplay = async (options: ReplayOptions): Promise<MonthReplay> => {
   const bundleDir = mkdtempSync(join(tmpdir(), "svc-demo-month-"));
   const removeBundle = (): void => rmSync(bundleDir, { recursive: true, force: true });
   try {
@@ -56,7 +53,7 @@ export const openMonthReplay = async ({ demoOrigin, ...options }: ReplayOptions)
       run: async ({ acme, ownerEmail, consumerEmail }) => {
         const startedAt = performance.now();
         const { id: businessId, clients, keys } = acme;
-        const account: DemoAccount = { businessId, clients, keys, ownerEmail, consumerEmail, siteOrigin: demoOrigin };
+        const account: DemoAccount = { businessId, clients, keys, ownerEmail, consumerEmail };
         const answer = await fetch(runtime.url, { method: "POST", body: JSON.stringify(account) });
         if (!answer.ok) throw new Error(`The demo data could not be written: ${await answer.text()}`);
         const { certificates } = (await answer.json()) as Pick<ReplayedMonth, "certificates">;

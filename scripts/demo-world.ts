@@ -68,13 +68,13 @@ export const createDemoWorld = (secret: string, shard: ShardId = firstShard): De
   const exampleDomain = [verifiedDomain("example.com", "dns")];
   return {
     acme: business("acme", "Acme Solar LLC", "active", "enterprise", [
-      verifiedDomain("localhost", "meta"),
-      verifiedDomain("127.0.0.1", "meta"),
       verifiedDomain("acme-solar.example", "dns"),
       verifiedDomain("example.com", "dns"),
       verifiedDomain("demo.example", "meta"),
       { domain: "pending.example", status: "pending", method: null },
       { domain: "lapsed.example", status: "lapsed", method: "dns" },
+      verifiedDomain("localhost", "meta"), // the demo website's own addresses
+      verifiedDomain("127.0.0.1", "meta"),
     ]),
     other: business("other", "Bright Homes Inc", "active", "enterprise", [verifiedDomain("other.example", "dns")]),
     examples: {
@@ -108,7 +108,7 @@ const buildSeedRows = (db: D1Like, business: DemoBusiness, now: number): D1State
        VALUES (?, ?, ?, ?, ?, '1 Demo Street, Testville, CA 94000, US', 'privacy@example.com', ?, ?)`,
     )
     .bind(business.id, business.name, business.name, business.status, business.plan, business.chain, now),
-  ...business.domains.map(({ domain, status, method }) =>
+  ...business.domains.map(({ domain, status, method }, at) =>
     db
       .prepare(
         "INSERT OR IGNORE INTO domains (id, business_id, domain, status, method, token, verified_at, checked_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -122,7 +122,7 @@ const buildSeedRows = (db: D1Like, business: DemoBusiness, now: number): D1State
         status === "verified" ? null : sha256Hex(`${business.id} ${domain} token`).slice(0, 40),
         status === "verified" ? now : null,
         status === "pending" ? null : now,
-        now,
+        now - at, // lists show the newest domain first
       ),
   ),
   ...(["live", "sandbox"] as const).flatMap((environment) => {

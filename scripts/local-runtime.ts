@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { getLocalDatabaseId } from "./database-files.ts";
+import { receiverUrls } from "./demo-month/receiver.ts";
 
 process.env.CLOUDFLARE_CF_FETCH_ENABLED ??= "false"; // keeps Miniflare from requesting the location of this machine
 process.env.WRANGLER_SEND_METRICS ??= "false";
@@ -55,6 +56,8 @@ export interface RuntimeOptions {
   readonly assetsDir?: string;
   /** A second Worker with the same databases and Durable Objects, reachable at the host `beside.test`. */
   readonly sidecarScript?: string;
+  /** Origin of the demo website, which then receives the requests to the receivers of the demo data. */
+  readonly demoOrigin?: string;
   /** If false, prints only warnings and errors, so that benchmarks do not measure the terminal. */
   readonly printsLog?: boolean;
   /** If false, does not print warnings and errors either. A simulated fault causes hundreds of them. */
@@ -263,6 +266,12 @@ export const withCurrentState = async <T>(stateDir: string, report: (text: strin
   }
 };
 
+/** A Worker that passes the service's outbound requests on. Requests to the demo's receivers, which do not exist, go to the demo website. */
+const outboundScript = `export default {
+  fetch: (request, { RECEIVERS, DEMO_ORIGIN }) =>
+    fetch(RECEIVERS.includes(request.url) ? new Request(DEMO_ORIGIN + new URL(request.url).pathname, request) : request),
+}`;
+
 /** Starts the service after migrating and seeding its databases. */
 export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
   await prepareDatabases(options);
@@ -289,6 +298,7 @@ export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed">
           cacheAPI: false,
           ratelimits: {},
           name: "svc",
+          ...(options.demoOrigin !== undefined && { outboundService: "outbound" }),
           d1Databases: databases,
           bindings: { ...(worker.bindings as object), ...options.vars },
           modules: [
@@ -299,6 +309,17 @@ export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed">
             },
           ],
         },
+        ...(options.demoOrigin === undefined
+          ? []
+          : [
+              {
+                name: "outbound",
+                modules: true,
+                script: outboundScript,
+                compatibilityDate: worker.compatibilityDate,
+                bindings: { RECEIVERS: Object.values(receiverUrls), DEMO_ORIGIN: options.demoOrigin },
+              },
+            ]),
         ...(options.sidecarScript === undefined
           ? []
           : [

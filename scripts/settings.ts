@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { sha256Hex } from "../core/hash.ts";
 import { addableShards, listStoredShards, maxLocalShards } from "./database-files.ts";
+import { receiverUrls } from "./demo-month/receiver.ts";
 import { getDemoCredentials, createDemoWorld } from "./demo-world.ts";
 import type { PaymentProviderMock } from "./demo-site/payment-provider-mock.ts";
 
@@ -86,8 +87,9 @@ export const buildLocalSettings = ({
   vars,
 }: Pick<LocalSettings, "port" | "demoPort" | "stateDir" | "vars"> & Partial<Pick<LocalSettings, "extraShards">>): LocalSettings => {
   const origin = `http://localhost:${port}`;
-  // The service may always fetch the pages of the demo site, because the demo captures their policies.
-  const allow = [vars.DEV_FETCH_ALLOW, `localhost:${demoPort}`, `127.0.0.1:${demoPort}`]
+  // The service may always fetch the pages of the demo site, because the demo captures their policies, and call the demo's receivers.
+  const receivers = Object.values(receiverUrls).map((url) => new URL(url).host);
+  const allow = [vars.DEV_FETCH_ALLOW, `localhost:${demoPort}`, `127.0.0.1:${demoPort}`, ...receivers]
     .filter((entry) => entry !== undefined && entry !== "")
     .join(",");
   return {

@@ -8,7 +8,7 @@ import { createWebhook } from "../../workers/operations/webhooks/create-webhook.
 import { listWebhooks } from "../../workers/operations/webhooks/list-webhooks.ts";
 import { updateWebhook } from "../../workers/operations/webhooks/update-webhook.ts";
 import { getValue, type Month, type Step } from "./month.ts";
-import { receiverPaths } from "./receiver.ts";
+import { receiverUrls } from "./receiver.ts";
 
 const profile = {
   contactEmail: "privacy@acme-solar.example",
@@ -18,24 +18,17 @@ const profile = {
 };
 
 const endpoints = [
-  { path: receiverPaths.crm, description: "CRM: withdrawals and shares", events: [...standardEventTypes, ...optInEventTypes] },
-  { path: receiverPaths.dialer, description: "Dialer: stops calls after a withdrawal", events: null },
+  {
+    url: receiverUrls.crm,
+    description: "CRM: withdrawals and shares",
+    events: [...standardEventTypes, ...optInEventTypes],
+  },
+  { url: receiverUrls.dialer, description: "Dialer: stops calls after a withdrawal", events: null },
 ] as const;
 
 const endpointAgeMs = 14 * dayMs; // deliveries for the whole month would take up a third of the replay time
 
-/** Returns the receiver's URL on the demo website. Two names for the same host make the endpoints easy to tell apart in lists. */
-const toReceiverUrl = (siteOrigin: string, path: string): string => {
-  const url = new URL(path, siteOrigin);
-  if (path === receiverPaths.dialer) url.hostname = "127.0.0.1";
-  return url.href;
-};
-
-export const listAccountSteps = (
-  { services, business, owner, now, signInOwner }: Month,
-  setupAt: Instant,
-  siteOrigin: string,
-): readonly Step[] => [
+export const listAccountSteps = ({ services, business, owner, now, signInOwner }: Month, setupAt: Instant): readonly Step[] => [
   {
     at: setupAt,
     run: async () => {
@@ -48,10 +41,8 @@ export const listAccountSteps = (
       const member = await signInOwner();
       // Sequence the earlier events first, because an endpoint receives only events that are sequenced after it was added.
       await services.eventSequence(business.business.id, "live").drain();
-      for (const { path, ...settings } of endpoints) {
-        const url = toReceiverUrl(siteOrigin, path);
-        getValue(await createWebhook(services, member, { ...settings, url, environment: "live", idempotencyKey: null }));
-      }
+      for (const settings of endpoints)
+        getValue(await createWebhook(services, member, { ...settings, environment: "live", idempotencyKey: null }));
     },
   },
 ];

@@ -7,6 +7,4 @@ export interface DemoAccount {
   readonly keys: Readonly<Record<Environment, string>>;
   readonly ownerEmail: string;
   readonly consumerEmail: string;
-  /** Origin of the demo website, which receives the webhooks. */
-  readonly siteOrigin: string;
 }

@@ -3,8 +3,11 @@ import { hourMs, type Instant } from "../../core/time.ts";
 import type { PostWebhook } from "../../workers/adapters/webhook-sender.ts";
 import { getOutageStart } from "./calendar.ts";
 
-/** Paths of the receivers on the demo website. Once the service runs, the website receives events there (demo-site.ts). */
-export const receiverPaths = { crm: "/webhooks/crm", dialer: "/webhooks/dialer" } as const;
+/** URLs of the receivers. Once the service runs, the local runtime sends these requests to the demo website (demo-site.ts). */
+export const receiverUrls = {
+  crm: "https://crm.acme-solar.example/webhooks/crm",
+  dialer: "https://dialer.acme-solar.example/webhooks/dialer",
+} as const;
 
 const accepted = {
   status: 200,
@@ -31,7 +34,7 @@ interface SimulatedTime {
 /** Simulates the receiver's response at the simulated time, and advances that time by the duration of the request. */
 export const receiveWebhook = (present: Instant, { clock, advance }: SimulatedTime): PostWebhook => {
   const outage = getOutageStart(present);
-  const isDown = (url: string): boolean => new URL(url).pathname === receiverPaths.crm && clock() >= outage && clock() < outage + hourMs;
+  const isDown = (url: string): boolean => url === receiverUrls.crm && clock() >= outage && clock() < outage + hourMs;
   return async ({ url, body }) => {
     const isFailing = isDown(url);
     // Depends on the body, so it varies between requests but is the same in each replay.

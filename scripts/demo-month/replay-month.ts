@@ -73,7 +73,7 @@ export const replayMonth = async (env: Env, account: DemoAccount, now: Instant):
   const month = await openMonth(replay, account, now);
   const leads = createLeads(month);
   const steps = [
-    ...listAccountSteps(month, now - setupAgeMs + hourMs, account.siteOrigin),
+    ...listAccountSteps(month, now - setupAgeMs + hourMs),
     ...listCertificateSteps(month, leads),
     ...listWithdrawalSteps(month, leads),
     ...listShareSteps(month, account.consumerEmail),

@@ -9,7 +9,7 @@ import {
   type PolicySnapshot,
 } from "../../core/policies/snapshot.ts";
 import { minuteMs, type Instant } from "../../core/time.ts";
-import type { BusinessId } from "../../core/ids.ts";
+import type { BusinessId, ShardId } from "../../core/ids.ts";
 import type { Database, Statement } from "../../storage/database.ts";
 import { insertPolicyCapture, storePolicyTexts } from "../../storage/policies.ts";
 import type { Services } from "../../workers/platform/platform.ts";
@@ -37,8 +37,8 @@ const domain = new URL(siteOrigin).hostname;
 /** Returns services whose next batch of statements also writes `rows`, in the same transaction. */
 const withExtraRows = (services: Services, rows: readonly Statement[]): Services => {
   let extra = rows;
-  const forId = (id: string): Database => {
-    const db = services.shards.forId(id);
+  const get = (shard: ShardId): Database => {
+    const db = services.shards.get(shard);
     const batch = async (statements: readonly Statement[]): Promise<unknown[]> => {
       const [first, ...rest] = [...extra, ...statements] as [Statement, ...Statement[]];
       const added = extra.length;
@@ -48,7 +48,7 @@ const withExtraRows = (services: Services, rows: readonly Statement[]): Services
     };
     return Object.assign(Object.create(db) as Database, { batch });
   };
-  return { ...services, shards: { ...services.shards, forId } };
+  return { ...services, shards: { ...services.shards, get } };
 };
 
 export interface Site {

@@ -13,7 +13,7 @@ const stateDir = mkdtempSync(join(tmpdir(), "svc-demo-data-"));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
 const prepare = (extraShards: readonly string[]) =>
-  prepareDemoData({ stateDir, vars: testVars, demoOrigin: "http://demo.test", extraShards }, createDemoWorld(worldSecret), {
+  prepareDemoData({ stateDir, vars: testVars, extraShards }, createDemoWorld(worldSecret), {
     isEmpty: true,
   });
 

@@ -83,6 +83,12 @@ describe("the demo month", () => {
     expect((await listCertificates("sandbox")).length).toBe(8);
   });
 
+  test("has the policies of the day with each certificate, so that no job adds them after the start", async () => {
+    const { cert_id } = (await listCertificates()).at(-1) as Certificate;
+    const { policies_status } = await getData<{ policies_status: string }>(`/v1/certs/${cert_id}`);
+    expect(policies_status).toBe("captured");
+  });
+
   test("contains withdrawals that were acknowledged on time, one that is overdue, and pending ones", async () => {
     const withdrawals = (await listCertificates()).flatMap(({ withdrawal }) => withdrawal ?? []);
     const acknowledged = withdrawals.filter(({ cease_acknowledged_at }) => cease_acknowledged_at !== null);

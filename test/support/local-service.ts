@@ -166,7 +166,7 @@ export const startLocalService = async (
   const settings = buildLocalSettings({ port, demoPort, stateDir, vars: { ...generateDevVars(), ...vars } });
   let runtimeOptions = { ...settings, bundleDir, assetsDir: join(bundleDir, "assets"), printsLog: false };
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
-  await prepareDemoData({ ...runtimeOptions, demoOrigin: settings.demoOrigin }, world, { isEmpty: data !== "month" });
+  await prepareDemoData(runtimeOptions, world, { isEmpty: data !== "month" });
   let runtime = await startPreparedRuntime(runtimeOptions);
   const database = await runtime.database();
   const site = await startDemoSite(
