@@ -99,6 +99,16 @@ describe("on a phone", () => {
     await phone.page.getByRole("button", { name: "Apply" }).click();
     await phone.page.locator(".chip").first().waitFor();
     expect(await phone.page.locator(".chip").count()).toBe(1);
+    for (const [path, field, option] of [
+      ["/portal/events", "Event type", "share.created"],
+      ["/portal/audit", "What", "Share created"],
+    ] as const) {
+      await phone.page.goto(`${service.origin}${path}`);
+      await phone.page.getByRole("button", { name: "Filters" }).click();
+      await phone.page.getByLabel(field).selectOption({ label: option });
+      await phone.page.getByRole("button", { name: "Apply" }).click();
+      await phone.page.getByRole("link", { name: `Remove filter: ${field} ${option}` }).waitFor();
+    }
     await phone.page.getByRole("button", { name: "Menu" }).click();
     await phone.page.getByRole("navigation", { name: "Portal pages" }).getByRole("link", { name: "Audit log" }).click();
     await phone.page.waitForURL("**/portal/audit");

@@ -21,6 +21,7 @@ import {
   usePortalRequest,
   type AuditEventType,
 } from "./components.tsx";
+import { FilterChips, FilterPanel } from "./list-filters.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedPage } from "./handlers.ts";
 import { pathWithQuery } from "./paths.ts";
@@ -120,30 +121,55 @@ const readFilter = ({ c }: PortalRequest): AuditFilter => {
   };
 };
 
-const FilterBar: FC<{ filter: AuditFilter; page: AuditEntryPage }> = ({ filter, page }) => {
-  const { filters, groups, types, actors } = auditMessages;
-  const { pathInMode } = usePortalRequest();
+/** Lists the actors by which the log can be filtered, with their names. */
+const listActorOptions = (page: AuditEntryPage): Readonly<Record<string, string>> => {
+  const { groups, actors } = auditMessages;
   const memberOptions = page.members
     .filter(({ invitedUntil }) => invitedUntil === null)
     .map(({ id, email, role }) => [`member:${id}`, formatMessage(actors.member, { email, role: messages.roles[role] })]);
   const keyOptions = page.keys.map(({ id, name }) => [`api_key:${id}`, formatMessage(actors.key, { name })]);
+  return { ...Object.fromEntries(memberOptions), ...groups, ...Object.fromEntries(keyOptions) };
+};
+
+const filterNames = ["actor", "type", "id"] as const;
+
+const EntryFilter: FC<{ filter: AuditFilter; page: AuditEntryPage }> = ({ filter, page }) => {
+  const { filters, types } = auditMessages;
+  const { pathInMode } = usePortalRequest();
+  const actorOptions = listActorOptions(page);
+  const active = filterNames.flatMap((name) => {
+    const value = filter[name];
+    return value === null ? [] : [{ name, value }];
+  });
+  const describe = (name: (typeof filterNames)[number], value: string): string =>
+    name === "actor" ? (actorOptions[value] ?? value) : name === "type" ? describeAuditEvent(value) : value;
   return (
-    <form method="get" action={pathInMode(auditPath)} class="row filter-bar">
-      <SelectField
-        name="actor"
-        label={filters.actor}
-        value={filter.actor}
-        options={{ "": filters.anyone, ...Object.fromEntries(memberOptions), ...groups, ...Object.fromEntries(keyOptions) }}
+    <div class="body stack">
+      <FilterPanel active={active.length}>
+        <form method="get" action={pathInMode(auditPath)} class="filter-bar">
+          <SelectField name="actor" label={filters.actor} value={filter.actor} options={{ "": filters.anyone, ...actorOptions }} />
+          <SelectField name="type" label={filters.type} value={filter.type} options={{ "": filters.anything, ...types }} />
+          <div class="field">
+            <label for="id">{filters.id}</label>
+            <input id="id" name="id" value={filter.id ?? ""} placeholder={filters.idHint} maxlength={maxIdLength} autocomplete="off" />
+          </div>
+          <button type="submit" class="btn">
+            {messages.show}
+          </button>
+        </form>
+      </FilterPanel>
+      <FilterChips
+        path={auditPath}
+        chips={active.map(({ name, value }) => {
+          const text = describe(name, value);
+          return {
+            label: filters[name],
+            value: { text, content: <VerbatimText text={text} /> },
+            pathWithout: pathWithQuery(auditPath, { ...filter, [name]: null }),
+          };
+        })}
       />
-      <SelectField name="type" label={filters.type} value={filter.type} options={{ "": filters.anything, ...types }} />
-      <div class="field">
-        <label for="id">{filters.id}</label>
-        <input id="id" name="id" value={filter.id ?? ""} placeholder={filters.idHint} maxlength={maxIdLength} autocomplete="off" />
-      </div>
-      <button type="submit" class="btn">
-        {messages.show}
-      </button>
-    </form>
+    </div>
   );
 };
 
@@ -159,6 +185,7 @@ const EntriesCard: FC<{ page: AuditEntryPage; filter: AuditFilter; beforeSeq: nu
     );
   return (
     <div class="card">
+      <EntryFilter filter={filter} page={page} />
       <Table
         label={messages.tabs.audit}
         rows={entries}
@@ -209,7 +236,6 @@ const renderAuditLog = async (request: PortalRequest): Promise<Response> => {
             <p>{auditMessages.pending}</p>
           </Notice>
         )}
-        <FilterBar filter={filter} page={page} />
         <EntriesCard page={page} filter={filter} beforeSeq={beforeSeq} />
         <p class="small quiet">
           <FormattedMessage text={auditMessages.proofs} parts={{ request: <code>GET /v1/business/portal/audit</code> }} />

@@ -17,6 +17,7 @@ import { removeSavedView } from "../../operations/portal/remove-saved-view.ts";
 import { EmptyState, Icon, VerbatimText, formatMessage } from "../shared/components.tsx";
 import { CertificateStatusLabel } from "./certificate-detail.tsx";
 import { csvResponse } from "./csv.ts";
+import { FilterChips, FilterPanel, type FilterChip } from "./list-filters.tsx";
 import {
   ActionButton,
   Field,
@@ -189,43 +190,23 @@ const SavedViews: FC<{ filter: CertificateFilter; saved: readonly SavedView[] }>
 
 const filterNames = ["website", "recipient", "purpose", "from", "to"] as const;
 
-/** Shows each filter as a link that removes it. */
-const FilterChips: FC<{ filter: CertificateFilter; total: number }> = ({ filter, total }) => {
-  const { pathInMode } = usePortalRequest();
-  const shown = [...filterNames, "person" as const].flatMap((name) => {
-    const value = filter[name];
-    if (value === null) return [];
-    const text = name === "person" ? null : name === "from" || name === "to" ? formatShortDay(Date.parse(value)) : value;
-    return [{ name, text }];
-  });
-  if (shown.length === 0) return null;
-  return (
-    <div class="chips">
-      <span class="quiet">{formatMessage(certificateMessages.matches, { total: formatCount(total) })}</span>
-      {shown.map(({ name, text }) => (
-        <a
-          class="chip"
-          href={pathInMode(listPath({ ...filter, [name]: null }, 1))}
-          aria-label={formatMessage(certificateMessages.removeFilter, { filter: `${certificateMessages[name]} ${text ?? ""}`.trim() })}
-        >
-          {text === null ? (
-            certificateMessages.onePerson
-          ) : (
-            <>
-              <b>{certificateMessages[name]}</b> <VerbatimText text={text} />
-            </>
-          )}
-          <Icon name="x" />
-        </a>
-      ))}
-      <Link to={certificatesPath} text={messages.clear} />
-    </div>
-  );
-};
+/** Shows each filter, except the status, as a link that removes it. */
+const ListFilterChips: FC<{ filter: CertificateFilter; total: number }> = ({ filter, total }) => (
+  <FilterChips
+    path={certificatesPath}
+    lead={formatMessage(certificateMessages.matches, { total: formatCount(total) })}
+    chips={[...filterNames, "person" as const].flatMap((name): readonly FilterChip[] => {
+      const value = filter[name];
+      if (value === null) return [];
+      const pathWithout = listPath({ ...filter, [name]: null }, 1);
+      if (name === "person") return [{ label: certificateMessages.onePerson, value: null, pathWithout }];
+      const text = name === "from" || name === "to" ? formatShortDay(Date.parse(value)) : value;
+      return [{ label: certificateMessages[name], value: { text, content: <VerbatimText text={text} /> }, pathWithout }];
+    })}
+  />
+);
 
-/** The filters. On a phone, they are in a drawer. */
 const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
-  const active = filterNames.filter((name) => filter[name] !== null).length;
   const input = (name: (typeof filterNames)[number], type: "text" | "date", placeholder?: string, maxlength?: number) => (
     <div>
       <label for={`filter-${name}`}>{certificateMessages[name]}</label>
@@ -241,49 +222,34 @@ const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
     </div>
   );
   return (
-    <>
-      <div class="row filters-open">
-        <button type="button" class="btn" popovertarget="filters">
-          <Icon name="list-filter" />
-          {active === 0 ? certificateMessages.filters : formatMessage(certificateMessages.filtersActive, { count: String(active) })}
-        </button>
-      </div>
-      <div class="filters" id="filters" popover="auto">
-        <div class="row apart close">
-          <h2>{certificateMessages.filters}</h2>
-          <button type="button" class="btn bare sm" popovertarget="filters" popovertargetaction="hide">
-            <Icon name="x" />
-            {messages.shell.close}
-          </button>
-        </div>
-        <PostForm action={`${certificatesPath}/find`} class="find">
-          <div>
-            <label for="person">{certificateMessages.findPerson}</label>
-            <div class="join">
-              <input id="person" name="person" placeholder={certificateMessages.personHint} autocomplete="off" required maxlength={320} />
-              <button class="btn" type="submit">
-                <Icon name="search" />
-                {certificateMessages.find}
-              </button>
-            </div>
-          </div>
-        </PostForm>
-        <form method="get" action={usePortalRequest().pathInMode(certificatesPath)} class="narrow">
-          {filter.status !== null && <input type="hidden" name="status" value={filter.status} />}
-          {filter.person !== null && <input type="hidden" name="person" value={filter.person} />}
-          {input("website", "text", undefined, 253)}
-          {input("recipient", "text", certificateMessages.exactName, 200)}
-          {input("purpose", "text", undefined, 500)}
-          {input("from", "date")}
-          {input("to", "date")}
-          <div>
-            <button type="submit" class="btn">
-              {certificateMessages.apply}
+    <FilterPanel active={filterNames.filter((name) => filter[name] !== null).length}>
+      <PostForm action={`${certificatesPath}/find`} class="find">
+        <div>
+          <label for="person">{certificateMessages.findPerson}</label>
+          <div class="join">
+            <input id="person" name="person" placeholder={certificateMessages.personHint} autocomplete="off" required maxlength={320} />
+            <button class="btn" type="submit">
+              <Icon name="search" />
+              {certificateMessages.find}
             </button>
           </div>
-        </form>
-      </div>
-    </>
+        </div>
+      </PostForm>
+      <form method="get" action={usePortalRequest().pathInMode(certificatesPath)} class="narrow">
+        {filter.status !== null && <input type="hidden" name="status" value={filter.status} />}
+        {filter.person !== null && <input type="hidden" name="person" value={filter.person} />}
+        {input("website", "text", undefined, 253)}
+        {input("recipient", "text", certificateMessages.exactName, 200)}
+        {input("purpose", "text", undefined, 500)}
+        {input("from", "date")}
+        {input("to", "date")}
+        <div>
+          <button type="submit" class="btn">
+            {messages.show}
+          </button>
+        </div>
+      </form>
+    </FilterPanel>
   );
 };
 
@@ -418,7 +384,7 @@ const renderFilteredList = async (
         <div class="body stack">
           <FormErrorMessage fields={["name"]} />
           <FilterForm filter={filter} />
-          <FilterChips filter={filter} total={total} />
+          <ListFilterChips filter={filter} total={total} />
         </div>
         {certificates.length === 0 ? (
           <p class="body quiet">

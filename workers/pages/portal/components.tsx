@@ -229,15 +229,6 @@ export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel, icon
   </a>
 );
 
-export const ListFilter: FC<SelectFieldProps & { path: string }> = ({ path, options, ...choice }) => (
-  <form method="get" action={usePortalRequest().pathInMode(path)} class="row filter-bar">
-    <SelectField {...choice} options={{ "": messages.any, ...options }} />
-    <button type="submit" class="btn">
-      {messages.show}
-    </button>
-  </form>
-);
-
 interface CardProps {
   readonly id: string;
   readonly title: string;

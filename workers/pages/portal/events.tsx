@@ -11,7 +11,7 @@ import { getEvent } from "../../operations/portal/get-event.ts";
 import { listEvents } from "../../operations/portal/list-events.ts";
 import { getAccount } from "../../operations/portal/get-account.ts";
 import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
-import { EmptyState, FormattedMessage, formatMessage, Notice, Timestamp, VerbatimText } from "../shared/components.tsx";
+import { EmptyState, FormattedMessage, formatMessage, Notice, Timestamp, VerbatimText, UrlText } from "../shared/components.tsx";
 import { CopyLine } from "../shared/signed-in-components.tsx";
 import { CodeBlock, Json } from "./code-block.tsx";
 import {
@@ -20,14 +20,16 @@ import {
   formatCopyLabel,
   formatCount,
   Link,
-  ListFilter,
   messages,
   NoMatchMessage,
   Pagination,
   PropertyList,
+  SelectField,
   Table,
+  usePortalRequest,
 } from "./components.tsx";
 import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
+import { FilterChips, FilterPanel } from "./list-filters.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { toReader, redirectTo, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
@@ -47,6 +49,32 @@ const EventSubject: FC<{ event: StoredEvent }> = ({ event: { certId, shareId } }
 
 const seqPattern = /^[1-9]\d{0,14}$/;
 const parseSeq = (text: string): number | null => (seqPattern.test(text) ? Number(text) : null);
+
+const EventFilter: FC<{ type: string | null }> = ({ type }) => (
+  <div class="body stack">
+    <FilterPanel active={type === null ? 0 : 1}>
+      <form method="get" action={usePortalRequest().pathInMode(listPath)} class="filter-bar">
+        <SelectField
+          name="type"
+          label={eventMessages.type}
+          value={type}
+          options={{ "": messages.any, ...Object.fromEntries(selectableEventTypes.map((name) => [name, name])) }}
+        />
+        <button type="submit" class="btn">
+          {messages.show}
+        </button>
+      </form>
+    </FilterPanel>
+    <FilterChips
+      path={listPath}
+      chips={
+        type === null
+          ? []
+          : [{ label: eventMessages.type, value: { text: type, content: <VerbatimText text={type} /> }, pathWithout: listPath }]
+      }
+    />
+  </div>
+);
 
 const renderEventList = async (request: PortalRequest): Promise<Response> => {
   const { c, services, member } = request;
@@ -72,15 +100,9 @@ const renderEventList = async (request: PortalRequest): Promise<Response> => {
     ),
     content: (
       <>
-        <ListFilter
-          path={listPath}
-          name="type"
-          label={eventMessages.type}
-          value={type}
-          options={Object.fromEntries(selectableEventTypes.map((name) => [name, name]))}
-        />
         <OptInEventsNotice account={account} types={type === null ? null : [type]} />
         <div class="card">
+          {!isEmpty && <EventFilter type={type} />}
           <div id="events">
             {isEmpty ? (
               <EmptyState
@@ -124,7 +146,7 @@ const DeliveriesCard: FC<{ seq: number; deliveries: readonly EventDelivery[] }> 
         [
           webhookMessages.endpoint,
           ({ url, delivery }) => (
-            <Link to={`/portal/webhooks/${delivery.webhookId}/deliveries/${delivery.id}`} text={<VerbatimText text={url} />} />
+            <Link to={`/portal/webhooks/${delivery.webhookId}/deliveries/${delivery.id}`} text={<UrlText text={url} />} />
           ),
         ],
         [messages.state, ({ delivery }) => <DeliveryStatusLabel of={delivery} />, "corner"],
