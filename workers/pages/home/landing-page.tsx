@@ -153,24 +153,23 @@ const Door: FC<{ id: string; heading: string; text: string; children?: Child }> 
   </section>
 );
 
-const PrimaryLink: FC<{ href: string; children?: Child }> = ({ href, children }) => (
-  <a class="btn primary" href={href}>
-    {children}
-  </a>
-);
-
 /** Links people and businesses to the pages that they need next. */
-const NextPages: FC<{ landing: LandingContext }> = ({ landing: { config } }) => {
+const NextPages: FC<{ landing: LandingContext; isSecondary?: boolean }> = ({ landing: { config }, isSecondary = false }) => {
   const { messages, selectedLanguage } = usePageContext();
   const { front } = messages;
+  const firstLinkClass = isSecondary ? "btn" : "btn primary";
   return (
     <section class="doors" aria-label={front.doors}>
       <Door id="people" heading={front.person} text={front.personText}>
-        <PrimaryLink href={withLanguage(`${config.appUrl}/app`, selectedLanguage)}>{front.personLink}</PrimaryLink>
+        <a class={firstLinkClass} href={withLanguage(`${config.appUrl}/app`, selectedLanguage)}>
+          {front.personLink}
+        </a>
         <ButtonLink href={withLanguage(`${config.appUrl}/withdraw`, selectedLanguage)}>{front.withdrawLink}</ButtonLink>
       </Door>
       <Door id="business" heading={front.business} text={front.businessText}>
-        <PrimaryLink href={`${config.appUrl}/portal/sign-up`}>{front.businessLink}</PrimaryLink>
+        <a class={firstLinkClass} href={`${config.appUrl}/portal/sign-up`}>
+          {front.businessLink}
+        </a>
         <ButtonLink href={`${config.appUrl}/portal`}>{front.signIn}</ButtonLink>
       </Door>
     </section>
@@ -367,7 +366,7 @@ export const notFoundPage = ({ messages }: PageContext, landing: LandingContext)
         <p class="lede">{messages.noPageAdvice}</p>
       </div>
       <CheckForm landing={landing} />
-      <NextPages landing={landing} />
+      <NextPages landing={landing} isSecondary />
     </>
   ),
 });

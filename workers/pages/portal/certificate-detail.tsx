@@ -15,6 +15,7 @@ import { getBusinessCertificate } from "../../operations/portal/get-business-cer
 import { listCertificateViews } from "../../operations/portal/list-certificate-views.ts";
 import { revealCertificate } from "../../operations/portal/reveal-certificate.ts";
 import {
+  Hash,
   FormattedMessage,
   Icon,
   Notice,
@@ -40,6 +41,7 @@ import {
   StatusLabel,
   Table,
   formatCopyLabel,
+  LabeledCopyButton,
   formatCount,
   formatDeadline,
   formatMaskedPerson,
@@ -172,12 +174,12 @@ const MaskedPerson: FC<{ certificate: PublishedCertificate }> = ({ certificate }
       title={certificateMessages.person}
       end={subjectErasedAt === null && <StatusLabel tone="plain" icon="eye-off" text={certificateMessages.masked} />}
       footer={
-        subjectErasedAt === null && (
+        subjectErasedAt === null ? (
           <>
             <span>{certificateMessages.revealHint}</span>
             <ActionButton icon="eye" action={`${certificatesPath}/${id}/reveal`} label={certificateMessages.reveal} />
           </>
-        )
+        ) : undefined
       }
     >
       {subjectErasedAt === null ? (
@@ -386,7 +388,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
                 options={{ zip: certificateMessages.zip, html: certificateMessages.html }}
                 isSideBySide
               />
-              <CheckboxField name="redact" label={certificateMessages.redact} />
+              {certificate.subjectErasedAt === null && <CheckboxField name="redact" label={certificateMessages.redact} />}
             </FormCard>
             <Card
               id="opens"
@@ -432,11 +434,10 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
                   [certificateMessages.keptUntil, certificate.subjectErasedAt === null && formatDay(language, retentionUntil)],
                   [
                     certificateMessages.fingerprint,
-                    <CopyLine
-                      id="fingerprint"
-                      value={certificate.fingerprint}
-                      copyLabel={formatCopyLabel(certificateMessages.fingerprint)}
-                    />,
+                    <div class="copyline">
+                      <Hash id="fingerprint" value={certificate.fingerprint} />
+                      <LabeledCopyButton of="fingerprint" label={certificateMessages.fingerprint} />
+                    </div>,
                   ],
                 ]}
               />

@@ -11,7 +11,7 @@ import { getDelivery } from "../../operations/webhooks/get-delivery.ts";
 import type { OpenedAttempt, OpenedDelivery } from "../../operations/webhooks/open-delivery.ts";
 import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
 import { revealDelivery } from "../../operations/webhooks/reveal-delivery.ts";
-import { FormattedMessage, formatMessage, Icon, Notice, Timestamp, VerbatimText } from "../shared/components.tsx";
+import { FormattedMessage, formatMessage, Icon, Notice, Timestamp, VerbatimText, UrlText } from "../shared/components.tsx";
 import { CopyLine } from "../shared/signed-in-components.tsx";
 import { CodeBlock, Json } from "./code-block.tsx";
 import {
@@ -231,7 +231,7 @@ const renderOpenedDelivery = (request: PortalRequest, opened: OpenedDelivery, { 
     title: event.type,
     crumb: <code>{formatShortId(delivery.id)}</code>,
     status: <DeliveryStatusLabel of={delivery} />,
-    intro: <FormattedMessage text={deliveryMessages.sentTo} parts={{ url: <VerbatimText text={endpoint.url} /> }} />,
+    intro: <FormattedMessage text={deliveryMessages.sentTo} parts={{ url: <UrlText text={endpoint.url} /> }} />,
     actions: (
       <>
         <Link class="btn" to={`/portal/events/${event.seq}`} text={deliveryMessages.openEvent} />

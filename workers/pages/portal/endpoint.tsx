@@ -17,7 +17,7 @@ import { revealWebhookSecret } from "../../operations/webhooks/reveal-webhook-se
 import { rotateWebhookSecret } from "../../operations/webhooks/rotate-webhook-secret.ts";
 import { testEndpoint } from "../../operations/webhooks/test-endpoint.ts";
 import { updateWebhook } from "../../operations/webhooks/update-webhook.ts";
-import { formatDay, FormattedMessage, formatMessage, Icon, Notice, Timestamp, VerbatimText } from "../shared/components.tsx";
+import { formatDay, FormattedMessage, formatMessage, Icon, Notice, Timestamp, VerbatimText, UrlText } from "../shared/components.tsx";
 import { Chart, exportChart, type ChartDefinition } from "./chart.tsx";
 import {
   ActionButton,
@@ -64,7 +64,7 @@ const pathOf = (id: string): string => `${listPath}/${id}`;
 const listCrumb = { path: listPath, text: messages.tabs.webhooks };
 const crumbsOf = ({ id, url }: Endpoint) => [listCrumb, { path: pathOf(id), text: formatHost(url) }];
 
-const EndpointName: FC<{ of: Endpoint }> = ({ of }) => <VerbatimText text={formatEndpointName(of.url)} />;
+const EndpointName: FC<{ of: Endpoint }> = ({ of }) => <UrlText text={formatEndpointName(of.url)} />;
 
 const EndpointActions: FC<{ endpoint: Endpoint }> = ({ endpoint }) => {
   const { member } = usePortalRequest();
@@ -161,7 +161,7 @@ const SettingsCard: FC<{ endpoint: Endpoint; health: EndpointHealth | null }> = 
           [
             webhookMessages.url,
             <span class="hash">
-              <VerbatimText text={endpoint.url} />
+              <UrlText text={endpoint.url} />
             </span>,
           ],
           [

@@ -21,6 +21,7 @@ import {
   FormErrorMessage,
   formatCopyLabel,
   formatCount,
+  getFormRestriction,
   IdempotencyField,
   Link,
   messages,
@@ -73,8 +74,13 @@ const KeyEnding: FC<{ apiKey: ApiKey }> = ({ apiKey: { environment, last4 } }) =
   </code>
 );
 
-const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) =>
-  keys.length === 0 ? (
+const RevokeLink: FC<{ apiKey: ApiKey }> = ({ apiKey: { id, name } }) => (
+  <Link class="btn sm" to={`${keysPath}/${id}/remove`} text={keyMessages.remove} label={`${keyMessages.remove}: ${name}`} />
+);
+
+const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) => {
+  const canRevoke = getFormRestriction(usePortalRequest().member, "owner") === null;
+  return keys.length === 0 ? (
     <div class="card">
       <EmptyState
         icon="key-round"
@@ -118,25 +124,14 @@ const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) =>
           ],
           [keyMessages.made, (row) => <ShortTime at={row.createdAt} />, "minor"],
           [keyMessages.used, (row) => (row.lastUsedAt === null ? keyMessages.never : <ShortDay at={row.lastUsedAt} />)],
-          [
-            messages.action,
-            (row) =>
-              row.revokedAt === null && (
-                <RoleGate to="owner" isSilent>
-                  <Link
-                    class="btn sm"
-                    to={`${keysPath}/${row.id}/remove`}
-                    text={keyMessages.remove}
-                    label={`${keyMessages.remove}: ${row.name}`}
-                  />
-                </RoleGate>
-              ),
-            "plain",
-          ],
+          ...(canRevoke
+            ? ([[messages.action, (row: ApiKey) => row.revokedAt === null && <RevokeLink apiKey={row} />, "plain"]] as const)
+            : []),
         ]}
       />
     </Card>
   );
+};
 
 const ClientsCard: FC<{ clients: readonly Client[] }> = ({ clients }) => (
   <Card id="clients" title={keyMessages.clients} note={keyMessages.clientsText} isFlush>

@@ -12,7 +12,7 @@ import { getOverview } from "../../operations/portal/get-overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/list-webhooks.ts";
 import { languageInfo } from "../shared/language.ts";
 import type { IconName } from "../shared/icon-names.ts";
-import { FormattedMessage, Icon, Timestamp, VerbatimText, formatDay, formatMessage } from "../shared/components.tsx";
+import { FormattedMessage, Icon, Timestamp, UrlText, formatDay, formatMessage } from "../shared/components.tsx";
 import { Chart, exportChart, type ChartDefinition } from "./chart.tsx";
 import { Card, Link, ShortId, ShortTime, StatusLabel, Table, formatCount, language, messages } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
@@ -134,7 +134,7 @@ const listAttentionItems = (due: DeadlinePage, endpoints: readonly EndpointState
         <FormattedMessage
           text={attention.failingSince}
           parts={{
-            host: <VerbatimText text={hostOf(endpoint.url)} />,
+            host: <UrlText text={hostOf(endpoint.url)} />,
             time: <Timestamp at={health.failingSince} />,
             count: formatCount(health.backlog),
           }}
@@ -215,7 +215,7 @@ const EndpointHealthCard: FC<{ endpoints: readonly EndpointState[] }> = ({ endpo
           overviewMessages.endpoint,
           ({ endpoint, health }) => (
             <>
-              <Link to={`/portal/webhooks/${endpoint.id}`} text={<VerbatimText text={hostOf(endpoint.url)} />} />
+              <Link to={`/portal/webhooks/${endpoint.id}`} text={<UrlText text={hostOf(endpoint.url)} />} />
               {health !== null && (
                 <small class="quiet">
                   {formatMessage(health.lastResponseStatus === null ? overviewMessages.noResponse : overviewMessages.lastResponse, {

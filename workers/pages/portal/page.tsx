@@ -2,7 +2,6 @@
 import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 import type { RefusalCode } from "../../../core/refusals.ts";
-import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getUnpaidSince } from "../../operations/billing/get-unpaid-since.ts";
 import { productName } from "../shared/brand.ts";
@@ -124,11 +123,7 @@ export const notFoundPage = (request: PortalRequest): Promise<Response> =>
 export const forbiddenPage = (request: PortalRequest, code: RefusalCode, reason: string): Promise<Response> =>
   renderMemberPage(request, { tab: null, title: messages.notDone, intro: reason, content: "", code });
 
-const suspendedSince = (at: Instant): Child => (
-  <>
-    {messages.closed.since} <Timestamp at={at} />
-  </>
-);
+const inactiveAccountIcons = { pending: "clock", suspended: "lock", unpaid: "credit-card", closed: "archive" } as const;
 
 /**
  * Renders the page for a pending, suspended or closed account. It shows no account data. If the account is suspended for nonpayment,
@@ -137,28 +132,41 @@ const suspendedSince = (at: Instant): Child => (
 export const inactiveAccountPage = async (request: PortalRequest, code: RefusalCode): Promise<Response> => {
   const { business, role } = request.member;
   const unpaidSince = await getUnpaidSince(request.services, request.member);
-  const suspended = unpaidSince === null ? messages.closed.suspended : messages.closed.unpaid;
-  const { title, advice } = business.status === "pending" || business.status === "closed" ? messages.closed[business.status] : suspended;
+  const kind =
+    business.status === "pending" || business.status === "closed" ? business.status : unpaidSince === null ? "suspended" : "unpaid";
+  const { title, heading, advice } = messages.closed[kind];
   return renderMemberPage(request, {
     tab: null,
     title,
     code,
     hidesNavigation: true,
-    intro: advice,
-    content:
-      unpaidSince !== null &&
-      (role === "owner" ? (
-        <Notice
-          tone="caution"
-          icon="credit-card"
-          title={suspendedSince(unpaidSince)}
-          action={<Link class="btn primary" to="/portal/billing/checkout" text={messages.closed.pay} />}
+    intro: unpaidSince !== null && (
+      <>
+        {messages.closed.since} <Timestamp at={unpaidSince} />
+      </>
+    ),
+    content: (
+      <div class="card">
+        <EmptyState
+          icon={inactiveAccountIcons[kind]}
+          title={heading}
+          advice={kind === "unpaid" && role !== "owner" ? `${advice} ${messages.ownersOnly}` : advice}
+          action={
+            kind === "unpaid" && role === "owner" ? (
+              <Link class="btn primary" to="/portal/billing/checkout" text={messages.closed.pay} />
+            ) : kind === "pending" ? (
+              <a class="btn" href="/docs/first-hour">
+                {messages.closed.quickstart}
+              </a>
+            ) : (
+              <a class="btn" href="/">
+                {messages.closed.check}
+              </a>
+            )
+          }
         />
-      ) : (
-        <Notice tone="caution" icon="credit-card" title={suspendedSince(unpaidSince)}>
-          <p>{messages.ownersOnly}</p>
-        </Notice>
-      )),
+      </div>
+    ),
   });
 };
 

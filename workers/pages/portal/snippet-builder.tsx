@@ -6,7 +6,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { mapPage, type MappedPage, type ScriptTagState } from "../../operations/integration/map-page.ts";
 import { planIntegration, type IntegrationInput } from "../../operations/integration/plan-integration.ts";
 import { listDomains } from "../../operations/portal/list-domains.ts";
-import { FormattedMessage, formatMessage, Icon, Notice, usePageContext, VerbatimText } from "../shared/components.tsx";
+import { FormattedMessage, formatMessage, Icon, Notice, usePageContext, VerbatimText, UrlText } from "../shared/components.tsx";
 import type { IconName } from "../shared/icon-names.ts";
 import {
   ActionButton,
@@ -147,7 +147,7 @@ const PageChecks: FC<{ built: MappedPage }> = ({ built: { pageUrl, formSelector,
     <Card id="now" title={snippetMessages.now}>
       <ul class="checks">
         <CheckItem isGood title={snippetMessages.verified}>
-          <VerbatimText text={new URL(pageUrl).host} />
+          <UrlText text={new URL(pageUrl).host} />
         </CheckItem>
         <CheckItem isGood title={snippetMessages.found}>
           {formSelector !== null && (
@@ -216,7 +216,7 @@ const renderResult = (request: PortalRequest, input: IntegrationInput, built: Ma
         parts={{
           url: (
             <span class="mono">
-              <VerbatimText text={built.pageUrl} />
+              <UrlText text={built.pageUrl} />
             </span>
           ),
         }}

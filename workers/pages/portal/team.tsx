@@ -44,7 +44,7 @@ const MemberStatus: FC<{ member: Member }> = ({ member: { invitedUntil, delivery
 const MemberActions: FC<{ member: Member; isSelf: boolean }> = ({ member: { id, email, role, invitedUntil }, isSelf }) => {
   const removeLabel = invitedUntil === null ? teamMessages.remove : teamMessages.takeBack;
   return (
-    <RoleGate to="owner">
+    <RoleGate to="owner" isSilent>
       <div class="row">
         <ActionButton
           action={`${teamPath}/${id}/role`}

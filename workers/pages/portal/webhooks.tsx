@@ -9,9 +9,9 @@ import { getAccount } from "../../operations/portal/get-account.ts";
 import { createWebhook } from "../../operations/webhooks/create-webhook.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/list-webhooks.ts";
 import type { IconName } from "../shared/icon-names.ts";
-import { EmptyState, FormattedMessage, Icon, VerbatimText } from "../shared/components.tsx";
+import { EmptyState, FormattedMessage, Icon, VerbatimText, UrlText } from "../shared/components.tsx";
 import { CodeBlock } from "./code-block.tsx";
-import { Card, formatCount, Link, messages, Table } from "./components.tsx";
+import { Card, formatCount, getFormRestriction, Link, messages, Table } from "./components.tsx";
 import { EndpointForm, readEndpointForm, toEndpointError } from "./endpoint-form.tsx";
 import { registerEndpointRoutes, renderEndpointSecret } from "./endpoint.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -48,7 +48,7 @@ const EndpointTable: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints 
           webhookMessages.endpoint,
           ({ endpoint }) => (
             <>
-              <Link to={`${listPath}/${endpoint.id}`} text={<VerbatimText text={endpoint.url} />} />
+              <Link to={`${listPath}/${endpoint.id}`} text={<UrlText text={endpoint.url} />} />
               <small class="quiet">
                 {endpoint.description === null ? webhookMessages.noDescription : <VerbatimText text={endpoint.description} />}
               </small>
@@ -149,12 +149,26 @@ const NextSteps: FC = () => {
 };
 
 const renderNewEndpoint = async (request: PortalRequest, error?: FormError): Promise<Response> => {
-  const account: BusinessAccount = await getAccount(request.services, request.member);
+  const { services, member } = request;
+  const head = { tab: "webhooks", title: webhookMessages.add, parent: { path: listPath, text: messages.tabs.webhooks } } as const;
+  const restriction = getFormRestriction(member, "owner");
+  if (restriction !== null)
+    return renderMemberPage(request, {
+      ...head,
+      content: (
+        <div class="card">
+          <EmptyState
+            icon="lock"
+            title={formMessages.restricted}
+            advice={restriction}
+            action={<Link class="btn" to={listPath} text={formMessages.backToList} />}
+          />
+        </div>
+      ),
+    });
+  const account: BusinessAccount = await getAccount(services, member);
   return renderMemberPage(request, {
-    tab: "webhooks",
-    title: webhookMessages.add,
-    intro: formMessages.ownersOnly,
-    parent: { path: listPath, text: messages.tabs.webhooks },
+    ...head,
     error,
     content: (
       <div class="cols main">

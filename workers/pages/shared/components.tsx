@@ -48,6 +48,15 @@ export const VerbatimText: FC<{ text: string; bound?: string | undefined; passag
   </bdi>
 );
 
+const urlBreakPattern = /(?<=[/.?&=_-])(?=[^/])/;
+
+/** Shows a URL, host or path that may wrap between its parts, and not within a word. */
+export const UrlText: FC<{ text: string }> = ({ text }) => (
+  <bdi dir="ltr" translate="no" class="exact">
+    {text.split(urlBreakPattern).map((part, at) => (at === 0 ? part : [<wbr />, part]))}
+  </bdi>
+);
+
 /** A decorative icon. It is always shown next to text, never instead of it. */
 export const Icon: FC<{ name: IconName; class?: string }> = ({ name, class: classes }) => (
   <svg class={classes === undefined ? "icon" : `icon ${classes}`} aria-hidden="true">

@@ -224,7 +224,6 @@ const RecipientGroup: FC<RecipientGroupProps> = ({ names, status, list, none, ch
   const further = names.length - maxVisibleNames;
   return (
     <div class="group" {...(list !== undefined && { "data-list": list })}>
-      {children}
       {names.length === 0 ? (
         none !== undefined && <p class="small quiet">{none}</p>
       ) : further <= 1 ? (
@@ -241,6 +240,7 @@ const RecipientGroup: FC<RecipientGroupProps> = ({ names, status, list, none, ch
           </details>
         </>
       )}
+      {children}
     </div>
   );
 };

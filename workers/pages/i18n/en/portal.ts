@@ -28,6 +28,7 @@ export const messages = {
   action: "Action",
   filter: "Filter",
   show: "Apply",
+  filters: { title: "Filters", active: "Filters ({count})", remove: "Remove filter: {filter}", clearAll: "Clear all" },
   any: "Any",
   clear: "Clear filter",
   noMatch: "No results.",
@@ -47,22 +48,27 @@ export const messages = {
   closed: {
     suspended: {
       title: "This account is suspended",
+      heading: "Contact us to find out why",
       advice:
-        "We suspended this account, and a payment won’t reactivate it. Contact us to find out why. Your certificates stay verifiable, and people can still withdraw consent.",
+        "We suspended this account, and a payment won’t reactivate it. Your certificates stay verifiable, and people can still withdraw consent.",
     },
     unpaid: {
       title: "This account is suspended",
-      advice:
-        "A payment is past due. Pay it to reactivate your account. Your certificates stay verifiable, and people can still withdraw consent.",
+      heading: "A payment is past due",
+      advice: "Pay it to reactivate your account. Your certificates stay verifiable, and people can still withdraw consent.",
     },
     since: "Suspended since",
     pay: "Pay now",
+    check: "Check a certificate",
+    quickstart: "Read the quickstart",
     pending: {
       title: "We’re reviewing your account",
+      heading: "There’s nothing you need to do",
       advice: "We review every new account. You’ll be able to sign in here as soon as we’re done.",
     },
     closed: {
       title: "This account is closed",
+      heading: "Your records are still there",
       advice: "Certificates already issued stay verifiable, and people can still withdraw consent.",
     },
   },
@@ -350,11 +356,7 @@ export const messages = {
     saveView: "Save this view",
     viewName: "Name of the view",
     removeView: "Remove",
-    filters: "Filters",
-    filtersActive: "Filters ({count})",
-    apply: "Apply",
     matches: "{total} match:",
-    removeFilter: "Remove filter: {filter}",
     onePerson: "One person",
     range: "{first}–{last} of {total}, newest first",
     csv: "Export {total} as CSV",
@@ -702,7 +704,8 @@ export const messages = {
       link: "Code in Node, Python, PHP, and Go",
     },
     form: {
-      ownersOnly: "Only owners can add endpoints.",
+      restricted: "You can’t add endpoints",
+      backToList: "Back to webhooks",
       url: "Endpoint URL",
       urlHint: "Public HTTPS address, port 443 or 8443.",
       description: "Description",
