@@ -44,10 +44,11 @@ interface NumberFormProps {
   readonly placeholder?: string;
   readonly submit: string;
   readonly hint: string;
+  readonly isPrimary?: boolean;
 }
 
 /** Accepts a certificate ID as printed, or the certificate's whole URL. */
-const CertificateNumberForm: FC<NumberFormProps> = ({ landing, action, label, placeholder, submit, hint }) => {
+const CertificateNumberForm: FC<NumberFormProps> = ({ landing, action, label, placeholder, submit, hint, isPrimary = false }) => {
   const { messages, selectedLanguage } = usePageContext();
   const isInvalid = landing.isInvalidNumber === true;
   return (
@@ -71,7 +72,9 @@ const CertificateNumberForm: FC<NumberFormProps> = ({ landing, action, label, pl
             aria-describedby={isInvalid ? "number-hint number-error" : "number-hint"}
             aria-invalid={isInvalid ? "true" : undefined}
           />
-          <SubmitButton>{submit}</SubmitButton>
+          <button type="submit" class={isPrimary ? "btn primary" : "btn"}>
+            {submit}
+          </button>
         </div>
         <p class="hint" id="number-hint">
           {hint}
@@ -90,6 +93,7 @@ const CheckForm: FC<{ landing: LandingContext }> = ({ landing }) => {
       label={front.check}
       placeholder={front.placeholder}
       submit={front.checkSubmit}
+      isPrimary
       hint={front.numberHint}
     />
   );

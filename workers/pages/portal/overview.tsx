@@ -41,7 +41,7 @@ const Change: FC<PeriodComparison> = ({ current, previous }) => {
         <b>{overviewMessages.same}</b>
       </span>
     );
-  if (previous === 0) return <span class="delta">{overviewMessages.noneBefore}</span>;
+  if (previous === 0) return <span class="delta">{formatMessage(overviewMessages.versus, { before: "0" })}</span>;
   return (
     <span class="delta">
       <Icon name={changeIcons[current > previous ? "up" : "down"]} />

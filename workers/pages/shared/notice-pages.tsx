@@ -1,6 +1,6 @@
 // Error pages. They say why something cannot be shown and what to do next, and never repeat anything from the request.
 import type { Context, ErrorHandler } from "hono";
-import type { Child } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
 import { isTemporaryFault } from "../../http/error-handler.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getSecondsUntilTomorrow } from "../../../core/time.ts";
@@ -47,18 +47,24 @@ const renderNotice = (
   });
 };
 
+const ActionLink: FC<{ href: string; text: string }> = ({ href, text }) => (
+  <div class="row">
+    <a class="btn" href={href}>
+      {text}
+    </a>
+  </div>
+);
+
+/** Reloads the page. Renders nothing in the response to a form, because the link would not send the form again. */
+const ReloadLink: FC<{ c: Context<AppEnv>; text: string }> = ({ c, text }) =>
+  c.req.method === "GET" ? <ActionLink href="" text={text} /> : null;
+
 export const renderCertificateNotFound = (c: Context<AppEnv>): Promise<Response> =>
   renderNotice(c, "cert_not_found", (messages) => ({
     title: messages.notFound,
     advice: messages.notFoundAdvice,
     icon: "search",
-    more: (
-      <div class="row">
-        <a class="btn" href="/">
-          {messages.toFirstPage}
-        </a>
-      </div>
-    ),
+    more: <ActionLink href="/" text={messages.toFirstPage} />,
   }));
 
 /**
@@ -104,7 +110,12 @@ export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");
 
 /** Shown for a form that came from a different site, or that no page of this site sends. */
 export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
-  renderNotice(c, "forbidden", (messages) => ({ icon: "ban", title: messages.withdraw.foreign, advice: messages.withdraw.foreignAdvice }));
+  renderNotice(c, "forbidden", (messages) => ({
+    icon: "ban",
+    title: messages.withdraw.foreign,
+    advice: messages.withdraw.foreignAdvice,
+    more: <ActionLink href="/" text={messages.toFirstPage} />,
+  }));
 
 export const renderMethodNotAllowed = (c: Context<AppEnv>): Promise<Response> => {
   c.header("Allow", "GET, HEAD");
@@ -114,7 +125,12 @@ export const renderMethodNotAllowed = (c: Context<AppEnv>): Promise<Response> =>
 /** Shown if a database is unavailable. A change may have been saved; reloading the page shows whether it was. */
 export const renderStorageUnavailable = (c: Context<AppEnv>): Promise<Response> => {
   c.header("Retry-After", "1");
-  return renderNotice(c, "storage_unavailable", (messages) => ({ icon: "power", title: messages.outage, advice: messages.outageAdvice }));
+  return renderNotice(c, "storage_unavailable", (messages) => ({
+    icon: "power",
+    title: messages.outage,
+    advice: messages.outageAdvice,
+    more: <ReloadLink c={c} text={messages.reload} />,
+  }));
 };
 
 /** Classifies and logs errors like the API's error handler, but responds with a page. */
@@ -127,9 +143,12 @@ export const handlePageError: ErrorHandler<AppEnv> = (error, c) => {
     title: outage ? messages.outage : messages.failure,
     advice: outage ? messages.outageAdvice : messages.failureAdvice,
     more: (
-      <p class="small">
-        {messages.requestId} <code translate="no">{c.var.requestId}</code>
-      </p>
+      <>
+        <ReloadLink c={c} text={messages.reload} />
+        <p class="small">
+          {messages.requestId} <code translate="no">{c.var.requestId}</code>
+        </p>
+      </>
     ),
   }));
 };

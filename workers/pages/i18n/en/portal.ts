@@ -237,7 +237,6 @@ export const messages = {
     withdrawn: "withdrawn",
     same: "No change",
     versus: "vs. {before}",
-    noneBefore: "None in the 30 days before",
     months: "Withdrawals confirmed",
     monthsNote: "Last 12 months. The deadline is 10 business days.",
     month: "Month",

@@ -366,6 +366,7 @@ export const messages = {
   failure: "Something went wrong",
   failureAdvice: "The error is on our side. Nothing was lost. Reload this page in a moment.",
   requestId: "If you contact us, include this request ID:",
+  reload: "Reload this page",
   toFirstPage: "Go to the home page",
 
   format: {

@@ -372,6 +372,7 @@ export const messages: PublicMessages = {
   failure: "Algo salió mal",
   failureAdvice: "El error es nuestro. No se perdió nada. Vuelva a cargar esta página en un momento.",
   requestId: "Si nos escribe, indique este ID de solicitud:",
+  reload: "Volver a cargar",
   toFirstPage: "Ir a la página de inicio",
 
   format: {

@@ -385,6 +385,7 @@ export const messages: PublicMessages = {
   failure: "Une erreur s’est produite",
   failureAdvice: "L’erreur vient de nous. Rien n’est perdu. Rechargez cette page dans un instant.",
   requestId: "Si vous nous écrivez, indiquez cet ID de requête\u00a0:",
+  reload: "Recharger la page",
   toFirstPage: "Aller à la page d’accueil",
 
   format: {
