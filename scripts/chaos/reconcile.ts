@@ -41,7 +41,7 @@ interface FeedEvent {
 /** A condition that must be met at some time. It is checked repeatedly until it is met. */
 interface Expectation {
   readonly text: string;
-  /** True if the expectation concerns the audit log or the ledger, which are updated within minutes. */
+  /** True if the expectation is about the audit log or the ledger, which are updated within minutes. */
   readonly isProof: boolean;
   readonly isMet: () => boolean | Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-// Runs wrangler. The scripts use it for everything that concerns the Cloudflare account.
+// Runs wrangler. The scripts use it for every call to the Cloudflare account.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 

@@ -147,7 +147,7 @@ const listObjects = async (stateDir: string, shards: readonly string[]): Promise
   return objects;
 };
 
-/** Throws if a journal still holds submissions that are not in their database. */
+/** Throws if a journal still contains submissions that are not in their database. */
 const assertJournalsAreEmpty = async (stateDir: string): Promise<void> => {
   for (const file of listObjectFiles(stateDir, journalClass))
     await withDatabase(file, (database) => {

@@ -1,5 +1,5 @@
-// Requests a witness's cosignature on a checkpoint over HTTP (c2sp.org/tlog-witness). With a cosignature, the witness states that it has
-// seen no log history that contradicts the checkpoint.
+// Requests a witness's cosignature on a checkpoint over HTTP (c2sp.org/tlog-witness). A cosignature confirms that the witness has seen no
+// log history that contradicts the checkpoint.
 import type { AttestationOutcome, Attestor } from "../../core/ledger/attestor.ts";
 import type { NoteCrypto, VerifierKey } from "../../core/ledger/note.ts";
 import { formatAddCheckpointRequest, parseWitnessedSize, verifyCosignatures } from "../../core/ledger/witness.ts";

@@ -94,7 +94,7 @@ const captureForPage = async (platform: Platform, db: Database, claimed: Claimed
   // Take any waiting certificate, because all rows and IDs of the capture must be in the shard of the certificates.
   const [{ certId } = { certId: null }] = await listCertificatesAwaitingPolicies(db, claimed, 1);
   if (certId === null) {
-    await deleteFinishedPage(db, claimed).run(); // no certificate is waiting any more, because the test certificates were deleted
+    await deleteFinishedPage(db, claimed).run(); // no certificate is waiting anymore, because the test certificates were deleted
     return;
   }
   if (location === null) {

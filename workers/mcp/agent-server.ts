@@ -124,7 +124,7 @@ const callContextFromRequest = ({ c, agent }: AgentRequest) => ({ services: c.va
 const handleMessage = async (call: AgentRequest, { id, ...message }: RpcMessage): Promise<RpcResponse | null> =>
   id === undefined ? null : handleClassicMessage(callContextFromRequest(call), { id, ...message });
 
-/** Returns true if the message's body states revision 2026-07-28 and that revision is enabled. */
+/** Returns true if the body of the message names revision 2026-07-28 and that revision is enabled. */
 const isModernMessage = ({ c }: AgentRequest, message: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled && isModernRequest(message);
 
@@ -137,8 +137,8 @@ const handleModernRequest = async (call: AgentRequest, { id, ...message }: RpcMe
 };
 
 /**
- * Returns true if the message is a `server/discover` call whose header states revision 2026-07-28. Call this only if the body does not
- * state that revision.
+ * Returns true if the message is a `server/discover` call whose header names revision 2026-07-28. Call this only if the body does not name
+ * that revision.
  */
 const lacksBodyVersion = ({ c }: AgentRequest, { method }: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled &&

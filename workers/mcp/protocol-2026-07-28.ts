@@ -1,5 +1,4 @@
-// The methods of protocol revision 2026-07-28. Every request states its client and revision, and the server keeps no state between
-// requests.
+// The methods of protocol revision 2026-07-28. Every request names its client and revision, and the server keeps no state between requests.
 import { isJsonObject, type Json } from "../../core/canonical-json.ts";
 import { rpcErrors, type RpcMessage, type RpcResponse, type RpcError } from "../../core/agents/json-rpc.ts";
 import {

@@ -31,8 +31,8 @@ const mayConfirmUnverified = async (
 };
 
 /**
- * Prepares the email that states what was withdrawn, by when contact must stop and whom to contact. Returns no statements if the
- * certificate has no email address, or if `mayConfirmUnverified` returns false.
+ * Prepares the email that says what was withdrawn, when contact must stop and whom to contact. Returns no statements if the certificate has
+ * no email address, or if `mayConfirmUnverified` returns false.
  */
 export const prepareConfirmationMail = async (
   services: WithdrawalWriteDependencies,

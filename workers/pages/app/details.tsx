@@ -146,7 +146,7 @@ const detailsPage = (view: AppView, details: DetailsPageData): Page => {
   );
 };
 
-/** Before anything is saved, shows the changes and which businesses will be notified. */
+/** Shows, before anything is saved, the changes and which businesses will be notified. */
 const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, shares: readonly Share[], formatPhone: FormatPhone): Page => {
   const { messages, language } = view;
   const { notified, notNotified } = findChangeRecipients(shares, changed);

@@ -105,7 +105,7 @@ export const ActionButton: FC<ActionButtonProps> = ({ label, of, icon, look = "s
   </PostForm>
 );
 
-/** Shows the error of the form, unless it concerns one of `fields`, which show their own error. */
+/** Shows the error of the form. Shows nothing if the error is about one of `fields`, because that field shows it. */
 export const FormErrorMessage: FC<{ fields?: readonly string[] }> = ({ fields = [] }) => {
   const { error } = useContext(FormContext);
   return error === undefined || (error.field !== null && fields.includes(error.field)) ? null : (

@@ -33,7 +33,7 @@ export const toReader = ({ member, environment }: PortalRequest) => ({ business:
 
 export interface FormError {
   readonly code: RefusalCode;
-  /** The name of the invalid field; null if the error concerns the whole form. */
+  /** The name of the invalid field; null if the error is about the whole form. */
   readonly field: string | null;
   readonly text: string;
 }
