@@ -36,7 +36,8 @@ export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertI
 
 /**
  * Finds a certificate to publish. If the database has not responded recently, asks the journal first and converts its certificate with
- * `fromJournal`. Otherwise, works like `findOrPlace`. Returns null only if the database has responded, never because of the journal alone.
+ * `fromJournal`. Otherwise, works like `findOrPlace`, but asks the journal if the database does not respond now. Returns null only if the
+ * database has confirmed that it does not have the certificate.
  */
 export const findWhileAway = async <T>(
   services: IntakeDependencies,
