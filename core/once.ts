@@ -1,8 +1,8 @@
 // Defers creating a value until it is first needed.
 
 /**
- * Returns a function that calls `create` the first time and always returns that value. Used for `Intl` objects: creating one takes
- * milliseconds, which every isolate would otherwise spend when it starts.
+ * Returns a function that calls `create` the first time and always returns that value. Used for values that take milliseconds
+ * to create, such as `Intl` objects. Otherwise, every isolate would spend that time when it starts.
  */
 export const once = <T extends object>(create: () => T): (() => T) => {
   let value: T | undefined;

@@ -2,6 +2,7 @@
 // checks the meaning.
 import { z } from "@hono/zod-openapi";
 import { emailCodeRule, parseEmailCode } from "../../core/access/email-code.ts";
+import { once } from "../../core/once.ts";
 import { refusals, type RefusalCode } from "../../core/refusals.ts";
 import { dayMs, toIso, type Instant } from "../../core/time.ts";
 import type { RefusalTerms } from "./guards/define-guard.ts";
@@ -125,10 +126,29 @@ const envelopeExample = (data: object): object => ({ ok: true, data, request_id:
 
 export const jsonContent = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
-export const successResponse = <S extends z.ZodType>(description: string, name: string, data: S, example: object) => ({
-  description,
-  content: jsonContent(envelopeSchema(name, data), envelopeExample(example)),
-});
+/**
+ * Describes a success with an example of its data, or a function that returns the example. The schema and the example are created when the
+ * OpenAPI document is built, because nothing else needs them, and creating all of them takes milliseconds of each isolate's start.
+ */
+export const successResponse = <S extends z.ZodType>(description: string, name: string, data: S, example: object | (() => object)) => {
+  const getContent = once(() => ({
+    schema: envelopeSchema(name, data),
+    example: envelopeExample(typeof example === "function" ? (example as () => object)() : example),
+  }));
+  return {
+    description,
+    content: {
+      "application/json": {
+        get schema() {
+          return getContent().schema;
+        },
+        get example() {
+          return getContent().example;
+        },
+      },
+    },
+  };
+};
 
 export const requestBody = <S extends z.ZodType>(schema: S, example: object) => ({ required: true, content: jsonContent(schema, example) });
 
@@ -207,7 +227,7 @@ const failureSchema = z
 
 /**
  * Describes a route's failures, grouped by HTTP status, with an example for each code. `when` replaces a code's general message with the
- * route's own cases.
+ * route's own cases. As for a success, texts and examples are created when the OpenAPI document is built.
  */
 export const failureResponses = (codes: ReadonlySet<RefusalCode>, when: RefusalTerms["when"] = {}) =>
   Object.fromEntries(
@@ -215,16 +235,20 @@ export const failureResponses = (codes: ReadonlySet<RefusalCode>, when: RefusalT
       status,
       {
         ...((status === 429 || status === 503) && { headers: retryAfterHeader }),
-        description: codesOfStatus.map((code) => `\`${code}\`: ${when[code] ?? refusals[code]}`).join("\n\n"),
+        get description() {
+          return codesOfStatus.map((code) => `\`${code}\`: ${when[code] ?? refusals[code]}`).join("\n\n");
+        },
         content: {
           "application/json": {
             schema: failureSchema,
-            examples: Object.fromEntries(
-              codesOfStatus.map((code) => [
-                code,
-                { value: { ok: false, error: { code, message: refusals[code] }, request_id: exampleRequestId } },
-              ]),
-            ),
+            get examples() {
+              return Object.fromEntries(
+                codesOfStatus.map((code) => [
+                  code,
+                  { value: { ok: false, error: { code, message: refusals[code] }, request_id: exampleRequestId } },
+                ]),
+              );
+            },
           },
         },
       },

@@ -33,14 +33,9 @@ import { resolveSubmissionClient } from "../../operations/certificates/resolve-s
 import { verifyCertificate } from "../../operations/certificates/verify-certificate.ts";
 import type { Services } from "../../platform/platform.ts";
 import { evidencePageScript } from "../../pages/verifier.gen.ts";
+import { getCertificateExamples } from "./examples.ts";
 import * as wire from "./schema.ts";
 import {
-  certificateDetailExample,
-  certificateListExample,
-  consentReceiptExample,
-  erasedSubjectExample,
-  evidenceBundleExample,
-  verifiedCertificateExample,
   certificateDetailToWire,
   erasedSubjectToWire,
   certificateListQueryFromWire,
@@ -111,7 +106,12 @@ const issueCertificateRoute = createRoute({
   },
   responses: {
     201: {
-      ...successResponse("The certificate was issued.", "ConsentAnswer", wire.consentReceiptSchema, consentReceiptExample),
+      ...successResponse(
+        "The certificate was issued.",
+        "ConsentAnswer",
+        wire.consentReceiptSchema,
+        () => getCertificateExamples().consentReceipt,
+      ),
       headers: replayHeaders,
     },
   },
@@ -197,7 +197,12 @@ const verifyCertificateRoute = createRoute({
   },
   responses: {
     200: {
-      ...successResponse("The certificate.", "VerifyAnswer", wire.verifiedCertificateSchema, verifiedCertificateExample),
+      ...successResponse(
+        "The certificate.",
+        "VerifyAnswer",
+        wire.verifiedCertificateSchema,
+        () => getCertificateExamples().verifiedCertificate,
+      ),
       headers: {
         ETag: { description: "Changes whenever the response data changes, for example after a withdrawal.", schema: { type: "string" } },
       },
@@ -217,7 +222,12 @@ const listCertificatesRoute = createRoute({
   middleware: apiKeyGuard(),
   request: { query: wire.certificateListQuerySchema },
   responses: {
-    200: successResponse("A page of certificates.", "ListAnswer", wire.certificateListSchema, certificateListExample),
+    200: successResponse(
+      "A page of certificates.",
+      "ListAnswer",
+      wire.certificateListSchema,
+      () => getCertificateExamples().certificateList,
+    ),
   },
   when: invalidFilterRefusal,
 });
@@ -232,7 +242,12 @@ const searchCertificatesRoute = createRoute({
   middleware: apiKeyGuard(jsonBody),
   request: { body: requestBody(wire.certificateSearchSchema, { subject_email: "pat@example.com" }) },
   responses: {
-    200: successResponse("A page of certificates.", "SearchAnswer", wire.certificateListSchema, certificateListExample),
+    200: successResponse(
+      "A page of certificates.",
+      "SearchAnswer",
+      wire.certificateListSchema,
+      () => getCertificateExamples().certificateList,
+    ),
   },
   when: invalidFilterRefusal,
 });
@@ -246,7 +261,14 @@ const getCertificateRoute = createRoute({
     "Returns the certificate with personal data: the fields as typed, the evidence, policies with their text, and the view trail. Each read is recorded in your audit trail.",
   middleware: apiKeyGuard(),
   request: { params: wire.certIdParamSchema },
-  responses: { 200: successResponse("The certificate.", "DetailAnswer", wire.certificateDetailSchema, certificateDetailExample) },
+  responses: {
+    200: successResponse(
+      "The certificate.",
+      "DetailAnswer",
+      wire.certificateDetailSchema,
+      () => getCertificateExamples().certificateDetail,
+    ),
+  },
   when: wire.certificateNotFoundRefusal,
 });
 
@@ -254,7 +276,7 @@ const evidenceBundleResponse = successResponse(
   "The evidence pack. ZIP and HTML files are attachments named `evidence-<cert_id>`.",
   "EvidenceAnswer",
   wire.evidenceBundleSchema,
-  evidenceBundleExample,
+  () => getCertificateExamples().evidenceBundle,
 );
 
 const exportEvidencePackRoute = createRoute({
@@ -293,7 +315,7 @@ const eraseSubjectRoute = createRoute({
       "The person's data was erased. Repeating the request returns the first result.",
       "ErasedAnswer",
       wire.erasedSubjectSchema,
-      erasedSubjectExample,
+      () => getCertificateExamples().erasedSubject,
     ),
   },
   when: wire.certificateNotFoundRefusal,

@@ -16,17 +16,20 @@ import { checkContact, type ContactCheck, type ContactQuery } from "../../operat
 import type { SubjectQuery } from "../../operations/contact/compute-subject-indexes.ts";
 import { matchSubject } from "../../operations/contact/match-subject.ts";
 import { certIdParamSchema } from "../certificates/schema.ts";
-import { acknowledgmentExample } from "../withdrawals/schema.ts";
+import { getWithdrawalExamples } from "../withdrawals/schema.ts";
 
-const contactCheckExample = {
-  results: [
-    {
-      contactable: false,
-      reason: "revoked",
-      basis: [{ type: "cert", id: acknowledgmentExample.cert_id, status: "revoked", cease_by: acknowledgmentExample.cease_by }],
-      checked_at: acknowledgmentExample.acknowledged_at,
-    },
-  ],
+const buildContactCheckExample = () => {
+  const { cert_id: id, cease_by: ceaseBy, acknowledged_at: checkedAt } = getWithdrawalExamples().acknowledgment;
+  return {
+    results: [
+      {
+        contactable: false,
+        reason: "revoked",
+        basis: [{ type: "cert", id, status: "revoked", cease_by: ceaseBy }],
+        checked_at: checkedAt,
+      },
+    ],
+  };
 };
 const matchExample = { status: "active", email: true, phone: null, entity_named: true, one_to_one: true };
 
@@ -195,7 +198,12 @@ const checkContactRoute = createRoute({
   middleware: apiKeyGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(contactCheckRequestSchema, { subjects: [{ email: "pat@example.com" }] }) },
   responses: {
-    200: successResponse("One result for each subject, in the same order.", "ContactAnswer", contactResultsSchema, contactCheckExample),
+    200: successResponse(
+      "One result for each subject, in the same order.",
+      "ContactAnswer",
+      contactResultsSchema,
+      buildContactCheckExample,
+    ),
   },
 });
 

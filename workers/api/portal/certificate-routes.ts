@@ -20,12 +20,8 @@ import {
   verifiedCertificateSchema,
   certificateViewSchema,
 } from "../certificates/schema.ts";
-import {
-  certificateDetailExample,
-  certificateDetailToWire,
-  certificateListExample,
-  verifiedCertificateExample,
-} from "../certificates/wire.ts";
+import { getCertificateExamples } from "../certificates/examples.ts";
+import { certificateDetailToWire } from "../certificates/wire.ts";
 
 const createRoute = createRouteFactory("portal");
 
@@ -41,7 +37,14 @@ const listCertificatesRoute = createRoute({
       environment: environmentSchema.default("live").openapi({ description: "Environment of the certificates.", default: "live" }),
     }),
   },
-  responses: { 200: successResponse("A page of certificates.", "PortalCertificatesAnswer", certificateListSchema, certificateListExample) },
+  responses: {
+    200: successResponse(
+      "A page of certificates.",
+      "PortalCertificatesAnswer",
+      certificateListSchema,
+      () => getCertificateExamples().certificateList,
+    ),
+  },
 });
 
 const getCertificateRoute = createRoute({
@@ -52,7 +55,14 @@ const getCertificateRoute = createRoute({
   description: "Returns one of your certificates as published, without personal data.",
   middleware: portalGuard(),
   request: { params: certIdParamSchema },
-  responses: { 200: successResponse("The certificate.", "PortalCertificateAnswer", verifiedCertificateSchema, verifiedCertificateExample) },
+  responses: {
+    200: successResponse(
+      "The certificate.",
+      "PortalCertificateAnswer",
+      verifiedCertificateSchema,
+      () => getCertificateExamples().verifiedCertificate,
+    ),
+  },
   when: certificateNotFoundRefusal,
 });
 
@@ -70,7 +80,7 @@ const revealCertificateRoute = createRoute({
       "The certificate with personal data.",
       "RevealedCertificateAnswer",
       certificateDetailSchema,
-      certificateDetailExample,
+      () => getCertificateExamples().certificateDetail,
     ),
   },
   when: certificateNotFoundRefusal,
@@ -93,12 +103,12 @@ const listCertificateViewsRoute = createRoute({
   middleware: portalGuard(),
   request: { params: certIdParamSchema, query: certificateListQuerySchema.pick({ page: true, per_page: true }) },
   responses: {
-    200: successResponse("A page of views.", "CertificateViewsAnswer", certificateViewsSchema, {
-      views: certificateDetailExample.view_trail,
+    200: successResponse("A page of views.", "CertificateViewsAnswer", certificateViewsSchema, () => ({
+      views: getCertificateExamples().certificateDetail.view_trail,
       total: 1,
       page: 1,
       per_page: 25,
-    }),
+    })),
   },
   when: certificateNotFoundRefusal,
 });

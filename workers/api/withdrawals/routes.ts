@@ -46,7 +46,12 @@ const requestWithdrawalCodeRoute = createRoute({
   refuses: ["cert_not_found"],
 });
 
-const withdrawnResponse = successResponse("Consent was withdrawn.", "WithdrawnAnswer", wire.withdrawnSchema, wire.withdrawnExample);
+const withdrawnResponse = successResponse(
+  "Consent was withdrawn.",
+  "WithdrawnAnswer",
+  wire.withdrawnSchema,
+  () => wire.getWithdrawalExamples().withdrawn,
+);
 const crossSiteRefusal = { forbidden: "The request came from a web page that is neither ours nor the business's." } as const;
 
 const confirmWithdrawalRoute = createRoute({
@@ -103,7 +108,7 @@ const getReceiptRoute = createRoute({
       "The receipt.",
       "ReceiptAnswer",
       z.union([withdrawalReceiptSchema, iso27560ReceiptSchema, kantaraReceiptSchema]),
-      wire.withdrawalReceiptExample,
+      () => wire.getWithdrawalExamples().receipt,
     ),
   },
   refuses: ["cert_not_found"],
@@ -127,7 +132,12 @@ const recordWithdrawalRoute = createRoute({
     body: requestBody(wire.recordWithdrawalSchema, { method: "sms_stop", received_at: "2026-03-20T08:30:00.250Z" }),
   },
   responses: {
-    201: successResponse("The withdrawal was recorded.", "RecordedAnswer", wire.recordedWithdrawalSchema, wire.recordedWithdrawalExample),
+    201: successResponse(
+      "The withdrawal was recorded.",
+      "RecordedAnswer",
+      wire.recordedWithdrawalSchema,
+      () => wire.getWithdrawalExamples().recordedWithdrawal,
+    ),
   },
   refuses: ["already_revoked"],
   when: certificateNotFoundRefusal,
@@ -145,7 +155,14 @@ const acknowledgeWithdrawalRoute = createRoute({
     params: certIdParamSchema,
     body: optionalRequestBody(wire.acknowledgmentRequestSchema, { acknowledged_by: "Privacy team", actions: ["removed from the dialer"] }),
   },
-  responses: { 200: successResponse("The acknowledgment.", "CeasedAnswer", wire.acknowledgmentSchema, wire.acknowledgmentExample) },
+  responses: {
+    200: successResponse(
+      "The acknowledgment.",
+      "CeasedAnswer",
+      wire.acknowledgmentSchema,
+      () => wire.getWithdrawalExamples().acknowledgment,
+    ),
+  },
   refuses: ["subscription_past_due", "cease_not_open"],
   when: certificateNotFoundRefusal,
 });

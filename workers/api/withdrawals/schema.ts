@@ -1,5 +1,4 @@
 // Schemas, examples and mappers for withdrawals: withdraw, record and acknowledge.
-import { firstShard } from "../../../core/ids.ts";
 import { z } from "@hono/zod-openapi";
 import { receiptFormats } from "../../../core/certificates/consent-receipt.ts";
 import { buildEntityReceiptUrl, buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
@@ -10,8 +9,9 @@ import {
   type ViewContext,
 } from "../../../core/certificates/public-json.ts";
 import type { WithdrawalWithProof } from "../../../core/certificates/published-certificate.ts";
-import type { CertId } from "../../../core/ids.ts";
 import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
+import { firstShard, type CertId } from "../../../core/ids.ts";
+import { once } from "../../../core/once.ts";
 import { toIso } from "../../../core/time.ts";
 import { formatWithdrawalReceipt } from "../../../core/withdrawals/receipt.ts";
 import {
@@ -26,7 +26,7 @@ import type { WithdrawalAcknowledgement } from "../../operations/withdrawals/ack
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record-withdrawal.ts";
 import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-request.ts";
 import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
-import { exampleCertificate, exampleViewContext, pendingAnchor } from "../certificates/wire.ts";
+import { exampleViewContext, getCertificateExamples, pendingAnchor } from "../certificates/examples.ts";
 
 /** Accepts exactly one email address, so that the input cannot add recipients or headers to an email. */
 const emailSchema = z
@@ -246,51 +246,58 @@ export const entityAcknowledgmentToWire = (
   ...(isRepeated && { already_acknowledged: true as const }),
 });
 
-// The example certificate after its withdrawal. Readers of the OpenAPI document can recompute the receipt and check its signature.
-const exampleWithdrawnAt = Date.UTC(2026, 2, 20, 9, 30, 0, 250);
-const exampleWithdrawableCertificate: WithdrawableCertificate = { ...exampleCertificate, chain: { tag: "example", auditLog: firstShard } };
-const { withdrawal } = decideWithdrawal({
-  certificate: exampleWithdrawableCertificate,
-  change: sourceFromPerson("email_code"),
-  scope: "certificate",
-  now: exampleWithdrawnAt,
+/**
+ * Returns the examples of the OpenAPI document: the example certificate after its withdrawal. Readers can recompute the receipt and check its
+ * signature.
+ */
+export const getWithdrawalExamples = once(() => {
+  const withdrawnAt = Date.UTC(2026, 2, 20, 9, 30, 0, 250);
+  const certificate: WithdrawableCertificate = { ...getCertificateExamples().certificate, chain: { tag: "example", auditLog: firstShard } };
+  const { withdrawal } = decideWithdrawal({
+    certificate,
+    change: sourceFromPerson("email_code"),
+    scope: "certificate",
+    now: withdrawnAt,
+  });
+
+  // The private key was used once and discarded. The public key is C65Jfwbkld27POYQXtJPEqWMugnGPRQkW5azqjhCfxo.
+  const proven: WithdrawalWithProof = {
+    withdrawnAt,
+    ceaseBy: withdrawal.ceaseBy,
+    method: withdrawal.method,
+    scope: withdrawal.scope,
+    receivedAt: null,
+    acknowledgedAt: null,
+    receipt: formatWithdrawalReceipt(certificate, withdrawal),
+    signature: {
+      kid: "z08QUMq9wymAdj6d9WCfiEOzQCEW_ZnJwfbe35B0lBY",
+      alg: "Ed25519",
+      value: "10NYg//DRCgR1XJA2msoQ1mGpLEtc7j89/afW7ynI+cr+4pADTyFZDQd56IaT9Y57A/5mh3tqzMQwittbacxCw==",
+    },
+    anchor: pendingAnchor("certificate.revoked", certificate, withdrawnAt),
+  };
+
+  const receipt = toWithdrawalReceiptView(proven);
+  const view = toWithdrawalView(certificate.id, proven, exampleViewContext);
+  const withdrawn = {
+    revoked: true,
+    cease_by: view.cease_by,
+    withdrawn_at: view.withdrawn_at,
+    receipt_url: view.receipt_url,
+  };
+  const recordedWithdrawal = {
+    withdrawal: { ...view, method: "business_recorded", received_at: toIso(withdrawnAt - 3_600_000) },
+    cease_by: view.cease_by,
+  };
+  const acknowledgedAt = toIso(withdrawnAt + 86_400_000);
+  const acknowledgment = {
+    cert_id: certificate.id,
+    status: "revoked",
+    acknowledged_at: acknowledgedAt,
+    cease_by: view.cease_by,
+    on_time: true,
+    withdrawal: { ...view, cease_acknowledged_at: acknowledgedAt },
+  };
+
+  return { receipt, withdrawn, recordedWithdrawal, acknowledgment };
 });
-
-/** The private key was used once and discarded. The public key is C65Jfwbkld27POYQXtJPEqWMugnGPRQkW5azqjhCfxo. */
-const provenWithdrawalExample: WithdrawalWithProof = {
-  withdrawnAt: exampleWithdrawnAt,
-  ceaseBy: withdrawal.ceaseBy,
-  method: withdrawal.method,
-  scope: withdrawal.scope,
-  receivedAt: null,
-  acknowledgedAt: null,
-  receipt: formatWithdrawalReceipt(exampleWithdrawableCertificate, withdrawal),
-  signature: {
-    kid: "z08QUMq9wymAdj6d9WCfiEOzQCEW_ZnJwfbe35B0lBY",
-    alg: "Ed25519",
-    value: "10NYg//DRCgR1XJA2msoQ1mGpLEtc7j89/afW7ynI+cr+4pADTyFZDQd56IaT9Y57A/5mh3tqzMQwittbacxCw==",
-  },
-  anchor: pendingAnchor("certificate.revoked", exampleWithdrawableCertificate, exampleWithdrawnAt),
-};
-
-export const withdrawalReceiptExample = toWithdrawalReceiptView(provenWithdrawalExample);
-const withdrawalViewExample = toWithdrawalView(exampleWithdrawableCertificate.id, provenWithdrawalExample, exampleViewContext);
-export const withdrawnExample = {
-  revoked: true,
-  cease_by: withdrawalViewExample.cease_by,
-  withdrawn_at: withdrawalViewExample.withdrawn_at,
-  receipt_url: withdrawalViewExample.receipt_url,
-};
-export const recordedWithdrawalExample = {
-  withdrawal: { ...withdrawalViewExample, method: "business_recorded", received_at: toIso(exampleWithdrawnAt - 3_600_000) },
-  cease_by: withdrawalViewExample.cease_by,
-};
-const exampleAcknowledgedAt = toIso(exampleWithdrawnAt + 86_400_000);
-export const acknowledgmentExample = {
-  cert_id: exampleWithdrawableCertificate.id,
-  status: "revoked",
-  acknowledged_at: exampleAcknowledgedAt,
-  cease_by: withdrawalViewExample.cease_by,
-  on_time: true,
-  withdrawal: { ...withdrawalViewExample, cease_acknowledged_at: exampleAcknowledgedAt },
-};
