@@ -14,10 +14,10 @@ import { languageInfo } from "../shared/language.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import { FormattedMessage, Icon, Timestamp, UrlText, formatDay, formatMessage } from "../shared/components.tsx";
 import { Chart, exportChart, type ChartDefinition } from "./chart.tsx";
-import { Card, Link, ShortId, ShortTime, StatusLabel, Table, formatCount, language, messages } from "./components.tsx";
+import { Card, Link, ShortId, StatusLabel, Table, formatCount, language, messages } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { authenticatedAction } from "./handlers.ts";
-import { AttemptStrip, DeliverySummary, EndpointStatusLabel } from "./webhook-components.tsx";
+import { AttemptStrip, DeliverySummary, EndpointStatusLabel, RecentTime } from "./webhook-components.tsx";
 import { toReader, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const overviewMessages = messages.overview;
@@ -298,7 +298,7 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
                   },
                 ],
                 [overviewMessages.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />, "corner"],
-                [overviewMessages.time, ({ event }) => <ShortTime at={event.createdAt} />, "plain"],
+                [overviewMessages.time, ({ event }) => <RecentTime at={event.createdAt} withDay />, "plain"],
               ]}
             />
           </Card>
