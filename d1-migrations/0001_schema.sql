@@ -96,11 +96,11 @@ CREATE TABLE saved_views (
 ) STRICT;
 
 CREATE TABLE linked_recipients (
-  -- The issuer.
+  -- The business that issues the certificates.
   business_id TEXT NOT NULL REFERENCES businesses (id),
   -- The business that the issuer knows under this name, in any shard.
   recipient_id TEXT NOT NULL,
-  -- As on the issuer's certificates.
+  -- The recipient's name, as on the issuer's certificates.
   entity TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   PRIMARY KEY (business_id, recipient_id, entity)
@@ -109,7 +109,7 @@ CREATE TABLE linked_recipients (
 CREATE TABLE daily_activity (
   business_id TEXT NOT NULL REFERENCES businesses (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
-  -- Midnight UTC.
+  -- The start of the day (UTC).
   day INTEGER NOT NULL,
   withdrawn INTEGER NOT NULL DEFAULT 0,
   -- Acknowledgments for certificates, individual recipients and shares.
@@ -153,7 +153,7 @@ CREATE TRIGGER businesses_revised AFTER UPDATE ON businesses WHEN NEW.revision =
   UPDATE businesses SET revision = revision + 1 WHERE id = NEW.id;
 END;
 
--- The margin of five seconds allows for different clocks of the two databases.
+-- The margin of five seconds allows for clock differences between the two databases.
 CREATE TRIGGER businesses_held BEFORE UPDATE OF revision ON businesses
 WHEN EXISTS (SELECT 1 FROM issuing_shards WHERE business_id = NEW.id AND held_until < CAST(unixepoch('subsec') * 1000 AS INTEGER) + 5000)
 BEGIN SELECT RAISE(ABORT, 'the issuing shards of an account must be held while it changes'); END;
@@ -438,7 +438,7 @@ CREATE TABLE certificate_totals (
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
   active INTEGER NOT NULL DEFAULT 0 CHECK (active >= 0),
   revoked INTEGER NOT NULL DEFAULT 0 CHECK (revoked >= 0),
-  -- Groups with counters. Their number is limited.
+  -- The number of groups that have counters. It is limited.
   counted_groups INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (business_id, environment)
 ) STRICT;
@@ -499,8 +499,8 @@ CREATE TABLE counted_certificates (
   ord INTEGER NOT NULL
 ) STRICT;
 
--- When the next person of a block of certificates can be erased. A block has consecutive certificates that were counted together. The
--- retention sweep uses these rows instead of an index, which would cost one row for each certificate.
+-- For each block of certificates, when the next person in it can be erased. A block consists of consecutive certificates that were
+-- counted together. The retention sweep uses these rows instead of an index, which would cost one row for each certificate.
 CREATE TABLE retention_blocks (
   first_ord INTEGER PRIMARY KEY,
   last_ord INTEGER NOT NULL,
@@ -552,11 +552,11 @@ CREATE TABLE certificates (
   view_rows INTEGER NOT NULL DEFAULT 0,
   retention_until INTEGER NOT NULL,
   group_id INTEGER REFERENCES certificate_groups (id),
-  -- The same as on the group.
+  -- The same value as in the certificate's group.
   counted INTEGER NOT NULL DEFAULT 1 CHECK (counted IN (0, 1)),
   -- Notes on changed or omitted values, as published; NULL if there are none.
   submission_notes TEXT,
-  -- The number of the change that issued it.
+  -- The number of the change that issued the certificate.
   change_ord INTEGER NOT NULL,
   -- The page whose policies the certificate waits for.
   policy_page_id INTEGER REFERENCES policy_pages (ord),
@@ -762,7 +762,7 @@ CREATE TRIGGER certificates_uncounted AFTER DELETE ON certificates WHEN OLD.ord 
     WHERE id = OLD.group_id AND OLD.counted = 1;
   UPDATE certificate_tallies SET active = active - (OLD.status = 'active'), revoked = revoked - (OLD.status = 'revoked')
     WHERE OLD.counted = 1 AND group_id = OLD.group_id AND span IN (3600000, 86400000) AND start = OLD.issued_at - OLD.issued_at % span;
-  -- Once the newest certificate is deleted, the next one can get its number. It must not count as included.
+  -- Once the newest certificate is deleted, the next one can get its number. That one must not count as included.
   UPDATE counted_certificates SET ord = (SELECT coalesce(max(ord), 0) FROM certificates)
     WHERE ord > (SELECT coalesce(max(ord), 0) FROM certificates);
 END;
@@ -859,7 +859,7 @@ CREATE TABLE withdrawals (
   cease_by INTEGER NOT NULL,
   method TEXT NOT NULL CHECK (method IN ('email_code', 'manage_link', 'business_recorded')),
   scope TEXT NOT NULL CHECK (scope IN ('certificate', 'business')),
-  -- For a withdrawal that the business recorded.
+  -- How the person contacted the business; NULL unless the business recorded the withdrawal.
   channel TEXT CHECK (channel IN ('sms_stop', 'phone', 'mail', 'email', 'in_person', 'other')),
   received_at INTEGER,
   note_sealed TEXT,
@@ -938,7 +938,7 @@ CREATE TABLE entity_cease_deadlines (
 CREATE INDEX entity_cease_deadlines_board ON entity_cease_deadlines (business_id, environment, cease_by);
 
 CREATE TABLE withdrawal_work (
-  -- Can be in another shard of the business.
+  -- The certificate can be in another shard of the business.
   cert_id TEXT PRIMARY KEY,
   business_id TEXT NOT NULL REFERENCES businesses (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
@@ -956,7 +956,7 @@ CREATE INDEX withdrawal_work_due ON withdrawal_work (next_at);
 
 CREATE TABLE account_withdrawals (
   address_index TEXT NOT NULL,
-  -- Empty for all businesses.
+  -- Empty if the withdrawal applies to all businesses.
   business_id TEXT NOT NULL,
   -- The person's account, in any shard; NULL for a withdrawal by code or link.
   consumer_id TEXT,
@@ -1088,7 +1088,7 @@ CREATE TABLE shares (
   ord INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   business_id TEXT NOT NULL REFERENCES businesses (id),
-  -- As shown when the share was granted.
+  -- The name that the person saw when granting the share.
   business_name TEXT NOT NULL,
   client_id TEXT NOT NULL REFERENCES clients (id),
   environment TEXT NOT NULL CHECK (environment IN ('live', 'sandbox')),
@@ -1160,7 +1160,7 @@ CREATE INDEX shares_business_due ON shares (business_id, environment, next_due_a
 CREATE INDEX shares_person ON shares (consumer_id, ord) WHERE consumer_id IS NOT NULL;
 
 CREATE TABLE record_usage (
-  -- The person or business.
+  -- The ID of the person or business.
   owner_id TEXT NOT NULL,
   -- What is counted: a person's shares, a business's submissions with API keys, the records of its sandbox, or captures with new policies.
   owner_kind TEXT NOT NULL CHECK (owner_kind IN ('person', 'business', 'sandbox', 'policies')),
