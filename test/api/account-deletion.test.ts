@@ -175,10 +175,10 @@ describe("DELETE /v1/me", () => {
   test("expires all overdue shares before it erases the person, even if there are more than one sweep covers", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by, { duration_days: 1 });
-    const count = maxSweptInRequest + 600; // more than one page of overdue shares
+    const count = maxSweptInRequest + 600; // 600 more shares than one sweep handles
     const over = Date.now() - minuteMs;
     await copyRow("shares", share.id, count, { expires_at: `${over}`, next_due_at: `${over}` });
-    await by.post(`/v1/me/sever/${share.id}`, {}); // revokes the active share, so that none is left
+    await by.post(`/v1/me/sever/${share.id}`, {}); // revokes the original share, the only active one
     const id = (await by.get("/v1/me")).body.data.id as ConsumerId;
     expect(await listOverdueShares(openDatabase(env.DB), id, Date.now())).toHaveLength(maxSweptInRequest);
 

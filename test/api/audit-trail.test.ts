@@ -145,12 +145,12 @@ describe("GET /v1/business/portal/audit", () => {
   test("proves a read and its payload even after the database has deleted both", async () => {
     const { cert_id } = await issueCertificate();
     await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live);
-    await issueCertificate(); // the newest change always stays
+    await issueCertificate(); // the newest change is never deleted
     const isRead = ({ type, entity_id }: { readonly type: string; readonly entity_id: string }) =>
       type === "certificate.subject_read" && entity_id === cert_id;
     const recorded = (await trailOf(world.memberEmail)).entries.find(isRead);
-    await requestAuditDrains(platform); // the audit logs of other shards move past the change
-    await submitAnchors(platform); // the ledger moves past it too
+    await requestAuditDrains(platform); // the positions of the other shards' audit logs move past the change
+    await submitAnchors(platform); // the ledger's position moves past it too
     await deletePassed(platform);
     for (const table of ["changes", "audit_entries"]) {
       const kept = env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE type = 'certificate.subject_read' AND entity_id = ?`);
@@ -164,7 +164,8 @@ describe("GET /v1/business/portal/audit", () => {
 
   test("still verifies after a payload is erased, and marks the entry as erased", async () => {
     const { cert_id } = await issueCertificate();
-    await getWithKey(`/v1/certs/${cert_id}/evidence-pack`, world.acme.keys.live); // an entry whose payload is in the database
+    // adds an audit entry whose payload is stored in the database
+    await getWithKey(`/v1/certs/${cert_id}/evidence-pack`, world.acme.keys.live);
     const row = await env.DB.prepare("SELECT id, entity_id, type, payload_sealed FROM audit_entries WHERE chain = ? ORDER BY ord LIMIT 1")
       .bind(whole.chain)
       .first<{ id: string; entity_id: string; type: string; payload_sealed: string }>();

@@ -315,7 +315,7 @@ describe("POST /v1/webhooks/stripe", () => {
   test("Y3: links a customer to an account only by our checkout, and never to a second account", async () => {
     const before = await accountOf(free.id);
     const stranger = createCustomer(world.other.id, "business");
-    // These events have an unknown customer ID but name our business everywhere else.
+    // The customer ID of these events is unknown, but their metadata and reference ID name our business.
     await sendAll(
       stranger.updated(1, "active", { metadata: { plan: "enterprise", client_reference_id: free.id, account: free.id } }),
       stranger.failed(2, { client_reference_id: free.id, metadata: { plan: "enterprise" } }),

@@ -143,7 +143,7 @@ const expected = (query: Query, isSandbox: boolean): Issued[] =>
     .reverse();
 
 const faultOf = async (query: Query, isSandbox: boolean, page: number, perPage: number): Promise<string | null> => {
-  vi.setSystemTime(Date.now() + 1_000); // the API key's limit is per minute
+  vi.setSystemTime(Date.now() + 1_000); // moves the clock on, because the API key has a limit per minute
   const parameters = new URLSearchParams({ ...query, page: String(page), per_page: String(perPage) });
   const answer = await list(`?${parameters}`, world.acme.keys[isSandbox ? "sandbox" : "live"]);
   const rows = expected(query, isSandbox);

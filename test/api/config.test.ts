@@ -338,7 +338,7 @@ describe("a production host", () => {
       expect(status, path).toBe(served[host]?.includes(path) ? 200 : 404);
     }
     expect((await service("/v1/consent", { method: "POST" })).status).toBe(
-      // The page script posts to the host it was loaded from.
+      // The page script posts to the host it was loaded from, so these hosts serve the route. They refuse this empty request with 415.
       ["https://api.svc.test", "https://app.svc.test", "https://cdn.svc.test"].includes(host) ? 415 : 404,
     );
   });

@@ -333,7 +333,7 @@ describe("evidence of POST /v1/consent", () => {
     const deployed = createServiceCall(productionSettings, "https://api.svc.test");
     expect(await geoAt(deployed)).toEqual(cf);
     expect(await geoAt(createServiceCall())).toEqual({ country: null, region: null, city: null });
-    // A server submits for the visitor, so the location of the request is not the visitor's.
+    // A server submits for the visitor, so the request's location is the server's and is not recorded.
     expect(await geoAt(deployed, bearer(world.acme.keys.live))).toEqual({ country: null, region: null, city: null });
   });
 

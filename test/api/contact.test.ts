@@ -144,7 +144,7 @@ describe("POST /v1/contact-check for certificates", () => {
     expect(outcome(await call("/v1/contact-check", keyed(body)))).toBe("400 invalid_request");
   });
 
-  test("finds the consent that grants contact behind any number of records that do not", async () => {
+  test("finds the consent that allows contact, however many other records do not", async () => {
     const email = createEmailAddress();
     const granted = await issueToNewPerson({ fields: { email } });
     for (let count = 0; count < 25; count += 1)

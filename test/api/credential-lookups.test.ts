@@ -23,7 +23,7 @@ describe("a valid API key", () => {
     for (const key of keys) expect((await call("/v1/certs", withKey(key))).status).toBe(200);
   });
 
-  test("never counts as a guess when more of them than the limit arrive at the same time", async () => {
+  test("never counts as a guess, even when more keys than the limit allows arrive at the same time", async () => {
     const call = createServiceCall(few);
     const keys = Array.from({ length: 12 }, secret);
     for (const key of keys) await insertKey(key);

@@ -1,5 +1,5 @@
-// Tests the edge cache in front of the logs: immutable tiles are read from their Durable Object only once, and everything else every
-// time.
+// Tests the edge cache in front of the logs. It reads each immutable tile from its Durable Object only once, and everything else on every
+// request.
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
 import type { AppEnv } from "../../workers/http/context.ts";

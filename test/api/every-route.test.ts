@@ -214,7 +214,7 @@ describe("every route that needs an API key", () => {
     ],
   ];
   test.each(wrong.map(([name, headers, query = ""]) => ({ name, headers, query })))(
-    "refuses $name with one and the same answer",
+    "refuses $name with the same response",
     async ({ headers, query }) => {
       const bodies = new Set<string>();
       const faults = await collectFaults(keyed(), async (operation) => {
@@ -316,7 +316,7 @@ describe("every route that needs a session", () => {
     ["a session in the query", {}, `?${unknown}`],
   ];
   test.each(wrong.map(([name, headers, query = ""]) => ({ name, headers, query })))(
-    "refuses $name with one and the same answer",
+    "refuses $name with the same response",
     async ({ headers, query }) => {
       const bodies = new Set<string>();
       const faults = await collectFaults(sessioned(), async (operation) => {

@@ -52,7 +52,7 @@ const textIn = (files: ReadonlyMap<string, Uint8Array>, path: string): string =>
 const anchorAll = async (): Promise<void> => {
   await platform.auditLogStub(firstShard).drainNow();
   await submitAnchors(platform);
-  await waitUntilSettled(); // the issuance's background work may still hold the lease
+  await waitUntilSettled(); // the issuance's background work may hold the ledger's lease and submit the statements itself
   const { results } = await env.DB.prepare(`SELECT last_error FROM ${statementsSql} WHERE status <> 'anchored'`).all();
   expect(results).toEqual([]);
 };
@@ -81,7 +81,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   });
 
   test("is complete for a business's first certificate as soon as the audit log has its entry, before the first quarter-hour checkpoint", async () => {
-    const { other } = world; // this business was not in the log when the heads were recorded
+    const { other } = world; // this business had no audit entries when the chain heads were recorded
     const issued = await submitConsent(
       { ...buildSubmission(other), page_url: "https://www.other.example/quote" },
       { origin: "https://www.other.example" },

@@ -135,7 +135,7 @@ const findRoute = (method: string, path: string): string =>
   routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
 
 /**
- * Tables and KV prefixes that any route may write to (`commonWrites`). They contain the day on which a credential was last used, and
+ * Tables and KV prefixes that any route may write to (`commonWrites`). They store the day of a credential's last use, and records of
  * refused requests.
  */
 const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;

@@ -201,7 +201,7 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/me/agent-token": {
     repeats: true,
     prepare: async () => {
-      await env.DB.prepare("DELETE FROM agent_tokens").run(); // a person can have at most ten tokens
+      await env.DB.prepare("DELETE FROM agent_tokens").run(); // deletes earlier tokens, because a person can have at most ten
       return { path: "/v1/me/agent-token", ...named, caller: () => consumer, otherCaller: () => secondConsumer };
     },
   },
@@ -492,7 +492,7 @@ describe.each(table)("POST $path", ({ prepare, repeats }) => {
 
   test("treats the same key on another record as another request", async () => {
     const [one, other] = [await prepare(), await prepare()];
-    if (one.path === other.path) return; // the path contains no record ID
+    if (one.path === other.path) return; // the path contains no record ID, so there is no other record to request
     const key = freshKey();
     await send({ ...one, caller: other.caller }, key);
     const there = await send(other, key);

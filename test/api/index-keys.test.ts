@@ -246,7 +246,7 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
     expect(count).toBe(1);
   });
 
-  test("invite an address once when they do it at the same time", async () => {
+  test("create one invitation when both invite the same address at the same time", async () => {
     const [owner, invited] = [createEmailAddress(), createEmailAddress()];
     await signUp(owner, {}, write);
     const cookie = getCookie(await submitEmailCode(owner, await readCode(owner), "business", {}, read));

@@ -343,7 +343,7 @@ describe("an entry that the database refuses", () => {
 });
 
 describe("GET /v1/certs/{id}/verify while the database does not respond", () => {
-  test("returns a journaled certificate, as the database will", async () => {
+  test("returns a journaled certificate exactly as the database does later", async () => {
     await setFault("hang");
     const { cert_id, fingerprint } = (await submit()).body.data;
     const away = await verify(cert_id);

@@ -229,7 +229,7 @@ const allowedMembers = [
 ];
 
 describe("the log", () => {
-  test("holds one line per request and nothing that a caller sent", async () => {
+  test("contains one line per request and nothing that a caller sent", async () => {
     let requests = 0;
     await useAll((path, init) => {
       requests += 1;

@@ -27,7 +27,7 @@ const submissionMembers = [
 ];
 
 describe("JSON null for an optional member", () => {
-  test.each(searchFilters)("is no filter in a search: %s", async (member) => {
+  test.each(searchFilters)("is not a filter in a search: %s", async (member) => {
     const [absent, given] = [await post("/v1/certs/search", {}), await post("/v1/certs/search", { [member]: null })];
     expect(outcome(given)).toBe("200 ok");
     expect(given.body.data).toEqual(absent.body.data);
@@ -61,13 +61,13 @@ describe("JSON null for an optional member", () => {
   });
 });
 
-describe("an empty text for an address that a contact does not have", () => {
+describe("an empty string for an address that a contact does not have", () => {
   test.each([
     { email: "", phone: "+12025550123" },
     { email: "pat@example.com", phone: "" },
     { email: "pat@example.com", phone_sha256: "" },
     { phone: "+12025550123", email_sha256: "" },
-  ])("is the same as its absence in a contact check: %j", async (subject) => {
+  ])("is the same as leaving the address out of a contact check: %j", async (subject) => {
     const named = Object.fromEntries(Object.entries(subject).filter(([, value]) => value !== ""));
     const [absent, given] = [
       await post("/v1/contact-check", { subjects: [named] }),
@@ -77,7 +77,7 @@ describe("an empty text for an address that a contact does not have", () => {
     expect(given.body.data.results[0].basis).toEqual(absent.body.data.results[0].basis);
   });
 
-  test("does not name anyone on its own", async () => {
+  test("does not identify anyone on its own", async () => {
     const answer = await post("/v1/contact-check", { subjects: [{ email: "", phone: "", email_sha256: "", phone_sha256: "" }] });
     expect(outcome(answer)).toBe("400 subjects.email: is required unless you send email_sha256, phone or phone_sha256.");
   });
@@ -94,7 +94,7 @@ describe("a time in a filter", () => {
     "2026-11-26t10:00:00z",
     "2026-11-26 10:00:00+00:00",
     " 2026-11-26 ",
-  ])("is read as other languages write it: %s", async (time) => {
+  ])("is accepted in the format of other programming languages: %s", async (time) => {
     for (const name of ["from", "to"]) {
       expect(outcome(await get(`/v1/certs?${name}=${encodeURIComponent(time)}`))).toBe("200 ok");
       expect(outcome(await post("/v1/certs/search", { [name]: time }))).toBe("200 ok");
@@ -102,7 +102,7 @@ describe("a time in a filter", () => {
   });
 
   test.each(["2026-11-26T10:00:00", "2026-11-26T10", "20261126", "2026-02-29", "2026-11-26T25:00Z", "26.11.2026", "yesterday", ""])(
-    "is refused if it is not one instant or day: %j",
+    "is refused if it is not a single time or day: %j",
     async (time) => {
       for (const name of ["from", "to"]) expect((await post("/v1/certs/search", { [name]: time })).status).toBe(400);
     },

@@ -52,7 +52,7 @@ test("B2: the same key sent again returns the certificate that a database wrote 
   expect((await service("/v1/consent", buildConsentRequest(buildSubmission()))).status).toBe(201); // fills the account cache, so that the next submission needs a single batch
   isAway = true;
   const first = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
-  expect(first.status).toBe(201); // the journal stores the same rows
+  expect(first.status).toBe(201); // the batch gets no response, so the journal accepts the submission
   isAway = false;
   const again = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
   expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);

@@ -1,5 +1,5 @@
-// Tests that a suspended account issues no more certificates into another shard. The account is in shard 00, its
-// certificates are in shard 01, and the process that changes the account can die at any round trip.
+// Tests that a suspended account issues no more certificates into another shard. The account is in shard 00, its certificates are in shard
+// 01, and the process that changes the account can die at any database round trip.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -56,7 +56,7 @@ describe("a change of the account", () => {
   test("is refused by the database of the account unless all of its shards are held", async () => {
     const change = () => env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(id).run();
     await expect(change()).rejects.toThrow("the issuing shards of an account must be held while it changes");
-    const until = Date.now() + 4_000; // less than the clocks of two databases may differ by
+    const until = Date.now() + 4_000; // shorter than the allowed difference between the clocks of two databases
     await expect(
       env.DB.batch([
         env.DB.prepare("UPDATE issuing_shards SET held_until = ? WHERE business_id = ?").bind(until, id),

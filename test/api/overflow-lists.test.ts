@@ -51,7 +51,7 @@ afterAll(() => {
 });
 
 const readPage = async (search: string): Promise<{ readonly ids: readonly string[]; readonly total: number }> => {
-  vi.setSystemTime(Date.now() + 1_000); // the API key's limit is per minute
+  vi.setSystemTime(Date.now() + 1_000); // moves the clock on, because the API key has a limit per minute
   const { status, body, text } = await service(`/v1/certs?${search}`, { headers: key });
   if (status !== 200) throw new Error(text);
   return { ids: listIds(body.data), total: body.data.total };
@@ -99,7 +99,7 @@ describe("the list of a business with certificates in two shards", () => {
   ])("with %s queries each shard once, and again only the shard with the page", async (search, wanted) => {
     for (const count of Object.values(calls)) count.calls = 0;
     await readPage(search);
-    expect({ "00": calls["00"].calls, "01": calls["01"].calls }).toEqual(wanted); // one of the calls authenticates the key
+    expect({ "00": calls["00"].calls, "01": calls["01"].calls }).toEqual(wanted); // one of these calls authenticates the API key
   });
 });
 

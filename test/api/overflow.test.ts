@@ -113,7 +113,7 @@ describe("a business whose shard is closed", () => {
     } finally {
       await setFault("reset", 0);
     }
-    await env.DB.exec("UPDATE withdrawal_work SET next_at = 1"); // as if the lease had passed
+    await env.DB.exec("UPDATE withdrawal_work SET next_at = 1"); // as if the lease had expired
     await finishWithdrawals();
     expect(await listStatuses()).toEqual(["revoked", "revoked", "revoked"]);
   });

@@ -63,7 +63,7 @@ describe("an existing account", () => {
     const email = newAddress();
     await requestEmailCode(email, "consumer");
     const id = await consumerId(await enterCode(email, "consumer"));
-    await env.DB.prepare("DELETE FROM email_codes").run(); // another code can be requested only after a minute
+    await env.DB.prepare("DELETE FROM email_codes").run(); // without this, another code could be requested only after a minute
     await setState("00", "closed");
     await requestEmailCode(email, "consumer");
     expect(await consumerId(await enterCode(email, "consumer"))).toBe(id);

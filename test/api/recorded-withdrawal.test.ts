@@ -321,7 +321,8 @@ describe("POST /v1/certs/{id}/cease-ack with entities", () => {
     expect(code(await acknowledge(mine.certId, { entities: ["Nobody Ltd"] }))).toBe("400 invalid_request");
     expect(code(await acknowledge(mine.certId, { entities: [] }))).toBe("400 invalid_request");
     expect(code(await acknowledge(mine.certId, body, world.other.keys.live))).toBe("404 cert_not_found");
-    expect(code(await acknowledge(mine.certId, {}))).toBe("409 cease_not_open"); // the certificate itself is still active
+    // only the recipients' consent is withdrawn; the certificate itself is still active
+    expect(code(await acknowledge(mine.certId, {}))).toBe("409 cease_not_open");
     await updateBusiness("status = 'past_due'");
     try {
       expect(code(await acknowledge(mine.certId, body))).toBe("402 subscription_past_due");

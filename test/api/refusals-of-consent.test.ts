@@ -13,7 +13,7 @@ beforeAll(async () => {
   certId = (await issueCertificate({ fields: { email }, entities, ...answers })).cert_id;
 });
 
-describe("a certificate of a refusal", () => {
+describe("a certificate that records a refusal", () => {
   test.each([
     ["en", "Certificate of refusal", "This person declined consent for every recipient", "Who may contact"],
     ["es", "Certificado de rechazo", "Esta persona rechazó a todos los destinatarios", "Quién puede contactar"],

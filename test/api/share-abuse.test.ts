@@ -302,7 +302,7 @@ describe("an authorization code", () => {
     );
   });
 
-  test("P26: is not redeemed a second time by the key of a lost response, nor by another caller with that key", async () => {
+  test("P26: is not redeemed again with the idempotency key of a lost response, nor by another caller with that key", async () => {
     const pat = await signInPerson();
     const made = await grantShare(pat);
     const key = { "idempotency-key": crypto.randomUUID() };
@@ -517,7 +517,7 @@ describe("a share", () => {
     expect(describeOutcome(await pat.post("/v1/share/consent", body))).toBe("403 forbidden");
   });
 
-  test("P24: of the sandbox is in no live list, feed or read, and a live one in none of the sandbox", async () => {
+  test("P24: of the sandbox is in no live list, feed or response, and a live share is in none of the sandbox's", async () => {
     const pat = await signInPerson();
     const [real, trial] = [await grantShare(pat), await testGrant()];
     const idsOf = async (key: string): Promise<string[]> =>
@@ -693,9 +693,10 @@ describe("PUT /v1/me/fields", () => {
     const answers = await concurrently(90, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 0${String(130 + at)}` }));
     const changed = answers.filter(({ status }) => status === 200);
     const limited = answers.filter(({ status }) => status === 429);
-    const conflicting = answers.filter(({ status }) => status === 503); // each lost to five other changes, and stored nothing
+    // each of these gave up after five conflicts with other changes, and stored nothing
+    const conflicting = answers.filter(({ status }) => status === 503);
     expect(changed.length + limited.length + conflicting.length).toBe(90);
-    expect(changed.length + conflicting.length).toBeLessThanOrEqual(59); // the first change was made earlier
+    expect(changed.length + conflicting.length).toBeLessThanOrEqual(59); // the limit is 60, and one change was made earlier
     expect(limited.length).toBeGreaterThanOrEqual(31);
     const eventTypes = await eventsOf(share.id);
     expect(eventTypes.filter((type) => type === "consumer.updated.phone")).toHaveLength(changed.length);

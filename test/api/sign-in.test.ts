@@ -520,7 +520,8 @@ describe("whether an address is known", () => {
         buildJsonRequest({ email, realm: "business" }),
       );
       await waitUntilSettled(); // otherwise this service's relay would send the next test's emails
-      return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"|from "owner_notices"/.test(sql)); // without the statements that run after the response
+      // leaves out the statements that run after the response
+      return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"|from "owner_notices"/.test(sql));
     };
     const statements = await asked(ownerEmail);
     expect(statements.length).toBeGreaterThanOrEqual(3);
@@ -628,7 +629,7 @@ describe("a session", () => {
     expect((await whoIs(getCookie(answer))).status).toBe(200);
   });
 
-  test("is never taken from the request: a failed sign-in ends none and starts none", async () => {
+  test("is never taken from the request: a failed sign-in neither ends nor starts one", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     expect((await submitEmailCode(memberEmail, "123456", "business", { cookie })).headers.has("set-cookie")).toBe(false);
     expect((await whoIs(cookie)).status).toBe(200);

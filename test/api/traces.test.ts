@@ -241,7 +241,7 @@ describe("the collector", () => {
       return Response.json({});
     });
     for (let request = 0; request < 3; request += 1) expect((await call("/v1/health")).status).toBe(200);
-    await expect.poll(() => posts.filter(({ url }) => url === collector)).toHaveLength(1); // all three responses are already here
+    await expect.poll(() => posts.filter(({ url }) => url === collector)).toHaveLength(1); // all three callers already have their responses
     answerNow();
     await expect.poll(() => listSpans(posts).filter(({ name }) => name === "GET /v1/health")).toHaveLength(3);
   });

@@ -763,7 +763,7 @@ describe("tests and replays", () => {
     ];
     for (let calls = 0; calls < 4; calls += 1) expect(await callBoth()).toEqual(["200 ok", "200 ok"]);
     expect(await callBoth()).toEqual(["200 ok", "429 rate_limited"]);
-    expect(posts.length).toBe(10); // includes the delivery
+    expect(posts.length).toBe(10); // nine allowed calls and the first delivery
     const refused = await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
     vi.setSystemTime(Date.now() + 60_000);
@@ -807,7 +807,7 @@ describe("a delivery", () => {
       value: posts[0]?.headers.get("svc-signature"),
     });
     expect((await revealDelivery(delivery)).body.data).toEqual(body.data);
-    expect(await entries()).toEqual(["webhook.created"]); // there was nothing to reveal
+    expect(await entries()).toEqual(["webhook.created"]); // nothing was withheld, so no reveal is recorded
   });
 
   test("is not found by another business or under an unknown ID", async () => {

@@ -37,7 +37,7 @@ import {
   withdrawCertificate,
 } from "../support/withdrawal.ts";
 
-const atOnce = Number(env.AT_ONCE); // 1,000 in `npm run stress`
+const atOnce = Number(env.AT_ONCE); // `npm run stress` sets 1,000
 const outcome = (answer: TestResponse): string => `${answer.status} ${answer.body?.error?.code ?? "ok"}`;
 const withoutRequestId = (answer: TestResponse): string => answer.text.replace(answer.body.request_id, "");
 /** Issues a certificate for another business to the same email address. */
@@ -119,7 +119,7 @@ describe("O1: whether an address is on a certificate", () => {
     }
     expect(grown[0]).toMatchObject({ email_codes: 1, mail_outbox: 1, audit_entries: 0 });
     expect(grown[1]).toEqual(grown[0]);
-    expect(grown[2]).toEqual(grown[0]); // no different from an address that is below the limits
+    expect(grown[2]).toEqual(grown[0]); // the same rows as for an address below the limits
     expect(await listCodes(mine.email)).toHaveLength(3);
   });
 
@@ -173,7 +173,7 @@ describe("O2: guessing", () => {
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
   });
 
-  test("is refused after five attempts from the browser that requested the code, even with the right code", async () => {
+  test("is refused after five attempts from the browser that requested the code, even with the correct code", async () => {
     const mine = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
     for (let tries = 0; tries < 5; tries += 1)
@@ -181,7 +181,7 @@ describe("O2: guessing", () => {
     expect(outcome(await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie))).toBe("400 opt_out_failed");
   });
 
-  test("is limited to thirty answers an hour per network address", async () => {
+  test("is limited to thirty submitted codes an hour per network address", async () => {
     const mine = await issueToNewPerson();
     const strict = createServiceCall({ DEV_RATE_SCALE: "1" });
     const from = { "cf-connecting-ip": "203.0.113.10" };
@@ -192,7 +192,7 @@ describe("O2: guessing", () => {
     expect(answers[30]).toBe("429 rate_limited");
   });
 
-  test("slows codes to one a day after a hundred wrong answers in a row, until a right one", async () => {
+  test("slows codes to one a day after a hundred wrong codes in a row, until a correct one", async () => {
     const mine = await issueToNewPerson();
     await startWithdrawal(mine.certId, mine.email);
     const at = env.DB.prepare(
@@ -557,7 +557,7 @@ const withoutMembers = async (): Promise<void> => {
   ]);
 };
 
-describe("O8: many right answers at once", () => {
+describe("O8: many correct codes at the same time", () => {
   test("leave one withdrawal, one audit entry, one statement, one event and one email to the owner", { timeout: 180_000 }, async () => {
     const mine = await issueToNewPerson();
     const owner = createEmailAddress();
@@ -655,7 +655,7 @@ describe("O11: the deadline", () => {
   });
 });
 
-describe("O12: answers sent from other sites", () => {
+describe("O12: codes and links sent from other sites", () => {
   const from = (origin: string) => ({ origin });
 
   test.each(["https://evil.example", "null", "https://svc.test.evil.example"])(

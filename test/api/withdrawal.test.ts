@@ -143,7 +143,7 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
     expect(code(await submitWithdrawalCode(mine.certId, { ...answer, entities: null }, cookie))).toBe("200 ok");
   });
 
-  test("returns 409 already_revoked when a right answer is repeated", async () => {
+  test("returns 409 already_revoked when a correct code is submitted again", async () => {
     const mine = await issueToNewPerson();
     const { code: digits, cookie } = await startWithdrawal(mine.certId, mine.email);
     await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits }, cookie);

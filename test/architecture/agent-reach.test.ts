@@ -26,7 +26,7 @@ const operations = [
   "workers/operations/agents/record-tool-call.ts",
   "workers/operations/audit/get-audit-trail.ts",
   "workers/operations/consumers/compute-contact-indexes.ts",
-  "workers/operations/consumers/continue-fan-outs.ts", // copies of a changed field, and the events about it
+  "workers/operations/consumers/continue-fan-outs.ts", // writes the copies of a changed field and the events about the change
   "workers/operations/consumers/list-own-shares.ts",
   "workers/operations/consumers/load-email-index.ts",
   "workers/operations/consumers/prepare-fields-update.ts",
@@ -66,7 +66,8 @@ describe("the agent server", () => {
     const granting =
       /^workers\/operations\/(?:certificates\/(?:capture|commit)|agents\/(?:create|authorize-connection|exchange)|(?:.*\/)?(?:grant|renew|redeem|authorize|consent|decide|commit-share|reissue))[\w-]*\.ts$/;
     expect([...reachableFiles].filter((file) => granting.test(file))).toEqual([]);
-    expect(listScriptFiles().filter((file) => granting.test(file)).length).toBeGreaterThan(5); // the pattern matches existing files
+    // proves that the pattern matches existing files
+    expect(listScriptFiles().filter((file) => granting.test(file)).length).toBeGreaterThan(5);
   });
 
   test("writes only audit entries, emails, revocations and changed fields", () => {

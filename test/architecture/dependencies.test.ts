@@ -56,7 +56,7 @@ describe("docs/internals/dependencies.md", () => {
       expect(Object.fromEntries(describedDependencies(heading).map(({ name, version }) => [name, version]))).toEqual(declared);
     });
 
-    test(`"${heading}" gives the licence of what is installed`, () => {
+    test(`"${heading}" gives the license of each installed package`, () => {
       const installed = Object.keys(declared).map((name) => {
         const { license } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8")) as { license: string };
         return [name, describedSections(license)];

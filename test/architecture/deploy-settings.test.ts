@@ -19,7 +19,7 @@ const { cloudflare } = JSON.parse(readFileSync("package.json", "utf8")) as {
 };
 
 test("package.json describes every resource and every required secret", () => {
-  const [firstShard] = rawConfig.d1_databases; // an operator can add shards
+  const [firstShard] = rawConfig.d1_databases; // only the first shard is required; operators can add more
   const resources = [firstShard ?? { binding: "" }, ...rawConfig.kv_namespaces, ...rawConfig.r2_buckets, ...rawConfig.queues.producers];
   const needed = [...resources.map(({ binding }) => binding), ...rawConfig.secrets.required];
   expect(Object.keys(cloudflare.bindings).toSorted()).toEqual(needed.toSorted());

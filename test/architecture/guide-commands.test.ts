@@ -47,7 +47,7 @@ describe("a command that a guide prints", () => {
         commands.some((block) => block.guide === guide && !isUntested(block)),
         guide,
       ).toBe(true);
-      // The test must read the guide and run its code blocks.
+      // The test must mention the guide whose code blocks it runs.
       expect([path, readRepositoryFile(path).includes(`${guide}.md`) || readRepositoryFile(path).includes(`"${guide}"`)]).toEqual([
         path,
         true,

@@ -19,7 +19,7 @@ const isAllowed = ({ file, specifier, target, isTypeOnly }: Import): boolean => 
   if (target === null) return rule.packages === "any" || rule.packages.includes(packageNameFrom(specifier));
   if (findRule(target) === rule) return true;
   if (rule.allowed.some((place) => isInside(target, place) && (findRule(target)?.from.length ?? 0) <= place.length)) return true;
-  if (rule.allowed.includes("workers") && isInside(target, "workers")) return true; // the composition root
+  if (rule.allowed.includes("workers") && isInside(target, "workers")) return true; // the composition root may import all of workers/
   if (rule.packages === "any" && rule.allowed.some((place) => isInside(target, place))) return true;
   return isTypeOnly && (rule.types ?? []).some((place) => isInside(target, place));
 };

@@ -75,7 +75,8 @@ describe("every operation", () => {
       Object.entries(responses)
         .filter(([status, { content, description }]) => {
           if (status === "303" || status === "304") return content !== undefined;
-          if (content?.["application/pdf"] !== undefined) return description.length < 10; // a file
+          // the response is a file, so it has no examples to check
+          if (content?.["application/pdf"] !== undefined) return description.length < 10;
           const answer = content?.["application/json"];
           if (answer === undefined || description.length < 10) return true;
           return status >= "400" && Object.keys(answer.examples ?? {}).some((code) => !description.includes(`\`${code}\`: `));

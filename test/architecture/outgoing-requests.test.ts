@@ -20,7 +20,7 @@ describe("outgoing requests", () => {
 
   test("to webhook endpoints stay below six concurrent connections and end before their lease", () => {
     expect(maxConcurrentDeliveries).toBeLessThan(6);
-    expect(attemptLeaseMs).toBeGreaterThan(attemptTimeoutMs + 3_000); // plus the time that the DNS resolvers take
+    expect(attemptLeaseMs).toBeGreaterThan(attemptTimeoutMs + 3_000); // the extra 3 s are for the DNS lookups
     expect(maxDeliveryAttempts).toBe(5);
     expect(readRepositoryFile("workers/adapters/webhook-sender.ts")).toMatch(/redirect: "manual"/);
   });

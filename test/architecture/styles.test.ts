@@ -7,7 +7,7 @@ import { iconNames } from "../../workers/pages/shared/icon-names.ts";
 
 const maxStyleBytes = 12_000;
 
-test("the style sheet has at most 12 kB compressed and loads nothing", async () => {
+test("the style sheet is at most 12 kB compressed and loads nothing", async () => {
   const { outputFiles } = await build({ entryPoints: ["workers/pages/styles/app.css"], bundle: true, minify: true, write: false });
   const css = outputFiles[0]?.text ?? "";
   expect(gzipSync(css, { level: 9 }).byteLength).toBeLessThanOrEqual(maxStyleBytes);
@@ -49,7 +49,7 @@ const texts: readonly (readonly [front: string, back: string])[] = [
   ["on-fill", "bad-fill"],
 ];
 
-test.each(["light", "dark"] as const)("text has a contrast of at least 4.5 and borders of fields one of at least 3 (%s)", (scheme) => {
+test.each(["light", "dark"] as const)("text has a contrast ratio of at least 4.5, and field borders of at least 3 (%s)", (scheme) => {
   const weak = [
     ...texts.filter(([front, back]) => contrast(front, back, scheme) < 4.5),
     ...papers.map((back) => ["edge", back] as const).filter(([front, back]) => contrast(front, back, scheme) < 3),

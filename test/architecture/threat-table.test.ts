@@ -26,7 +26,7 @@ test.each(rows)("threat $id has its test", ({ file, name }) => {
   expect(readFileSync(file, "utf8"), `${file} has no test with this title`).toContain(`"${name}`);
 });
 
-test("no row names a test whose title begins with the ID of another row only", () => {
+test("no row names a test whose title begins only with another row's ID", () => {
   const ids = new Set(rows.map(({ id }) => id));
   const wrong = rows.filter(({ id, name }) => {
     const titleIds = (/^[A-Z]\d+(?:, [A-Z]\d+)*/.exec(name)?.[0] ?? "").split(", ").filter((titleId) => ids.has(titleId));

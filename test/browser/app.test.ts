@@ -323,7 +323,7 @@ describe("the app", { timeout: 180_000 }, () => {
   );
 });
 
-describe("the link of an email", () => {
+describe("the link in an email", () => {
   const linkFor = async (email: string, id: string): Promise<string> => {
     for (;;) {
       const text = (await listMailsTo(email)).map((mail) => mail.text).join("\n");

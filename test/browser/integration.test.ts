@@ -18,7 +18,7 @@ afterAll(() => browser.close());
 const folder = "test/widget/forms";
 const sourceOf = (name: string): string =>
   readFileSync(`${folder}/${name}.html`, "utf8")
-    .replace(/<script[\s\S]*?<\/script>/g, "") // the fetched source does not contain what scripts render
+    .replace(/<script[\s\S]*?<\/script>/g, "") // a page's source does not contain the markup that its scripts render
     .replaceAll(/\{\{[a-z]+\}\}/gi, "");
 const names = readdirSync(folder).map((file) => file.replace(".html", ""));
 

@@ -96,7 +96,7 @@ describe("the setup steps", () => {
 });
 
 describe("the events", () => {
-  test("appear without a reload, from an empty list until the reader pauses the updates", async () => {
+  test("appear without a reload, starting with an empty list, until the reader pauses the updates", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
     await page.clock.install();
     await signInBrowser(page.context(), service.origin, service.world.ownerEmail, "business");

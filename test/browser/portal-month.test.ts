@@ -60,7 +60,7 @@ const takeScreenshots = async (): Promise<void> => {
 };
 
 describe("every page of the portal", () => {
-  test("passes axe in light and dark at each width, with 200% text, and has at most 9 kB compressed", async () => {
+  test("passes axe in light and dark at each width, with 200% text, and is at most 9 kB compressed", async () => {
     if (process.env.UPDATE_SCREENSHOTS === "1") await takeScreenshots();
     const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_280, 390, 320].map((width) => ({ colorScheme, width })));
     const findings: string[] = [];

@@ -297,7 +297,7 @@ describe("the person on a certificate", () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Withdraw my consent");
     await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
     for (let tabs = 0; tabs < 20 && (await focused()) !== "scope-business"; tabs += 1) await page.keyboard.press("Tab");
-    await page.keyboard.press("ArrowDown"); // only this consent
+    await page.keyboard.press("ArrowDown"); // selects the option for this consent only
     await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");

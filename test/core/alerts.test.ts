@@ -30,7 +30,7 @@ describe("a notice", () => {
     expect(find({ failed_mail: 99 }, [state], now + dayMs)).toEqual([{ kind: "failed_mail", change: "raised", since: now }]);
   });
 
-  test("is not due for the end of another alert while a shard, which may be its cause, does not respond", () => {
+  test("is not due when another alert ends while a shard that may have caused it does not respond", () => {
     const states: readonly AlertState[] = [
       { kind: "overdue_work", since: now - 5, notifiedAt: now },
       { kind: "unavailable_shards", since: now - 5, notifiedAt: now },

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { dayMs, toIso } from "../../core/time.ts";
 
-/** 14 days for a withdrawal on a weekday, 13 on a Saturday, and 12 on a Sunday. */
+/** Returns the number of days until the deadline: 14 for a withdrawal on a weekday, 13 on a Saturday, and 12 on a Sunday. */
 const daysAhead = (weekday: number): number => ({ 6: 13, 0: 12 })[weekday] ?? 14;
 
 describe("getCeaseDeadline", () => {

@@ -101,7 +101,7 @@ describe("reading the change logs", () => {
     await runInDurableObject(stub, async (log, state) => {
       await log.alarm();
       const next = await state.storage.getAlarm();
-      expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // instead of 15 seconds, the delay after a failure
+      expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // after a failure, the delay would be 15 seconds
     });
     await eventually(async () => (await countUnreadEntries(env.DB, toAuditLog(29))) === 0);
     expect(await lengthOf(stub, toChainTag(0x91))).toBe(10_001);

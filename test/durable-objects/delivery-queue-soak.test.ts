@@ -43,7 +43,7 @@ const keptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 const rowsOf = (queue: DeliveryQueueStub): Promise<DeliveryRow[]> =>
   runInDurableObject(queue, (_, { storage: { sql } }) => sql.exec<DeliveryRow>("SELECT * FROM delivery ORDER BY seq").toArray());
 
-/** When the queue's next work is due, when its alarm is set, and how many rows are past their retention period. */
+/** The state of a queue: when its next work is due, when its alarm is set, and how many rows are past their retention period. */
 interface QueueState {
   readonly due: number | null;
   readonly alarm: number | null;

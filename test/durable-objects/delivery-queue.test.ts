@@ -94,7 +94,7 @@ describe("the retry schedule", () => {
       error: "http",
       nextAttemptAt: null,
     });
-    expect(await getAlarm(queue)).toBe(first + 7 * 86_400_000); // to delete the first attempt at the end of its retention
+    expect(await getAlarm(queue)).toBe(first + 7 * 86_400_000); // this alarm deletes the first attempt when its retention period ends
     expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "2", "3", "4", "5"]);
   });
 
@@ -111,7 +111,8 @@ describe("the retry schedule", () => {
     await runAlarmsUntil(queue);
     expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 2, responseStatus: 204, error: null, nextAttemptAt: null });
     expect(posts).toHaveLength(2);
-    expect(await getAlarm(queue)).toBe((posts[0]?.at ?? 0) + 7 * 86_400_000); // to delete the first attempt at the end of its retention
+    // this alarm deletes the first attempt when its retention period ends
+    expect(await getAlarm(queue)).toBe((posts[0]?.at ?? 0) + 7 * 86_400_000);
   });
 
   test.each([
@@ -261,7 +262,7 @@ describe("an alarm", () => {
     let status = 500;
     const posts = mockReceivers(() => new Response(null, { status }));
     const { queue, business } = await createQueueWith(6);
-    await runAlarm(queue); // six failures, so it is due again in a minute
+    await runAlarm(queue); // six attempts fail, and the next ones are due in a minute
     status = 200;
     vi.setSystemTime(farAhead + 30_000);
     await commitEvents(business, 6);
@@ -334,7 +335,7 @@ describe("an attempt in progress", () => {
     await runInDurableObject(queue, (_, { storage: { sql } }) => {
       const first = claimDelivery(sql, farAhead) as DeliveryRow;
       requeueInterrupted(sql, farAhead + attemptLeaseMs - 1, false);
-      expect(claimDelivery(sql, farAhead + attemptLeaseMs - 1)).toBeNull(); // its lease has not expired
+      expect(claimDelivery(sql, farAhead + attemptLeaseMs - 1)).toBeNull(); // the lease of the first claim has not expired
       requeueInterrupted(sql, farAhead + attemptLeaseMs, false);
       const second = claimDelivery(sql, farAhead + attemptLeaseMs) as DeliveryRow;
       settleAttempt(sql, first, answeredWith(500), farAhead + attemptLeaseMs);
@@ -588,7 +589,7 @@ describe("an endpoint", () => {
     await commitEvents(business, 100);
     await eventSequences.getByName(business).drain();
     await runAlarmsUntil(queue, Date.now() + 30_000);
-    expect(await alertEmails()).toBe(2); // it had recovered, so a new failure triggers a new alert
+    expect(await alertEmails()).toBe(2); // the endpoint had recovered, so a new failure triggers a new alert
     expect(await listed()).toMatchObject([{ webhook_id: id }]);
     await eventSequences.getByName(business).removeEndpoint(id);
     expect([await listed(), await countAlertNotes()]).toEqual([[], 0]);
@@ -601,7 +602,8 @@ describe("an endpoint", () => {
     await eventSequences.getByName(late.business).drain();
     const began = performance.now();
     await runAlarmsUntil(late.queue, Date.now() + 1_000);
-    expect(performance.now() - began).toBeLessThan(5_000); // does not wait for an attempt that ends while the email is being stored
+    // the alarm does not wait for an attempt that ends while the email is being stored
+    expect(performance.now() - began).toBeLessThan(5_000);
     expect(await alertEmails()).toBe(3);
   });
 
@@ -733,7 +735,7 @@ describe("an endpoint", () => {
       await runAlarm(queue);
       left.push([Math.round((at - ended) / 86_400_000), (await deliveriesOf(queue)).length]);
     }
-    // The alarms after 7 days delete the attempts.
+    // After 7 days, the alarms only delete old attempts.
     expect(left.filter(([days]) => days > 7)).toEqual([
       [30, 1],
       [90, 0],

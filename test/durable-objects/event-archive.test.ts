@@ -262,7 +262,7 @@ describe("an event sequence at its size limit", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     await small(stub, async (log, state) => {
-      await commitEvents(business, 3_000); // half of them are more than one batch
+      await commitEvents(business, 3_000); // half of these events do not fit into one batch
       await log.drain();
       expect(segmentsOf(state)).toMatchObject([{ after: 0, moved: 500 }]);
       for (let alarms = 0; (await state.storage.getAlarm()) !== null; alarms += 1) {

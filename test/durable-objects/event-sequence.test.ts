@@ -135,7 +135,7 @@ describe("an event sequence", () => {
       for (let at = 0; at < 50; at += 1) {
         await batch(openDatabase(env.DB), [buildEventRow(business)]);
         drains.push(log.drain());
-        if (at % 3 === 0) await scheduler.wait(7); // hits the running drain at different moments
+        if (at % 3 === 0) await scheduler.wait(7); // makes the commits hit the running drain at different moments
       }
       await Promise.all(drains);
       expect((await log.listEvents(0, 500, null)).events).toHaveLength(50);
@@ -150,7 +150,7 @@ describe("an event sequence", () => {
     await runInDurableObject(stub, async (_, state) => {
       const commitLate = async (sql: string): Promise<void> => {
         if (!sql.startsWith("select") || notices === 2) return;
-        notices += 1; // this run has finished reading and is about to end
+        notices += 1; // at this point, the drain has finished reading and is about to end
         await commitEvents(business, 1);
         void log.drain();
       };
@@ -173,7 +173,7 @@ describe("an event sequence", () => {
     await onDatabase(stub, down, async (log, state) => {
       const pauses: number[] = [];
       for (let run = 0; run < 6; run += 1) {
-        await log.alarm(); // the alarm never rejects
+        await log.alarm(); // the alarm must not reject, even while the database fails
         pauses.push(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000));
       }
       expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);

@@ -341,7 +341,7 @@ describe("a misconfigured or damaged ledger", () => {
   });
 });
 
-test("a proof has its hashes as base64", async () => {
+test("a proof contains its hashes in base64", async () => {
   const ask = createLedger();
   await addBatch(ask, 0, 2);
   const { text } = await ask("proof?index=0");

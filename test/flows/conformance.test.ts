@@ -116,7 +116,7 @@ describe("the conformance suite for authorization servers", () => {
     const { status, output } = await suite(["authorization", ...where, "-o", join(results, "authorization")], (text) => {
       const address = /https?:\/\/\S+\/oauth\/authorize\?\S+/.exec(text)?.[0];
       if (isOpened || address === undefined) return;
-      isOpened = true; // the person's browser would do the same
+      isOpened = true; // opens the page once, as the person's browser would
       void allowConnection(cookie, new URL(address)).then(fetch);
     });
     expect({ status, output: status === 0 ? "" : output.slice(-3_000) }).toEqual({ status: 0, output: "" });

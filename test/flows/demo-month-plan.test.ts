@@ -8,7 +8,7 @@ import { createDice } from "../../scripts/demo-month/random.ts";
 import { planWithdrawals } from "../../scripts/demo-month/withdrawal-plan.ts";
 
 const firstStart = Date.UTC(2026, 1, 20, 0, 30); // the month before this date contains a short February and a month boundary
-const starts = Array.from({ length: 72 }, (_, step) => firstStart + step * 7 * hourMs); // three weeks, every hour of the day
+const starts = Array.from({ length: 72 }, (_, step) => firstStart + step * 7 * hourMs); // three weeks, covering every hour of the day
 
 const planMonth = (now: number) => {
   const dice = createDice(30);

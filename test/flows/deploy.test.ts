@@ -290,7 +290,7 @@ describe("npm run deploy", () => {
     });
 
     test("accepts its own hosts, but not new ones that are taken", async () => {
-      const folder = join(clone, ".deploy"); // has the configuration of the deployment above
+      const folder = join(clone, ".deploy"); // contains the configuration of the deployment above
       await expect(assertHostsFree(folder, deployment, true, resolve)).resolves.toBeUndefined();
       const moved = { ...deployment, hosts: { ...deployment.hosts, cdn: `www.${domain}` } };
       const taken = async (): Promise<readonly string[]> => ["192.0.2.1"];

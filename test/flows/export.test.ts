@@ -273,7 +273,7 @@ describe("an export and its import into another deployment", () => {
     expect(continued).toHaveLength(manifest.files.length - 40);
     finishImport(importOptions(targetVars));
     expect(moved.MASTER_KEYS).toBeUndefined();
-    expect(moved.LINK_KEYS).toBe(""); // the exported deployment has none, so its links depend on INDEX_KEY
+    expect(moved.LINK_KEYS).toBe(""); // the exported deployment has no link keys, so its links depend on INDEX_KEY
     rmSync(join(folder, "source"), { recursive: true });
 
     const vars = { ...targetVars, ...moved };
@@ -285,7 +285,8 @@ describe("an export and its import into another deployment", () => {
     expect(await getAnswer("/v1/events?limit=200")).toEqual(before.events);
     expect(await getAnswer("/v1/business/portal/members", { headers: newOwner })).toEqual(before.members);
     expect(await getAnswer(`/v1/webhooks/${endpoint.id}/secret`, { headers: newOwner })).toEqual(before.secret);
-    expect(await getAnswer(`/v1/business/portal/members`, { headers: { ...owner } })).toEqual(before.members); // an earlier session
+    // a session from before the move still works
+    expect(await getAnswer(`/v1/business/portal/members`, { headers: { ...owner } })).toEqual(before.members);
     const found = await getAnswer<{ certs: { cert_id: string }[] }>("/v1/certs/search", {
       method: "POST",
       body: JSON.stringify({ subject_email: visitor }),

@@ -130,7 +130,7 @@ describe("a service that is killed while its database fails", () => {
       const loop = async (): Promise<void> => {
         let submission = createSubmission();
         while (isAlive) {
-          const receipt = await send(service, submission).catch(() => null); // the service was killed
+          const receipt = await send(service, submission).catch(() => null); // returns null once the service is killed
           if (receipt !== null && typeof receipt === "object") {
             receipts.set(receipt.cert_id, (receipts.get(receipt.cert_id) ?? new Set()).add(receipt.fingerprint));
             certIds.set(submission, (certIds.get(submission) ?? new Set()).add(receipt.cert_id));

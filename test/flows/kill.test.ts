@@ -113,7 +113,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
       const loop = async (): Promise<void> => {
         while (alive) {
           const receipt = await submit(url).catch((error: unknown) => {
-            if (alive) throw error; // before the kill every submission succeeds
+            if (alive) throw error; // before the kill, every submission must succeed
             return null;
           });
           if (receipt === null) continue;
@@ -193,7 +193,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     }
     const next = (await submit(url)) as Acknowledged;
     expect(next.cert_id).toMatch(/^cc_/);
-    await withdraw(url, next); // with the next event, events that were left behind also enter the feed
+    await withdraw(url, next); // committing another event also brings events that were left behind into the feed
     await expect.poll(async () => (await feed(url)).length, { timeout: 20_000 }).toBe(withdrawals + 1);
     expect(new Set((await feed(url)).map(({ cert_id }) => cert_id)).size).toBe(withdrawals + 1);
     await kill(child);

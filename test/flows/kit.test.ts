@@ -182,7 +182,7 @@ describe("svc listen and svc trigger", () => {
     const triggered = [...printed.matchAll(/"id": "([^"]+)"/g)].map(([, id]) => id);
     await vi.waitFor(() => expect(events().map(({ id }) => id)).toEqual(expect.arrayContaining(triggered)), { timeout: 30_000 });
     end(first.child, "SIGINT");
-    await first.ended; // this is npx, which the signal kills; another test checks the command itself
+    await first.ended; // waits only for npx, which the signal kills; another test checks the command itself
     expect(triggered.length).toBe(3);
     expect(new Set(events().map(({ type }) => type))).toEqual(new Set(["share.created", "consumer.updated.email", "share.revoked"]));
     expect(printed).toContain("new@example.com");

@@ -194,7 +194,7 @@ describe("a site on this machine", () => {
     drips.forEach(clearInterval);
     expect(dripped()?.closedAfterMs).toBeGreaterThan(9_000);
     expect(dripped()?.closedAfterMs).toBeLessThan(13_000);
-    expect((await read(certId)).policies_status).toBe("pending"); // the capture will be tried again
+    expect((await read(certId)).policies_status).toBe("pending"); // the capture is retried later
     expect(paths().filter((path) => path === "/quote")).toHaveLength(1); // only one request for all eleven certificates
   });
 });

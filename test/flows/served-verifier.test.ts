@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("is served at the URL and with the hash in the trust document, and runs", async () => {
+test("the verifier is served at the URL and with the hash in the trust document, and runs", async () => {
   expect(new URL(trust.verifier.url).pathname).toBe("/svc-verify.mjs");
   const response = await fetch(`${service.origin}/svc-verify.mjs`);
   expect(response.status).toBe(200);
@@ -39,7 +39,7 @@ test("is served at the URL and with the hash in the trust document, and runs", a
   expect(stdout).toContain("Usage: svc-verify");
 });
 
-test("is offered on a certificate's page with the hash of the file that is served, the keys, and the command", async () => {
+test("the verifier is offered on a certificate's page with the hash of the file that is served, the keys, and the command", async () => {
   const at = service.demoOrigin;
   const response = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
@@ -63,7 +63,7 @@ test("is offered on a certificate's page with the hash of the file that is serve
   expect(page).toContain(`node svc-verify.mjs evidence-${data.cert_id}.zip --trust svc-trust.json`);
 });
 
-test("is named with its hash in a pack's README and in the bundle, and in neither if the service serves none", async () => {
+test("the verifier is named with its hash in a pack's README and in the bundle, and in neither if the service serves none", async () => {
   const { parts } = await worldOf({ trust });
   const { url, sha256 } = trust.verifier;
   const readme = textOf(await buildPackFiles(parts), "README.txt");
@@ -72,7 +72,7 @@ test("is named with its hash in a pack's README and in the bundle, and in neithe
   expect(textOf(await buildPackFiles((await worldOf()).parts), "README.txt")).not.toContain("curl -O http");
 });
 
-test("is accompanied by an icon for browsers that ask for /favicon.ico, which they may cache", async () => {
+test("an icon is served to browsers that request /favicon.ico, and they may cache it", async () => {
   const response = await fetch(`${service.origin}/favicon.ico`);
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toMatch(/^image\/(?:x-icon|vnd\.microsoft\.icon)/);

@@ -32,30 +32,30 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test("is at most 800 kB after gzip", async () => {
+test("the bundle is at most 800 kB after gzip", async () => {
   const bundle = readFileSync(join(await ensureBuiltWorker(), "index.js"));
   expect(gzipSync(bundle).length).toBeLessThanOrEqual(800_000);
 });
 
-test("is built once, and reused while no input changes", async () => {
+test("the bundle is built once, and reused while no input changes", async () => {
   expect([await update(), await update()]).toEqual([true, false]);
   writeSource("a.ts", "first");
   expect(await update()).toBe(false);
 });
 
-test("is rebuilt after an input was changed", async () => {
+test("the bundle is rebuilt after an input was changed", async () => {
   await update();
   writeSource("b.ts", "changed");
   expect([await update(), await update()]).toEqual([true, false]);
 });
 
-test("is rebuilt after an input was removed", async () => {
+test("the bundle is rebuilt after an input was removed", async () => {
   await update();
   rmSync(pathOf("b.ts"));
   expect(await update()).toBe(true);
 });
 
-test("is rebuilt after another command overwrote or removed the bundle", async () => {
+test("the bundle is rebuilt after another command overwrote or removed the bundle", async () => {
   await update();
   writeFileSync(pathOf("index.js"), "another bundle");
   expect(await update()).toBe(true);
@@ -63,7 +63,7 @@ test("is rebuilt after another command overwrote or removed the bundle", async (
   expect(await update()).toBe(true);
 });
 
-test("is rebuilt after bundling failed, even if it left a bundle behind", async () => {
+test("the bundle is rebuilt after bundling failed, even if it left a bundle behind", async () => {
   await update();
   writeSource("a.ts", "broken");
   const failing = async (outDir: string): Promise<void> => {
@@ -75,7 +75,7 @@ test("is rebuilt after bundling failed, even if it left a bundle behind", async 
   expect(await update()).toBe(true);
 });
 
-test("is rebuilt if an input was changed during the build", async () => {
+test("the bundle is rebuilt if an input was changed during the build", async () => {
   await update(async (outDir) => {
     await makeBundle(outDir);
     writeFileSync(pathOf("a.ts"), "changed meanwhile");

@@ -112,7 +112,7 @@ test("after an hour without the ledger each statement is anchored once, in order
     const took = performance.now() - minuteBegan;
     const before = left;
     left = await counted(waitingSql);
-    if (left < before) working += took; // ignores minutes without statements
+    if (left < before) working += took; // counts only minutes in which statements were anchored
     drained(total + 4 - left);
     now += minuteMs;
   }

@@ -64,7 +64,7 @@ describe("an expiring connection", () => {
   });
 });
 
-test("sends no email after it was ended, or for a token that a person created", async () => {
+test("no email is sent for a connection that was ended, or for a token that a person created", async () => {
   const email = createPersonEmail();
   const session = await signIn(email, "consumer");
   await connected(session);

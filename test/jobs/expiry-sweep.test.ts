@@ -44,7 +44,7 @@ test("a minute stops at its time limit, and the next one continues", async () =>
   let at = now;
   const slow: Platform = {
     ...base,
-    shards: openShards({ DB: env.DB }), // with several shards, the minute would determine which one is first
+    shards: openShards({ DB: env.DB }), // uses one shard, because with several, the current minute determines which one is first
     clock: () => {
       at += 4_000;
       return at;

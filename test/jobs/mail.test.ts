@@ -86,7 +86,7 @@ describe("an email in the outbox", () => {
     expect(after.length).toBe(1);
     await after[0]?.();
     expect(sent.length).toBe(3);
-    scheduleMail(); // the timer is dropped and never fires
+    scheduleMail(); // the test never runs this timer, as if it had been lost
     scheduleMail();
     expect(after.length).toBe(2);
     now += 1_200;
@@ -234,7 +234,7 @@ describe("a mail provider", () => {
   });
 });
 
-test("gets emails even if a sweep fails", async () => {
+test("a mail provider gets emails even if a sweep fails", async () => {
   await write();
   await env.DB.prepare("CREATE TRIGGER no_sweep BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
   await env.DB.prepare(

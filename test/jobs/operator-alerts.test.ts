@@ -13,7 +13,7 @@ import { createPlatform } from "../../workers/platform/create-platform.ts";
 
 const platform = await createPlatform({ ...env, ALERT_EMAIL: "ops@acme-solar.example" } as unknown as Env);
 
-// Other tests use the same database and can leave overdue work in it, so the thresholds are above what already exists.
+// Other tests use the same database and can leave overdue work in it, so the thresholds are above the amount that already exists.
 const { overdue_work: existingMinutes } = await measureService(platform);
 const overdueMinutes = existingMinutes + 5_000;
 const never = 1_000_000_000;

@@ -26,7 +26,7 @@ const { acme, other, ownerEmail, otherOwnerEmail } = world;
 let start = Date.UTC(2049, 0, 1);
 
 beforeEach(async () => {
-  start += 400 * hour; // each test has its own days
+  start += 400 * hour; // each test uses its own days
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(start);
   await env.DB.batch(["owner_notices", "mail_outbox", "captured_mail"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));

@@ -163,7 +163,7 @@ describe("the time limit", () => {
     await get(url);
     const started = set.mock.results.map(({ value }) => value);
     const ended = clear.mock.calls.map(([timer]) => timer);
-    expect(started.length).toBe(6); // twice: one page and two resolvers
+    expect(started.length).toBe(6); // two fetches with three timers each: one for the page and two for the resolvers
     expect(started.filter((timer) => !ended.includes(timer))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 // Tests policy snapshots from the form to the certificate page: when and how often policies are captured, for which certificates, and which
-// faults the capture tolerates.
+// failures do not stop the capture.
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -146,7 +146,8 @@ describe("issuing a certificate", () => {
     await runCapture(0, { log: silentLog });
     expect(web.urls()).toContain(`https://${host}/terms`);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
-    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]); // a failure of the service itself does not count
+    // a failure of the service itself does not count as an attempt
+    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]);
     await issueWaitingCertificate(host);
     await env.DB.prepare("DROP TRIGGER broken").run();
     await runCapture(61 * secondMs);
@@ -409,7 +410,7 @@ describe("crashes and concurrent runs", () => {
     web.serve(`https://${host}/terms`, async () => {
       if (!overtaken) {
         overtaken = true;
-        await runCapture(61 * secondMs); // by then its lease has expired, and another worker takes it
+        await runCapture(61 * secondMs); // by then the first worker's lease has expired, and another worker takes over
       }
       return htmlResponse("<h1>Terms</h1><p>Be kind.</p>");
     });
@@ -549,7 +550,8 @@ describe("submissions by strangers", () => {
       (await getPublicPolicies(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
     expect(await sources(planted)).toEqual(["/forum/fake", "/forum/fake-terms"]);
     expect(await sources(victim)).toEqual(["/real"]);
-    expect((await getPublicPolicies(await issueWaitingCertificate(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured"); // for the same page
+    // another certificate for the same page
+    expect((await getPublicPolicies(await issueWaitingCertificate(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured");
   });
 
   test("G9: do not replace policies that the front page links to", async () => {
@@ -579,10 +581,10 @@ describe("submissions by strangers", () => {
     const turns = [await claimPolicyPage(db, now), await claimPolicyPage(db, now), await claimPolicyPage(db, now)];
     expect(turns.map((turn) => turn?.businessId ?? null)).toEqual([acme, world.other.id, null]); // each business has at most one capture running
     await endPolicyTurn(db, acme as BusinessId, now);
-    expect((await claimPolicyPage(db, now))?.businessId).toBe(acme); // no other business has work due
+    expect((await claimPolicyPage(db, now))?.businessId).toBe(acme); // the other business has no more work due
   });
 
-  test("G10: get no policies and cause no fetch past 20 waiting topics of a business", async () => {
+  test("G10: get no policies and cause no fetch past 20 waiting pages of a business", async () => {
     const certIds: string[] = [];
     for (let n = 0; n < 23; n += 1) certIds.push(await issueWaitingCertificate(`many-${n}-${host}`));
     await runCapture();
@@ -875,7 +877,8 @@ describe("hosts that are not public", () => {
     });
     await issueWaitingCertificate(host);
     await runCapture();
-    expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]); // each page needed four resolver queries, and then the host's address became private
+    // the address becomes private after the eight resolver queries for the first two pages
+    expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]);
   });
 });
 

@@ -31,7 +31,7 @@ const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
   ...changes,
 });
 
-/** Creates a database that loses its first batch. */
+/** Creates a database whose first batch fails. */
 const hiccup = (): D1Database => {
   let left = 1;
   return new Proxy(env.DB, {
@@ -89,7 +89,7 @@ describe("the change log", () => {
     const countChanges = () => DB.prepare("SELECT COUNT(*) AS n FROM changes").first<number>("n");
     await appendAuditedChanges(DB, ["first", "second", "third"], busy, "d".repeat(32));
     await deletePassed(platform);
-    expect(await countChanges()).toBeGreaterThanOrEqual(3); // no reader has processed them
+    expect(await countChanges()).toBeGreaterThanOrEqual(3); // no reader has processed them yet
     await base.auditLogStub(busy).drainNow();
     await requestAuditDrains(platform); // the position of the other audit log moves past them without starting it
     await submitAnchors(platform);

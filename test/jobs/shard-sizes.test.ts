@@ -36,7 +36,7 @@ const measure = async (db: D1Database): Promise<{ readonly faults: readonly stri
   return { faults, metrics };
 };
 
-afterEach(() => env.DB.exec("DELETE FROM shard_registry")); // the sizes determine where other tests create accounts
+afterEach(() => env.DB.exec("DELETE FROM shard_registry")); // the recorded sizes would determine where other tests create accounts
 
 test("every 15 minutes the size of each shard is logged as a metric", async () => {
   const { faults, metrics } = await measure(env.DB);

@@ -421,7 +421,8 @@ test.each(seeds)(
         expect(row?.superseded_by).toBe(share.supersededBy);
         expect(row?.revoked_at).toBe(share.revokedAt);
         expect(row?.cease_by).toBe(share.revokedAt === null ? null : getCeaseDeadline(share.revokedAt));
-        if (share.business.isFar && !share.by.isErased) expect(far.has(share.by.id)).toBe(true); // account deletion must find this shard
+        // the shard must be recorded, so that account deletion finds it
+        if (share.business.isFar && !share.by.isErased) expect(far.has(share.by.id)).toBe(true);
       }
     };
 
@@ -511,7 +512,8 @@ test.each(seeds)(
     for (const by of there()) {
       const mine = (await by.signed.get("/v1/me/shares")).body.data.shares as { id: string; status: string }[];
       expect(new Map(mine.map(({ id, status }) => [id, status])), history.join(", ")).toEqual(
-        new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])), // and no other shares
+        // the list contains exactly these shares
+        new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])),
       );
     }
   },

@@ -105,7 +105,7 @@ describe("a share in another shard than its person", () => {
     const far = await grantThere(pat);
     expect(far.share.id).toMatch(/^shr_01/);
     expect(await idOf(pat)).toMatch(/^con_00/);
-    expect(describeOutcome(await redeemCode(far))).toBe("400 code_invalid"); // the request comes from a client in this shard
+    expect(describeOutcome(await redeemCode(far))).toBe("400 code_invalid"); // this client belongs to a business in shard 00
     const redeemed = await redeemCode(far, theirs);
     expect(redeemed.body.data).toMatchObject({ fields: { email: contactValues.email, phone: contactValues.phone }, business_id: there.id });
     expect(await waiting("share_intents")).toBe(0);

@@ -229,8 +229,8 @@ describe("a sweep with much due work", () => {
     const { counts, platform } = counting(() => due);
     await sweepDueShares(platform);
     expect([await notices(), await warnings()]).toEqual([0, 300]);
-    expect(counts.followUps).toBe(3); // events, audit and anchoring, email
-    expect(counts.statements).toBeLessThanOrEqual(50); // six pages of five statements, one batch of five, three empty reads
+    expect(counts.followUps).toBe(3); // one each for events, for the audit log and anchoring, and for email
+    expect(counts.statements).toBeLessThanOrEqual(50); // at most six pages of five statements, one batch of five, and three empty reads
   });
 
   test("drains the events of 20 businesses immediately and leaves the others to the event sweep", async () => {

@@ -48,7 +48,7 @@ const turns: readonly ((someone: Someone, others: Someone, turn: number) => read
 const called = async (someone: Someone, others: Someone, turn: number): Promise<void> => {
   const agent = someone.tokens[turn % someone.tokens.length] as Someone["tokens"][number];
   const [name, args] = (turns[turn % turns.length] as (typeof turns)[number])(someone, others, turn);
-  const hadEnded = someone.ended.has(agent.id); // read before the call is made
+  const hadEnded = someone.ended.has(agent.id); // checked before the call, because the token can be revoked during the call
   const answer: TestResponse = await callTool(agent.token, name, args, service);
   if (hadEnded) someone.late += 1;
   if (hadEnded) expect(answer.status).toBe(401);

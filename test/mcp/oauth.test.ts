@@ -44,7 +44,7 @@ afterEach(() => {
 type Session = { readonly cookie: string };
 const pat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
 const owner = (): Promise<Session> => signIn(world.ownerEmail);
-const atOnce = Number(env.AT_ONCE); // 1,000 in npm run stress
+const atOnce = Number(env.AT_ONCE); // `npm run stress` sets 1,000
 const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error ?? "ok"}`;
 const count = async (table: "agent_tokens" | "oauth_codes"): Promise<unknown> =>
   env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n");
@@ -149,7 +149,8 @@ describe("a person", () => {
     const { page } = await openConsentPage(client, await owner());
     expect(page.text).toContain("Acme Solar LLC");
     expect(page.text).toMatch(/ account\. Signed in as .+ \(owner\)/);
-    expect(page.text).not.toContain(world.ownerEmail); // shows just enough for people to recognize their address, because others may see the screen
+    // the page shows just enough for people to recognize their address, because others may see the screen
+    expect(page.text).not.toContain(world.ownerEmail);
     const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await owner()), client)).body;
     expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);
     expect((await callTool(token, "svc_update_field", { field: "city", value: "x" })).body.result.isError).toBe(true);

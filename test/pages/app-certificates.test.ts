@@ -18,7 +18,7 @@ const status = async (certId: string): Promise<string> => (await getWithKey(`/v1
 const pathOf = (certId: string): string => `/app/certificates/${certId}`;
 
 describe("consents given on forms", () => {
-  test("lists them by business next to shares, and withdrawn ones separately", async () => {
+  test("are listed by business next to shares, and withdrawn ones separately", async () => {
     const by = await signInPerson();
     const { share } = await grantShare(by);
     await issueToNewPerson(of(by));
@@ -43,7 +43,7 @@ describe("consents given on forms", () => {
     expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("They must stop contacting you by the end of");
   });
 
-  test("lists them for a person without shares, and lists nothing for a person without consents", async () => {
+  test("are listed for a person without shares; a person without consents gets an empty list", async () => {
     const by = await signInPerson({});
     expect(getPageText(await browserOf(by).open("/app"))).toContain("No consents yet");
     expect((await browserOf(by).open(`/app/with/${world.acme.id}`)).status).toBe(404);

@@ -92,7 +92,7 @@ describe("the consent sheet", () => {
     const { visitor, email, decision } = await upToDecision(search);
     expect(headingOf(decision)).toBe(reviewHeading);
     expect(decision.text).toContain(`<bdi>${email}</bdi>`);
-    expect(decision.text).toMatch(/name="group\.phone" value="on" id="group-phone"\/>/); // a checkbox that is not checked
+    expect(decision.text).toMatch(/name="group\.phone" value="on" id="group-phone"\/>/); // the checkbox is not checked
     const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), days: "30" });
     expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
     const back = new URL((/href="([^"]+)"[^>]*>Back to/.exec(done.text)?.[1] ?? "").replaceAll("&amp;", "&"));

@@ -39,7 +39,7 @@ beforeAll(async () => {
   service = createServiceCall({
     DB: countDatabaseCalls(DB, count),
     DB_01: countDatabaseCalls(DB_01, count),
-    LIMIT_SESSION: "100000/60", // each page is opened twice
+    LIMIT_SESSION: "100000/60", // high enough to open each page twice
   });
 });
 

@@ -38,7 +38,7 @@ const shown = (answer: TestResponse): readonly string[] => {
   return list === undefined ? [] : named(list.children as never, "bdi").map(textOf);
 };
 
-test("lists each text found in DNS once and changes no row", async () => {
+test("a failed check lists each text found in DNS once and changes no row", async () => {
   publish(["v=spf1 -all", "v=spf1 -all", "svc-verify=of-another"]);
   const before = await readDatabaseContents();
   const answer = await check();
@@ -47,7 +47,7 @@ test("lists each text found in DNS once and changes no row", async () => {
   expect(await readDatabaseContents()).toEqual(before);
 });
 
-test("shows them as text, at most three, of at most one hundred characters each", async () => {
+test("a failed check shows the texts as plain text, at most three, of at most one hundred characters each", async () => {
   const long = "😀".repeat(150);
   publish(["<b id=planted>bold</b>", long, "third", "fourth"]);
   const answer = await check();
@@ -56,14 +56,14 @@ test("shows them as text, at most three, of at most one hundred characters each"
   expect(getPageText(answer)).not.toContain("fourth");
 });
 
-test("shows nothing if DNS has no text", async () => {
+test("a failed check shows no texts if DNS has none", async () => {
   publish([]);
   const answer = await check();
   expect(getPageText(answer)).not.toContain(heading);
   expect(getPageText(answer)).toContain("TXT record: not found.");
 });
 
-test("never repeats them in the API", async () => {
+test("the API never repeats the texts", async () => {
   publish(["v=spf1 of-a-stranger"]);
   const answer = await callPortal(owner, "POST", `/domains/${path.split("/").at(-1)}/verify`, {});
   expect([answer.status, answer.body.error.code]).toEqual([409, "domain_unverified"]);

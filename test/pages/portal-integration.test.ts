@@ -39,7 +39,8 @@ beforeAll(async () => {
   await submitForm(owner, "/portal/team", "/portal/team", { email: "clerk@integration-pages.example", role: "member" });
   await clearCodes();
   clerk = await acceptInvitation("clerk@integration-pages.example");
-  for (const who of [owner, clerk]) await openPage(who, path); // a session's first use on a day is recorded
+  // a session's first use on a day writes a row, so this happens before the tests
+  for (const who of [owner, clerk]) await openPage(who, path);
   await waitUntilSettled();
 });
 beforeEach(() => {

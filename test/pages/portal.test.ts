@@ -401,7 +401,8 @@ describe("deadlines", () => {
     expect(asked).toContain("For these recipients: Bright Homes Inc");
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);
-    expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200); // the last recipient, so the whole certificate is now withdrawn
+    // this was the last recipient, so the whole certificate is now withdrawn
+    expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200);
     expect(await rowsOf(acme)).not.toEqual([]);
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);

@@ -89,7 +89,7 @@ describe("the certificate page", () => {
 
   test("links the JSON and the format, and nothing that does not exist", async () => {
     const links = named(section(page, "check"), "a").map((link) => link.attribs.href ?? "");
-    expect(withAttribute(page.document, "href", "format").length).toBe(1); // in the footer
+    expect(withAttribute(page.document, "href", "format").length).toBe(1); // the link to the format is in the footer
     const verifier = "http://svc.test/svc-verify.mjs"; // a static file: test/flows/served-verifier.test.ts fetches it
     expect(links).toEqual([
       verifier,

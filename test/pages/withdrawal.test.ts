@@ -244,7 +244,8 @@ describe("after the correct code", () => {
     for (const part of [nothing, other, everything]) expect(wordsOf(shown)).toContain(part);
     expect(shown.text).toMatch(/value="business"[^>]*checked/);
     expect(shown.text).toContain(`href="/c/${second.certId}"`);
-    expect((await page(mine.certId, cookiesOf(proved), `withdraw?lang=${language}`)).text).toBe(shown.text); // the page can be reloaded
+    // reloading the page shows the same text
+    expect((await page(mine.certId, cookiesOf(proved), `withdraw?lang=${language}`)).text).toBe(shown.text);
     expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["active", "active"]);
     const link = `/c/${mine.certId}/withdraw/link`;
     const only = await post(link, { token: tokenIn(shown), scope: "certificate" });
@@ -256,7 +257,8 @@ describe("after the correct code", () => {
 
   test("withdraws everything that names the address and says that nothing is left", async () => {
     const [mine, second] = await two();
-    const more = await Promise.all(Array.from({ length: 22 }, () => issueToNewPerson({ fields: { email: mine.email } }))); // more than one batch
+    // more certificates than one batch handles
+    const more = await Promise.all(Array.from({ length: 22 }, () => issueToNewPerson({ fields: { email: mine.email } })));
     const [code, cookie] = await requestCode(mine);
     const shown = await page(mine.certId, cookiesOf(await answer(mine.certId, code, cookie)));
     expect(wordsOf(shown)).toContain("23 other active certificates");
@@ -317,7 +319,7 @@ describe("after the correct code", () => {
         wordsOf(await page(certId, with_)).replace(/If Acme Solar LLC has other certificates[^.]*\./, ""),
       );
     expect(await showsOthers(mine.certId, proof)).toBe(true);
-    const changedAt = proof.length - 10; // the last character may encode only padding bits
+    const changedAt = proof.length - 10; // the last character may encode only padding bits, so this changes an earlier one
     const changed = `${proof.slice(0, changedAt)}${proof[changedAt] === "A" ? "B" : "A"}${proof.slice(changedAt + 1)}`;
     for (const other of [cookie, wrongAddress, "", changed, `svc_asked=${proof.split("svc_asked=")[1]}x`])
       expect(await showsOthers(mine.certId, other)).toBe(false);

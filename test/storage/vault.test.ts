@@ -178,7 +178,7 @@ describe("rewrapping", () => {
     expect(await (await second.withRecordKey(moved)).open(context, value)).toBe("text");
   });
 
-  test.each(["", "0.[]", "1700000000000", "1.AAAA", "9.".concat("A".repeat(90))])("refuses or ignores other text: %j", async (text) => {
+  test.each(["", "0.[]", "1700000000000", "1.AAAA", "9.".concat("A".repeat(90))])("refuses or ignores any other text: %j", async (text) => {
     const both = await vaultOf("1", "2");
     expect(await both.rewrap(text).catch(() => null)).toBeNull();
   });

@@ -244,7 +244,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
       const reused = before ? undefined : idle.pop();
       const page = reused ?? (await (await browser.newContext({ viewport: { width: 800, height: 600 } })).newPage());
       const context = page.context();
-      let isThere = false; // until then, messages come from the previous page in a reused window
+      let isThere = false; // until this is true, messages in a reused window come from the previous page
       page.on("framenavigated", (frame) => {
         isThere ||= frame === page.mainFrame() && /\/page\/(\d+)/.exec(frame.url())?.[1] === String(id);
       });

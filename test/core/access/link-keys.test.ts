@@ -21,7 +21,7 @@ describe("a rotation of the link keys", () => {
     expect(namesOf(addNextLinkKey(ended, createKey(2)))).toEqual(["1", ["2"]]);
   });
 
-  test("keeps a key that waits for its use when a key is added again", () => {
+  test("keeps a new key that is not used yet, even if another one is added", () => {
     const added = addNextLinkKey("", createKey(1));
     expect(addNextLinkKey(added, createKey(2))).toBe(added);
   });

@@ -14,12 +14,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("is ignored when it does not respond in time", async () => {
+test("a model is ignored when it does not respond in time", async () => {
   vi.useFakeTimers();
   expect(await asked(() => new Promise(() => {}))).toEqual([null, ["timeout"]]);
 });
 
-test("is ignored when it throws or returns another shape", async () => {
+test("a model is ignored when it throws or returns another shape", async () => {
   vi.useFakeTimers();
   expect(await asked(() => Promise.reject(new Error("no capacity")))).toEqual([null, ["unreachable"]]);
   expect(await asked(async () => ({ response: "{" }))).toEqual([null, ["shape"]]);
@@ -27,7 +27,7 @@ test("is ignored when it throws or returns another shape", async () => {
   expect(await asked(async () => null)).toEqual([null, ["unreachable"]]);
 });
 
-test("is accepted only in the schema, as text or as an object", async () => {
+test("only the parts of a model's output that match the schema are used, as text or as an object", async () => {
   vi.useFakeTimers();
   const proposal = { fields: [{ n: 1, key: "city" }], checkbox: null, disclosure: 2 };
   expect(await asked(async () => ({ response: { ...proposal, more: "<script>" } }))).toEqual([proposal, []]);

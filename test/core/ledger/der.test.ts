@@ -109,7 +109,7 @@ describe("an ECDSA signature", () => {
       if (at < 20) expect(verify("sha256", message, { key: publicKey, dsaEncoding: "ieee-p1363" }, raw)).toBe(true);
       shortest.add(signature.length);
     }
-    expect(shortest.size).toBeGreaterThan(2); // with and without a padding byte, and some with a short number
+    expect(shortest.size).toBeGreaterThan(2); // some integers need a padding byte, and some are shorter than 32 bytes
   });
 
   const number = (fill: number, length = 32): Uint8Array => encodeUnsignedInteger(new Uint8Array(length).fill(fill));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { SubmissionOutcome } from "../../../core/ledger/adapter.ts";
 import { getBlockedUntil, shouldPark, computeRetryAt, scheduleRetry } from "../../../core/ledger/retries.ts";
 
-const middle = 0.5; // no random variation
+const middle = 0.5; // adds no random variation to the delay
 const now = 1_900_000_000_000;
 const fresh = { attempts: 0, lastError: null };
 type Failed = Exclude<SubmissionOutcome, { ok: true }>;

@@ -56,8 +56,8 @@ const inside = (value: DerValue | null, ...path: readonly number[]): DerValue =>
 };
 
 const reply = parseDer(good.token);
-const message = inside(reply, 1, 1, 0); // version, digests, content, certificates, signers
-const signer = inside(message, 4, 0); // version, id, digest, attributes, algorithm, signature
+const message = inside(reply, 1, 1, 0); // its parts in order: version, digests, content, certificates, signers
+const signer = inside(message, 4, 0); // its parts in order: version, ID, digest, attributes, algorithm, signature
 
 describe("a timestamp request", () => {
   test("equals the request that was sent for the vectors", () => {
@@ -254,7 +254,7 @@ describe("a timestamp", () => {
         }
         signedBytes += isSigned(at) ? 1 : 0;
       }
-      expect(signedBytes).toBeGreaterThan(350); // TSTInfo 120 or more, attributes 190 or more, signature 70 or more
+      expect(signedBytes).toBeGreaterThan(350); // at least 120 for TSTInfo, 190 for the attributes and 70 for the signature
       expect(accepted).toBeGreaterThan(0); // some bytes of a token can change without effect, so anyone who stores a token must store its hash too
     },
   );

@@ -106,7 +106,7 @@ describe("tiles", () => {
   });
 
   test("and roots match the definition byte for byte around 256 and 65,536 (L1)", () => {
-    const grown = new MemoryLog(); // grown in batches of 500; the copy then gets the rest
+    const grown = new MemoryLog(); // grows in batches of 500; a copy gets the remaining entries
     for (const size of edges) {
       for (let at = Number(grown.size); at + 500 <= size; at += 500) grown.append(many.slice(at, at + 500));
       const log = grown.copy();
@@ -168,7 +168,8 @@ describe("proofs from tiles", () => {
   const log = new MemoryLog();
   log.append(leaves);
   const once = remembering();
-  const nodes = createTileNodeReader(once, 300n, log.read); // thousands of proofs read the same few nodes
+  // one reader for all proofs, because thousands of proofs read the same few nodes
+  const nodes = createTileNodeReader(once, 300n, log.read);
 
   test("hash each node once per reader", () => {
     let hashed = 0;

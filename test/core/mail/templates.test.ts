@@ -49,7 +49,7 @@ describe("every mail in every language", () => {
     expect(html.match(/<h1\b[^>]*>([^<]+)<\/h1>/)?.[1]).toBe(content.subject);
     expect(content.lines.filter(({ kind }) => kind === "action").length).toBeLessThanOrEqual(1);
     expect(getPreview(content)).toMatch(/.{30}/);
-    expect(getPreview(content)).not.toMatch(/\d{6}/); // lock screens show the preview
+    expect(getPreview(content)).not.toMatch(/\d{6}/); // lock screens show the preview, so it must not contain the code
     expect(content.footer.at(-1)?.kind).toBe("paragraph");
   });
 
@@ -66,7 +66,7 @@ describe("every mail in every language", () => {
     ({ language, mail }) => {
       const { subject, text, html } = messageOf(language, mail);
       for (const body of [text, html]) expect(body.match(/(?<!\d)\d{6}(?!\d)/g)).toEqual(["123456"]);
-      expect(subject).not.toMatch(/\d/); // lock screens show the subject
+      expect(subject).not.toMatch(/\d/); // lock screens show the subject, so it must not contain the code
     },
   );
 
@@ -105,7 +105,7 @@ describe("the texts in every language", () => {
     expect(toPlainText(fillText("{a} and {b}, not {c}", { a: "{b}", b: { strong: "$&" } }))).toBe("{b} and $&, not {c}");
   });
 
-  test("state the first day of a month as French does", () => {
+  test("write the first day of a month as French does", () => {
     const mail = { ...mails.share_owner_notice, data: { shareIds: ["shr_1"], ceaseBy: Date.UTC(2026, 11, 1) } } as const;
     expect(messageOf("fr-CA", mail).text).toContain("au plus tard le 1er décembre 2026 (UTC)");
   });

@@ -12,7 +12,7 @@ import { issuer, trustDocument, worldOf } from "./evidence.ts";
 import { flipped, relisted, resigned, zipped, type Files } from "./repack.ts";
 
 const step = Number(process.env.BYTE_STEP ?? "1999");
-const masks = [0x01, 0x20, 0x80] as const; // the lowest bit, the bit that changes a letter's case, and the bit that ASCII never sets
+const masks = [0x01, 0x20, 0x80] as const; // flip the lowest bit, the bit that changes a letter's case, and the bit that ASCII never sets
 type Masks = (at: number) => readonly number[];
 const inThreeWays: Masks = () => masks;
 const inOneWay: Masks = (at) => [masks[at % masks.length] as number]; // one way per byte, because all three would take an hour

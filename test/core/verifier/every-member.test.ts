@@ -41,7 +41,7 @@ const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in 
 const packs = await buildHonestPacks();
 
 test.each(packs.map(({ name, files }) => [name, files] as const))(
-  "of a pack is bound: %s (T8)",
+  "every member of a pack is bound: %s (T8)",
   { timeout: minuteMs },
   async (name, files) => {
     const certificate = jsonOf(files, "certificate.json") as Json;

@@ -218,7 +218,7 @@ export interface World {
 
 const filler = (name: string): Uint8Array => encodeUtf8(`somebody else's ${name}`);
 
-/** Builds a ledger of forty statements. The given ones are at positions 17, 29 and 23, in this order. All others are filler. */
+/** Builds a ledger of forty statements. The given ones are at indexes 17, 29 and 23, in this order. The others are filler. */
 const ledgerOf = (statements: readonly string[], { submittedAt, verifiedAt }: ReturnType<typeof timesOf>) => {
   const places = [17, 29, 23];
   const entries = Array.from({ length: 40 }, (_, at) => {
@@ -345,7 +345,7 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
   if (wanted.audit === "none") return null;
   const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, recordedAt } = timesOf(wanted);
   const linkedPolicies = buildPolicyLinkedPayload({ id: "cap_1", policies: policySnapshots(wanted) });
-  const { sources: _, ...linkedHashes } = linkedPolicies; // as logged before the format bound the sources
+  const { sources: _, ...linkedHashes } = linkedPolicies; // the payload as it was logged before the format bound the policies' sources
   const mine = (type: string, at: number, payload: JsonObject) => ({
     type,
     entity: idOf(wanted) as string,

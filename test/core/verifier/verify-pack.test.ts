@@ -40,7 +40,7 @@ const judged = async (
 const idsThat = (report: Report, outcome: CheckOutcome): string[] =>
   report.checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
 
-/** Checks of withdrawals for individual recipients. */
+/** The IDs of the checks of withdrawals for individual recipients. */
 const noSingle = ["entities.receipt", "entities.anchor", "entities.attest"];
 const notWithdrawn = [
   "revoke.statement",
@@ -161,7 +161,7 @@ describe("a record of heads", () => {
     expect(await notesAt(halfAnHour + 1)).toEqual([
       "The audit log recorded the head of this chain at 2026-04-05T06:15:00.000Z, more than 30 minutes before the pack was created. The pack may omit later entries.",
     ]);
-    expect(await notesAt(halfAnHour + 1, { audit: "entries" })).toEqual([]); // already reported as missing
+    expect(await notesAt(halfAnHour + 1, { audit: "entries" })).toEqual([]); // the record of heads is already reported as missing
   });
 });
 

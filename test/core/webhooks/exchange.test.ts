@@ -28,7 +28,7 @@ describe("the kept start of a response body", () => {
 });
 
 describe("the kept headers", () => {
-  test("are all of them in their order when they are few", () => {
+  test("are all headers, in their order, if there are few", () => {
     const headers = [
       ["content-type", "text/plain"],
       ["x-request-id", "1"],
