@@ -52,10 +52,11 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
 /** Runs checks and test projects in parallel: installing tools waits for the network, and browser tests leave CPU time unused. */
 const runAll = (): Promise<void> =>
   withMemoryFolder(async (folder) => {
-    // The V8 flags that keep a local service small (local-runtime.ts) would make tests spend a quarter of their time on garbage collection.
-    // The compile cache helps because many processes load the same runtime tools.
+    // The V8 flags that keep a local service small would make tests spend a quarter of their time on garbage collection, and keep the
+    // runtime from using its compile cache. They are empty and not undefined, because local-runtime.ts sets undefined flags.
+    // The compile cache of Node helps because many processes load the same runtime tools.
     const inMemory = folder !== null && { TMPDIR: folder, NODE_COMPILE_CACHE: join(folder, "compiled") };
-    const env = { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: undefined, ...inMemory };
+    const env = { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: "", ...inMemory };
     const checks = runChecks();
     const runs = isSingleProject ? [] : [runProject("workerd", env)]; // start this project first, because it needs no installed tools
     if (
