@@ -1,7 +1,9 @@
 // Runs the service and an event producer in a separate process that a test can kill. Arguments: state folder, bundle folder, host:port of
 // the receiver, milliseconds between runs of the cron job. Prints the URL once it listens.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { loadProducerScript } from "../../scripts/bench/producer.ts";
-import { type D1Like, startRuntime } from "../../scripts/local-runtime.ts";
+import { type D1Like, prepareDatabases, startPreparedRuntime } from "../../scripts/local-runtime.ts";
 import { createDemoWorld, seedDemo } from "../../scripts/demo-world.ts";
 import { testVars, worldSecret } from "./local-vars.ts";
 
@@ -12,7 +14,8 @@ if (stateDir === undefined || bundleDir === undefined || receiver === undefined 
 // events to a segment.
 const vars = { ...testVars, DEV_FETCH_ALLOW: receiver, DEV_EVENT_SEQUENCE_BYTES: "53000" };
 const seed = (db: D1Like): Promise<void> => seedDemo(db, createDemoWorld(worldSecret), Date.now());
-const runtime = await startRuntime({ port: 0, stateDir, bundleDir, vars, seed, sidecarScript: loadProducerScript() });
+if (!existsSync(join(stateDir, "v3"))) await prepareDatabases({ stateDir, seed }); // a restart finds them prepared
+const runtime = await startPreparedRuntime({ port: 0, stateDir, bundleDir, vars, sidecarScript: loadProducerScript() });
 setInterval(() => {
   runtime.scheduled("* * * * *").catch(() => undefined); // the next run retries what failed
 }, Number(cronMs));

@@ -1,5 +1,5 @@
-// Runs the whole service for a test: the real Worker on the local runtime and the demo business site, on free ports, with new databases and
-// secrets.
+// Runs the whole service for a test: the real Worker on the local runtime and the demo business site, on free ports, with its own
+// databases. Services with only the demo accounts share their secrets.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -48,8 +48,11 @@ const sourcePaths = [
   "widget/**",
   "verifier/**",
   "scripts/build.ts",
+  "scripts/demo-data.ts",
+  "scripts/demo-world.ts",
   "scripts/guides.ts",
   "scripts/local-runtime.ts",
+  "scripts/settings.ts",
   "d1-migrations/*.sql",
   "docs/**/*.md",
   "wrangler.toml",
@@ -97,6 +100,16 @@ const takeLock = (lock: string): boolean => {
   }
 };
 
+/** Adds databases with the demo accounts, and the secrets that these rows depend on. */
+const buildAccounts = async (building: string): Promise<void> => {
+  const stateDir = join(building, "accounts");
+  cpSync(join(building, "state"), stateDir, { recursive: true });
+  const vars = generateDevVars();
+  const world = createDemoWorld(vars.ISSUER_KEY as string);
+  await prepareDemoData(buildLocalSettings({ port: 0, demoPort: 0, stateDir, vars }), world, { isEmpty: true });
+  writeFileSync(join(building, "vars.json"), JSON.stringify(vars));
+};
+
 const buildWorker = async (built: string): Promise<void> => {
   await buildAssets();
   removeOldBuilds();
@@ -104,13 +117,14 @@ const buildWorker = async (built: string): Promise<void> => {
   await bundleWorker(building);
   cpSync("dist/assets", join(building, "assets"), { recursive: true }); // another build may replace dist/assets during the tests
   await prepareDatabases({ stateDir: join(building, "state") });
+  await buildAccounts(building);
   if (existsSync(built)) rmSync(building, { recursive: true, force: true });
   else renameSync(building, built);
 };
 
 /**
- * Returns a folder with the Worker bundled from the current sources and with empty, migrated databases. The first test file builds it for
- * all test files, and those that run in parallel wait for it.
+ * Returns a folder with the Worker bundled from the current sources, with empty, migrated databases, and with databases that contain the
+ * demo accounts. The first test file builds it for all test files, and those that run in parallel wait for it.
  */
 export const ensureBuiltWorker = async (): Promise<string> => {
   const built = join(buildsDir, hashSources());
@@ -151,19 +165,19 @@ export const findFreePort = async (): Promise<number> => {
   }
 };
 
+type Vars = Readonly<Record<string, string>>;
+
 /**
  * Starts the service. `vars` override the Worker's settings, for example `LIMIT_VERIFY_PER_IP`. `data` selects what the databases contain:
  * only the demo accounts, or also their month of demo data.
  */
-export const startLocalService = async (
-  vars: Readonly<Record<string, string>> = {},
-  data: "accounts" | "month" = "accounts",
-): Promise<LocalService> => {
+export const startLocalService = async (vars: Vars = {}, data: "accounts" | "month" = "accounts"): Promise<LocalService> => {
   const bundleDir = await ensureBuiltWorker();
   const stateDir = mkdtempSync(join(tmpdir(), "svc-state-"));
-  cpSync(join(bundleDir, "state"), stateDir, { recursive: true }); // saves running the migrations
+  cpSync(join(bundleDir, data === "month" ? "state" : "accounts"), stateDir, { recursive: true }); // saves migrating and seeding them
+  const secrets = data === "month" ? generateDevVars() : (JSON.parse(readFileSync(join(bundleDir, "vars.json"), "utf8")) as Vars);
   const [port, demoPort] = await Promise.all([findFreePort(), findFreePort()]);
-  const settings = buildLocalSettings({ port, demoPort, stateDir, vars: { ...generateDevVars(), ...vars } });
+  const settings = buildLocalSettings({ port, demoPort, stateDir, vars: { ...secrets, ...vars } });
   let runtimeOptions = { ...settings, bundleDir, assetsDir: join(bundleDir, "assets"), printsLog: false };
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
   await prepareDemoData(runtimeOptions, world, { isEmpty: data !== "month" });
