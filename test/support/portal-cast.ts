@@ -8,7 +8,7 @@ import { buildJsonRequest, signIn } from "./people.ts";
 import { callPortal } from "./portal.ts";
 import { waitUntilSettled } from "./background-work.ts";
 import { grantShare, signInPerson } from "./sharing.ts";
-import { call, submitConsent, readDatabaseContents, issueCertificate, createServiceCall, buildSubmission, world } from "./world.ts";
+import { call, submitConsent, issueCertificate, createServiceCall, buildSubmission, world } from "./world.ts";
 
 /** `nobody` has no session, and `stranger` owns another business. */
 export const roles = ["nobody", "consumer", "stranger", "member", "owner"] as const;
@@ -82,11 +82,10 @@ export const createAcmeRecords = async ({ owner }: PortalCast): Promise<Records>
   return records;
 };
 
-/** Lists the database rows that contain the ID of the business or of one of these records. */
-export const listRecordRows = async (records: Records): Promise<readonly string[]> => {
+/** Lists the rows of the first shard's contents that contain the ID of the business or of one of these records. */
+export const listRecordRows = (contents: Readonly<Record<string, string>>, records: Records): readonly string[] => {
   const ids = [world.acme.id, world.acme.chain, ...Object.values(records).filter((id) => id.includes("_"))];
-  const tables = Object.entries(await readDatabaseContents());
-  return tables.flatMap(([table, rows]) =>
+  return Object.entries(contents).flatMap(([table, rows]) =>
     (JSON.parse(rows) as unknown[]).map((row) => `${table} ${JSON.stringify(row)}`).filter((row) => ids.some((id) => row.includes(id))),
   );
 };

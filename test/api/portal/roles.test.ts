@@ -154,13 +154,16 @@ describe("portal routes return the expected outcome to signed-out callers, consu
   test.each(inOrder)("%s", async (name, { sent, query, ...byRole }) => {
     const expected: Readonly<Record<Role, string>> = { nobody: "401 unauthorized", consumer: "403 forbidden", ...byRole };
     for (const role of roles) {
-      const [all, ours] = [await readDatabaseContents(), await listRecordRows(records)];
+      const isRefused = Number.parseInt(expected[role], 10) >= 400;
+      // The contents are read only if they are compared, because reading them takes longer than most requests.
+      const before = isRefused || role === "stranger" ? await readDatabaseContents() : {};
       const answer = await send(role, name, sent, query);
       await waitUntilSettled();
       expect([role, outcome(answer)]).toEqual([role, expected[role]]);
-      if (answer.status >= 400) expect(await readDatabaseContents(), role).toEqual(all);
+      const after = isRefused || role === "stranger" ? await readDatabaseContents() : {};
+      if (isRefused) expect(after, role).toEqual(before);
       if (role === "stranger") {
-        expect(await listRecordRows(records)).toEqual(ours);
+        expect(listRecordRows(after, records)).toEqual(listRecordRows(before, records));
         for (const mark of [
           world.acme.id,
           world.ownerEmail,
