@@ -164,7 +164,7 @@ describe("GET /v1/business/portal/audit", () => {
 
   test("still verifies after a payload is erased, and marks the entry as erased", async () => {
     const { cert_id } = await issueCertificate();
-    // adds an audit entry whose payload is stored in the database
+    // Adds an audit entry whose payload is stored in the database.
     await getWithKey(`/v1/certs/${cert_id}/evidence-pack`, world.acme.keys.live);
     const row = await env.DB.prepare("SELECT id, entity_id, type, payload_sealed FROM audit_entries WHERE chain = ? ORDER BY ord LIMIT 1")
       .bind(whole.chain)

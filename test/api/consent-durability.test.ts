@@ -164,7 +164,7 @@ describe("a failing table", () => {
 
   test.each(tables)("%s: returns 503, stores nothing anywhere, and the next call works (O10)", async (table) => {
     const service = createServiceCall();
-    const origin = `https://${table.replace("_", "-")}.other.example`; // a separate host, so that its policies are not captured yet
+    const origin = `https://${table.replace("_", "-")}.other.example`; // uses a separate host, whose policies are not captured yet
     const body = {
       ...asOther,
       purpose: `a purpose for ${table}`,
@@ -197,7 +197,8 @@ describe("a failing table", () => {
   ])("%s: returns 503 for reads and writes, without the database's message", async (_name, message) => {
     const fails = (): Promise<never> => Promise.reject(new Error(message));
     const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
-    const withoutCopies = { get: async () => null }; // no cached account, because the journal accepts submissions for a cached account
+    // Returns no cached account, because the journal would accept submissions for a cached account.
+    const withoutCopies = { get: async () => null };
     const service = createServiceCall({ DB: { prepare: () => statement, batch: fails }, KV: withoutCopies });
     const keyed = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
     const answers = [

@@ -140,7 +140,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   test("returns the same files for an unchanged certificate, except for the time in the manifest", async () => {
     const first = filesOf(await zipOf(certId));
     await getWithKey(`/v1/certs/${certId}`, key);
-    await issueAnchored(); // the ledger and the audit log grow in between
+    await issueAnchored(); // the ledger and the audit log grow between the two packs
     await platform.auditLogStub(firstShard).drainNow();
     const second = filesOf(await zipOf(certId));
     expect([...second.keys()]).toEqual([...first.keys()]);

@@ -528,7 +528,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
     expect(takeFindings()).toEqual([]);
   });
 
-  /** Values for the form fields that must be filled in, by field name. */
+  /** The values to enter in required form fields, by field name. */
   const typed: Fields = {
     email: "typed@hostile.example",
     name: "Typed",

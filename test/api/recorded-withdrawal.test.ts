@@ -143,7 +143,7 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
     const answers = await Promise.all([send(), send(), send()]);
     expect(answers.map(code)).toEqual(["201 ok", "201 ok", "201 ok"]);
     expect(new Set(answers.map(({ text }) => JSON.stringify(JSON.parse(text).data))).size).toBe(1);
-    const later = await issueToNewPerson({ fields: { phone } }); // a new consent, given after the withdrawal
+    const later = await issueToNewPerson({ fields: { phone } }); // gives a new consent after the withdrawal
     await waitUntilSettled();
     const left = async () => {
       await runOutboxRelay();
@@ -321,7 +321,7 @@ describe("POST /v1/certs/{id}/cease-ack with entities", () => {
     expect(code(await acknowledge(mine.certId, { entities: ["Nobody Ltd"] }))).toBe("400 invalid_request");
     expect(code(await acknowledge(mine.certId, { entities: [] }))).toBe("400 invalid_request");
     expect(code(await acknowledge(mine.certId, body, world.other.keys.live))).toBe("404 cert_not_found");
-    // only the recipients' consent is withdrawn; the certificate itself is still active
+    // Only the recipients' consent is withdrawn; the certificate itself is still active.
     expect(code(await acknowledge(mine.certId, {}))).toBe("409 cease_not_open");
     await updateBusiness("status = 'past_due'");
     try {

@@ -45,7 +45,7 @@ const eventsOf = async (id: string) => {
 
 beforeEach(async () => {
   await waitUntilSettled();
-  vi.setSystemTime(Date.now() + 61_000); // the business's limit is per minute, so each test gets its own minute
+  vi.setSystemTime(Date.now() + 61_000); // starts a new minute, because the business has a limit per minute
   expect((await reset()).status).toBe(200);
 });
 afterAll(async () => {
@@ -378,7 +378,7 @@ test("POST /v1/share/sandbox-consent returns 429 past the limit of active shares
   await env.DB.prepare(filled)
     .bind(JSON.stringify(Array.from({ length: 9_999 }, (_, at) => at)), made.id)
     .run();
-  await env.DB.exec("DELETE FROM record_usage"); // the limit of test shares in thirty days has its own test
+  await env.DB.exec("DELETE FROM record_usage"); // frees the limit of test shares in thirty days, which has its own test
   const full = await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(createVerifier(), { client_id: clientId })));
   expect([describeOutcome(full), full.headers.get("retry-after")]).toEqual(["429 rate_limited", "60"]);
   expect((await reset()).body.data).toEqual({ environment: "sandbox", ended: 2_000, more: true });

@@ -123,7 +123,7 @@ describe("an authorization code", () => {
     async () => {
       let pat = await signInPerson();
       for (let round = 0; round < codeCount; round += 1) {
-        if (round % 25 === 24) pat = await signInPerson(); // a person can grant at most 30 shares a minute
+        if (round % 25 === 24) pat = await signInPerson(); // uses a new person, because a person can grant at most 30 shares a minute
         const made = await grantShare(pat);
         const answers = await concurrently(concurrency, (at) => redeemCode(made, {}, at % 2 === 0 ? { origin } : {}));
         expect(outcomes(answers)).toEqual({ "200 ok": 1, "409 code_used": concurrency - 1 });
@@ -414,7 +414,7 @@ describe("the consent sheet", () => {
     expect(backIn(await sheetOf(pat).get(path))).toBe(""); // the URL was copied to another browser
     const moved = `${new URL(path, "http://svc.test").pathname}${new URL(path, "http://svc.test").search.replace("step%3D2", "step%3D3")}`;
     expect(backIn(await seen.get(moved))).toBe("");
-    expect(backIn(await seen.get(query({ return_url: back })))).toBe(""); // a different request for the same page
+    expect(backIn(await seen.get(query({ return_url: back })))).toBe(""); // this is a different request for the same page
   });
 
   test("P21: accepts no cookie of others as evidence", async () => {
@@ -693,7 +693,7 @@ describe("PUT /v1/me/fields", () => {
     const answers = await concurrently(90, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 0${String(130 + at)}` }));
     const changed = answers.filter(({ status }) => status === 200);
     const limited = answers.filter(({ status }) => status === 429);
-    // each of these gave up after five conflicts with other changes, and stored nothing
+    // Each of these gave up after five conflicts with other changes, and stored nothing.
     const conflicting = answers.filter(({ status }) => status === 503);
     expect(changed.length + limited.length + conflicting.length).toBe(90);
     expect(changed.length + conflicting.length).toBeLessThanOrEqual(59); // the limit is 60, and one change was made earlier

@@ -152,7 +152,7 @@ describe("a share", () => {
       expect(now - before).toBeGreaterThanOrEqual(10_000);
       before = now;
     }
-    await change({ city: "Newtown" }, 14_400_000); // the share does not include the city
+    await change({ city: "Newtown" }, 14_400_000); // the share does not include the city, so nothing is delivered
     await pat.post(`/v1/shares/${id}/revoke`, {});
     await change({ phone: null }, 18_000_000);
     expect(Date.parse((await readLastDelivery()) as string)).toBe(before);

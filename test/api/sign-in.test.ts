@@ -519,8 +519,8 @@ describe("whether an address is known", () => {
         "/v1/auth/request-code",
         buildJsonRequest({ email, realm: "business" }),
       );
-      await waitUntilSettled(); // otherwise this service's relay would send the next test's emails
-      // leaves out the statements that run after the response
+      await waitUntilSettled(); // waits, because this service's relay would otherwise send the next test's emails
+      // Leaves out the statements that run after the response.
       return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"|from "owner_notices"/.test(sql));
     };
     const statements = await asked(ownerEmail);
@@ -605,7 +605,7 @@ describe("a session", () => {
     const vault = await openVaultFromVars(env);
     const index = getPlainIndex(await vault.blindIndex("email", ownerEmail));
     expect((await production("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }))).status).toBe(200);
-    await waitUntilSettled(); // otherwise this service's relay would send the next test's emails
+    await waitUntilSettled(); // waits, because this service's relay would otherwise send the next test's emails
     await env.DB.prepare("UPDATE email_codes SET code_hash = ?")
       .bind(toStoredIndex(await vault.codeHash(`login\nbusiness\n${index}\n${ownerEmail.split("@")[0]}`, "123456")))
       .run();
@@ -764,7 +764,7 @@ describe("a request from another site", () => {
     expect((await asked(production, "https://app.svc.test")).status).toBe(200);
     expect((await asked(production, "https://api.svc.test")).status).toBe(403);
     expect((await asked(production, "https://verify.svc.test")).status).toBe(403);
-    await waitUntilSettled(); // otherwise this service's relay would send the next test's emails
+    await waitUntilSettled(); // waits, because this service's relay would otherwise send the next test's emails
   });
 
   test("returns 415 unsupported_media_type for a form", async () => {

@@ -66,7 +66,7 @@ describe("the agent server", () => {
     const granting =
       /^workers\/operations\/(?:certificates\/(?:capture|commit)|agents\/(?:create|authorize-connection|exchange)|(?:.*\/)?(?:grant|renew|redeem|authorize|consent|decide|commit-share|reissue))[\w-]*\.ts$/;
     expect([...reachableFiles].filter((file) => granting.test(file))).toEqual([]);
-    // proves that the pattern matches existing files
+    // Proves that the pattern matches existing files.
     expect(listScriptFiles().filter((file) => granting.test(file)).length).toBeGreaterThan(5);
   });
 

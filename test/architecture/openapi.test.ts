@@ -75,7 +75,7 @@ describe("every operation", () => {
       Object.entries(responses)
         .filter(([status, { content, description }]) => {
           if (status === "303" || status === "304") return content !== undefined;
-          // the response is a file, so it has no examples to check
+          // The response is a file, so it has no examples to check.
           if (content?.["application/pdf"] !== undefined) return description.length < 10;
           const answer = content?.["application/json"];
           if (answer === undefined || description.length < 10) return true;

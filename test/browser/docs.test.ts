@@ -118,7 +118,7 @@ describe("the API reference", () => {
     }
     expect(problems).toEqual([]);
     await close();
-  }, 240_000); // every axe rule runs on the whole reference, which takes several times longer on a busy machine
+  }, 240_000); // running every axe rule on the whole reference takes several times longer on a busy machine
 
   test("never scrolls horizontally", async () => {
     const { page, close } = await openPage(browser);
@@ -211,7 +211,8 @@ describe("the API reference", () => {
     await close();
     const owner = await signInDemoUser(service.world.ownerEmail, "business");
     const consumer = await signInDemoUser(service.world.consumerEmail, "consumer");
-    const leaving = await signInDemoUser("leaving@example.com", "consumer"); // deleting an account ends its sessions
+    // Uses a separate person, because deleting an account ends its sessions.
+    const leaving = await signInDemoUser("leaving@example.com", "consumer");
     // The examples' client and domain do not exist here, so the test replaces them. It sends everything else as the shell parses it.
     const prepared = calls.map((call): Call => {
       const text = call

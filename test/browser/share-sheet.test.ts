@@ -194,7 +194,7 @@ const lostOpener = "This window lost its connection to";
 
 const isFirefox = (): boolean => browser.browserType().name() === "firefox";
 
-/** Opens the address through a link on a page of `origin`, or directly if `origin` is null. */
+/** Formats the result in the page, because axe's full result is several megabytes long. */
 const arriveFrom = async (page: Page, origin: string | null, address: URL | string): Promise<void> => {
   if (origin === null) {
     await page.goto(String(address));
@@ -483,7 +483,7 @@ describe("sharing with the demo business", () => {
       null,
     ])
       await send(sheet, forged);
-    await page.evaluate((message) => postMessage(message, "*"), answer); // the message of the sheet, but from the page's own origin
+    await page.evaluate((message) => postMessage(message, "*"), answer); // the sheet's message, but sent from the page's own origin
     const [stranger] = await Promise.all([
       page.context().waitForEvent("page"),
       page.evaluate((url) => void open(url, "stranger"), `${service.origin}/authorize`),

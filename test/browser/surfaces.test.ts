@@ -86,7 +86,8 @@ const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_280, 39
 const zoomedWidth = 640; // 200% zoom in a window of 1,280 pixels
 
 const inspect = async (page: Page, path: string): Promise<readonly string[]> => {
-  const answer = await page.goto(`${service.origin}${path}`, { referer: `${service.demoOrigin}/` }); // tells the sheet which page made the request
+  // The referrer tells the sheet which page made the request.
+  const answer = await page.goto(`${service.origin}${path}`, { referer: `${service.demoOrigin}/` });
   expect([path, answer?.status()]).toEqual([path, path === "/c/unknown" ? 404 : 200]);
   const findings = await findingsInWindows(page, windows);
   for (const [width, size] of [

@@ -76,7 +76,7 @@ const unfold = (page: Page): Promise<void> =>
 /** Takes screenshots of a certificate for the README: the top of the page in light and dark mode, and the whole page in light mode. */
 const takeScreenshots = async (page: Page, colorScheme: "light" | "dark"): Promise<void> => {
   await page.waitForSelector('#verdict[data-verdict="pass"]'); // the verdict passes once the public log contains the certificate
-  const clip = { x: 0, y: 0, width: 860, height: 774 }; // the aspect ratio of the README's other two screenshots
+  const clip = { x: 0, y: 0, width: 860, height: 774 }; // uses the aspect ratio of the README's other two screenshots
   const name = colorScheme === "light" ? "readme-certificate" : "readme-certificate-dark";
   await page.screenshot({ path: `docs/images/${name}.png`, fullPage: true, clip });
   if (colorScheme === "light") await page.screenshot({ path: "docs/images/verify-page-light.png", fullPage: true });

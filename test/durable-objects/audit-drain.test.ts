@@ -70,7 +70,7 @@ describe("reading the change logs", () => {
     const [here, there] = [toChainTag(0x11), toChainTag(0x12)];
     await commitRows(env.DB, 21, here, 3);
     await commitRows(env.DB_01, 21, there, 2);
-    await commitRows(env.DB, 22, here, 1); // belongs to another audit log
+    await commitRows(env.DB, 22, here, 1); // these rows belong to another audit log
     await Promise.all([stub.requestDrain(), stub.requestDrain(), stub.requestDrain()]);
     await eventually(
       async () => (await countUnreadEntries(env.DB, toAuditLog(21))) + (await countUnreadEntries(env.DB_01, toAuditLog(21))) === 0,
@@ -142,7 +142,7 @@ describe("reading the change logs", () => {
       const unlucky = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       for (let run = 1; run <= 10; run += 1) {
         await state.storage.deleteAlarm();
-        await unlucky.alarm(); // the alarm never rejects, because the platform drops an alarm that fails six times
+        await unlucky.alarm(); // the alarm must not reject, because the platform drops an alarm that fails six times
         expect(failed()).toBe(run);
         expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000);
       }
@@ -162,7 +162,7 @@ describe("reading the change logs", () => {
     await runInDurableObject(stub, async (_, state) => {
       const log = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       await log.alarm();
-      expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000); // the retry for the failing shard
+      expect((await state.storage.getAlarm()) ?? 0).toBeGreaterThan(Date.now() + 10_000); // the alarm retries the failing shard
       await commitRows(env.DB_01, 24, sound, 1);
       await expect(log.drainNow()).rejects.toThrow();
       await commitRows(env.DB_01, 24, sound, 1);

@@ -79,7 +79,7 @@ describe("audit chains", () => {
       ...rows.slice(0, 300).map((row) => stub.append([row, row])),
     ]);
     expect(again.reduce((sum, outcome) => sum + (outcome?.appended ?? 0), 0)).toBe(0);
-    expect(await sizeOf(stub)).toBe(1_001); // the entries and the interval's record of heads
+    expect(await sizeOf(stub)).toBe(1_001); // counts the entries and the interval's record of heads
     const mixed = rows.slice(0, 50).flatMap((row, at) => [row, buildAuditRow(`new ${at}`, toChainTag(at % 7)), row]);
     expect(await stub.append(mixed)).toEqual({ appended: 50, known: 100, malformed: [] });
 
@@ -496,7 +496,7 @@ describe("the trail of some entries", () => {
     await stub.append([buildAuditRow("t3", first)]);
     expect((await stub.getTrail(first, ["t1"]))?.heads).toEqual(trail?.heads);
     expect(await records()).toBe(1);
-    expect(await sizeOf(stub)).toBe(4); // three entries and the record of heads
+    expect(await sizeOf(stub)).toBe(4); // counts three entries and the record of heads
 
     // The record does not contain a chain that was added later, so that chain needs a second record. A request for an entry that does not
     // exist creates no record.

@@ -111,7 +111,7 @@ describe("the retry schedule", () => {
     await runAlarmsUntil(queue);
     expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 2, responseStatus: 204, error: null, nextAttemptAt: null });
     expect(posts).toHaveLength(2);
-    // this alarm deletes the first attempt when its retention period ends
+    // This alarm deletes the first attempt when its retention period ends.
     expect(await getAlarm(queue)).toBe((posts[0]?.at ?? 0) + 7 * 86_400_000);
   });
 
@@ -602,7 +602,7 @@ describe("an endpoint", () => {
     await eventSequences.getByName(late.business).drain();
     const began = performance.now();
     await runAlarmsUntil(late.queue, Date.now() + 1_000);
-    // the alarm does not wait for an attempt that ends while the email is being stored
+    // The alarm does not wait for an attempt that ends while the email is being stored.
     expect(performance.now() - began).toBeLessThan(5_000);
     expect(await alertEmails()).toBe(3);
   });

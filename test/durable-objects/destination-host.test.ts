@@ -56,7 +56,7 @@ const createSender = async (endpointCount: number, events: number): Promise<Send
 /** Runs the queues' alarms every second for `durationMs` milliseconds. */
 const run = async (senders: readonly Sender[], durationMs: number, stepMs = step): Promise<void> => {
   for (const end = Date.now() + durationMs; Date.now() < end; vi.setSystemTime(Date.now() + stepMs))
-    // gets new stubs each time, because a crash breaks stubs
+    // Gets new stubs each time, because a crash breaks stubs.
     for (const { endpoints } of senders) for (const { id } of endpoints) await runAlarm(deliveryQueues.getByName(id));
 };
 

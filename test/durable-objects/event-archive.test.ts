@@ -61,7 +61,8 @@ const readAll = async (log: EventSequence, limit: number): Promise<StoredEvent[]
   const events: StoredEvent[] = [];
   for (let cursor = 0; ; ) {
     const page = await log.listEvents(cursor, limit, null);
-    expect(page.events.length === limit || page.readThrough === page.head).toBe(true); // pages are full, no matter where the events are stored
+    // Every page except the last is full, no matter where the events are stored.
+    expect(page.events.length === limit || page.readThrough === page.head).toBe(true);
     events.push(...page.events);
     if (page.readThrough >= page.head) return events;
     cursor = page.readThrough;

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 const keptTiles = 2;
-const size = 1_300; // five full tiles and a partial one
+const size = 1_300; // makes five full tiles and a partial one
 const removedEntries = 3 * 256;
 
 const createLedger = async (): Promise<TiledLedger> => {

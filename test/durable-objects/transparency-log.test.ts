@@ -146,7 +146,7 @@ describe("signing a checkpoint", () => {
       expect((await sign(storage, 10_999))?.note).toBe(first?.note);
       expect((await sign(storage, 11_000))?.size).toBe(2);
       append(storage, entriesFrom(2, 3));
-      expect((await sign(storage, 5_000))?.size).toBe(3); // the clock was set back
+      expect((await sign(storage, 5_000))?.size).toBe(3); // the clock was set back before this call
       const kept = storage.sql.exec<{ size: number }>("SELECT size FROM checkpoint ORDER BY size").toArray();
       expect(kept).toEqual([{ size: 1 }, { size: 2 }, { size: 3 }]);
     });

@@ -138,7 +138,7 @@ test("issues certificates and returns 503 for withdrawals during a database outa
   const lockedAt = performance.now();
   const isSubmission = ({ path }: Answered): boolean => path === "/v1/consent";
   const wasSubmitted = (): boolean => answers.some((answer) => isSubmission(answer) && answer.from > lockedAt);
-  // these clients submit now, because all others may be waiting for a withdrawal
+  // These clients submit now, because all others may be waiting for a withdrawal.
   const visitors = Promise.all(Array.from({ length: clients }, issueAndWithdraw));
   const progress = createProgressPrinter("Milliseconds of outage", outageMs);
   while (performance.now() - lockedAt < outageMs || !wasSubmitted()) {

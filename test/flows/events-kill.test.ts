@@ -18,7 +18,7 @@ import { testVars, worldSecret } from "../support/local-vars.ts";
 
 const kills = Number(process.env.EVENT_KILLS ?? "2");
 const clients = 6;
-const perKill = 75; // with eight kills, a total of six hundred events
+const perKill = 75; // with eight kills, this makes six hundred events in total
 const total = perKill * kills;
 const { acme } = createDemoWorld(worldSecret);
 const state = mkdtempSync(join(tmpdir(), "svc-events-"));

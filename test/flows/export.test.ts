@@ -285,7 +285,7 @@ describe("an export and its import into another deployment", () => {
     expect(await getAnswer("/v1/events?limit=200")).toEqual(before.events);
     expect(await getAnswer("/v1/business/portal/members", { headers: newOwner })).toEqual(before.members);
     expect(await getAnswer(`/v1/webhooks/${endpoint.id}/secret`, { headers: newOwner })).toEqual(before.secret);
-    // a session from before the move still works
+    // A session from before the move still works.
     expect(await getAnswer(`/v1/business/portal/members`, { headers: { ...owner } })).toEqual(before.members);
     const found = await getAnswer<{ certs: { cert_id: string }[] }>("/v1/certs/search", {
       method: "POST",

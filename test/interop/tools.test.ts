@@ -113,7 +113,7 @@ beforeAll(async () => {
   certId = await issue(20);
   await saved(`${service.origin}/ledger/2026h2/checkpoint`, "ledger-old.txt");
   await saved(`${service.origin}/audit/00/checkpoint`, "audit-old.txt");
-  await issue(280); // more entries than one tile holds
+  await issue(280); // adds more entries than one tile holds
   await service.runtime.scheduled("*/15 * * * *");
   await service.runtime.scheduled("* * * * *");
   await saved(`${service.origin}/.well-known/svc-trust.json`, "trust.json");

@@ -24,7 +24,7 @@ const waitingSql = `SELECT (SELECT COUNT(*) FROM anchors WHERE status <> 'anchor
   + (SELECT COUNT(*) FROM changes h WHERE h.statement IS NOT NULL AND NOT EXISTS (SELECT 1 FROM anchors a WHERE a.ord = h.ord)
      AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.ord >= h.ord AND r.first_ord <= h.ord)) AS n`;
 
-const rowsAStatement = 500; // about 200 KB of JSON; the limit for one value is 2 MB
+const rowsAStatement = 500; // takes about 200 KB of JSON; the limit for one value is 2 MB
 
 /** Inserts the changes of `count` certificates. */
 const addStatements = async (from: number, count: number, at: Instant): Promise<void> => {
@@ -85,12 +85,12 @@ test("after an hour without the ledger each statement is anchored once, in order
     await addStatements(minute * aMinute, aMinute, now);
     if (minute % 15 === 0) await runScheduledJobs(down, "*/15 * * * *", now);
     for (let notice = 0; notice < 6; notice += 1) {
-      await submitAnchors(down); // a queue message every ten seconds
+      await submitAnchors(down); // acts like a queue message every ten seconds
       now += 10 * secondMs;
     }
     waiting((minute + 1) * aMinute);
   }
-  expect(await counted(waitingSql)).toBe(total + 4); // plus the checkpoints of four intervals
+  expect(await counted(waitingSql)).toBe(total + 4); // four intervals added a checkpoint each
   expect(await counted("SELECT COUNT(*) AS n FROM receipts")).toBe(0);
   // After five failures, the job sends only one statement at a time to test the ledger, at intervals that grow to 15 minutes.
   const probes = [...new Set(requestTimes)];

@@ -206,7 +206,7 @@ describe("a failing or dishonest ledger", () => {
       .bind(now + 10 * minuteMs)
       .run();
     await env.DB.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").run();
-    await submitAnchors(createPlatformWith(realLedger, () => now)); // reads a tree of size three
+    await submitAnchors(createPlatformWith(realLedger, () => now)); // this run reads a tree of size three
     lost = false;
     now += 20 * minuteMs;
     await submitAnchors(platform); // the cache still returns the tree of size two
@@ -246,7 +246,7 @@ describe("a failing or dishonest ledger", () => {
     };
     await submitAnchors(createPlatformWith(restoring));
     expect(await env.DB.prepare("SELECT * FROM ledger_state").first()).toBeNull();
-    logName = crypto.randomUUID(); // the ledger's storage was reset as well
+    logName = crypto.randomUUID(); // resets the ledger's storage as well
     const [after] = await issueWaiting(1);
     await submitAnchors(createPlatformWith(realLedger));
     expect([before === after, (await anchorOf(after as string)).status, await forkOf()]).toEqual([false, "anchored", null]);
@@ -325,7 +325,7 @@ describe("a failing or dishonest ledger", () => {
     const healed = createPlatformWith(realLedger, () => now);
     await retryParkedAnchors(healed);
     await submitAnchors(healed);
-    expect((await anchors()).map(({ status }) => status)).toEqual(["parked", "parked"]); // not retried for six hours
+    expect((await anchors()).map(({ status }) => status)).toEqual(["parked", "parked"]); // parked statements are not retried for six hours
     now += 6 * 60 * minuteMs;
     await retryParkedAnchors(healed);
     await submitAnchors(healed);
@@ -347,7 +347,7 @@ describe("a failing or dishonest ledger", () => {
       await submitAnchors(down);
       now += minuteMs;
     }
-    expect(calls).toBeLessThanOrEqual(16); // five at first, then at intervals that grow to 15 minutes
+    expect(calls).toBeLessThanOrEqual(16); // five calls at first, then one at a time at intervals that grow to 15 minutes
     expect((await anchors()).every(({ status }) => status === "pending")).toBe(true);
     const healed = createPlatformWith(realLedger, () => now);
     for (let minute = 0; minute < 20; minute += 1) {

@@ -257,7 +257,7 @@ describe("a checkpoint of the ledger", () => {
 
     isUp = true;
     await attestDue(platform);
-    expect(await rowsOf(origin)).toMatchObject([{ status: "pending" }]); // not due yet
+    expect(await rowsOf(origin)).toMatchObject([{ status: "pending" }]); // the retry is not due yet
     now += 20 * minuteMs;
     await attestDue(platform);
     expect(await rowsOf(origin)).toMatchObject([{ status: "attested", time: cosignedAt }]);

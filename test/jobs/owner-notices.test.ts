@@ -134,7 +134,7 @@ describe("notices to owners", () => {
     }
     await passTime(hour);
     const mails = (await listMailTo(ownerEmail)).toReversed();
-    expect(mails.length).toBeLessThanOrEqual(25); // the last one belongs to the next day
+    expect(mails.length).toBeLessThanOrEqual(25); // a day has at most 24; the last one belongs to the next day
     expect(mails.length).toBeGreaterThan(20);
     const counts = mails.map(({ subject }) => Number(/^(\d+) more/.exec(subject)?.[1] ?? 1));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(24 * 6);

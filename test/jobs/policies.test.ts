@@ -146,7 +146,7 @@ describe("issuing a certificate", () => {
     await runCapture(0, { log: silentLog });
     expect(web.urls()).toContain(`https://${host}/terms`);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
-    // a failure of the service itself does not count as an attempt
+    // A failure of the service itself does not count as an attempt.
     expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]);
     await issueWaitingCertificate(host);
     await env.DB.prepare("DROP TRIGGER broken").run();
@@ -550,7 +550,7 @@ describe("submissions by strangers", () => {
       (await getPublicPolicies(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
     expect(await sources(planted)).toEqual(["/forum/fake", "/forum/fake-terms"]);
     expect(await sources(victim)).toEqual(["/real"]);
-    // another certificate for the same page
+    // This is another certificate for the same page.
     expect((await getPublicPolicies(await issueWaitingCertificate(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured");
   });
 
@@ -877,7 +877,7 @@ describe("hosts that are not public", () => {
     });
     await issueWaitingCertificate(host);
     await runCapture();
-    // the address becomes private after the eight resolver queries for the first two pages
+    // The address becomes private after the eight resolver queries for the first two pages.
     expect(web.urls()).toEqual([`https://${host}/`, `https://${host}/privacy`]);
   });
 });

@@ -234,7 +234,7 @@ test.each(seeds)(
         const attempt = (key: string) =>
           redeemCode(share.made as Grant, { client_id: of.clients.live }, { origin, "idempotency-key": key }, call);
         const isRace = random.below(2) === 0;
-        const key = crypto.randomUUID(); // the page script sends the same key again
+        const key = crypto.randomUUID(); // retries use the same key, as the page script does
         const answers = isRace ? await Promise.all([1, 2, 3].map(() => attempt(crypto.randomUUID()))) : [await retried(() => attempt(key))];
         const others = expected === "200 ok" ? "409 code_used" : expected;
         expect(answers.map(describeOutcome).sort()).toEqual([expected, ...(isRace ? [others, others] : [])]);
@@ -306,7 +306,7 @@ test.each(seeds)(
       },
       jump: async () => {
         const forward = random.one([30_000, minuteMs, dayMs / 2, dayMs, 3 * dayMs]);
-        if (days + forward > 25 * dayMs) return; // sessions end after thirty days
+        if (days + forward > 25 * dayMs) return; // moves no further, because sessions end after thirty days
         days += forward;
         vi.setSystemTime(Date.now() + forward);
       },
@@ -421,7 +421,7 @@ test.each(seeds)(
         expect(row?.superseded_by).toBe(share.supersededBy);
         expect(row?.revoked_at).toBe(share.revokedAt);
         expect(row?.cease_by).toBe(share.revokedAt === null ? null : getCeaseDeadline(share.revokedAt));
-        // the shard must be recorded, so that account deletion finds it
+        // The shard must be recorded, so that account deletion finds it.
         if (share.business.isFar && !share.by.isErased) expect(far.has(share.by.id)).toBe(true);
       }
     };
@@ -464,7 +464,8 @@ test.each(seeds)(
     await sweepEvents(isolate.services);
     for (const business of businesses) {
       const feed = await newEvents(business.of.keys.live);
-      for (const id of testShares) expect(feed.filter(({ share_id }) => share_id === id)).toEqual([]); // no events for test shares
+      // The live feed has no events for test shares.
+      for (const id of testShares) expect(feed.filter(({ share_id }) => share_id === id)).toEqual([]);
       for (const share of shares.filter((one) => one.business === business)) {
         const heard = feed.filter(({ share_id }) => share_id === share.id);
         const isUpdate = ({ type }: { type: string }): boolean => type.startsWith("consumer.updated.");
@@ -512,7 +513,7 @@ test.each(seeds)(
     for (const by of there()) {
       const mine = (await by.signed.get("/v1/me/shares")).body.data.shares as { id: string; status: string }[];
       expect(new Map(mine.map(({ id, status }) => [id, status])), history.join(", ")).toEqual(
-        // the list contains exactly these shares
+        // The list contains exactly these shares.
         new Map(shares.filter((share) => share.by === by).map((share) => [share.id, statusOf(share)])),
       );
     }

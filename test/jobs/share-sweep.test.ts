@@ -243,7 +243,7 @@ describe("a sweep with much due work", () => {
     expect(
       await number("SELECT COUNT(DISTINCT sequence) AS n FROM changes WHERE type = 'share.expired' AND sequence NOT LIKE '%~sandbox'"),
     ).toBe(41);
-    expect(counts.followUps).toBe(21); // 20 businesses plus the audit log
+    expect(counts.followUps).toBe(21); // one for each of 20 businesses and one for the audit log
   });
 
   test("stops at its time limit, and the next one continues, so that each share is swept once", async () => {

@@ -108,7 +108,7 @@ const asConsumer = (name: string, wanted: string, body: string | Uint8Array, hea
 const asBusiness = (name: string, wanted: string, body: string): void =>
   row(name, wanted, () => postToAgentServer(body, bearerHeader(business.token), ask));
 
-// transport
+// Hostile methods, origins and headers of the HTTP request.
 for (const method of ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])
   row(`method ${method}`, "405 -32600", () => ask("/mcp", { method, headers: bearerHeader(consumer.token) }));
 row("method HEAD", "405", () => ask("/mcp", { method: "HEAD", headers: bearerHeader(consumer.token) }));
@@ -131,7 +131,7 @@ asConsumer("origin of our own", "200 ok", ping, { origin: "http://svc.test" });
 asConsumer("accepts a stream alone", "200 ok", ping, { accept: "text/event-stream" });
 asConsumer("a session that was never begun", "200 ok", ping, { "mcp-session-id": "00000000-0000-0000-0000-000000000000" });
 
-// Authorization
+// Hostile Authorization headers.
 const authorizations: Readonly<Record<string, () => string>> = {
   empty: () => "",
   "the scheme alone": () => "Bearer",
@@ -171,7 +171,7 @@ row("authorization: in another header", "401 -32001", () =>
 );
 row("authorization: in lower case", "200 ok", () => postToAgentServer(ping, { authorization: `bearer ${consumer.token}` }));
 
-// body
+// Malformed, oversized and encoded bodies.
 const bodies: Readonly<Record<string, string | Uint8Array>> = {
   empty: "",
   null: "null",
@@ -194,7 +194,7 @@ asConsumer("body: over 256 KiB", "413 -32600", `${ping}${" ".repeat(256 * 1_024)
 asConsumer("body: encoded", "400 -32600", ping, { "content-encoding": "gzip" });
 asConsumer("body: nested 32 deep", "200 ok", nested(32));
 
-// shape
+// Messages with missing or malformed members.
 const shapes: Readonly<Record<string, object>> = {
   "no version": { jsonrpc: undefined },
   "version 1.0": { jsonrpc: "1.0" },
@@ -218,7 +218,7 @@ for (const change of [{}, { params: null }, { params: "x" }, { params: 7 }, { id
     asConsumer(`${method} with ${JSON.stringify(change)}`, "202", message({ id: undefined, method, ...change }));
 for (const id of [0, -1, 1.5, "", "é", "x".repeat(10_000)]) asConsumer(`id ${String(id).slice(0, 5)}`, "200 ok", message({ id }));
 
-// batches
+// Malformed batches.
 asConsumer("batch: empty", "400 -32600", "[]");
 asConsumer("batch: of a number", "400 [-32600]", "[1]");
 asConsumer("batch: of 21", "400 -32600", JSON.stringify(Array(21).fill(JSON.parse(ping))));
@@ -228,7 +228,7 @@ asConsumer("batch: a beginning inside", "200 [-32600,ok]", `[${message({ method:
 asConsumer("batch: notifications alone", "202", `[{"jsonrpc":"2.0","method":"notifications/initialized"}]`);
 asConsumer("batch: two equal ids", "200 [ok,ok]", `[${ping},${ping}]`);
 
-// methods
+// Methods that do not exist.
 for (const method of [
   "resources/list",
   "resources/read",
@@ -248,7 +248,7 @@ for (const method of [
   asConsumer(`method ${method}`, "200 -32601", message({ method }));
 asConsumer("a notification of a tool's call", "202", message({ id: undefined, method: "tools/call", params: { name: "svc_get_audit" } }));
 
-// names and realms
+// Hostile tool names, including tools of another realm.
 for (const name of [7, null, undefined, ["svc_get_audit"], { name: "svc_get_audit" }, true])
   asConsumer(`name ${JSON.stringify(name)}`, "200 -32602", call1(name));
 for (const name of [
@@ -270,7 +270,7 @@ asConsumer("a business's tool for a consumer", "200 isError", call1("svc_list_ev
 for (const name of ["svc_revoke_share", "svc_update_field"]) asBusiness(`a consumer's ${name} for a business`, "200 isError", call1(name));
 asConsumer("a consumer's own tool", "200 ok", call1("svc_get_audit"));
 
-// arguments
+// Hostile tool arguments.
 for (const args of [null, undefined, {}, { limit: null }, { before_seq: null, limit: null }, { limit: "" }])
   asConsumer(`arguments ${JSON.stringify(args)}`, "200 ok", call1("svc_get_audit", args));
 for (const args of [{ status: null }, { status: "" }, { status: null, limit: null }])

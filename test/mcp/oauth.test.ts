@@ -149,7 +149,7 @@ describe("a person", () => {
     const { page } = await openConsentPage(client, await owner());
     expect(page.text).toContain("Acme Solar LLC");
     expect(page.text).toMatch(/ account\. Signed in as .+ \(owner\)/);
-    // the page shows just enough for people to recognize their address, because others may see the screen
+    // The page shows just enough for people to recognize their address, because others may see the screen.
     expect(page.text).not.toContain(world.ownerEmail);
     const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await owner()), client)).body;
     expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);

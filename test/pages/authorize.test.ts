@@ -350,7 +350,7 @@ describe("the consent sheet", () => {
     await visitor.get(`/authorize${search}`, fromPage);
     const wrong = await visitor.post(`/authorize/email${search}`, { email: "pat" });
     expect(wrong.status).toBe(400);
-    const switched = await visitor.get(`/authorize/email${search}`); // follows the links on that page
+    const switched = await visitor.get(`/authorize/email${search}`); // the language links on that page lead to this URL
     expect([switched.status, switched.headers.get("location")]).toEqual([303, `/authorize${search}`]);
   });
 

@@ -128,7 +128,8 @@ describe("withdrawing without the number", () => {
     const email = newcomer();
     for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "", origin: "https://evil.example" }]) {
       const refused = await createBrowserSession().post("/withdraw", { email }, headers);
-      expect([refused.status, refused.text]).toEqual([403, expect.not.stringContaining("certificate")]); // the form does not belong to any certificate
+      // The page mentions no certificate, because the form belongs to none.
+      expect([refused.status, refused.text]).toEqual([403, expect.not.stringContaining("certificate")]);
     }
     await waitUntilSettled();
     expect(await listMailTo(email)).toEqual([]);
@@ -182,7 +183,7 @@ describe("GET /", () => {
       const addresses = [
         ...named(page.document, "a").map(({ attribs }) => attribs.href),
         ...named(page.document, "form").map(({ attribs }) => attribs.action),
-        // leaves out the verifier, which is a static file
+        // Leaves out the verifier, which is a static file.
       ].filter((address) => address?.startsWith("https://") && !address.endsWith(".mjs"));
       expect(new Set(addresses)).toEqual(
         new Set([
@@ -200,7 +201,7 @@ describe("GET /", () => {
         const { origin: there, pathname } = new URL(address as string);
         const answer = await createServiceCall(productionSettings, there)(pathname, asPerson);
         if (pathname === "/portal")
-          expect(answer.headers.get("location")).toBe("/portal/sign-in"); // there is no session
+          expect(answer.headers.get("location")).toBe("/portal/sign-in"); // without a session, the portal redirects
         else expect(answer.status, address).toBe(200);
       }
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://verify.svc.test;");

@@ -109,7 +109,7 @@ const createPersonWithRecords = async (): Promise<{ readonly by: SignedPerson; r
   return { by, paths };
 };
 
-/** Forms whose response is an error page or the next step. */
+/** Forms that respond with an error page or with the next step. */
 const forms = [
   ["/details", "/app/details", { phone: "12" }],
   ["/details", "/app/details", { phone: "+1 202 555 0177" }],

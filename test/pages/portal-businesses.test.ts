@@ -246,7 +246,7 @@ describe("an address that belongs to two businesses", () => {
     const answer = await giveCodeOnPages(email, "/portal/team");
     expect(describeRedirect(answer)).toBe("303 /portal/businesses?next=%2Fportal%2Fteam");
     const who = sessionCookie(answer);
-    expect(await getSignedInBusiness(who)).toBe(second.id); // the business that was used last
+    expect(await getSignedInBusiness(who)).toBe(second.id); // selects the business that was used last
     const chooser = await openPage(who, "/portal/businesses?next=%2Fportal%2Fteam");
     const rows = await rowsOf(chooser, "Choose a business");
     expect(rows.map(([name, role, state, , action]) => [name, role, state, action])).toEqual([
@@ -355,7 +355,7 @@ describe("an address that belongs to two businesses", () => {
     expect(await namesOf(member)).toEqual([`First ${round}`]);
     expect(getPageText(await openPage(member, "/portal"))).not.toContain("All businesses");
     expect((await postForm(member, page, { ...form, form: await getFormToken(member, page) })).status).toBe(404);
-    expect(describeRedirect(await giveCodeOnPages(email))).toBe("303 /portal"); // only one business
+    expect(describeRedirect(await giveCodeOnPages(email))).toBe("303 /portal"); // the address now belongs to only one business
   });
 
   test("sees the notice of a suspended business and the link to the other", async () => {
@@ -489,7 +489,7 @@ describe("a membership in another shard", () => {
   });
 
   test("appears in the header from the next page on for an invitation sent while signed in", async () => {
-    const owner = toMember(await enter(first, elsewhere)); // an owner of a business in that shard
+    const owner = toMember(await enter(first, elsewhere)); // signs in as an owner of a business in that shard
     const invited = await signUpBusiness(`kim@several-${round}.example`);
     expect(getPageText(await openPage(invited, "/portal"))).not.toContain("Invitations");
     const membershipId = await invite(owner, `kim@several-${round}.example`);

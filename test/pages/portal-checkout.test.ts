@@ -26,7 +26,7 @@ beforeAll(async () => {
   await sendForm(owner, "/portal/team", "/portal/team", { email: clerkEmail, role: "member" });
   await clearCodes();
   clerk = await acceptInvitation(clerkEmail);
-  // a session's first use on a day writes a row, so this happens before the tests
+  // A session's first use on a day writes a row, so this happens before the tests.
   for (const who of [owner, clerk]) await openPage(who, "/portal");
 });
 beforeEach(async () => {

@@ -39,7 +39,7 @@ beforeAll(async () => {
   await submitForm(owner, "/portal/team", "/portal/team", { email: "clerk@integration-pages.example", role: "member" });
   await clearCodes();
   clerk = await acceptInvitation("clerk@integration-pages.example");
-  // a session's first use on a day writes a row, so this happens before the tests
+  // A session's first use on a day writes a row, so this happens before the tests.
   for (const who of [owner, clerk]) await openPage(who, path);
   await waitUntilSettled();
 });

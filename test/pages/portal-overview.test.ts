@@ -20,7 +20,7 @@ let start: Figures;
 beforeAll(async () => {
   owner = await signIn(world.ownerEmail);
   member = await signIn(world.memberEmail);
-  await issueCertificate(); // until there is a certificate, the setup steps are shown instead
+  await issueCertificate(); // the page shows the setup steps until there is a certificate
 });
 
 interface Figures {

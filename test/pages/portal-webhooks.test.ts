@@ -34,7 +34,7 @@ const gather = async (): Promise<void> => {
   await submitForm(owner, "/portal/team", "/portal/team", { email: `clerk@webhook-pages-${round}.example`, role: "member" });
   await clearCodes();
   clerk = await acceptInvitation(`clerk@webhook-pages-${round}.example`);
-  // a session's first use on a day writes a row, so this happens before the tests
+  // A session's first use on a day writes a row, so this happens before the tests.
   for (const who of [owner, clerk]) await openPage(who, list);
   await waitUntilSettled();
   mockReceivers(() => new Response(null, { status: 200 }));
@@ -296,7 +296,7 @@ describe("an endpoint", () => {
     const path = await make({ url: `https://${host}/in` });
     mockReceivers(() => new Response(null, { status: 500 }));
     await sendEvents(path, 10);
-    expect(getPageText(await openPage(clerk, path))).not.toContain(notice); // the limit allows ten attempts
+    expect(getPageText(await openPage(clerk, path))).not.toContain(notice); // the host's limit allows ten attempts
     await sendEvents(path, 2);
     expect(getPageText(await openPage(clerk, path))).toContain(`${notice} 12 events are waiting.`);
     mockReceivers(() => new Response(null, { status: 200 }));

@@ -314,7 +314,7 @@ describe("one certificate", () => {
     await open("Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605.1", "203.0.113.24");
     await open("Mozilla/5.0 (compatible; LinkPreviewBot/1.0; +https://preview.example/bot)", "192.0.2.90");
     await waitUntilSettled();
-    await getAuditLogStub(firstShard).drainNow(); // records everything that is committed
+    await getAuditLogStub(firstShard).drainNow(); // adds everything committed so far to the log
     const page = words((await openPage(acme, `/portal/certificates/${certId}`)).document);
     const keptUntil = new Date(Date.now());
     keptUntil.setUTCFullYear(keptUntil.getUTCFullYear() + 5);
@@ -401,7 +401,7 @@ describe("deadlines", () => {
     expect(asked).toContain("For these recipients: Bright Homes Inc");
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await rowsOf(acme)).toEqual([]);
-    // this was the last recipient, so the whole certificate is now withdrawn
+    // This was the last recipient, so the whole certificate is now withdrawn.
     expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200);
     expect(await rowsOf(acme)).not.toEqual([]);
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");

@@ -53,7 +53,7 @@ describe("GET /status", () => {
     expect(during).toContain(messages.hasOpen);
     expect(during).toContain("The cause is fixed.");
     expect(during.split(messages.states.operational).length - 1).toBe(4);
-    expect(during.split(`</svg>${messages.states.outage}`).length - 1).toBe(3); // two components and the incident
+    expect(during.split(`</svg>${messages.states.outage}`).length - 1).toBe(3); // counts two components and the incident
     const { body } = await post(`/${id}`, { text: "Everything was delivered.", ended: true });
     expect(body.data.ended_at).not.toBeNull();
     const after = (await service("/status", html)).text;

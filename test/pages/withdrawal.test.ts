@@ -92,7 +92,7 @@ describe("the withdrawal forms", () => {
   test("set cookies in production that no sibling host can set and no script can read", async () => {
     const live = createServiceCall(productionSettings, productionSettings.VERIFY_URL);
     const response = await ask(await issueToNewPerson(), { origin: productionSettings.VERIFY_URL }, live);
-    await waitUntilSettled(); // otherwise this service's relay would send the next test's emails
+    await waitUntilSettled(); // waits, because this service's relay would otherwise send the next test's emails
     expect(
       response.headers
         .getSetCookie()
@@ -244,7 +244,7 @@ describe("after the correct code", () => {
     for (const part of [nothing, other, everything]) expect(wordsOf(shown)).toContain(part);
     expect(shown.text).toMatch(/value="business"[^>]*checked/);
     expect(shown.text).toContain(`href="/c/${second.certId}"`);
-    // reloading the page shows the same text
+    // Reloading the page shows the same text.
     expect((await page(mine.certId, cookiesOf(proved), `withdraw?lang=${language}`)).text).toBe(shown.text);
     expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["active", "active"]);
     const link = `/c/${mine.certId}/withdraw/link`;
@@ -257,7 +257,7 @@ describe("after the correct code", () => {
 
   test("withdraws everything that names the address and says that nothing is left", async () => {
     const [mine, second] = await two();
-    // more certificates than one batch handles
+    // Issues more certificates than one batch handles.
     const more = await Promise.all(Array.from({ length: 22 }, () => issueToNewPerson({ fields: { email: mine.email } })));
     const [code, cookie] = await requestCode(mine);
     const shown = await page(mine.certId, cookiesOf(await answer(mine.certId, code, cookie)));
@@ -271,7 +271,7 @@ describe("after the correct code", () => {
       return new Set(await Promise.all([second, ...more].map(({ certId }) => statusOf(certId))));
     };
     await expect.poll(left, { timeout: 60_000 }).toEqual(new Set(["revoked"]));
-    const since = await issueToNewPerson({ fields: { email: mine.email } }); // a new consent, given after the withdrawal
+    const since = await issueToNewPerson({ fields: { email: mine.email } }); // gives a new consent after the withdrawal
     expect(wordsOf(await page(mine.certId, cookiesOf(all), "withdrawn"))).toContain("One other certificate");
     expect(await statusOf(since.certId)).toBe("active");
   }, 90_000);

@@ -23,7 +23,7 @@ export const naiveRoots = (leaves: readonly Uint8Array[]): ((from: number, to: n
   const rootOf = (from: number, to: number): Uint8Array => {
     if (from === to) return sha256();
     if (to - from === 1) return leaves[from] as Uint8Array;
-    const range = from * (leaves.length + 1) + to; // unique per range
+    const range = from * (leaves.length + 1) + to; // a number that is unique for each range
     const middle = from + largestPowerOfTwoBelow(to - from);
     const root = known.get(range) ?? sha256(new Uint8Array([1]), rootOf(from, middle), rootOf(middle, to));
     known.set(range, root);

@@ -66,7 +66,7 @@ let signInCount = 0;
 export const signInByEmail = async (email: string, realm: Realm = "business"): Promise<{ readonly cookie: string }> => {
   await env.DB.prepare("DELETE FROM email_codes").run();
   signInCount += 1;
-  // uses a new address each time, because the limit is 30 requests per hour per IP address
+  // Uses a new address each time, because the limit is 30 requests per hour per IP address.
   const ipHeader = { "cf-connecting-ip": `2001:db8:face:${signInCount.toString(16)}::1` };
   await call("/v1/auth/request-code", buildJsonRequest({ email, realm }, ipHeader));
   const answer = await submitEmailCode(email, await findEmailCode(email), realm);

@@ -44,7 +44,7 @@ const clearObjects = async (): Promise<void> => {
   await env.KV.get("nothing");
 };
 
-// test files that share a runtime each run this module, so the original method is kept here
+// Test files that share a runtime each run this module, so the original method is kept here.
 const getOriginalByName = Symbol.for("svc.test.rate-limiters");
 
 /** Gives the file its own rate limiters. There are too many of them to clear between two files. */
@@ -77,7 +77,7 @@ for (const [db, demo] of [
 ] as const) {
   await db.batch(env.TEST_SCHEMA.map((statement) => db.prepare(statement)));
   await seedDemo(db, demo, Date.now());
-  // only the first shard, because an email address belongs to one shard
+  // Seeds people only in the first shard, because an email address belongs to one shard.
   if (db === env.DB) await seedPeople(db, await openVaultFromVars(env), demo, Date.now());
 }
 startNewRateLimits();

@@ -251,7 +251,7 @@ describe("text that the API cannot store", () => {
        document.querySelector("[name=first_name]").value = "Pat \\ud83d";
        document.querySelector("#d").append("\\ude00");`,
     );
-    // the API replaces the unpaired surrogate and reports this
+    // The API replaces the unpaired surrogate and reports this.
     expect(visit.calls[0]!.text).toContain(String.raw`"first_name":"Pat \ud83d"`);
     expect(body).toMatchObject({
       disclosure_text: "I agree\ufffd to calls\ufffd.\ufffd",

@@ -86,7 +86,7 @@ describe("subject commitments", () => {
       if (guess === phone) tried += 1;
     }
     expect(tried).toBe(1);
-    // with the phone field's own salt, the guess matches
+    // With the phone field's own salt, the guess matches.
     expect(published.has(sha256Hex(`["${deriveSubjectSalts(fields, root).phone}","phone","${phone}"]`))).toBe(true);
   });
 

@@ -104,7 +104,7 @@ describe("packed receipts", () => {
   test("share their nodes: 64 statements in a row take two hashes each and one path", async () => {
     const [packed, ...others] = packReceipts(await createReceipts(256, range(64, 64)));
     expect(others).toEqual([]);
-    // the path from the 64-leaf subtree to the root of the 256-leaf tree has two hashes
+    // The path from the 64-leaf subtree to the root of the 256-leaf tree has two hashes.
     expect(fromBase64(packed?.batch.nodes ?? "")?.length).toBe(32 * (2 * 64 - 2 + 2));
   });
 

@@ -168,7 +168,7 @@ describe("proofs from tiles", () => {
   const log = new MemoryLog();
   log.append(leaves);
   const once = remembering();
-  // one reader for all proofs, because thousands of proofs read the same few nodes
+  // Uses one reader for all proofs, because thousands of proofs read the same few nodes.
   const nodes = createTileNodeReader(once, 300n, log.read);
 
   test("hash each node once per reader", () => {

@@ -92,7 +92,7 @@ describe("a cosignature", () => {
     const otherNote = await lineBy(witness, await noteOf(6), 1_790_000_000n);
     const bytes = Buffer.from(own.split(" ")[2] as string, "base64");
     const later = Buffer.from(bytes);
-    later[11] = (later[11] as number) ^ 1; // the last byte of its time
+    later[11] = (later[11] as number) ^ 1; // changes the last byte of the cosignature's time
     expect(await faultOf(note, own)).toBe("ok");
     expect(await faultOf(note, otherNote)).toBe("bad_signature");
     expect(await faultOf(note, own.replace(bytes.toString("base64"), later.toString("base64")))).toBe("bad_signature");

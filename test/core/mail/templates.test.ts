@@ -29,7 +29,7 @@ describe("every mail in every language", () => {
     expect(html).toMatch(new RegExp(`^<!doctype html><html lang="${language}">.*</html>$`, "s"));
     expect(html).not.toMatch(/undefined|\[object|<(?:b|script|img)\b/);
     expect(html.split("</head>")[1]).not.toMatch(/<(?:style|link)\b/);
-    for (const body of [text, html]) expect(body).not.toMatch(/\{(?!id\}\/cease-ack)[a-z]+\}/); // an unfilled placeholder
+    for (const body of [text, html]) expect(body).not.toMatch(/\{(?!id\}\/cease-ack)[a-z]+\}/); // finds unfilled placeholders
   });
 
   test.each(cases)("says the same in both bodies of $template in $language", ({ language, mail }) => {
