@@ -194,7 +194,7 @@ const lostOpener = "This window lost its connection to";
 
 const isFirefox = (): boolean => browser.browserType().name() === "firefox";
 
-/** Formats the result in the page, because axe's full result is several megabytes long. */
+/** Opens the address through a link on a page of `origin`, or directly if `origin` is null. */
 const arriveFrom = async (page: Page, origin: string | null, address: URL | string): Promise<void> => {
   if (origin === null) {
     await page.goto(String(address));

@@ -174,7 +174,7 @@ type Vars = Readonly<Record<string, string>>;
 export const startLocalService = async (vars: Vars = {}, data: "accounts" | "month" = "accounts"): Promise<LocalService> => {
   const bundleDir = await ensureBuiltWorker();
   const stateDir = mkdtempSync(join(tmpdir(), "svc-state-"));
-  cpSync(join(bundleDir, data === "month" ? "state" : "accounts"), stateDir, { recursive: true }); // saves migrating and seeding them
+  cpSync(join(bundleDir, data === "month" ? "state" : "accounts"), stateDir, { recursive: true }); // copying them saves migrating and seeding
   const secrets = data === "month" ? generateDevVars() : (JSON.parse(readFileSync(join(bundleDir, "vars.json"), "utf8")) as Vars);
   const [port, demoPort] = await Promise.all([findFreePort(), findFreePort()]);
   const settings = buildLocalSettings({ port, demoPort, stateDir, vars: { ...secrets, ...vars } });
