@@ -1417,10 +1417,7 @@ CREATE INDEX changes_sequence ON changes (sequence, ord) WHERE sequence IS NOT N
 
 CREATE TABLE change_readers (
   reader TEXT PRIMARY KEY,
-  ord INTEGER NOT NULL,
-  id TEXT NOT NULL,
-  lease TEXT,
-  lease_until INTEGER NOT NULL DEFAULT 0
+  ord INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE change_exceptions (
@@ -1505,6 +1502,10 @@ CREATE TABLE ledger_state (
   blocked_until INTEGER NOT NULL DEFAULT 0,
   -- Two signed trees that contradict each other, as JSON. While it is set, the ledger is not used.
   fork TEXT,
+  -- The last change whose statement the ledger has; NULL if it has read none, or if its statements were moved to a later ledger.
+  ord INTEGER,
+  -- The random ID of the last run that stored results. A run stores nothing if another run has done so since it started.
+  last_run TEXT,
   updated_at INTEGER NOT NULL
 ) STRICT;
 

@@ -1,18 +1,16 @@
 // Anchors: statements for a ledger, and the ledger's receipts. The statement of a live issuance is stored in its change, and can later be
 // rebuilt from the certificate. It gets a row in `anchors` only if the ledger did not accept it at the first attempt. Every other statement
 // has a row. Receipts are stored in batches. docs/internals/consistency.md explains how failures are handled.
-import { eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
+import { desc, eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
 import { packReceipts } from "../core/ledger/receipt-batch.ts";
 import { scheduleRetry, type AttemptHistory } from "../core/ledger/retries.ts";
 import { hashStatement } from "../core/ledger/statement.ts";
-import { minuteMs, type Instant } from "../core/time.ts";
-import { claimReader, holdsReader, lastChangeOrd, readerOffset, releaseReader, selectNewestChange } from "./changes.ts";
-import { batch, type Database, type Found, type Statement } from "./database.ts";
-import { allOf, existsIn, jsonList, jsonTable, notExistsIn, query } from "./query.ts";
-import { anchors, changeReaders, changes, receipts } from "./schema.ts";
-
-const leaseMs = minuteMs; // longer than a call to the slowest ledger (30 s) and ten requests for a checkpoint
+import type { Instant } from "../core/time.ts";
+import { batch, onPrimary, type Database, type Found, type Statement } from "./database.ts";
+import { isRunCurrent, isStoredRun, ledgerOffset, type LedgerRunBasis } from "./ledger-state.ts";
+import { allOf, jsonList, jsonTable, notExistsIn, query } from "./query.ts";
+import { anchors, changes, ledgerState, receipts } from "./schema.ts";
 
 const { ord, statement, prepared, attempts, lastError, status, nextAt } = anchors;
 // The values are inlined, because SQLite uses the partial index anchors_failed only if the condition contains no bound values.
@@ -20,52 +18,49 @@ const isPendingAnchor = inArray(status, ["pending", "prepared"]).inlineParams();
 const hasFailed = sql`${attempts} > 0 and ${status} <> 'anchored'`;
 const isUnanchored = ne(status, "anchored");
 
-const readerPrefix = "ledger/";
-
-/** Returns the name of a ledger as a reader of the change log. */
-export const getLedgerReader = (ledgerId: string): string => `${readerPrefix}${ledgerId}`;
-
 /** Matches the row of `receipts` that covers a change. Use it only for changes that have no row in `anchors`. */
 const coversChange = (of: SQL | typeof changes.ord): SQL => sql`${receipts.ord} >= ${of} and ${receipts.firstOrd} <= ${of}`;
 
 /**
- * Claims up to `max` statements for a ledger: first failed statements that are due again, then new ones. `holder` has the ledger's lease
- * until it calls `finishAnchors` or `releaseAnchors`, for at most one minute. Returns null if another worker has the lease or there is
- * nothing to submit. `readUpTo` is the number of the last change that the ledger will have read once these statements are submitted, or
- * null if that number stays the same.
+ * Lists up to `max` statements for a ledger: first failed statements that are due again, then new ones. Returns null if there is nothing to
+ * submit and no change to read. `readUpTo` is the number of the last change that the ledger will have read once these statements are
+ * submitted.
  */
-export const claimAnchors = async (db: Database, ledgerId: string, holder: string, max: number, now: Instant) => {
-  const reader = getLedgerReader(ledgerId);
+export const listDueAnchors = async (db: Database, ledgerId: string, max: number, now: Instant) => {
+  const offset = ledgerOffset(ledgerId);
   const isDue = allOf(eq(anchors.ledgerId, ledgerId), hasFailed, isPendingAnchor, lte(nextAt, now));
-  const isNew = allOf(sql`${ord} > ${readerOffset(reader)}`, eq(anchors.ledgerId, ledgerId), eq(attempts, 0), isPendingAnchor);
+  const isNew = allOf(sql`${ord} > ${offset}`, eq(anchors.ledgerId, ledgerId), eq(attempts, 0), isPendingAnchor);
   const isNewIssuance = allOf(
-    sql`${changes.ord} > ${readerOffset(reader)}`,
+    sql`${changes.ord} > ${offset}`,
     eq(changes.ledgerId, ledgerId),
     isNotNull(changes.statement),
     notExistsIn(anchors, eq(ord, changes.ord)),
     notExists(query.select({ one: sql`1` }).from(receipts).where(coversChange(changes.ord))),
   );
   const stored = { ord, statement, prepared, attempts, lastError };
-  const hasWork = sql`(${lastChangeOrd} > ${readerOffset(reader)} or ${existsIn(anchors, isDue)})`;
-  const [claimed, failed, storedRows, issuances, [newest]] = await batch(db, [
-    claimReader(db, reader, { holder, until: now + leaseMs }, now, hasWork),
-    db.select(stored).from(anchors).where(isDue).orderBy(ord).limit(max),
-    db
+  const primary = onPrimary(db); // to see changes that were just committed
+  const [failed, storedRows, issuances, [newest]] = await primary.batch([
+    primary.select(stored).from(anchors).where(isDue).orderBy(ord).limit(max),
+    primary
       .select(stored)
       .from(anchors)
       .where(isNew)
       .orderBy(ord)
       .limit(max + 1),
-    db
+    primary
       .select({ ord: changes.ord, statement: sql<string>`${changes.statement}`.as("statement") })
       .from(changes)
       .where(isNewIssuance)
       .orderBy(changes.ord)
       .limit(max + 1),
-    selectNewestChange(db),
+    primary
+      .select({ ord: changes.ord, id: changes.id, offset: offset.as("read_up_to") })
+      .from(changes)
+      .orderBy(desc(changes.ord))
+      .limit(1),
   ]);
-  if (claimed.length === 0) return null;
-  const toClaimed = (row: Pick<(typeof storedRows)[number], "ord" | "statement">) => ({
+  if (newest === undefined || (newest.ord <= newest.offset && failed.length === 0)) return null;
+  const toDue = (row: Pick<(typeof storedRows)[number], "ord" | "statement">) => ({
     prepared: null,
     attempts: 0,
     lastError: null,
@@ -78,56 +73,57 @@ export const claimAnchors = async (db: Database, ledgerId: string, holder: strin
   const taken = fresh.slice(0, max - failed.length);
   const statements = [...failed.map((row) => ({ ...row, isStored: true })), ...taken].map(
     ({ isStored, ...row }): LedgerSubmission & AttemptHistory & { readonly ord: number; readonly isStored: boolean } => ({
-      ...toClaimed(row),
+      ...toDue(row),
       isStored,
     }),
   );
-  return { statements, readUpTo: (taken.length < fresh.length ? taken.at(-1)?.ord : newest?.ord) ?? null };
+  return { statements, newest, readUpTo: taken.length < fresh.length ? (taken.at(-1)?.ord ?? newest.offset) : newest.ord };
 };
 
-export type ClaimedAnchor = Found<typeof claimAnchors>["statements"][number];
+export type DueAnchor = Found<typeof listDueAnchors>["statements"][number];
 
 export interface PreparedAnchor {
   readonly ord: number;
   readonly prepared: string;
 }
 
-/** Copies the statements of these changes into `anchors`, except those that already have a row. Does nothing if the lease was lost. */
-const storeStatements = (db: Database, ledgerId: string, holder: string, ords: readonly number[]) =>
+/** Copies the statements of these changes into `anchors` if `onlyIf` is true, except those that already have a row. */
+const storeStatements = (db: Database, ledgerId: string, ords: readonly number[], onlyIf: SQL) =>
   db
     .insert(anchors, "ord", "ledgerId", "kind", "entityId", "event", "statement", "nextAt", "createdAt")
     .select(
       sql`select ${changes.ord}, ${ledgerId}, 'event', ${changes.entityId}, ${changes.type}, ${changes.statement}, ${changes.at}, ${changes.at}
-          from ${changes} where ${allOf(
-            inArray(changes.ord, jsonList(ords)),
-            isNotNull(changes.statement),
-            holdsReader(getLedgerReader(ledgerId), holder),
-          )}`,
+          from ${changes} where ${allOf(inArray(changes.ord, jsonList(ords)), isNotNull(changes.statement), onlyIf)}`,
     )
     .onConflictDoNothing();
 
-/** Saves the requests to the ledger before they are sent, so that a retry sends the same bytes. */
+/**
+ * Saves the requests to the ledger before they are sent, so that a retry sends the same bytes. Returns what is saved, because another run
+ * may have prepared the same statements first. Saves nothing if the run is outdated.
+ */
 export const savePreparedAnchors = async (
   db: Database,
   ledgerId: string,
-  holder: string,
+  basis: LedgerRunBasis,
   submissions: readonly PreparedAnchor[],
-): Promise<void> => {
-  if (submissions.length === 0) return;
+): Promise<ReadonlyMap<number, string | null>> => {
+  if (submissions.length === 0) return new Map();
   const { each, cell } = jsonTable(submissions);
-  await batch(db, [
-    storeStatements(
-      db,
-      ledgerId,
-      holder,
-      submissions.map(({ ord: of }) => of),
-    ),
+  const ords = submissions.map(({ ord: of }) => of);
+  const isCurrent = isRunCurrent(ledgerId, basis);
+  const [, , saved] = await batch(db, [
+    storeStatements(db, ledgerId, ords, isCurrent),
     db
       .update(anchors)
       .set({ prepared: cell("prepared"), status: "prepared" })
       .from(each)
-      .where(allOf(eq(ord, cell("ord")), holdsReader(getLedgerReader(ledgerId), holder), isNull(prepared))),
+      .where(allOf(eq(ord, cell("ord")), isCurrent, isNull(prepared))),
+    db
+      .select({ ord, prepared })
+      .from(anchors)
+      .where(inArray(ord, jsonList(ords))),
   ]);
+  return new Map(saved.map((row) => [row.ord, row.prepared]));
 };
 
 const maxJsonRows = 100; // 100 batches of receipts are about 600 kB of JSON, and D1 allows 2 MB per value
@@ -151,10 +147,9 @@ const receiptColumns = [
 /** Returns the statements that store verified receipts in batches and link the rows in `anchors` to them. */
 const storeReceipts = (
   db: Database,
-  ledgerId: string,
-  holder: string,
-  anchored: readonly { readonly anchor: ClaimedAnchor; readonly outcome: Extract<SubmissionOutcome, { ok: true }> }[],
+  anchored: readonly { readonly anchor: DueAnchor; readonly outcome: Extract<SubmissionOutcome, { ok: true }> }[],
   now: Instant,
+  onlyIf: SQL,
 ): readonly Statement[] => {
   const derived = new Set(anchored.flatMap(({ anchor }) => (anchor.isStored ? [] : [anchor.ord])));
   const numbered = anchored.map(({ anchor, outcome }) => ({ ord: anchor.ord, receipt: outcome.receipt })).sort((a, b) => a.ord - b.ord);
@@ -167,14 +162,13 @@ const storeReceipts = (
     storedOrds: ords.filter((of) => !derived.has(of)),
   }));
   const stored = packed.flatMap(({ ord: receiptOrd, storedOrds }) => storedOrds.map((of) => ({ ord: of, receiptOrd })));
-  const holds = holdsReader(getLedgerReader(ledgerId), holder);
   return [
     ...toChunks(packed, maxJsonRows)
       .map(jsonTable)
       .map(({ each, cell }) =>
         db
           .insert(receipts, ...receiptColumns)
-          .select(sql`select ${sql.join(receiptColumns.map(cell), sql`, `)} from ${each} where ${holds}`),
+          .select(sql`select ${sql.join(receiptColumns.map(cell), sql`, `)} from ${each} where ${onlyIf}`),
       ),
     ...toChunks(stored, maxJsonRows * 10)
       .map(jsonTable)
@@ -183,22 +177,21 @@ const storeReceipts = (
           .update(anchors)
           .set({ status: "anchored", receiptOrd: cell("receiptOrd"), lastError: null })
           .from(each)
-          .where(allOf(eq(ord, cell("ord")), holds, isUnanchored)),
+          .where(allOf(eq(ord, cell("ord")), onlyIf, isUnanchored)),
       ),
   ];
 };
 
 /**
- * Returns the SQL statements that store the results of a submission and then end the lease. Statements that the ledger did not accept are
- * stored in `anchors`, so that they can be retried while the ledger continues with later changes. If another worker has taken the lease,
- * the SQL stores nothing.
+ * Returns the SQL statements that store the results of a submission. Statements that the ledger did not accept are stored in `anchors`, so
+ * that they can be retried while the ledger continues with later changes. Must come after `storeLedgerRun` in the batch, and stores nothing
+ * if that did not store the run.
  */
-export const finishAnchors = (
+export const storeOutcomes = (
   db: Database,
   ledgerId: string,
-  holder: string,
-  readUpTo: number | null,
-  results: readonly { readonly anchor: ClaimedAnchor; readonly outcome: SubmissionOutcome }[],
+  runId: string,
+  results: readonly { readonly anchor: DueAnchor; readonly outcome: SubmissionOutcome }[],
   now: Instant,
   random: () => number,
 ): readonly Statement[] => {
@@ -207,10 +200,10 @@ export const finishAnchors = (
     outcome.ok ? [] : [{ ord: anchor.ord, isStored: anchor.isStored, ...scheduleRetry(anchor, outcome, now, random()) }],
   );
   const unstored = waiting.filter(({ isStored }) => !isStored).map(({ ord: of }) => of);
-  const reader = getLedgerReader(ledgerId);
+  const isStored = isStoredRun(ledgerId, runId);
   return [
-    ...storeReceipts(db, ledgerId, holder, anchored, now),
-    ...(unstored.length === 0 ? [] : [storeStatements(db, ledgerId, holder, unstored)]),
+    ...storeReceipts(db, anchored, now, isStored),
+    ...(unstored.length === 0 ? [] : [storeStatements(db, ledgerId, unstored, isStored)]),
     ...toChunks(waiting, maxJsonRows * 10)
       .map(jsonTable)
       .map(({ each, cell }) =>
@@ -223,14 +216,10 @@ export const finishAnchors = (
             lastError: cell("error"),
           })
           .from(each)
-          .where(allOf(eq(ord, cell("ord")), holdsReader(reader, holder), isUnanchored)),
+          .where(allOf(eq(ord, cell("ord")), isStored, isUnanchored)),
       ),
-    releaseReader(db, reader, holder, readUpTo),
   ];
 };
-
-/** Ends the lease without storing any result. */
-export const releaseAnchors = (db: Database, ledgerId: string, holder: string) => releaseReader(db, getLedgerReader(ledgerId), holder);
 
 /**
  * Makes all rows that wait for a retry due immediately after a ledger outage. Otherwise, the oldest statements would be sent last, because
@@ -254,21 +243,17 @@ export const unparkAnchors = (db: Database, now: Instant) =>
 
 /**
  * Returns the SQL statements that move event statements from earlier ledgers to the current one, including statements that the earlier
- * ledgers have not read yet. The last SQL statement removes the earlier ledgers from the readers of the change log. Checkpoint statements
- * are not moved, because each ledger gets its own.
+ * ledgers have not read yet. The last SQL statement removes the earlier ledgers' positions and makes their runs outdated. Checkpoint
+ * statements are not moved, because each ledger gets its own.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
   const isEarlier = allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);
-  const isEarlierReader = allOf(
-    sql`${changeReaders.reader} glob ${`${readerPrefix}*`}`,
-    notInArray(changeReaders.reader, ledgerIds.map(getLedgerReader)),
-    lte(changeReaders.leaseUntil, now),
-  );
+  const isEarlierLedger = allOf(isNotNull(ledgerState.ord), notInArray(ledgerState.ledgerId, [...ledgerIds]));
   const firstUnread = query
-    .select({ ord: sql`min(${changeReaders.ord})`.as("first_unread") })
-    .from(changeReaders)
-    .where(isEarlierReader);
-  // With `attempts` = 1, `claimAnchors` finds these rows even if the current ledger has already read beyond their changes.
+    .select({ ord: sql`min(${ledgerState.ord})`.as("first_unread") })
+    .from(ledgerState)
+    .where(isEarlierLedger);
+  // With `attempts` = 1, `listDueAnchors` finds these rows even if the current ledger has already read beyond their changes.
   const move = { ledgerId, status: "pending", prepared: null, attempts: 1, nextAt: now } as const;
   const isUnreadIssuance = allOf(
     sql`${changes.ord} > ${firstUnread}`,
@@ -289,6 +274,6 @@ export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: re
             from ${changes} where ${isUnreadIssuance}`,
       )
       .onConflictDoNothing(),
-    db.delete(changeReaders).where(isEarlierReader),
+    db.update(ledgerState).set({ ord: null, lastRun: sql`hex(randomblob(16))` }).where(isEarlierLedger),
   ];
 };

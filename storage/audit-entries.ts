@@ -14,9 +14,9 @@ import type { DomainEventType, EntityType } from "../core/domain-events.ts";
 import type { CertId, ShardId } from "../core/ids.ts";
 import { hourMs, type Instant } from "../core/time.ts";
 import type { ChangeReader } from "./change-reader.ts";
-import { isSetAside, lastChangeOrd, readerOffset } from "./changes.ts";
+import { isInLog, isSetAside, lastChangeOrd, positionInReaders, readerOffset } from "./changes.ts";
 import { batch, onPrimary, type Database, type Found } from "./database.ts";
-import { bulkInsert, excluded } from "./inserts.ts";
+import { bulkInsert, excluded, insertIf } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf, existsIn, jsonList, query } from "./query.ts";
 import { auditBatches, auditEntries, businesses, certificateForms, certificates, changeReaders, changes, shares } from "./schema.ts";
@@ -33,6 +33,20 @@ export const getAuditReader = (auditLog: ShardId): string => `audit/${auditLog}`
 export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`substr(${principalId}, 5, 2)`;
 
 const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditLog})`;
+
+/**
+ * Selects the number of the last change that an audit log has read. Its position is in `audit_batches` if it has recorded an issuance last,
+ * so that recording an issuance writes only one row. Otherwise, it is in `change_readers`.
+ */
+const auditOffset = (auditLog: SQL | Column): SQL<number> =>
+  readerOffset(
+    sql`select max(ord) from (${positionInReaders(auditReaderOf(auditLog))}
+      union all select max(${auditBatches.ord}) from ${auditBatches} where ${auditBatches.auditLog} = ${auditLog})`,
+  );
+
+/** Selects the smallest number of a last change that one of these audit logs has read. */
+export const slowestAuditOffset = (auditLogs: readonly ShardId[]): SQL<number> =>
+  sql`(select min(${auditOffset(sql`j.value`)}) from json_each(${JSON.stringify(auditLogs)}) j)`;
 
 const entryColumns = ["ord", "chain", "id", "auditLog", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
 
@@ -102,10 +116,9 @@ export const createAuditReader = (
 ): ChangeReader<PendingAuditEntry> => ({
   name: getAuditReader(auditLog),
   maxPerPage,
-  selectUnread: (db, max) => {
-    const offset = readerOffset(getAuditReader(auditLog));
-    return selectAuditEntries(db, auditLog, (changeOrd) => sql`${changeOrd} > ${offset}`).limit(max);
-  },
+  offset: auditOffset(sql`${auditLog}`),
+  selectUnread: (db, max) =>
+    selectAuditEntries(db, auditLog, (changeOrd) => sql`${changeOrd} > ${auditOffset(sql`${auditLog}`)}`).limit(max),
   listWorkOf: (db, exceptions) =>
     listAuditEntriesOf(
       db,
@@ -117,13 +130,13 @@ export const createAuditReader = (
   // Stores the time only for issuances. For other entries, the time at which the audit log recorded them is not shown anywhere.
   savePosition: (db, position, entries) =>
     entries.some((entry) => entry.type === issuanceType)
-      ? [db.insert(auditBatches).values({ auditLog, ord: position.ord, recordedAt: clock() }).onConflictDoNothing()]
-      : [],
+      ? insertIf(db, auditBatches, { auditLog, ord: position.ord, recordedAt: clock() }, isInLog(position)).onConflictDoNothing()
+      : null,
   backoff,
 });
 
 const isReadBy = (auditLog: SQL | Column, changeOrd: Column): SQL =>
-  sql`(${changeOrd} <= ${readerOffset(auditReaderOf(auditLog))} and not ${isSetAside(auditReaderOf(auditLog), sql`cast(${changeOrd} as text)`)})`;
+  sql`(${changeOrd} <= ${auditOffset(auditLog)} and not ${isSetAside(auditReaderOf(auditLog), sql`cast(${changeOrd} as text)`)})`;
 
 /** True if the audit log has recorded the entry of the outer query. */
 export const isRecorded: SQL = isReadBy(auditEntries.auditLog, ord);
@@ -144,7 +157,7 @@ export const issuanceRecordedAtField = sql<Instant | null>`(${query
   .orderBy(auditBatches.ord)
   .limit(1)})`;
 
-const offsetInList = readerOffset(auditReaderOf(sql`j.value`));
+const offsetInList = auditOffset(sql`j.value`);
 
 /** True if there are unread entries for the audit log in the current row of the list (`j.value`). */
 const hasUnread = sql`(${existsIn(auditEntries, sql`${ord} > ${offsetInList}`, sql`${auditEntries.auditLog} = j.value`)}
@@ -156,18 +169,12 @@ const hasUnread = sql`(${existsIn(auditEntries, sql`${ord} > ${offsetInList}`, s
  */
 export const listUndrainedLogs = async (db: Database, logs: readonly ShardId[]): Promise<readonly ShardId[]> => {
   const each = sql`json_each(${JSON.stringify(logs)}) j`;
-  const newest = sql`(select ${changes.ord}, ${changes.id} from ${changes} order by ${changes.ord} desc limit 1) c`;
+  const newest = sql`(select max(${changes.ord}) as ord from ${changes}) c`;
   const [, rows] = await batch(db, [
     db
-      .insert(changeReaders, "reader", "ord", "id")
-      .select(
-        sql`select ${auditReaderOf(sql`j.value`)}, c.ord, c.id from ${each}, ${newest}
-            where c.ord > ${readerOffset(auditReaderOf(sql`j.value`))} and not ${hasUnread}`,
-      )
-      .onConflictDoUpdate({
-        target: changeReaders.reader,
-        set: { ord: excluded(changeReaders.ord), id: excluded(changeReaders.id) },
-      }),
+      .insert(changeReaders, "reader", "ord")
+      .select(sql`select ${auditReaderOf(sql`j.value`)}, c.ord from ${each}, ${newest} where c.ord > ${offsetInList} and not ${hasUnread}`)
+      .onConflictDoUpdate({ target: changeReaders.reader, set: { ord: excluded(changeReaders.ord) } }),
     db
       .select({ auditLog: sql<ShardId>`j.value`.as("audit_log") })
       .from(each)
@@ -257,7 +264,7 @@ export const listWaitingEntries = (
   db: Database,
   filter: { readonly auditLog: ShardId; readonly chainTag: string; readonly max: number },
 ): Lookup<readonly PendingEntry[]> => {
-  const offset = readerOffset(getAuditReader(filter.auditLog));
+  const offset = auditOffset(sql`${filter.auditLog}`);
   const waiting = selectAuditEntries(db, filter.auditLog, (changeOrd) =>
     allOf(sql`${changeOrd} > ${offset}`, eq(changeOrd === ord ? chain : changes.chain, filter.chainTag)),
   ).limit(filter.max);

@@ -1,6 +1,7 @@
 // Runs the readers of the change log: the audit logs' readers and the event reader. A run first retries work that was set aside. It then
 // reads the log page by page, processes each page, and stores its position. Runs can overlap, and after a crash the next run reads the same
 // changes again. Readers must therefore recognize work that is already done.
+import type { SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
 import type { Instant } from "../core/time.ts";
@@ -24,6 +25,8 @@ interface ChangeWork extends ChangePosition {
 
 export interface ChangeReader<Work extends ChangeWork> {
   readonly name: string;
+  /** Selects the number of the last change that the reader has read. */
+  readonly offset: SQL<number>;
   readonly maxPerPage: number;
   /** Selects up to `max` rows of work in unread changes, oldest first. One change can have several rows. */
   readonly selectUnread: (db: DrizzleD1Database, max: number) => Statement & PromiseLike<Work[]>;
@@ -38,8 +41,8 @@ export interface ChangeReader<Work extends ChangeWork> {
    * stores no position.
    */
   readonly isPassedWithoutWork?: true;
-  /** Returns additional statements for the batch that stores the position. */
-  readonly savePosition?: (db: Database, position: ChangePosition, work: readonly Work[]) => readonly Statement[];
+  /** Returns the statement that stores the position after this work, or null to store it in `change_readers`. */
+  readonly savePosition?: (db: Database, position: ChangePosition, work: readonly Work[]) => Statement | null;
   /** The delays before failed work is tried again. */
   readonly backoff: Backoff;
 }
@@ -78,7 +81,7 @@ const retryExceptions = async <Work extends ChangeWork>(db: Database, reader: Ch
   const subjects = due.map(({ subject }) => subject);
   const done = subjects.filter((subject) => !failed.has(subject));
   await batch(db, [
-    deleteExceptions(db, reader.name, done, newest?.ord ?? 0),
+    deleteExceptions(db, reader.name, done, { offset: reader.offset, readUpTo: newest?.ord ?? 0 }),
     postponeExceptions(db, reader.name, [...failed], reader.backoff, now),
   ]);
 };
@@ -104,8 +107,7 @@ export const runReader = async <Work extends ChangeWork>(
     const now = clock();
     await batch(db, [
       ...(exceptions.size === 0 ? [] : [setAside(db, reader.name, [...exceptions.values()], now + reader.backoff.firstMs, now)]),
-      ...(reader.savePosition?.(db, position, work) ?? []),
-      advanceReader(db, reader.name, position),
+      reader.savePosition?.(db, position, work) ?? advanceReader(db, reader.name, reader.offset, position),
     ]);
     if (!hasMore) return false;
   }

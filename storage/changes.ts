@@ -1,11 +1,11 @@
 // The change log of a shard: one row for each committed change, in commit order. Readers do the background work that a change requires.
 // Each reader stores its position, and changes that all readers have passed are deleted. docs/internals/change-log.md explains the design.
-import { desc, eq, inArray, lte, or, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, inArray, lte, or, sql, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
-import { bulkInsert, excluded } from "./inserts.ts";
+import { bulkInsert, excluded, insertIf } from "./inserts.ts";
 import { allOf, existsIn, jsonList, jsonTable, query } from "./query.ts";
 import { changeExceptions, changeReaders, changes } from "./schema.ts";
 
@@ -34,91 +34,54 @@ export const lastChangeOrd = sql<number>`(select max(${sql.identifier(changes.or
 /** Selects the number that the next change will get. */
 export const nextChangeOrd = sql<number>`(select coalesce(max(${sql.identifier(changes.ord.name)}), 0) + 1 from ${changes})`;
 
-/** The last change that a reader has read. The ID is included because another change can have the same number after a database restore. */
+/** The last change that a run has read. The ID is included because another change can have the same number after a database restore. */
 export interface ChangePosition {
   readonly ord: number;
   readonly id: string;
 }
 
-const isPresent = (position: typeof changeReaders): SQL =>
-  sql`exists ${query
-    .select({ one: sql`1` })
-    .from(changes)
-    .where(allOf(eq(changes.ord, position.ord), eq(changes.id, position.id)))}`;
-
 /**
- * Selects the number of the last change that a reader has read. If the log does not contain that change, the database was restored to an
- * earlier state. The reader then starts with the oldest change in the log, like a new reader, and must recognize what it has already done.
+ * Builds a condition that is true if the log still contains this change. If it does not, the database was restored to an earlier state
+ * after the run had read the change. The run must then not store its position. The next run starts at the restored position, and must
+ * recognize work that is already done.
  */
-export const readerOffset = (reader: SQL | string): SQL<number> =>
-  sql`coalesce(
-    (select ${changeReaders.ord} from ${changeReaders} where ${changeReaders.reader} = ${reader} and ${isPresent(changeReaders)}),
-    (select min(${changes.ord}) - 1 from ${changes}), 0)`;
+export const isInLog = ({ ord, id }: ChangePosition): SQL => existsIn(changes, eq(changes.ord, ord), eq(changes.id, id));
+
+/** Selects a reader's position in `change_readers`. */
+export const positionInReaders = (reader: SQL | string): SQL =>
+  sql`select ${changeReaders.ord} from ${changeReaders} where ${changeReaders.reader} = ${reader}`;
+
+/** Selects the number of the last change that a reader has read. A reader without a position starts with the oldest change in the log. */
+export const readerOffset = (position: SQL): SQL<number> =>
+  sql`coalesce((${position}), (select min(${changes.ord}) - 1 from ${changes}), 0)`;
 
 /** Selects the newest change. Use it in the transaction that reads the work. Otherwise, the reader could skip a change. */
 export const selectNewestChange = (db: Database | DrizzleD1Database) =>
   db.select({ ord: changes.ord, id: changes.id }).from(changes).orderBy(desc(changes.ord)).limit(1);
 
-/** Stores a reader's position, unless the stored position is later. After a database restore, always stores it. */
-export const advanceReader = (db: Database, reader: string, position: ChangePosition) =>
-  db
-    .insert(changeReaders)
-    .values({ reader, ord: position.ord, id: position.id })
-    .onConflictDoUpdate({
-      target: changeReaders.reader,
-      set: { ord: excluded(changeReaders.ord), id: excluded(changeReaders.id) },
-      setWhere: sql`${excluded(changeReaders.ord)} > ${changeReaders.ord} or not ${isPresent(changeReaders)}`,
-    });
+/** Stores a reader's position if it is later than `offset`, the reader's stored position, and the database was not restored. */
+export const advanceReader = (db: Database, reader: string, offset: SQL<number>, position: ChangePosition) =>
+  insertIf(db, changeReaders, { reader, ord: position.ord }, sql`${position.ord} > ${offset} and ${isInLog(position)}`).onConflictDoUpdate({
+    target: changeReaders.reader,
+    set: { ord: excluded(changeReaders.ord) },
+  });
 
 /**
- * Claims a reader's lease for `holder` if no other worker has it and `hasWork` is true. Returns a row if it has claimed the lease. Readers
- * of ledgers need a lease, because two isolates must not submit the same statements at the same time.
+ * Deletes up to `max` changes that all of these readers have passed, oldest first. Keeps changes that match a condition in `needed`. Also
+ * keeps the last change that the slowest reader has read. If that change were deleted, its number could be reused.
  */
-export const claimReader = (
+export const deletePassedChanges = (
   db: Database,
-  reader: string,
-  lease: { readonly holder: string; readonly until: Instant },
-  now: Instant,
-  hasWork: SQL,
-) =>
-  db
-    .insert(changeReaders, "reader", "ord", "id", "lease", "leaseUntil")
-    .select(sql`select ${reader}, 0, '', ${lease.holder}, ${lease.until} where ${hasWork}`)
-    .onConflictDoUpdate({
-      target: changeReaders.reader,
-      set: { lease: lease.holder, leaseUntil: lease.until },
-      setWhere: lte(changeReaders.leaseUntil, now),
-    })
-    .returning({ reader: changeReaders.reader });
-
-const isHeldBy = (reader: string, holder: string): SQL => allOf(eq(changeReaders.reader, reader), eq(changeReaders.lease, holder));
-
-/** Builds a condition that is true if no other worker has claimed the reader's lease since `holder` did. */
-export const holdsReader = (reader: string, holder: string): SQL => existsIn(changeReaders, isHeldBy(reader, holder));
-
-/** Ends a reader's lease. If `ord` is given, also stores that the reader has read all changes up to `ord`. */
-export const releaseReader = (db: Database, reader: string, holder: string, ord: number | null = null) => {
-  const id = sql`coalesce((select ${changes.id} from ${changes} where ${changes.ord} = ${ord}), '')`;
-  return db
-    .update(changeReaders)
-    .set({ lease: null, leaseUntil: 0, ...(ord !== null && { ord, id }) })
-    .where(isHeldBy(reader, holder));
-};
-
-/**
- * Deletes up to `max` changes that all of these readers have passed, oldest first. Keeps changes that match a condition in `needed`, and
- * the last change that the slowest reader has read. If that last change were deleted, its number could be reused, and a database restore
- * would not be detected.
- */
-export const deletePassedChanges = (db: Database, readers: readonly string[], needed: readonly [SQL, ...SQL[]], max: number) => {
-  // A ledger that is no longer configured stays a reader until its statements are moved to the current ledger.
-  const all = sql`(select value as reader from json_each(${JSON.stringify(readers)})
-    union select ${changeReaders.reader} from ${changeReaders} where ${changeReaders.reader} glob 'ledger/*')`;
-  const slowest = sql`(select min(${readerOffset(sql`j.reader`)}) from ${all} j)`;
+  /** The numbers of the last changes that the readers have read. */
+  offsets: readonly [SQL<number>, ...SQL<number>[]],
+  needed: readonly [SQL, ...SQL[]],
+  max: number,
+) => {
+  const isPassed = offsets.map((offset) => sql`${changes.ord} < ${offset}`) as [SQL, ...SQL[]];
   const passed = query
     .select({ ord: changes.ord })
     .from(changes)
-    .where(sql`${changes.ord} < ${slowest} and not ${or(...needed)}`)
+    .where(and(...isPassed, sql`not ${or(...needed)}`))
     .orderBy(changes.ord)
     .limit(max);
   return db.delete(changes).where(inArray(changes.ord, passed));
@@ -160,8 +123,12 @@ const areExceptions = (reader: string, subjects: readonly string[]): SQL =>
  * Deletes the exceptions of subjects whose changes up to `readUpTo` were processed. Does nothing if another run of the reader has read
  * further, because this run may not have processed later changes of these subjects.
  */
-export const deleteExceptions = (db: Database, reader: string, subjects: readonly string[], readUpTo: number) =>
-  db.delete(changeExceptions).where(allOf(areExceptions(reader, subjects), sql`${readerOffset(reader)} <= ${readUpTo}`));
+export const deleteExceptions = (
+  db: Database,
+  reader: string,
+  subjects: readonly string[],
+  { offset, readUpTo }: { readonly offset: SQL<number>; readonly readUpTo: number },
+) => db.delete(changeExceptions).where(allOf(areExceptions(reader, subjects), sql`${offset} <= ${readUpTo}`));
 
 /** Postpones the next attempt. The delay doubles with each failure. */
 export const postponeExceptions = (db: Database, reader: string, subjects: readonly string[], { firstMs, maxMs }: Backoff, now: Instant) =>

@@ -1,10 +1,12 @@
-// The state of each ledger: the largest tree that has passed every check, and whether requests to the ledger are blocked.
+// The state of each ledger: its position in the change log, the largest tree that has passed every check, and whether requests to the
+// ledger are blocked.
 import { eq, sql, type Column, type SQL } from "drizzle-orm";
 import type { VerifiedTree } from "../core/ledger/adapter.ts";
-import { getBlockedUntil } from "../core/ledger/retries.ts";
 import type { Instant } from "../core/time.ts";
+import { isInLog, readerOffset, type ChangePosition } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { excluded, insertIf } from "./inserts.ts";
+import { existsIn } from "./query.ts";
 import { ledgerState as ledgers } from "./schema.ts";
 
 /** Returns a ledger's state, or defaults if the ledger has not been used. */
@@ -15,48 +17,79 @@ export const getLedgerState = async (db: Database, ledgerId: string) => {
     failures: row?.failures ?? 0,
     blockedUntil: row?.blockedUntil ?? 0,
     forked: row?.fork != null,
+    lastRun: row?.lastRun ?? null,
   };
 };
+
+/** Selects the number of the last change that a ledger has read. */
+export const ledgerOffset = (ledgerId: SQL | string): SQL<number> =>
+  readerOffset(sql`select ${ledgers.ord} from ${ledgers} where ${ledgers.ledgerId} = ${ledgerId}`);
+
+/**
+ * Selects the smallest number of a last change that one of the ledgers has read. A ledger that is no longer configured counts until its
+ * statements are moved to the current ledger.
+ */
+export const slowestLedgerOffset = (ledgerIds: readonly string[]): SQL<number> =>
+  sql`(select min(${ledgerOffset(sql`l.ledger_id`)}) from (select value as ledger_id from json_each(${JSON.stringify(ledgerIds)})
+    union select ${ledgers.ledgerId} from ${ledgers} where ${ledgers.ord} is not null) l)`;
 
 /** Sizes are decimal strings of up to 20 digits. A longer string is a larger number, and strings of equal length are compared as text. */
 const excludedSize = excluded(ledgers.size);
 const isLargerTree = sql`(length(${excludedSize}), ${excludedSize}) > (length(${ledgers.size}), ${ledgers.size})`;
 const valueIfLarger = (column: Column): SQL => sql`case when ${isLargerTree} then ${excluded(column)} else ${column} end`;
 
-/**
- * Resets the failures. Also stores a tree that has passed every check, if it is larger than the stored one. While submitting statements,
- * use `onlyIf` to store the tree only while the run has the lease: a database restore ends the lease, and a tree from before the restore
- * does not match the restored rows. In the batch, this statement must come before the one that ends the lease.
- */
-export const recordSeenTree = (
-  db: Database,
-  ledgerId: string,
-  { size, root, note }: VerifiedTree,
-  now: Instant,
-  onlyIf: SQL = sql`true`,
-) => {
-  return insertIf(db, ledgers, { ledgerId, size, root, note, updatedAt: now }, onlyIf).onConflictDoUpdate({
-    target: ledgers.ledgerId,
-    set: {
-      failures: 0,
-      blockedUntil: 0,
-      updatedAt: now,
-      root: valueIfLarger(ledgers.root),
-      note: valueIfLarger(ledgers.note),
-      size: valueIfLarger(ledgers.size),
-    },
-  });
+/** Resets the failures, and replaces the stored tree if the new one is larger. */
+const afterSuccess = {
+  failures: 0,
+  blockedUntil: 0,
+  root: valueIfLarger(ledgers.root),
+  note: valueIfLarger(ledgers.note),
+  size: valueIfLarger(ledgers.size),
 };
 
-/** Records a failed call. After several failures in a row, blocks requests to the ledger for a while. */
-export const recordLedgerFailure = (db: Database, ledgerId: string, failuresBefore: number, now: Instant, random: number) => {
-  const failures = failuresBefore + 1;
-  const state = { failures, blockedUntil: getBlockedUntil(failures, now, random), updatedAt: now };
-  return db
+/** Resets the failures. Also stores a tree that has passed every check, if it is larger than the stored one. */
+export const recordSeenTree = (db: Database, ledgerId: string, { size, root, note }: VerifiedTree, now: Instant) =>
+  db
     .insert(ledgers)
-    .values({ ledgerId, ...state })
-    .onConflictDoUpdate({ target: ledgers.ledgerId, set: state });
+    .values({ ledgerId, size, root, note, updatedAt: now })
+    .onConflictDoUpdate({ target: ledgers.ledgerId, set: { ...afterSuccess, updatedAt: now } });
+
+/** What a run was based on: the last run that had stored results, and the newest change when it read its statements. */
+export interface LedgerRunBasis {
+  readonly lastRun: string | null;
+  readonly newest: ChangePosition;
+}
+
+/**
+ * Builds a condition that is true if no other run has stored results since this run started, and the database was not restored to an
+ * earlier state.
+ */
+export const isRunCurrent = (ledgerId: string, { lastRun, newest }: LedgerRunBasis): SQL =>
+  sql`((select ${ledgers.lastRun} from ${ledgers} where ${ledgers.ledgerId} = ${ledgerId}) is ${lastRun} and ${isInLog(newest)})`;
+
+interface LedgerRun {
+  readonly id: string;
+  readonly readUpTo: number;
+  /** The newest tree, if the ledger accepted a statement. */
+  readonly seen: VerifiedTree | null;
+  /** Set if the ledger itself failed. */
+  readonly failure: { readonly failures: number; readonly blockedUntil: Instant } | null;
+}
+
+/**
+ * Stores the position of a run, and what it learned about the ledger, unless the run is outdated. Returns a row if it is not. Must be the
+ * first statement in the batch, because the others use `isStoredRun`.
+ */
+export const storeLedgerRun = (db: Database, ledgerId: string, basis: LedgerRunBasis, run: LedgerRun, now: Instant) => {
+  const progress = { ord: run.readUpTo, lastRun: run.id, updatedAt: now, ...run.failure };
+  return insertIf(db, ledgers, { ledgerId, ...run.seen, ...progress }, isRunCurrent(ledgerId, basis))
+    .onConflictDoUpdate({ target: ledgers.ledgerId, set: { ...(run.seen !== null && afterSuccess), ...progress } })
+    .returning({ ledgerId: ledgers.ledgerId });
 };
+
+/** Builds a condition that is true if `storeLedgerRun` has stored this run in the same batch. */
+export const isStoredRun = (ledgerId: string, runId: string): SQL =>
+  existsIn(ledgers, eq(ledgers.ledgerId, ledgerId), eq(ledgers.lastRun, runId));
 
 /**
  * Stores two contradictory signed trees as evidence. From then on, the service does not use the ledger until an operator has reviewed them.

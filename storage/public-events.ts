@@ -7,12 +7,13 @@ import { getEventSequenceName } from "../core/events/event-sequence-name.ts";
 import type { UnsequencedEvent } from "../core/events/event.ts";
 import { minuteMs, secondMs } from "../core/time.ts";
 import type { ChangeReader } from "./change-reader.ts";
-import { isSetAside, readerOffset, type ChangePosition } from "./changes.ts";
+import { isSetAside, positionInReaders, readerOffset, type ChangePosition } from "./changes.ts";
 import { onPrimary, type Database } from "./database.ts";
 import { allOf, query } from "./query.ts";
 import { changeExceptions, changes } from "./schema.ts";
 
 const eventReader = "events";
+const eventOffset = readerOffset(positionInReaders(eventReader));
 
 const { ord, id, type, entityType, entityId, at, sequence, eventAt, eventDataSealed } = changes;
 const isSequenceSetAside = isSetAside(eventReader, sql`${sequence}`);
@@ -22,7 +23,7 @@ export const eventSequenceOf = (businessId: Column, environment: Environment): S
   sql<string>`${businessId} || ${getEventSequenceName("", environment)}`;
 
 /** True if the change in the outer query contains an event that its sequence may not have read yet. */
-export const isUnplacedEvent: SQL = allOf(isNotNull(sequence), or(sql`${ord} > ${readerOffset(eventReader)}`, isSequenceSetAside) as SQL);
+export const isUnplacedEvent: SQL = allOf(isNotNull(sequence), or(sql`${ord} > ${eventOffset}`, isSequenceSetAside) as SQL);
 
 const aboutShare = sql`${entityType} = 'share'`;
 const eventFields = {
@@ -54,11 +55,10 @@ export const listEventsToPlace = (
     .select({ ord: sql`${changeExceptions.ord} - 1`.as("first") })
     .from(changeExceptions)
     .where(allOf(eq(changeExceptions.reader, eventReader), eq(changeExceptions.subject, sequenceName)));
-  const offset = readerOffset(eventReader);
   return onPrimary(db)
     .select(eventFields)
     .from(changes)
-    .where(allOf(eq(sequence, sequenceName), sql`${ord} > coalesce(${known}, min(${firstSetAside}, ${offset}), ${offset})`))
+    .where(allOf(eq(sequence, sequenceName), sql`${ord} > coalesce(${known}, min(${firstSetAside}, ${eventOffset}), ${eventOffset})`))
     .orderBy(ord)
     .limit(max)
     .all();
@@ -73,6 +73,7 @@ export interface SequenceWork extends ChangePosition {
 /** Creates the reader that tells event sequences to read their events. `process` returns the sequences that failed. */
 export const createEventReader = (process: (sequences: readonly string[]) => Promise<ReadonlySet<string>>): ChangeReader<SequenceWork> => ({
   name: eventReader,
+  offset: eventOffset,
   maxPerPage: 500,
   selectUnread: (db, max) =>
     db
@@ -83,7 +84,7 @@ export const createEventReader = (process: (sequences: readonly string[]) => Pro
         isSetAside: isSequenceSetAside.mapWith(Boolean).as("is_set_aside"),
       })
       .from(changes)
-      .where(allOf(isNotNull(sequence), sql`${ord} > ${readerOffset(eventReader)}`))
+      .where(allOf(isNotNull(sequence), sql`${ord} > ${eventOffset}`))
       .orderBy(ord)
       .limit(max),
   listWorkOf: async (_db, exceptions) =>

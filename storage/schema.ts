@@ -438,9 +438,6 @@ export const changes = table(
 export const changeReaders = table("change_readers", {
   reader: text().primaryKey(),
   ord: integer().notNull(),
-  id: text().notNull(),
-  lease: text(),
-  leaseUntil: instant().notNull().default(0),
 });
 
 export const changeExceptions = table(
@@ -620,6 +617,8 @@ export const ledgerState = table("ledger_state", {
   failures: integer().notNull().default(0),
   blockedUntil: instant().notNull().default(0),
   fork: json<{ readonly old: string; readonly new: string }>(),
+  ord: integer(),
+  lastRun: text(),
   updatedAt: instant().notNull(),
 });
 

@@ -6,7 +6,7 @@ import { batch, type Database, type Found } from "./database.ts";
 import { allOf, existsIn, notExistsIn, query } from "./query.ts";
 import { hasUnrecordedEntry, isRecorded } from "./audit-entries.ts";
 import { isUnplacedEvent } from "./public-events.ts";
-import { anchors, auditEntries, changeExceptions, changeReaders, changes, mailOutbox, outbox, policyPages } from "./schema.ts";
+import { anchors, auditEntries, changeExceptions, changes, ledgerState, mailOutbox, outbox, policyPages } from "./schema.ts";
 
 const stuckAfterMs = 10 * minuteMs; // a job attempts this work every minute
 
@@ -26,7 +26,7 @@ const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, con
 export const listStuckWork = async (db: Database, now: Instant) => {
   const before = now - stuckAfterMs;
   const isOpen = sql`${anchors.status} in ('pending', 'prepared')`;
-  const lowestOffset = sql`(select coalesce(min(${changeReaders.ord}), 0) from ${changeReaders} where ${changeReaders.reader} glob 'ledger/*')`;
+  const lowestOffset = sql`(select coalesce(min(${ledgerState.ord}), 0) from ${ledgerState})`;
   const unanchored = sql`(select ${anchors.ord} from ${anchors} where ${anchors.attempts} > 0 and ${anchors.status} <> 'anchored'
     union all select ${anchors.ord} from ${anchors} where ${anchors.ord} > ${lowestOffset})`;
   const open = allOf(inArray(anchors.ord, unanchored), isOpen, lte(anchors.createdAt, before));

@@ -212,9 +212,13 @@ describe("reading the change logs", () => {
   test("appends later changes after the database is restored to an earlier state, and nothing twice", async () => {
     const stub = getAuditLogStub(toAuditLog(18));
     const chain = toChainTag(0xb1);
-    await commitRows(env.DB, 18, chain, 3);
+    await commitRows(env.DB, 18, chain, 1);
     await stub.drainNow();
-    // The last two changes are lost, and other changes get their numbers. The log's position is still after the lost changes.
+    const position = env.DB.prepare("SELECT ord FROM change_readers WHERE reader = ?").bind(getAuditReader(toAuditLog(18)));
+    const restored = await position.first<number>("ord");
+    await commitRows(env.DB, 18, chain, 2);
+    await stub.drainNow();
+    // The last two changes and the later position are lost, and other changes get the numbers of the lost ones.
     const { results } = await env.DB.prepare("SELECT ord FROM audit_entries WHERE audit_log = ? ORDER BY ord")
       .bind(toAuditLog(18))
       .all<{ ord: number }>();
@@ -222,6 +226,7 @@ describe("reading the change logs", () => {
     await env.DB.batch([
       env.DB.prepare("DELETE FROM audit_entries WHERE ord > ?").bind(kept),
       env.DB.prepare("DELETE FROM changes WHERE ord > ?").bind(kept),
+      env.DB.prepare("UPDATE change_readers SET ord = ? WHERE reader = ?").bind(restored, getAuditReader(toAuditLog(18))),
     ]);
     await commitRows(env.DB, 18, chain, 2);
     expect(await stub.drainNow()).toEqual({ appended: 2, hasMore: false });

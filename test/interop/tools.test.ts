@@ -1,6 +1,6 @@
 // Checks a local service's proofs with independent tools: Go's sumdb packages for the live logs, openssl for a timestamp that openssl
 // created, sha256sum for the pack, and Python for every hash. Also runs svc-verify as it is distributed.
-import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
+import { auditEntriesSql, auditPositionSql, statementsSql } from "../support/statements-sql.ts";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -61,9 +61,7 @@ const counted = async (sql: string): Promise<number> => Number((await service.da
 const anchored = async (): Promise<void> => {
   for (let tries = 0; tries < 60; tries += 1) {
     const anchors = await counted(`SELECT COUNT(*) AS n FROM ${statementsSql} WHERE status <> 'anchored'`);
-    const entries = await counted(
-      `SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE ord > coalesce((SELECT ord FROM change_readers WHERE reader = 'audit/00'), 0)`,
-    );
+    const entries = await counted(`SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE ord > ${auditPositionSql("00")}`);
     if (anchors + entries === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 500));
     await service.runtime.scheduled("* * * * *");

@@ -78,6 +78,40 @@ describe("a healthy ledger", () => {
   });
 });
 
+describe("two runs at the same time", () => {
+  /** Starts a run whose submission waits, and a second run that is faster. Then ends the first run with `respond`. */
+  const overtake = async (respond: SendRequest): Promise<void> => {
+    const isSent = Promise.withResolvers<void>();
+    const isOvertaken = Promise.withResolvers<void>();
+    const slow = submitAnchors(
+      createPlatformWith(async (request) => {
+        if (!request.url.endsWith("/add-batch")) return respond(request);
+        isSent.resolve();
+        await isOvertaken.promise;
+        return respond(request);
+      }),
+    );
+    await isSent.promise;
+    await submitAnchors(createPlatformWith(realLedger));
+    isOvertaken.resolve();
+    await slow;
+  };
+
+  test.each<readonly [string, SendRequest]>([
+    ["succeeds", (request) => realLedger(request)],
+    ["fails", async () => Promise.reject(new Error("Network connection lost."))],
+  ])("store the results of the faster one, even if the slower one %s later", async (_, respond) => {
+    await issueWaiting(2);
+    await overtake(respond);
+    expect((await anchors()).map(({ status, attempts, tx_ref }) => [status, attempts, tx_ref])).toEqual([
+      ["anchored", 0, `${ledger.origin}#0`],
+      ["anchored", 0, `${ledger.origin}#1`],
+    ]);
+    expect(await env.DB.prepare("SELECT count(*) AS n FROM receipts").first("n")).toBe(1);
+    expect(await env.DB.prepare("SELECT failures FROM ledger_state").first("failures")).toBe(0);
+  });
+});
+
 describe("a failing or dishonest ledger", () => {
   const garbage =
     (status: number, body: string): SendRequest =>
@@ -238,10 +272,7 @@ describe("a failing or dishonest ledger", () => {
     const [before] = await issueWaiting(1);
     const restoring: SendRequest = async (request) => {
       if (request.url.endsWith("/add-batch"))
-        await env.DB.batch([
-          env.DB.prepare("UPDATE changes SET ledger_id = NULL, statement = NULL"),
-          env.DB.prepare("DELETE FROM change_readers"),
-        ]);
+        await env.DB.prepare("UPDATE changes SET id = 'restored', ledger_id = NULL, statement = NULL").run();
       return realLedger(request);
     };
     await submitAnchors(createPlatformWith(restoring));

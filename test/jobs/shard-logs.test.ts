@@ -31,7 +31,7 @@ test.each([
   expect(id.slice(3, 5)).toBe(shard);
   await platform.auditLogStub(shard as ShardId).drainNow();
   await submitAnchors(platform);
-  await waitUntilSettled(); // the issuance's background work may hold the ledger's lease and submit the statements itself
+  await waitUntilSettled(); // the background work of the issuance may submit the same statement
   await checkpointAuditLogs(platform, Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs);
 
   const { anchor } = (await getWithKey(`/v1/certs/${id}/verify`)).body.data;

@@ -1,4 +1,4 @@
-// SQL that provides all statements as one table and all audit entries as another, for the tests' queries.
+// SQL that provides all statements as one table, all audit entries as another, and the position of an audit log, for the tests' queries.
 
 const coveringBatch = "(SELECT r.ord FROM receipts r WHERE r.ord >= c.change_ord AND r.first_ord <= c.change_ord ORDER BY r.ord LIMIT 1)";
 
@@ -18,3 +18,8 @@ export const auditEntriesSql = `(
   UNION ALL
   SELECT change_ord, 'certificate.issued', id, issued_at FROM certificates WHERE audit_salt IS NOT NULL
 )`;
+
+/** Selects the number of the last change that an audit log has read. */
+export const auditPositionSql = (auditLog: string): string =>
+  `(SELECT coalesce(max(ord), 0) FROM (SELECT ord FROM change_readers WHERE reader = 'audit/${auditLog}'
+    UNION ALL SELECT ord FROM audit_batches WHERE audit_log = '${auditLog}'))`;

@@ -1,26 +1,16 @@
 // Submits anchor statements to the ledgers. Runs when a queue message arrives and every minute, but never within a request. Concurrent runs
 // are safe. The database contains all due work, so a lost queue message only delays the work.
 import type { LedgerAdapter, SubmissionOutcome } from "../../core/ledger/adapter.ts";
-import { shouldPark } from "../../core/ledger/retries.ts";
+import { getBlockedUntil, shouldPark } from "../../core/ledger/retries.ts";
 import { secondMs } from "../../core/time.ts";
 import { batch, type Database } from "../../storage/database.ts";
-import {
-  claimAnchors,
-  getLedgerReader,
-  savePreparedAnchors,
-  finishAnchors,
-  releaseAnchors,
-  wakePendingAnchors,
-  type ClaimedAnchor,
-  type PreparedAnchor,
-} from "../../storage/anchors.ts";
-import { holdsReader } from "../../storage/changes.ts";
-import { recordLedgerFailure, getLedgerState, recordLedgerFork, recordSeenTree } from "../../storage/ledger-state.ts";
+import { listDueAnchors, savePreparedAnchors, storeOutcomes, wakePendingAnchors, type DueAnchor } from "../../storage/anchors.ts";
+import { getLedgerState, recordLedgerFork, storeLedgerRun, type LedgerRunBasis } from "../../storage/ledger-state.ts";
 import type { Platform } from "../platform/platform.ts";
 import { runIsolated } from "../log.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const submitTimeoutMs = 40 * secondMs; // must be shorter than a lease
+const submitTimeoutMs = 40 * secondMs; // enough for a call to the slowest ledger (30 s) and ten requests for a checkpoint
 
 /** Returns true if the ledger itself failed, and not just one statement. */
 const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
@@ -29,21 +19,20 @@ const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
 const listCodes = (settled: readonly { readonly outcome: SubmissionOutcome }[]): string =>
   [...new Set(settled.map(({ outcome }) => ("code" in outcome ? outcome.code : "")))].join(", ");
 
+/** Prepares the statements. Returns null if the run is outdated. */
 const prepareStatements = async (
   db: Database,
-  lease: string,
+  basis: LedgerRunBasis,
   adapter: LedgerAdapter,
-  claimed: readonly ClaimedAnchor[],
-): Promise<ClaimedAnchor[]> => {
-  const fresh: PreparedAnchor[] = [];
-  const prepared: ClaimedAnchor[] = [];
-  for (const anchor of claimed) {
-    const text = anchor.prepared ?? (await adapter.prepare(anchor));
-    if (anchor.prepared === null && text !== anchor.statement) fresh.push({ ord: anchor.ord, prepared: text });
-    prepared.push({ ...anchor, prepared: text });
-  }
-  await savePreparedAnchors(db, adapter.id, lease, fresh);
-  return prepared;
+  due: readonly DueAnchor[],
+): Promise<readonly DueAnchor[] | null> => {
+  const prepared = await Promise.all(
+    due.map(async (anchor) => ({ ...anchor, prepared: anchor.prepared ?? (await adapter.prepare(anchor)) })),
+  );
+  const fresh = prepared.filter((anchor, at) => due[at]?.prepared === null && anchor.prepared !== anchor.statement);
+  const saved = await savePreparedAnchors(db, adapter.id, basis, fresh);
+  if (fresh.some(({ ord }) => saved.get(ord) == null)) return null;
+  return prepared.map((anchor) => ({ ...anchor, prepared: saved.get(anchor.ord) ?? anchor.prepared }));
 };
 
 /** Submits one batch to one ledger. Returns false if nothing more can be submitted now. */
@@ -52,44 +41,45 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   const state = await getLedgerState(db, adapter.id);
   if (state.forked || state.blockedUntil > now) return false;
   const probing = state.failures > 0; // after a failure, submit only one row, to test whether the ledger works again
-  const lease = crypto.randomUUID();
-  const work = await claimAnchors(db, adapter.id, lease, probing ? 1 : adapter.maxPerBatch, now);
+  const work = await listDueAnchors(db, adapter.id, probing ? 1 : adapter.maxPerBatch, now);
   if (work === null) return false;
-  const { statements: claimed, readUpTo } = work;
-  if (claimed.length === 0) {
-    // Nothing was claimed, so only move the reader past these changes.
-    await batch(db, finishAnchors(db, adapter.id, lease, readUpTo, [], now, Math.random));
+  const { statements: due, newest, readUpTo } = work;
+  const basis = { lastRun: state.lastRun, newest };
+  const run = { id: crypto.randomUUID(), readUpTo, seen: null, failure: null };
+  if (due.length === 0) {
+    await storeLedgerRun(db, adapter.id, basis, run, now).run(); // only moves the ledger's position past these changes
     return false;
   }
+  const prepared = await prepareStatements(db, basis, adapter, due);
+  if (prepared === null) return false;
 
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), submitTimeoutMs);
   let outcomes: readonly SubmissionOutcome[];
   try {
-    outcomes = await adapter.submit(await prepareStatements(db, lease, adapter, claimed), state.seen, controller.signal);
-  } catch (error) {
-    await releaseAnchors(db, adapter.id, lease).run();
-    throw error;
+    outcomes = await adapter.submit(prepared, state.seen, controller.signal);
   } finally {
     clearTimeout(timer);
   }
 
   const settledAt = platform.clock();
-  const settled = claimed.map((anchor, at) => ({ anchor, outcome: outcomes[at] as SubmissionOutcome }));
+  const settled = due.map((anchor, at) => ({ anchor, outcome: outcomes[at] as SubmissionOutcome }));
   const fork = outcomes.find((outcome) => !outcome.ok && outcome.kind === "fork");
   const success = outcomes.find((outcome) => outcome.ok);
+  const seen = success?.ok ? success.seen : null;
   const failed = outcomes.every(isTransportFailure);
-  await batch(db, [
-    ...(success?.ok ? [recordSeenTree(db, adapter.id, success.seen, settledAt, holdsReader(getLedgerReader(adapter.id), lease))] : []),
-    ...finishAnchors(db, adapter.id, lease, readUpTo, settled, settledAt, Math.random),
-    ...(success?.ok && probing ? [wakePendingAnchors(db, adapter.id, settledAt)] : []),
-    ...(failed ? [recordLedgerFailure(db, adapter.id, state.failures, settledAt, Math.random())] : []),
+  const failures = state.failures + 1;
+  const failure = failed ? { failures, blockedUntil: getBlockedUntil(failures, settledAt, Math.random()) } : null;
+  const [stored] = await batch(db, [
+    storeLedgerRun(db, adapter.id, basis, { ...run, seen, failure }, settledAt),
+    ...storeOutcomes(db, adapter.id, run.id, settled, settledAt, Math.random),
+    ...(seen !== null && probing ? [wakePendingAnchors(db, adapter.id, settledAt)] : []),
     ...(fork !== undefined && !fork.ok && fork.kind === "fork" ? [recordLedgerFork(db, adapter.id, fork.evidence, settledAt)] : []),
   ]);
   if (fork !== undefined) platform.log.error({ at: "ledger", error: `fork ${adapter.id}` });
   const parked = settled.filter(({ anchor, outcome }) => shouldPark(anchor, outcome));
   if (parked.length > 0) platform.log.error({ at: "ledger", error: `parked ${parked.length} ${adapter.id}: ${listCodes(parked)}` });
-  return !failed && fork === undefined;
+  return !failed && fork === undefined && stored.length > 0; // if another run was faster, it also submits the rest
 };
 
 /** Submits due anchors from every shard to the shard's ledgers, oldest first, until all are submitted or the budget is used up. */

@@ -1,7 +1,7 @@
 // Every minute, deletes the changes that all readers of the change log have processed.
-import { getLedgerReader } from "../../storage/anchors.ts";
-import { getAuditReader, hasUnrecordedEntry } from "../../storage/audit-entries.ts";
+import { hasUnrecordedEntry, slowestAuditOffset } from "../../storage/audit-entries.ts";
 import { deletePassedChanges } from "../../storage/changes.ts";
+import { slowestLedgerOffset } from "../../storage/ledger-state.ts";
 import { isUnplacedEvent } from "../../storage/public-events.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
@@ -9,12 +9,12 @@ import { forEachShard } from "./for-each-shard.ts";
 const changesPerStatement = 5_000; // one such statement takes half a second
 
 export const deletePassed = (platform: Platform): Promise<void> => {
-  const auditReaders = platform.shards.all().map(([shard]) => getAuditReader(shard));
+  const auditOffset = slowestAuditOffset(platform.shards.all().map(([shard]) => shard));
   const { ledgersOf } = platform;
   return forEachShard(platform, "changes", async (db, shard) => {
-    const readers = [...auditReaders, ...ledgersOf(shard).map(({ id }) => getLedgerReader(id))];
+    const offsets = [auditOffset, slowestLedgerOffset(ledgersOf(shard).map(({ id }) => id))] as const;
     while (await platform.hasBudget()) {
-      const { meta } = await deletePassedChanges(db, readers, [isUnplacedEvent, hasUnrecordedEntry], changesPerStatement).run();
+      const { meta } = await deletePassedChanges(db, offsets, [isUnplacedEvent, hasUnrecordedEntry], changesPerStatement).run();
       if (meta.changes < changesPerStatement) return;
     }
   });
