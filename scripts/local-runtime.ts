@@ -24,7 +24,7 @@ type Miniflare = InstanceType<typeof Miniflare>;
 const bundleDir = "dist/worker";
 
 /** The file next to the bundle that contains the result of `loadWorkerConfiguration`. */
-const configurationName = "configuration.json";
+export const configurationName = "configuration.json";
 
 /**
  * Bundles the Worker as a deployment does, or bundles the module `entry` with the same settings. Also writes esbuild's list of inputs and
@@ -48,6 +48,8 @@ export interface RuntimeOptions {
   readonly extraShards?: readonly string[];
   /** Seeds a migrated database before the service listens. */
   readonly seed?: (db: D1Like, shard: string) => Promise<void>;
+  /** The migrations of an earlier version, if not all of d1-migrations. */
+  readonly migrations?: readonly string[];
   /** The source of a module to run instead of the bundled Worker. */
   readonly script?: string;
   /** Output folder of `bundleWorker`, if not the default. */
@@ -58,6 +60,13 @@ export interface RuntimeOptions {
   readonly sidecarScript?: string;
   /** Origin of the demo website, which then receives the requests to the receivers of the demo data. */
   readonly demoOrigin?: string;
+  /**
+   * Output folder of `bundleWorker` for another version of the service. It uses the same stores, and the Durable Objects of the first
+   * version. `serve` chooses which of the two gets the requests.
+   */
+  readonly otherVersionDir?: string;
+  /** Receives the requests that the service sends to other machines. */
+  readonly outboundService?: (request: Request) => Promise<Response>;
   /** If false, prints only warnings and errors, so that benchmarks do not measure the terminal. */
   readonly printsLog?: boolean;
   /** If false, does not print warnings and errors either. A simulated fault causes hundreds of them. */
@@ -70,8 +79,13 @@ export interface Runtime {
   readonly url: string;
   readonly database: (shard?: string) => Promise<D1Like>;
   readonly scheduled: (cron: string, at?: Date) => Promise<void>;
+  /** Chooses which versions get the requests, in turn. Only with `otherVersionDir`. The default is `["svc"]`. */
+  readonly serve: (versions: readonly ServedVersion[]) => Promise<void>;
   readonly dispose: () => Promise<void>;
 }
+
+/** The version in `bundleDir` or the one in `otherVersionDir`. */
+export type ServedVersion = "svc" | "other";
 
 /** The part of the D1 interface that scripts and tests use. */
 export interface D1Like {
@@ -129,8 +143,11 @@ const getBindingName = (shard: string): string => (shard === "00" ? "DB" : `DB_$
 /** Thrown if the state folder was written with a migration that no longer exists. */
 class OutdatedStateError extends Error {}
 
-/** Applies missing migrations and records them in wrangler's table. Throws OutdatedStateError if a recorded migration has no file. */
-const applyMigrations = async (db: D1Like): Promise<void> => {
+/**
+ * Applies missing migrations and records them in wrangler's table. Throws OutdatedStateError if a recorded migration has no file. `files`
+ * limits the migrations to those of an earlier version.
+ */
+const applyMigrations = async (db: D1Like, files: readonly string[] = readdirSync("d1-migrations").sort()): Promise<void> => {
   await db
     .prepare(
       "CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)",
@@ -138,7 +155,6 @@ const applyMigrations = async (db: D1Like): Promise<void> => {
     .run();
   const { results } = await db.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();
   const applied = new Set(results.map(({ name }) => name));
-  const files = readdirSync("d1-migrations").sort();
   const unknown = [...applied].filter((name) => !files.includes(name));
   if (unknown.length > 0) throw new OutdatedStateError(`The database was created with unknown migrations: ${unknown.join(", ")}.`);
   for (const name of files) {
@@ -226,7 +242,9 @@ export const listStoreIds = (
 };
 
 /** Migrates and seeds the databases in a state folder, then stops the runtime. Throws OutdatedStateError as `applyMigrations` does. */
-export const prepareDatabases = async (options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "printsLog">): Promise<void> => {
+export const prepareDatabases = async (
+  options: Pick<RuntimeOptions, "stateDir" | "extraShards" | "seed" | "migrations" | "printsLog">,
+): Promise<void> => {
   mkdirSync(options.stateDir, { recursive: true });
   const worker = loadWorkerConfiguration();
   const shards = listShards(worker, options);
@@ -241,7 +259,7 @@ export const prepareDatabases = async (options: Pick<RuntimeOptions, "stateDir" 
   try {
     for (const shard of shards) {
       const db = createSeedDatabase(seedRuntime, getBindingName(shard));
-      await applyMigrations(db);
+      await applyMigrations(db, options.migrations);
       await options.seed?.(db, shard);
     }
   } finally {
@@ -278,10 +296,51 @@ export const startRuntime = async (options: RuntimeOptions): Promise<Runtime> =>
   return startPreparedRuntime(options);
 };
 
+/** A Worker in front of two versions of the service. It sends the requests to the versions that `Runtime.serve` chose. */
+const versionRouterScript = `let serving = ["svc"];
+let requests = 0;
+export default {
+  async fetch(request, env) {
+    if (new URL(request.url).pathname !== "/serve-versions") return env[serving[requests++ % serving.length]].fetch(request);
+    serving = await request.json();
+    return new Response();
+  },
+}`;
+
 /** Starts the service with databases that `prepareDatabases` has prepared. */
-export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed">): Promise<Runtime> => {
+export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed" | "migrations">): Promise<Runtime> => {
   const worker = readBundledConfiguration(options.bundleDir ?? bundleDir);
   const databases = listDatabases(worker, listShards(worker, options));
+  const { otherVersionDir } = options;
+  const borrowedObjects = (configuration: Record<string, unknown>): object =>
+    Object.fromEntries(
+      Object.entries(configuration.durableObjects as Record<string, object>).map(([binding, object]) => [
+        binding,
+        { ...object, scriptName: "svc" },
+      ]),
+    );
+  const buildVersion = (configuration: Record<string, unknown>, contents: string) => ({
+    ...configuration,
+    ...(options.assetsDir !== undefined && { assets: { ...(configuration.assets as object), directory: options.assetsDir } }),
+    // The local service does not need these, and each would add one or two isolates.
+    cacheAPI: false,
+    ratelimits: {},
+    d1Databases: databases,
+    bindings: { ...(configuration.bindings as object), ...options.vars },
+    ...(options.outboundService !== undefined && { outboundService: options.outboundService }),
+    modules: [{ type: "ESModule", path: "index.js", contents }],
+  });
+  const readBundle = (folder: string): string => readFileSync(join(folder, "index.js"), "utf8");
+  const buildOtherVersion = (folder: string) => {
+    const configuration = readBundledConfiguration(folder);
+    // A queue has one consumer.
+    return {
+      ...buildVersion(configuration, readBundle(folder)),
+      durableObjects: borrowedObjects(configuration),
+      queueConsumers: {},
+      name: "other",
+    };
+  };
   const running = new Miniflare(
     convertV4MiniflareOptions({
       ...buildSharedOptions(options),
@@ -289,25 +348,23 @@ export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed">
       unsafeTriggerHandlers: true,
       ...(options.inspectorPort !== undefined && { inspectorPort: options.inspectorPort }),
       workers: [
+        ...(otherVersionDir === undefined
+          ? []
+          : [
+              {
+                name: "router",
+                modules: true,
+                script: versionRouterScript,
+                compatibilityDate: worker.compatibilityDate,
+                serviceBindings: { svc: "svc", other: "other" },
+              },
+            ]),
         {
-          ...worker,
-          ...(options.assetsDir !== undefined && { assets: { ...(worker.assets as object), directory: options.assetsDir } }),
+          ...buildVersion(worker, options.script ?? readBundle(options.bundleDir ?? bundleDir)),
           // A module that replaces the Worker has no Durable Objects or queues.
           ...(options.script !== undefined && { durableObjects: {}, queueProducers: {}, queueConsumers: {} }),
-          // The local service does not need these, and each would add one or two isolates.
-          cacheAPI: false,
-          ratelimits: {},
           name: "svc",
           ...(options.demoOrigin !== undefined && { outboundService: "outbound" }),
-          d1Databases: databases,
-          bindings: { ...(worker.bindings as object), ...options.vars },
-          modules: [
-            {
-              type: "ESModule",
-              path: "index.js",
-              contents: options.script ?? readFileSync(join(options.bundleDir ?? bundleDir, "index.js"), "utf8"),
-            },
-          ],
         },
         ...(options.demoOrigin === undefined
           ? []
@@ -329,27 +386,27 @@ export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed">
                 script: options.sidecarScript,
                 compatibilityDate: worker.compatibilityDate,
                 d1Databases: databases,
-                durableObjects: Object.fromEntries(
-                  Object.entries(worker.durableObjects as Record<string, object>).map(([binding, object]) => [
-                    binding,
-                    { ...object, scriptName: "svc" },
-                  ]),
-                ),
+                durableObjects: borrowedObjects(worker),
                 routes: ["beside.test/*"],
               },
             ]),
+        ...(otherVersionDir === undefined ? [] : [buildOtherVersion(otherVersionDir)]),
       ],
     } as never),
   );
   const url = await running.ready;
   return {
     url: url.origin,
-    database: async (shard = "00") => (await running.getD1Database(getBindingName(shard))) as unknown as D1Like,
+    database: async (shard = "00") => (await running.getD1Database(getBindingName(shard), "svc")) as unknown as D1Like,
     scheduled: async (cron, at = new Date()) => {
       const handler = (await running.getWorker("svc")) as unknown as {
         scheduled: (event: { cron: string; scheduledTime: Date }) => Promise<unknown>;
       };
       await handler.scheduled({ cron, scheduledTime: at });
+    },
+    serve: async (versions) => {
+      const response = await fetch(`${url.origin}/serve-versions`, { method: "POST", body: JSON.stringify(versions) });
+      if (!response.ok) throw new Error("serve() needs otherVersionDir");
     },
     dispose: () => running.dispose(),
   };

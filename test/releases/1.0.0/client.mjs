@@ -6,7 +6,8 @@ var OPERATIONS = {
   searchCertificates: { id: "searchCertificates", method: "POST", path: "/v1/certs/search", tags: ["certificates"], body: { contentType: "application/json" }, security: [[{ scheme: "apiKey", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
   readCertificate: { id: "readCertificate", method: "GET", path: "/v1/certs/{cert_id}", tags: ["certificates"], params: [{ name: "cert_id", in: "path" }], security: [[{ scheme: "apiKey", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
   exportEvidencePack: { id: "exportEvidencePack", method: "GET", path: "/v1/certs/{cert_id}/evidence-pack", tags: ["certificates"], params: [{ name: "cert_id", in: "path" }, { name: "format", in: "query" }, { name: "redact", in: "query" }, { name: "disclose", in: "query" }], security: [[{ scheme: "apiKey", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
-  authorizeShare: { id: "authorizeShare", method: "GET", path: "/v1/authorize", tags: ["sharing"], params: [{ name: "client_id", in: "query" }, { name: "origin", in: "query" }, { name: "scope", in: "query" }, { name: "purpose", in: "query" }, { name: "code_challenge", in: "query" }, { name: "code_challenge_method", in: "query" }, { name: "state", in: "query" }, { name: "duration_days", in: "query" }, { name: "disclosure_text", in: "query" }, { name: "locale", in: "query" }, { name: "return_url", in: "query" }, { name: "display", in: "query" }], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
+  authorizeShare: { id: "authorizeShare", method: "GET", path: "/v1/authorize", tags: ["sharing"], params: [{ name: "client_id", in: "query" }, { name: "origin", in: "query" }, { name: "scope", in: "query" }, { name: "purpose", in: "query" }, { name: "code_challenge", in: "query" }, { name: "code_challenge_method", in: "query" }, { name: "state", in: "query" }, { name: "duration_days", in: "query" }, { name: "disclosure_text", in: "query" }, { name: "locale", in: "query" }, { name: "return_url", in: "query" }, { name: "request_signature", in: "query" }, { name: "display", in: "query" }], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
+  signShareRequest: { id: "signShareRequest", method: "POST", path: "/v1/share/requests", tags: ["sharing"], body: { contentType: "application/json" }, security: [[{ scheme: "apiKey", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
   grantSandboxShare: { id: "grantSandboxShare", method: "POST", path: "/v1/share/sandbox-consent", tags: ["sharing"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] },
   redeemShare: { id: "redeemShare", method: "POST", path: "/v1/share/redeem", tags: ["sharing"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] },
   revokeShare: { id: "revokeShare", method: "POST", path: "/v1/shares/{share_id}/revoke", tags: ["sharing"], params: [{ name: "share_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] },
@@ -759,11 +760,11 @@ function createClient(operations2, config) {
 }
 var client = createClient(OPERATIONS, { serverUrl: "https://api.example.com", errorMode: "result", clientHeader: "redocly-client-generator" });
 var { configure, use } = client;
-var { captureConsent, verifyCertificate, listCertificates, searchCertificates, readCertificate, exportEvidencePack, authorizeShare, grantSandboxShare, redeemShare, revokeShare, acknowledgeShare, listShares, readShare, readCurrentValues, listEvents, readSandboxClock, moveSandboxClock, triggerSandboxEvent, resetSandbox, requestWithdrawalCode, confirmWithdrawal, withdrawByLink, withdrawalReceipt, recordWithdrawal, acknowledgeWithdrawal, matchSubject, checkContact, health, issuerKeys, trust, openApiDocument } = client;
+var { captureConsent, verifyCertificate, listCertificates, searchCertificates, readCertificate, exportEvidencePack, authorizeShare, signShareRequest, grantSandboxShare, redeemShare, revokeShare, acknowledgeShare, listShares, readShare, readCurrentValues, listEvents, readSandboxClock, moveSandboxClock, triggerSandboxEvent, resetSandbox, requestWithdrawalCode, confirmWithdrawal, withdrawByLink, withdrawalReceipt, recordWithdrawal, acknowledgeWithdrawal, matchSubject, checkContact, health, issuerKeys, trust, openApiDocument } = client;
 
 // kit/client.ts
 var unreachableFailure = { code: "unreachable", message: "The service did not answer." };
-var unexpectedResponseFailure = { code: "unexpected_answer", message: "The answer was not the service's." };
+var unexpectedResponseFailure = { code: "unexpected_answer", message: "The response did not come from the service." };
 var isObject = (value) => typeof value === "object" && value !== null;
 var createBadGatewayResponse = () => new Response(null, { status: 502 });
 var fileOperations = /* @__PURE__ */ new Set(["exportEvidencePack"]);
@@ -776,8 +777,8 @@ var unwrapEnvelope = async (response, { operation }) => {
   try {
     const body = JSON.parse(text);
     const isEnvelope = isObject(body) && "request_id" in body && "ok" in body;
-    const bare = isEnvelope ? body.ok === true ? body.data : body.error : body;
-    return new Response(JSON.stringify(bare), { status, statusText, headers });
+    const content = isEnvelope ? body.ok === true ? body.data : body.error : body;
+    return new Response(JSON.stringify(content), { status, statusText, headers });
   } catch {
     return response.ok ? createBadGatewayResponse() : new Response(null, { status, statusText });
   }
@@ -792,15 +793,22 @@ var isStillInProgress = async ({ attempt, response }) => {
 var toFailure = (error) => isObject(error) && typeof error.code === "string" && typeof error.message === "string" ? { code: error.code, message: error.message } : unexpectedResponseFailure;
 var withErrorsAsValues = (call) => async (args, init) => {
   try {
-    const answer = await call(args, init);
-    return answer.response.ok ? answer : { ...answer, error: toFailure(answer.error) };
+    const result = await call(args, init);
+    return result.response.ok ? result : { ...result, error: toFailure(result.error) };
   } catch (error) {
-    const isLate = error instanceof TimeoutError || error instanceof DOMException && error.name === "TimeoutError";
-    if (!isLate && !(error instanceof TypeError)) throw error;
+    const isTimeout = error instanceof TimeoutError || error instanceof DOMException && error.name === "TimeoutError";
+    if (!isTimeout && !(error instanceof TypeError)) throw error;
     return { data: void 0, error: unreachableFailure, response: Response.error() };
   }
 };
-var createSvc = ({ baseUrl, apiKey, retries = 2, patienceSeconds = 30, timeoutMs = 15e3, fetch: send2 }) => {
+var createSvc = ({
+  baseUrl,
+  apiKey,
+  retries = 2,
+  patienceSeconds = 30,
+  timeoutMs = 15e3,
+  fetch: customFetch
+}) => {
   const client2 = createClient(OPERATIONS, {
     serverUrl: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
     errorMode: "result",
@@ -810,15 +818,15 @@ var createSvc = ({ baseUrl, apiKey, retries = 2, patienceSeconds = 30, timeoutMs
     retry: {
       retries,
       retryDelay: 500,
-      retryOn: async (tried) => {
-        if (Number(tried.response?.headers.get("retry-after") ?? 0) > patienceSeconds) return false;
-        if (tried.response?.status === 429) return true;
-        if (isUnsafeToRetry(tried)) return false;
-        return defaultRetryOn(tried) || isStillInProgress(tried);
+      retryOn: async (attempt) => {
+        if (Number(attempt.response?.headers.get("retry-after") ?? 0) > patienceSeconds) return false;
+        if (attempt.response?.status === 429) return true;
+        if (isUnsafeToRetry(attempt)) return false;
+        return defaultRetryOn(attempt) || isStillInProgress(attempt);
       }
     },
     onResponse: unwrapEnvelope,
-    ...send2 !== void 0 && { fetch: send2 },
+    ...customFetch !== void 0 && { fetch: customFetch },
     ...apiKey !== void 0 && { auth: { bearer: apiKey } }
   });
   const calls = client2;
@@ -831,11 +839,11 @@ var nextPageQueries = {
 };
 async function* pagesOf(svc, name, query) {
   const list = svc[name];
-  const next = nextPageQueries[name];
-  for (let more = {}; more !== null; ) {
-    const answer = await list({ query: { ...query, ...more } });
-    yield answer;
-    more = answer.error === void 0 ? next(answer.data) : null;
+  const getNextQuery = nextPageQueries[name];
+  for (let pageQuery = {}; pageQuery !== null; ) {
+    const result = await list({ query: { ...query, ...pageQuery } });
+    yield result;
+    pageQuery = result.error === void 0 ? getNextQuery(result.data) : null;
   }
 }
 export {

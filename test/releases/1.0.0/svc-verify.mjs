@@ -89,14 +89,15 @@ var findStringEnd = (text, open) => {
   while (text.charCodeAt(at) !== 34) at += text.charCodeAt(at) === 92 ? 2 : 1;
   return at + 1;
 };
-var findIJsonFault = (text, deepest) => {
+var findIJsonFault = (text, { maxDepth = maxBodyDepth, looseMember = null }) => {
   const open = [];
   let expectsKey = false;
+  let member = null;
   for (let at = 0; at < text.length; ) {
     const char = text[at];
     if (char === "{" || char === "[") {
       open.push(char === "{" ? /* @__PURE__ */ new Set() : null);
-      if (open.length > deepest) return "nested too deeply";
+      if (open.length > maxDepth) return "it is nested too deeply";
       expectsKey = char === "{";
       at += 1;
     } else if (char === "}" || char === "]") {
@@ -110,10 +111,12 @@ var findIJsonFault = (text, deepest) => {
       const end = findStringEnd(text, at);
       const raw = text.slice(at, end);
       const value = raw.includes("\\") ? JSON.parse(raw) : raw.slice(1, -1);
-      if (!value.isWellFormed()) return "text holds half a surrogate pair";
+      const isLoose = looseMember !== null && member === looseMember && open.length === 2 && !expectsKey;
+      if (!isLoose && !value.isWellFormed()) return "a string contains a lone surrogate";
       if (expectsKey) {
+        if (open.length === 1) member = value;
         const keys = open.at(-1);
-        if (keys.has(value)) return "a key stands twice in one object";
+        if (keys.has(value)) return "an object contains the same key twice";
         keys.add(value);
         expectsKey = false;
       }
@@ -129,13 +132,13 @@ var findIJsonFault = (text, deepest) => {
   }
   return null;
 };
-var parseIJson = (bytes, deepest = maxBodyDepth) => {
+var parseIJson = (bytes, options = {}) => {
   const text = decodeUtf8(bytes);
-  if (text === null) return refuse("invalid_request", "The body is not valid UTF-8.");
+  if (text === null) return refuse("invalid_request", "The body must be valid UTF-8.");
   const value = parseJson(text);
-  if (value === void 0) return refuse("invalid_request", "The body is not valid JSON.");
-  const fault = findIJsonFault(text, deepest);
-  if (fault !== null) return refuse("invalid_request", `The body is not I-JSON: ${fault}.`);
+  if (value === void 0) return refuse("invalid_request", "The body must be valid JSON.");
+  const fault = findIJsonFault(text, options);
+  if (fault !== null) return refuse("invalid_request", `The body must be I-JSON (RFC 7493): ${fault}.`);
   return ok(value);
 };
 
@@ -216,7 +219,8 @@ var toIso = (instant) => new Date(instant).toISOString();
 // core/ledger/key-validity.ts
 var defaultValidFrom = "1970-01-01T00:00:00.000Z";
 var isIsoTime = (text) => {
-  const instant = typeof text === "string" ? Date.parse(text) : Number.NaN;
+  if (typeof text !== "string" || !/^\d{4}-/.test(text)) return false;
+  const instant = Date.parse(text);
   return Number.isFinite(instant) && toIso(instant) === text;
 };
 var isKeyInUse = ({ validFrom, validTo }, at) => validFrom <= at && (validTo === void 0 || at < validTo);
@@ -229,15 +233,15 @@ var memoizeNoteCrypto = (crypto2) => {
   return {
     sha256: (bytes) => {
       if (bytes.length !== treeNodeLength) return crypto2.sha256(bytes);
-      const question = toBase64(bytes);
-      const node = nodes.get(question) ?? crypto2.sha256(bytes);
-      nodes.set(question, node);
+      const cacheKey = toBase64(bytes);
+      const node = nodes.get(cacheKey) ?? crypto2.sha256(bytes);
+      nodes.set(cacheKey, node);
       return node;
     },
     verifyEd25519: (publicKey, message, signature) => {
-      const question = [publicKey, signature, crypto2.sha256(message)].map(toBase64).join(" ");
-      const verdict = verdicts.get(question) ?? crypto2.verifyEd25519(publicKey, message, signature);
-      verdicts.set(question, verdict);
+      const cacheKey = [publicKey, signature, crypto2.sha256(message)].map(toBase64).join(" ");
+      const verdict = verdicts.get(cacheKey) ?? crypto2.verifyEd25519(publicKey, message, signature);
+      verdicts.set(cacheKey, verdict);
       return verdict;
     }
   };
@@ -285,7 +289,7 @@ var parseNote = (note) => {
   const lines = note.slice(blank + 2, -1).split("\n");
   if (lines.length > maxSignatures) return null;
   const signatures = lines.map(parseSignatureLine);
-  return signatures.every((one) => one !== null) ? { text: note.slice(0, blank + 1), signatures } : null;
+  return signatures.every((signature) => signature !== null) ? { text: note.slice(0, blank + 1), signatures } : null;
 };
 var parseBigEndian = (bytes) => BigInt(`0x${toHex(bytes)}`);
 var encodeCosignedText = (time, text) => encodeUtf8(`cosignature/v1
@@ -351,7 +355,7 @@ var hashLeaf = (hash, entry) => hash(concatBytes(leafPrefix, entry));
 var nodeBuffer = new Uint8Array(1 + 2 * hashLength);
 nodeBuffer[0] = 1;
 var hashNode = (hash, left, right) => {
-  if (left.length !== hashLength || right.length !== hashLength) throw new RangeError("merkle: a node is made of two hashes");
+  if (left.length !== hashLength || right.length !== hashLength) throw new RangeError("merkle: a node must have two hashes of 32 bytes");
   nodeBuffer.set(left, 1);
   nodeBuffer.set(right, 1 + hashLength);
   return hash(nodeBuffer);
@@ -375,7 +379,7 @@ var getInclusionProofLength = (index, size) => {
   const inner = getBitLength(index ^ size - 1n);
   return inner + countOneBits(index >> BigInt(inner));
 };
-var areHashes = (hashes) => hashes.every((one) => one.length === hashLength);
+var areHashes = (hashes) => hashes.every((hash) => hash.length === hashLength);
 var computeRootFromInclusion = (hash, claim) => {
   const { leaf, index, size, proof } = claim;
   if (index < 0n || index >= size || size > maxTreeSize || proof.length !== getInclusionProofLength(index, size)) return null;
@@ -540,10 +544,10 @@ var parseReceipt = (text) => {
   return parsed.ok && isReceipt(parsed.value) && toCanonicalJson(parsed.value) === text ? parsed.value : null;
 };
 var filterKeysInUse = (keys, at) => keys.filter((key) => isKeyInUse(key, at));
-var verifyCheckpointSigner = async (signedRoot, signersOf) => {
+var verifyCheckpointSigner = async (signedRoot, findSigners2) => {
   const note = parseNote(signedRoot);
   if (note === null) return fail("note_malformed");
-  const signers = await signersOf(note);
+  const signers = await findSigners2(note);
   if (typeof signers === "string") return fail(signers);
   const checkpoint = parseCheckpointText(note.text);
   if (checkpoint === null) return fail("checkpoint_malformed");
@@ -573,8 +577,8 @@ var verifyReceipt = async (crypto2, receipt, statement, context) => {
   if (receipt.ledger !== `${receipt.kind}:${origin}` || receipt.tx_ref !== `${origin}#${index}` || receipt.tree_size !== checkpoint.size.toString() || receipt.root_hash !== toBase64(checkpoint.root)) {
     return fail("reference_mismatch");
   }
-  const excluded = findInclusionFault(crypto2, { leaf, index, hashes }, checkpoint);
-  if (excluded !== null) return fail(excluded);
+  const inclusionFault = findInclusionFault(crypto2, { leaf, index, hashes }, checkpoint);
+  if (inclusionFault !== null) return fail(inclusionFault);
   if (receipt.entry_hash !== toHex(crypto2.sha256(statement))) return fail("leaf_mismatch");
   if (receipt.kind === "tlog" ? body !== void 0 : body === void 0) return fail("leaf_mismatch");
   if (!areBytesEqual(leaf, hashLeaf(crypto2.sha256, body ?? statement))) return fail("leaf_mismatch");
@@ -597,7 +601,6 @@ var derTags = {
   nullValue: 5,
   oid: 6,
   generalizedTime: 24,
-  // GeneralizedTime
   sequence: 48,
   set: 49
 };
@@ -675,7 +678,7 @@ var encodeDer = (tag, ...parts) => {
   const content = concatBytes(...parts);
   const { length } = content;
   const header = length < 128 ? [length] : length < 256 ? [129, length] : [130, length >> 8, length & 255];
-  if (length > 65535) throw new RangeError("der: longer than anything written here");
+  if (length > 65535) throw new RangeError("der: the content must be at most 65,535 bytes");
   return concatBytes(new Uint8Array([tag, ...header]), content);
 };
 var encodeUnsignedInteger = (bytes) => {
@@ -712,11 +715,11 @@ var parseSpki = (spki) => {
   return oid === ecPublicKeyOid && curve !== void 0 ? { kind: "ecdsa", curve: curve.name, size: curve.size } : null;
 };
 var isSignedBy = async (subtle, spki, signed) => {
-  const kind = parseSpki(spki);
-  if (kind === null) return false;
+  const parsed = parseSpki(spki);
+  if (parsed === null) return false;
   const { hash } = signed;
-  const algorithm = kind.kind === "rsa" ? { name: "RSASSA-PKCS1-v1_5", hash } : { name: "ECDSA", namedCurve: kind.curve };
-  const signature = kind.kind === "rsa" ? new Uint8Array(signed.signature) : ecdsaDerToRaw(signed.signature, kind.size);
+  const algorithm = parsed.kind === "rsa" ? { name: "RSASSA-PKCS1-v1_5", hash } : { name: "ECDSA", namedCurve: parsed.curve };
+  const signature = parsed.kind === "rsa" ? new Uint8Array(signed.signature) : ecdsaDerToRaw(signed.signature, parsed.size);
   if (signature === null) return false;
   let key;
   try {
@@ -746,23 +749,23 @@ var formatRekorLeaf = (entry) => toCanonicalJson({
   spec: { hashedRekordV002: { data: { algorithm: "SHA2_256", digest: entry.digest }, signature: toRekorSignature(entry) } }
 });
 var getMember = (value, ...path) => {
-  let here = value;
+  let current = value;
   for (const name of path) {
-    if (!isJsonObject(here) || !Object.hasOwn(here, name)) return void 0;
-    here = here[name];
+    if (!isJsonObject(current) || !Object.hasOwn(current, name)) return void 0;
+    current = current[name];
   }
-  return here;
+  return current;
 };
 var parseJsonBytes = (bytes) => {
   const parsed = parseIJson(bytes);
   return parsed.ok ? parsed.value : void 0;
 };
-var parseEntryParts = (text, digest, signature, print) => {
+var parseEntryParts = (text, digest, signature, format) => {
   const content = getMember(signature, "content");
   const publicKey = getMember(signature, "verifier", "publicKey", "rawBytes");
   if (typeof digest !== "string" || typeof content !== "string" || typeof publicKey !== "string") return null;
   const entry = { digest, signature: content, publicKey };
-  return print(entry) === text ? entry : null;
+  return format(entry) === text ? entry : null;
 };
 var parseRekorLeaf = (leaf) => {
   const record = getMember(parseJsonBytes(leaf), "spec", "hashedRekordV002");
@@ -791,8 +794,8 @@ var parseRekorKey = (hash, vkey) => {
   const ed25519 = parseVkey(hash, vkey);
   if (ed25519 !== null) {
     const { name: name2, keyId: keyId2, kind, publicKey } = ed25519;
-    const isBy = async (crypto2, text, signature) => signature.length === 64 && crypto2.verifyEd25519(publicKey, encodeUtf8(text), signature);
-    return kind === keyKinds.log ? { name: name2, keyId: keyId2, isSignatureValid: isBy } : null;
+    const isSignatureValid = async (crypto2, text, signature) => signature.length === 64 && crypto2.verifyEd25519(publicKey, encodeUtf8(text), signature);
+    return kind === keyKinds.log ? { name: name2, keyId: keyId2, isSignatureValid } : null;
   }
   const [, name = "", keyId = "", encoded = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(vkey) ?? [];
   const bytes = fromBase64(encoded);
@@ -841,31 +844,25 @@ var parseCanonical = (text) => {
     return void 0;
   }
 };
-var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-var asObject = (value) => isObject(value) ? value : null;
+var asObject = (value) => isJsonObject(value) ? value : null;
 var asString = (value) => typeof value === "string" ? value : null;
-var asStrings = (value) => Array.isArray(value) && value.every((one) => typeof one === "string") ? value : null;
+var asStrings = (value) => Array.isArray(value) && value.every((item) => typeof item === "string") ? value : null;
 var hasExactMembers = (record, names) => Object.keys(record).length === names.length && names.every((name) => Object.hasOwn(record, name));
 var isSameJson = (a, b) => a === void 0 || b === void 0 ? a === b : toCanonicalJson(a) === toCanonicalJson(b);
 var findDifferingMembers = (a, b) => Object.keys(b).filter((name) => !isSameJson(a[name], b[name]));
-var isIsoInstant = (text) => {
-  if (typeof text !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text)) return false;
-  const at = Date.parse(text);
-  return Number.isFinite(at) && new Date(at).toISOString() === text;
-};
 var isSha256Hex = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
 
 // verifier/trust.ts
-var parseOptionalList = (value, read) => {
+var parseOptionalList = (value, parse) => {
   if (value === void 0 || value === null) return [];
   if (!Array.isArray(value)) return null;
-  const all = value.map(read);
-  return all.every((one) => one !== null) ? all : null;
+  const all = value.map(parse);
+  return all.every((item) => item !== null) ? all : null;
 };
 var parseKeyValidity = (record) => {
   const from = record.valid_from ?? defaultValidFrom;
   const to = record.valid_to ?? null;
-  if (!isIsoInstant(from) || to !== null && !isIsoInstant(to)) return null;
+  if (!isIsoTime(from) || to !== null && !isIsoTime(to)) return null;
   return to === null ? { validFrom: from } : { validFrom: from, validTo: to };
 };
 var logRoles = ["primary", "mirror", "audit"];
@@ -910,7 +907,7 @@ var trustOf = (document) => {
   const witnesses = parseOptionalList(record.witnesses, parseWitnessKey);
   const authorities = parseOptionalList(record.tsa, parseTimestampPin);
   const issuerKeys = parseOptionalList(asObject(record.issuer_keys)?.keys, parseIssuerKey);
-  const anchorKeys = parseOptionalList(record.anchor_keys, (one) => typeof one === "string" && fromBase64(one) !== null ? one : null);
+  const anchorKeys = parseOptionalList(record.anchor_keys, (item) => typeof item === "string" && fromBase64(item) !== null ? item : null);
   const witnessMin = asObject(record.policy)?.witness_min ?? 0;
   if (logs === null || witnesses === null || authorities === null || issuerKeys === null || anchorKeys === null) return null;
   if (typeof witnessMin !== "number" || !Number.isSafeInteger(witnessMin) || witnessMin < 0) return null;
@@ -926,7 +923,7 @@ var trustOf = (document) => {
 };
 var listLogKeys = (logs, origin, since) => logs.filter((log) => log.origin === origin && (log.validTo === void 0 || since < log.validTo)).map(({ vkey }) => parseVkey(sha256, vkey)).filter((key) => key !== null);
 var findIssuerKey = ({ issuerKeys }, kid, at) => {
-  const key = issuerKeys.find((one) => one.kid === kid);
+  const key = issuerKeys.find((candidate) => candidate.kid === kid);
   if (key === void 0) return "is not trusted";
   return isKeyInUse(key, at) ? key : "was not in use then";
 };
@@ -974,7 +971,7 @@ var buildMemberFields = (name, content) => [
   [4, content.length],
   [2, name.length],
   [2, 0]
-  // no extra field
+  // the length of the extra field
 ];
 var pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 var isPackPath = (name) => name.length <= 200 && name.split("/").every((part) => pathSegmentPattern.test(part));
@@ -983,7 +980,7 @@ var createZip = (files) => {
   const directory = [];
   let offset = 0;
   for (const [name, content] of [...files].sort(([a], [b]) => a < b ? -1 : 1)) {
-    if (!isPackPath(name)) throw new TypeError("zip: a member has no plain relative name");
+    if (!isPackPath(name)) throw new TypeError("zip: a member name is not a plain relative path");
     const nameBytes = encodeUtf8(name);
     const header = buildMemberFields(nameBytes, content);
     members.push(encodeFields([4, localSignature], ...header), nameBytes, content);
@@ -1052,6 +1049,536 @@ var maskFieldValue = (key, value) => {
   if (value === "") return "";
   const mask = Object.hasOwn(maskByFieldKey, key) ? maskByFieldKey[key] : void 0;
   return mask === void 0 ? "***" : mask(value);
+};
+
+// core/cease-deadline.ts
+var ceaseBusinessDays = 10;
+var isWeekend = (instant) => {
+  const day = new Date(instant).getUTCDay();
+  return day === 0 || day === 6;
+};
+var getCeaseDeadline = (from) => {
+  const midnight = Math.floor(from / dayMs) * dayMs;
+  let day = midnight;
+  for (let counted = 0; counted < ceaseBusinessDays; ) {
+    day += dayMs;
+    if (!isWeekend(day)) counted += 1;
+  }
+  return day + dayMs - 1;
+};
+
+// core/text.ts
+var invisiblePattern = new RegExp("[[\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb]--[\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]]", "v");
+var refusedCharacters = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069\\p{Noncharacter_Code_Point}]|[[\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb]--[\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]]|(?<=^|[\\p{White_Space}\\u200c\\u200d])[\\u200c\\u200d]|[\\u200c\\u200d](?=$|\\p{White_Space})", "gv");
+
+// core/withdrawals/receipt.ts
+var receiptFormat = "svc-withdrawal-receipt-v1";
+var entityReceiptFormat = "svc-withdrawal-receipt-v2";
+var receiptTextMembers = [
+  "cease_by",
+  "cert_id",
+  "fingerprint",
+  "method",
+  "origin_domain",
+  "schema",
+  "scope",
+  "withdrawn_at"
+];
+
+// core/withdrawals/entity-withdrawal.ts
+var listConsentedEntities = ({ entities, answered }) => answered?.accepted ?? entities;
+var listActiveEntities = (certificate) => {
+  const withdrawn = new Set(certificate.entitiesWithdrawn.map(({ entity }) => entity));
+  return listConsentedEntities(certificate).filter((name) => !withdrawn.has(name));
+};
+
+// core/certificates/evidence-markup.ts
+var Markup = class {
+  text;
+  constructor(text) {
+    this.text = text;
+  }
+};
+var htmlEntities = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+  "\r": "&#13;"
+};
+var renderPiece = (piece) => {
+  if (piece === null) return "";
+  if (piece instanceof Markup) return piece.text;
+  if (typeof piece === "object") return piece.map(({ text }) => text).join("");
+  return String(piece).replaceAll(/[&<>"'\r]/g, (char) => htmlEntities[char]);
+};
+var html = (strings, ...pieces) => new Markup(strings.reduce((text, string, at) => text + renderPiece(pieces[at - 1] ?? null) + string));
+var monthNames = "January February March April May June July August September October November December".split(" ");
+var renderTime = (instant) => {
+  const iso = toIso(instant);
+  const day = `${Number(iso.slice(8, 10))} ${monthNames[Number(iso.slice(5, 7)) - 1]} ${iso.slice(0, 4)}`;
+  return html`<time datetime="${iso}">${day}, ${iso.slice(11, 19)} UTC</time>`;
+};
+var parseInstant = (value) => {
+  const instant = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(instant) ? instant : null;
+};
+var renderTimeText = (value) => {
+  const instant = parseInstant(value);
+  return instant === null ? null : renderTime(instant);
+};
+
+// core/certificates/published-certificate.ts
+var isConsentRefused = ({ answered }) => answered?.accepted.length === 0;
+
+// core/certificates/evidence-article.ts
+var renderRow = (term, value) => value === null ? null : html`<dt>${term}</dt><dd>${value}</dd>`;
+var renderDefinitionList = (...all) => html`<dl>${all.filter((row) => row !== null)}</dl>`;
+var renderHash = (text) => html`<code>${text}</code>`;
+var renderExactText = (text) => html`<span dir="auto" class="exact">${text}</span>`;
+var renderTypedValue = (text) => text === "" ? html`(left empty)` : renderExactText(text);
+var renderNames = (list) => list.length === 0 ? html`None` : html`<ul>${list.map((name) => html`<li dir="auto">${name}</li>`)}</ul>`;
+var toObject = (value) => isJsonObject(value) ? value : {};
+var renderTextMember = (object, name) => {
+  const value = object[name];
+  return typeof value === "string" && value !== "" ? renderExactText(value) : null;
+};
+var getIncludedEvidence = ({ opened, isRedacted }) => isRedacted ? null : opened.evidence;
+var renderMissingEvidence = ({ isRedacted }, what) => html`<p>${isRedacted ? `Left out of this pack on purpose: ${what}.` : `Erased: ${what}.`}</p>`;
+var renderStatus = ({ opened, publicView }) => {
+  const { environment, status, entitiesWithdrawn } = opened.certificate;
+  const withdrawal = toObject(publicView.withdrawal);
+  const sandbox = environment === "sandbox" ? html`<p><strong>Sandbox:</strong> a test certificate. It proves nothing.</p>` : null;
+  if (status === "active") {
+    const but = entitiesWithdrawn.length > 0 ? ", but from single recipients" : "";
+    return isConsentRefused(opened.certificate) ? html`<p><strong>No recipient was accepted.</strong> The person was asked about each recipient and agreed to none of them.</p>${sandbox}` : html`<p><strong>Active.</strong> The consent had not been withdrawn when this pack was made${but}.</p>${sandbox}`;
+  }
+  const at = renderTimeText(withdrawal.withdrawn_at);
+  const until = renderTimeText(withdrawal.cease_by);
+  return html`<p><strong>Withdrawn</strong>${at === null ? null : html` on ${at}`}.${until === null ? null : html` Contact must cease by ${until}.`}</p>${sandbox}`;
+};
+var renderNotes = (notes) => {
+  const { fields_unrecognized: keys, fields_truncated: isTruncated, text_replaced: isReplaced } = notes ?? {};
+  const lines = [
+    keys === void 0 ? null : html`<p>Not of the kind that the field asks for: ${keys.join(", ")}. No search finds these values.</p>\n`,
+    isTruncated === void 0 ? null : html`<p>The form had more fields. Some were left out.</p>\n`,
+    isReplaced === void 0 ? null : html`<p>Characters that cannot be stored were replaced by \ufffd.</p>\n`
+  ];
+  return lines.every((line) => line === null) ? null : html`${lines.filter((line) => line !== null)}`;
+};
+var renderSubject = ({ opened, isRedacted }, disclosed) => {
+  if (opened.subject === null) return html`<p>The person's details were erased.</p>`;
+  const shown = new Map(disclosed);
+  const hidden = Object.entries(opened.certificate.subjectMasked).filter(([key]) => !shown.has(key));
+  const list = (fields) => fields.length === 0 ? null : renderDefinitionList(...fields.map(([key, value]) => renderRow(key, renderTypedValue(value))));
+  return html`<p>The person's details as typed into the form. They were not verified.</p>
+${renderNotes(opened.certificate.notes)}${list(disclosed)}
+${hidden.length > 0 ? html`<p>${isRedacted ? "Left out of this pack on purpose" : "Not disclosed in this pack"}, and shown masked:</p>` : null}
+${list(hidden)}`;
+};
+var renderParties = (parts, disclosed) => {
+  const { businessName } = parts.opened.certificate;
+  const { legalName, mailingAddress, contact } = parts.identity;
+  return html`<h2>Who</h2>
+${renderDefinitionList(
+    renderRow("Asked by", renderExactText(businessName)),
+    renderRow("Legal name", legalName === null ? null : renderExactText(legalName)),
+    renderRow("Postal address", mailingAddress === null ? null : renderExactText(mailingAddress)),
+    renderRow("Contact", contact === null ? null : renderExactText(contact))
+  )}
+${renderSubject(parts, disclosed)}`;
+};
+var captureMethodLabels = {
+  browser: "by a request as browsers make it, sent from the page itself; other programs can make such a request too",
+  server: "by a request of another program than a browser, as the business's own server makes it"
+};
+var renderLocation = (geo) => {
+  const parts = [geo.city, geo.region, geo.country].filter((part) => typeof part === "string");
+  return parts.length === 0 ? null : html`${renderExactText(parts.join(", "))}, estimated from the IP address`;
+};
+var renderCaptureDetails = (parts) => {
+  const { certificate } = parts.opened;
+  const evidence = getIncludedEvidence(parts);
+  const seen = evidence === null ? renderMissingEvidence(parts, "IP address, browser, operating system, and address of the page") : renderDefinitionList(
+    renderRow("IP address", renderTextMember(evidence, "ip")),
+    renderRow("Place", renderLocation(toObject(evidence.geo))),
+    renderRow("Browser", renderTextMember(evidence, "browser") ?? html`not recognized`),
+    renderRow("Operating system", renderTextMember(evidence, "os") ?? html`not recognized`),
+    renderRow("User agent, as sent", renderTextMember(evidence, "user_agent")),
+    renderRow("Language", renderTextMember(evidence, "locale")),
+    renderRow("Device clock", renderTextMember(evidence, "client_time")),
+    renderRow("Page", renderTextMember(evidence, "page_url")),
+    renderRow("Referrer", renderTextMember(evidence, "referrer"))
+  );
+  return html`<h2>When and from where</h2>
+${renderDefinitionList(
+    renderRow(
+      isConsentRefused(certificate) ? "Answered at" : "Given at",
+      html`${renderTime(certificate.issuedAt)} (Coordinated Universal Time), by the clock of this service`
+    ),
+    renderRow("On the site", renderExactText(certificate.originDomain)),
+    renderRow("Captured", html`${captureMethodLabels[certificate.capturedVia]}`),
+    renderRow(
+      "Browser signal",
+      certificate.gpc ? html`the browser asked not to sell or share its user's data (Global Privacy Control)` : null
+    )
+  )}
+${seen}`;
+};
+var optInLabels = {
+  manual: "the person ticked the box",
+  pre_selected: "the box was ticked beforehand and left so",
+  non_interactive: "there was no box to tick; sending the form was the whole act"
+};
+var notStated = html`not stated`;
+var renderPresentation = (parts) => {
+  const evidence = getIncludedEvidence(parts);
+  if (evidence === null)
+    return renderMissingEvidence(parts, "kind of consent, size, contrast and visibility of the text, electronic signature");
+  const { opt_in_type: optIn, font_px: size, contrast_ratio: contrast, visible, ...shown } = toObject(evidence.presentation);
+  const { automated, ...widget } = toObject(evidence.widget);
+  const version = renderTextMember(widget, "version");
+  return html`<p>As the form reported it:</p>
+${renderDefinitionList(
+    renderRow("Kind of consent", typeof optIn === "string" ? html`${optInLabels[optIn] ?? optIn}` : notStated),
+    renderRow("Checkbox name", renderTextMember(shown, "checkbox_name")),
+    renderRow("Text size", typeof size === "number" ? html`${size} CSS pixels` : notStated),
+    renderRow("Contrast", typeof contrast === "number" ? html`${contrast} to 1` : notStated),
+    renderRow(
+      "Visible",
+      typeof visible === "boolean" ? html`${visible ? "yes, the text was displayed" : "no, the text was not displayed legibly"}` : notStated
+    ),
+    renderRow("Page script", version === null ? null : html`version ${version}`),
+    renderRow("Automated browser", automated === true ? html`yes, the browser called itself automated` : null)
+  )}
+<h2>Electronic signature</h2>
+${renderEsign(evidence)}`;
+};
+var renderEsign = (evidence) => {
+  const { accepted, disclosure_text: text } = toObject(evidence.esign);
+  if (typeof text !== "string") return html`<p>No separate disclosure for an electronic signature was reported.</p>`;
+  return html`<blockquote dir="auto" class="exact">${text}</blockquote>
+<p>${accepted === true ? "Accepted by the person, as the form reported it." : "Not accepted by the person, as the form reported it."}</p>`;
+};
+var renderWithdrawnRecipients = ({ opened }) => {
+  const { entitiesWithdrawn } = opened.certificate;
+  if (entitiesWithdrawn.length === 0) return null;
+  return html`<h2>Contact withdrawn from individual recipients</h2>
+<ul>${entitiesWithdrawn.map(
+    ({ entity, withdrawnAt, ceaseBy, acknowledgedAt }) => html`<li><span dir="auto">${entity}</span>, on ${renderTime(withdrawnAt)}; contact must cease by ${renderTime(ceaseBy)}${acknowledgedAt === null ? "" : html`; the business confirmed that it has, on ${renderTime(acknowledgedAt)}`}</li>`
+  )}</ul>`;
+};
+var renderRecipients = (parts) => {
+  const { certificate } = parts.opened;
+  const { entities: named, answered, status } = certificate;
+  const isWithdrawn = status === "revoked";
+  const until = renderTimeText(toObject(parts.publicView.withdrawal).cease_by);
+  const heading = isWithdrawn ? "Contact withdrawn from" : isConsentRefused(certificate) ? "Who was asked about" : "Who may contact the person";
+  const deadline = isWithdrawn && until !== null ? html`<p>None of them may contact the person under this consent anymore. Their contact must cease by ${until}.</p>` : null;
+  const answers = () => {
+    if (answered === null)
+      return html`<p>The form named them together and did not ask about each one.</p>${renderNames(listActiveEntities(certificate))}`;
+    const { accepted, rejected } = answered;
+    const silent = named.filter((name) => !accepted.includes(name) && !rejected.includes(name));
+    return renderDefinitionList(
+      renderRow(isWithdrawn ? "Withdrawn from" : "Accepted", renderNames(listActiveEntities(certificate))),
+      renderRow("Declined", renderNames(rejected)),
+      silent.length > 0 ? renderRow("Named, not asked", renderNames(silent)) : null
+    );
+  };
+  return html`<h2>${heading}</h2>
+${deadline}${answers()}
+${renderWithdrawnRecipients(parts)}`;
+};
+var withdrawalMethodLabels = {
+  email_code: "by the person, who proved the e-mail address on the certificate",
+  manage_link: "by the person, with the link handed over when the form was sent",
+  business_recorded: "recorded by the business, which was told by other means"
+};
+var withdrawalScopeLabels = {
+  certificate: "this certificate",
+  business: "everything given to the business under that address"
+};
+var renderWithdrawal = (parts) => {
+  if (parts.opened.certificate.status === "active") return null;
+  const view = toObject(parts.publicView.withdrawal);
+  return html`<h2>Withdrawal</h2>
+${renderDefinitionList(
+    renderRow("Withdrawn at", renderTimeText(view.withdrawn_at)),
+    renderRow("How", html`${withdrawalMethodLabels[String(view.method)] ?? String(view.method)}`),
+    renderRow("Scope", html`${withdrawalScopeLabels[String(view.scope)] ?? String(view.scope)}`),
+    renderRow("Business received it at", renderTimeText(view.received_at)),
+    renderRow("Contact must cease by", renderTimeText(view.cease_by)),
+    renderRow("Business says contact ceased", renderTimeText(view.cease_acknowledged_at) ?? html`not yet`)
+  )}`;
+};
+var renderTimeline = ({ opened, publicView }) => {
+  const { issuedAt, policies: linked, entitiesWithdrawn, subjectErasedAt } = opened.certificate;
+  const view = toObject(publicView.withdrawal);
+  const anchored = (anchor, what) => [
+    [parseInstant(anchor.anchored_at), `${what} anchored in the ledger`],
+    [parseInstant(toObject(anchor.attested).time), `${what} seen in the ledger by a time-stamp authority`]
+  ];
+  const entityWithdrawals = new Map(entitiesWithdrawn.map(({ number, withdrawnAt }) => [number, withdrawnAt]));
+  const all = [
+    [issuedAt, "Certificate issued"],
+    ...linked.map(({ kind, capturedAt }) => [capturedAt, kind === "privacy" ? "Privacy policy saved" : "Terms saved"]),
+    ...anchored(toObject(publicView.anchor), "Issuance"),
+    ...[...entityWithdrawals.values()].map((at) => [at, "Withdrawn from individual recipients"]),
+    [parseInstant(view.withdrawn_at), "Consent withdrawn"],
+    ...anchored(toObject(view.anchor), "Withdrawal"),
+    [parseInstant(view.cease_acknowledged_at), "Business confirmed that contact has ceased"],
+    [subjectErasedAt, "The person's details were erased"]
+  ];
+  const dated = all.flatMap(([at, what]) => at === null ? [] : [{ at, what }]).sort((a, b) => a.at - b.at);
+  return html`<h2>History</h2>
+<ul>${dated.map(({ at, what }) => html`<li>${renderTime(at)}: ${what}</li>`)}</ul>`;
+};
+var renderPolicies = ({ opened }) => {
+  const { policies: linked, policiesCaptured } = opened.certificate;
+  if (linked.length === 0) return html`<p>${policiesCaptured ? "None were found on the site." : "Not captured yet."}</p>`;
+  const labels = { privacy: "Privacy policy", terms: "Terms" };
+  return renderDefinitionList(
+    ...linked.map(
+      (policy) => renderRow(
+        labels[policy.kind],
+        html`${renderExactText(policy.sourceUrl)}<br>captured ${renderTime(policy.capturedAt)}<br>SHA-256 of its text ${renderHash(policy.contentHash)}`
+      )
+    )
+  );
+};
+var renderAnchorReference = ({ anchors }, of) => {
+  const receipt = anchors.find(({ event }) => event === of)?.receipt ?? null;
+  return receipt === null ? html`not yet confirmed by the ledger` : renderExactText(receipt.tx_ref);
+};
+var renderProofs = (parts) => {
+  const { certificate, evidenceHash } = parts.opened;
+  const { verify_url: address } = parts.publicView;
+  return html`<h2>Proofs</h2>
+${renderDefinitionList(
+    renderRow("Certificate", renderExactText(certificate.id)),
+    renderRow("Public page", typeof address === "string" ? renderExactText(address) : null),
+    renderRow("Fingerprint", renderHash(certificate.fingerprint)),
+    renderRow("Hash of the text shown", renderHash(certificate.disclosureHash)),
+    renderRow("Hash of the evidence", renderHash(evidenceHash)),
+    renderRow("Signing key", renderHash(certificate.signature.kid)),
+    renderRow("Ledger entry", renderAnchorReference(parts, "issued")),
+    renderRow("Ledger entry of the withdrawal", certificate.status === "revoked" ? renderAnchorReference(parts, "revoked") : null),
+    renderRow("Public page opened", html`${certificate.viewCount} ${certificate.viewCount === 1 ? "time" : "times"}`)
+  )}`;
+};
+var renderCertificateArticle = (parts, disclosed) => {
+  const { certificate } = parts.opened;
+  return html`<main id="certificate">
+<h1>${isConsentRefused(certificate) ? "Consent refused to" : "Consent given to"} <span dir="auto">${certificate.businessName}</span></h1>
+${renderStatus(parts)}
+${renderParties(parts, disclosed)}
+${renderCaptureDetails(parts)}
+<h2>What was shown</h2>
+<blockquote dir="auto" class="exact">${certificate.disclosureText}</blockquote>
+${renderDefinitionList(renderRow("Purpose", renderExactText(certificate.purpose)))}
+<h2>How it was shown and given</h2>
+${renderPresentation(parts)}
+${renderRecipients(parts)}
+${renderWithdrawal(parts)}
+${renderTimeline(parts)}
+<h2>Policies on that day</h2>
+${renderPolicies(parts)}
+${renderProofs(parts)}
+</main>`;
+};
+
+// core/certificates/evidence-html.ts
+var buildStyleSheet = (certId) => `:root{color-scheme:light dark;--ink:light-dark(#1b1d21,#e9e9e6);--quiet:light-dark(#575b62,#a7acb4);--paper:light-dark(#fff,#15171b);--line:light-dark(#dbdbd6,#353a42);--good:light-dark(#17663a,#71d19b);--bad:light-dark(#b02a21,#f59a93);--caution:light-dark(#835000,#e6b869);--action:light-dark(#1d4fb8,#8fb4ff)}
+*{box-sizing:border-box}
+body{margin:0 auto;padding:1.5rem 1rem 3rem;max-width:42rem;font:100%/1.55 -apple-system,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","Liberation Sans",Arial,sans-serif;color:var(--ink);background:var(--paper);overflow-wrap:anywhere}
+h1{font-size:1.728rem;line-height:1.25;margin:1.5rem 0 .5rem}
+h2{font-size:1.2rem;line-height:1.25;margin:2rem 0 .5rem}
+p{margin:.5rem 0}
+blockquote{margin:.5rem 0;padding:.25rem 0 .25rem 1rem;border-inline-start:3px solid var(--line)}
+.exact{white-space:pre-wrap;unicode-bidi:isolate}
+blockquote.exact{unicode-bidi:plaintext;overflow:clip}
+dl{display:grid;grid-template-columns:11rem 1fr;gap:.25rem 1.5rem;margin:.5rem 0}
+dt{color:var(--quiet)}
+dd{margin:0;min-width:0}
+dd>p{margin:0}
+dd ul,main>ul{margin:0;padding-inline-start:1.2rem}
+code{font:.875em/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"Liberation Mono",monospace}
+.verdict{border:1px solid currentColor;border-radius:.375rem;padding:.75rem 1rem;margin:1rem 0}
+.verdict p{margin:.25rem 0}
+.verdict strong{font-size:1.2rem}
+.good{color:var(--good)}.bad{color:var(--bad)}.caution{color:var(--caution)}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+caption{text-align:start;color:var(--quiet);padding-block:.25rem}
+th,td{text-align:start;vertical-align:top;padding:.375rem .75rem .375rem 0;border-block-start:1px solid var(--line);font-weight:400}
+td:first-child{white-space:nowrap;font-weight:650}
+td small,th small{display:block;color:var(--quiet)}
+label{display:block;margin-block-start:.75rem}
+input{font:inherit;color:inherit;max-width:100%;margin-block:.25rem}
+input[type=text]{width:100%;padding:.375rem .5rem;border:1px solid var(--quiet);border-radius:.375rem;background:var(--paper)}
+button{font:inherit;color:var(--action);background:none;border:1px solid currentColor;border-radius:.375rem;padding:.375rem .75rem;margin-block:.75rem}
+:focus-visible{outline:2px solid var(--action);outline-offset:3px}
+@media (max-width:30rem){dl{grid-template-columns:1fr}dd{margin-block-end:.5rem}}
+@page{margin:20mm 18mm 22mm;@top-left{content:"Evidence of consent";font:8pt sans-serif;color:#575b62}@bottom-left{content:"Certificate ${certId}";font:8pt sans-serif;color:#575b62}@bottom-right{content:"Page " counter(page) " of " counter(pages);font:8pt sans-serif;color:#575b62}}
+@media print{:root{color-scheme:light}body{max-width:none;padding:0;font-size:10pt;orphans:3;widows:3}.screen{display:none}h1{margin-block-start:0}h1,h2{break-after:avoid}section.checks{break-before:page}tr,dt,dd:not(.long),li{break-inside:avoid}dt{break-after:avoid}thead{display:table-header-group}}
+`;
+var toCspHash = (text) => `'sha256-${toBase64(sha256(text))}'`;
+var buildContentSecurityPolicy = (style, script) => `default-src 'none'; style-src ${toCspHash(style)}; ${script === null ? "" : `script-src ${toCspHash(script)}; `}base-uri 'none'; form-action 'none'`;
+var renderEvidencePage = ({ opened }, script, body) => {
+  const { id } = opened.certificate;
+  const style = buildStyleSheet(id);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${buildContentSecurityPolicy(style, script)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>Certificate ${id}</title>
+<style>${new Markup(style)}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`.text;
+};
+var renderCertificatePage = (parts, disclosed) => renderEvidencePage(parts, null, renderCertificateArticle(parts, disclosed));
+
+// verifier/certificate-page.ts
+var UnreadableMember = class extends TypeError {
+};
+var requireText = (value) => {
+  const text = asString(value);
+  if (text === null) throw new UnreadableMember("a member is not text");
+  return text;
+};
+var requireTexts = (value) => {
+  const texts = asStrings(value);
+  if (texts === null) throw new UnreadableMember("a member is not a list of texts");
+  return texts;
+};
+var requireInstant = (value) => {
+  if (!isIsoTime(value)) throw new UnreadableMember("a member is not a time");
+  return Date.parse(value);
+};
+var toInstantOrNull = (value) => value === null || value === void 0 ? null : requireInstant(value);
+var requireChoice = (value, choices) => {
+  const choice = choices.find((candidate) => candidate === value);
+  if (choice === void 0) throw new UnreadableMember("a member has an unknown value");
+  return choice;
+};
+var listObjects = (value) => (Array.isArray(value) ? value : []).map((item) => {
+  const object = asObject(item);
+  if (object === null) throw new UnreadableMember("a list holds something else than objects");
+  return object;
+});
+var readMasked = (certificate) => Object.fromEntries(Object.entries(asObject(certificate.subject) ?? {}).map(([key, value]) => [key, requireText(value)]));
+var readNotes = ({
+  fields_unrecognized: keys,
+  fields_truncated: isTruncated,
+  text_replaced: isReplaced
+}) => ({
+  ...keys !== void 0 && { fields_unrecognized: requireTexts(keys) },
+  ...isTruncated === true && { fields_truncated: true },
+  ...isReplaced === true && { text_replaced: true }
+});
+var readAnswers = (certificate) => certificate.entities_accepted === void 0 ? null : { accepted: requireTexts(certificate.entities_accepted), rejected: requireTexts(certificate.entities_rejected) };
+var readPolicies = (certificate) => listObjects(certificate.policies).map((policy) => ({
+  kind: requireChoice(policy.kind, ["privacy", "terms"]),
+  sourceUrl: requireText(policy.source_url),
+  contentHash: requireText(policy.content_hash),
+  capturedAt: requireInstant(policy.captured_at)
+}));
+var readWithdrawnEntities = (certificate) => listObjects(certificate.entities_withdrawn).map((entity) => ({
+  entity: requireText(entity.entity),
+  number: Number(/=([0-9]+)$/.exec(requireText(entity.receipt_url))?.[1] ?? 0),
+  withdrawnAt: requireInstant(entity.withdrawn_at),
+  ceaseBy: requireInstant(entity.cease_by),
+  acknowledgedAt: toInstantOrNull(entity.cease_acknowledged_at)
+}));
+var readCertificate = (certificate, capturedVia) => ({
+  id: requireText(certificate.cert_id),
+  businessName: requireText(certificate.business_name),
+  environment: requireChoice(certificate.environment, ["live", "sandbox"]),
+  status: requireChoice(certificate.status, ["active", "revoked"]),
+  purpose: requireText(certificate.purpose),
+  disclosureText: requireText(certificate.disclosure_text),
+  disclosureHash: requireText(certificate.disclosure_hash),
+  entities: requireTexts(certificate.entities),
+  answered: readAnswers(certificate),
+  originDomain: requireText(certificate.origin_domain),
+  issuedAt: requireInstant(certificate.issued_at),
+  fingerprint: requireText(certificate.fingerprint),
+  subjectMasked: readMasked(certificate),
+  subjectErasedAt: toInstantOrNull(certificate.subject_erased_at),
+  notes: readNotes(certificate),
+  gpc: asObject(certificate.signals)?.gpc === true,
+  capturedVia,
+  viewCount: Number(certificate.view_count),
+  policiesCaptured: certificate.policies_status !== "pending",
+  signature: { kid: requireText(asObject(certificate.signature)?.kid) },
+  policies: readPolicies(certificate),
+  entitiesWithdrawn: readWithdrawnEntities(certificate)
+});
+var readIdentity = (certificate) => {
+  const identity = asObject(certificate.identity);
+  return {
+    legalName: asString(identity?.legal_name),
+    mailingAddress: asString(identity?.mailing_address),
+    contact: asString(identity?.contact)
+  };
+};
+var readAnchors = (files) => ["issued", "revoked"].map((event) => {
+  const receipt = asObject(parseCanonical(decodeText(files.get(`anchors/${event}/receipt.json`))));
+  return { event, receipt: receipt === null ? null : { tx_ref: requireText(receipt.tx_ref) } };
+});
+var readDisclosed = (files) => {
+  const list = parseCanonical(decodeText(files.get("subject/disclosures.json")));
+  return (Array.isArray(list) ? list : []).map((item) => {
+    const [, key = "", value = ""] = requireTexts(item);
+    return [key, value];
+  });
+};
+var inOrderOfPage = (fields, page) => {
+  const placed = fields.map((field) => ({ field, at: page.indexOf(html`<dt>${field[0]}</dt>`.text) }));
+  return placed.sort((a, b) => a.at - b.at).map(({ field }) => field);
+};
+var listCaptureMethods = ({ certificate, loggedCaptureMethod }) => {
+  const bound = asObject(certificate.evidence)?.captured_via ?? loggedCaptureMethod;
+  return ["browser", "server"].filter((method) => bound === void 0 || bound === method);
+};
+var renderPackedPages = (source) => {
+  const { files, certificate, redacted } = source;
+  const page = decodeText(files.get("certificate.html")) ?? "";
+  try {
+    return listCaptureMethods(source).map((method) => {
+      const read = readCertificate(certificate, method);
+      if (!isSha256Hex(read.fingerprint)) throw new UnreadableMember("the fingerprint is not a hash");
+      const parts = {
+        opened: {
+          certificate: { ...read, subjectMasked: Object.fromEntries(inOrderOfPage(Object.entries(read.subjectMasked), page)) },
+          subject: files.has("subject/commitments.json") ? {} : null,
+          evidence: asObject(certificate.evidence),
+          evidenceHash: requireText(certificate.evidence_hash)
+        },
+        publicView: certificate,
+        identity: readIdentity(certificate),
+        anchors: readAnchors(files),
+        isRedacted: redacted.includes("evidence")
+      };
+      return renderCertificatePage(parts, inOrderOfPage(readDisclosed(files), page));
+    });
+  } catch {
+    return null;
+  }
+};
+var findPageFault = (source) => {
+  const pages = renderPackedPages(source);
+  if (pages === null) return "certificate.json has a member that no page can show";
+  const shown = decodeText(source.files.get("certificate.html"));
+  return shown !== null && pages.includes(shown) ? null : "certificate.html does not show what the certificate says";
 };
 
 // core/certificates/evidence-parts.ts
@@ -1169,7 +1696,7 @@ var parseSignedToken = (token) => {
     contentType,
     content: content.content,
     info: parseTimestampInfo(content.content),
-    certificates: certificates.map(parseSignerCertificate).filter((one) => one !== null),
+    certificates: certificates.map(parseSignerCertificate).filter((certificate) => certificate !== null),
     signerId: issuer === void 0 || serial === void 0 ? null : { issuer: issuer.encoded, serial: serial.encoded },
     digestName: hashNames[digestOid ?? ""],
     attributes,
@@ -1224,8 +1751,8 @@ var encodeSignedAttributes = (attributes) => {
 };
 var maxClockSkewMs = 5 * minuteMs;
 var encodeIntegerContent = (bytes) => parseDer(encodeUnsignedInteger(bytes))?.content ?? new Uint8Array(0);
-var verifyTimestampToken = async (question, subtle) => {
-  const reply = createSequenceReader(parseDer(question.token) ?? void 0);
+var verifyTimestampToken = async (input, subtle) => {
+  const reply = createSequenceReader(parseDer(input.token) ?? void 0);
   const status = reply.next(derTags.sequence)?.children[0];
   const token = reply.next(derTags.sequence);
   if (status?.tag !== derTags.integer || !reply.done()) return fail("reply_malformed");
@@ -1238,9 +1765,9 @@ var verifyTimestampToken = async (question, subtle) => {
   if (typeAttribute === null || typeAttribute === "none" || parseOid(typeAttribute) !== oids.timestampInfo) return fail("content_type");
   const { info } = signed;
   if (info === null) return fail("reply_malformed");
-  const imprint = new Uint8Array(await subtle.digest(sha256Name, new Uint8Array(question.imprintBytes)));
+  const imprint = new Uint8Array(await subtle.digest(sha256Name, new Uint8Array(input.imprintBytes)));
   if (info.imprintHash !== oids.sha256 || !areBytesEqual(info.imprint, imprint)) return fail("imprint_mismatch");
-  const { nonce, window } = question;
+  const { nonce, window } = input;
   if (nonce !== void 0 && (info.nonce === null || !areBytesEqual(info.nonce, encodeIntegerContent(nonce))))
     return fail("nonce_mismatch");
   if (window !== void 0 && (info.time < window.sentAt - maxClockSkewMs || info.time > window.receivedAt + maxClockSkewMs)) {
@@ -1260,51 +1787,51 @@ var verifyTimestampToken = async (question, subtle) => {
   if (!await isSignedBy(subtle, spki, { hash, signature, data: encodeSignedAttributes(attributes) })) return fail("bad_signature");
   const spkiSha256 = toHex(new Uint8Array(await subtle.digest(sha256Name, spki)));
   const timestamp = { time: info.time, serial: toHex(info.serial), spkiSha256 };
-  const pin = question.pins.find((one) => one.spkiSha256 === spkiSha256 && isKeyInUse(one, toIso(info.time)));
+  const pin = input.pins.find((candidate) => candidate.spkiSha256 === spkiSha256 && isKeyInUse(candidate, toIso(info.time)));
   return pin === void 0 ? { ...fail("signer_not_pinned"), timestamp } : { ok: true, timestamp, pin };
 };
 
 // verifier/checks.ts
 var checkClaims = {
-  "zip.structure": "The archive holds the files of a pack and not one byte more.",
-  "manifest.files": "Every file is the one that the manifest lists.",
+  "zip.structure": "The archive holds only the files of a pack and no other bytes.",
+  "manifest.files": "Every file matches the manifest.",
   "manifest.signature": "The issuer signed the manifest.",
-  "trust.copies": "The keys in the folder trust are those that its trust document names.",
-  "fp.canonical": "The record is written in its one canonical form.",
+  "trust.copies": "The key files match the trust document in the pack.",
+  "fp.canonical": "The record is in canonical form.",
   "fp.hash": "The fingerprint is the SHA-256 of the record.",
-  "fp.arrays": "The lists of recipients are in order and do not contradict each other.",
-  "disclosure.hash": "The disclosure is the one that the record names.",
-  "subject.commitments": "The commitments to the person's details are those that the record names.",
-  "subject.disclosures": "The details that are disclosed are those that were committed to.",
-  "policies.hash": "The policies are those whose hashes were kept.",
-  "cert.consistency": "The certificate says what the record says, and its issuer signed the record.",
-  "anchor.statement": "The statement for the ledger is about this certificate.",
+  "fp.arrays": "The lists of recipients are sorted and consistent.",
+  "disclosure.hash": "The disclosure matches the hash in the record.",
+  "subject.commitments": "The commitments to the person's details match the hash in the record.",
+  "subject.disclosures": "The disclosed details match their commitments.",
+  "policies.hash": "The policy texts match their hashes.",
+  "cert.consistency": "The certificate matches the record, its page shows the same, and the issuer signed the record.",
+  "anchor.statement": "The ledger statement is about this certificate.",
   "anchor.entry_hash": "The ledger's receipt is for this statement.",
   "anchor.note": "The ledger signed the checkpoint in its receipt.",
   "anchor.inclusion": "The ledger holds the statement.",
-  "anchor.rekor_body": "The ledger's own entry is about this statement.",
-  "attest.inclusion": "The checkpoint that others attest holds the statement too.",
-  "attest.cosign": "Witnesses saw no other history of the ledger.",
-  "attest.tsa": "A time-stamp authority saw that checkpoint.",
+  "anchor.rekor_body": "The ledger's entry is about this statement.",
+  "attest.inclusion": "The attested checkpoint includes the statement.",
+  "attest.cosign": "Witnesses confirm that the ledger has a single history.",
+  "attest.tsa": "A timestamp authority stamped that checkpoint.",
   "revoke.statement": "The statement of the withdrawal is about this certificate.",
   "revoke.entry_hash": "The ledger's receipt is for the statement of the withdrawal.",
   "revoke.note": "The ledger signed the checkpoint in the receipt of the withdrawal.",
   "revoke.inclusion": "The ledger holds the statement of the withdrawal.",
-  "revoke.rekor_body": "The ledger's own entry is about the withdrawal.",
-  "revoke.attest.inclusion": "The checkpoint that others attest holds the withdrawal too.",
-  "revoke.attest.cosign": "Witnesses saw no other history of the ledger that holds the withdrawal.",
-  "revoke.attest.tsa": "A time-stamp authority saw the checkpoint with the withdrawal.",
-  "entities.receipt": "The issuer signed a receipt of each withdrawal from single recipients, and it says what the certificate says.",
-  "entities.anchor": "The ledger holds the statement of each withdrawal from single recipients.",
-  "entities.attest": "The checkpoints that others attest hold these withdrawals too.",
-  "audit.chain": "The audit entries are whole, linked and about this certificate.",
-  "audit.inclusion": "The audit log holds every one of these entries.",
-  "audit.heads": "The audit log itself says how far this chain had come.",
-  "audit.issuance": "The evidence is the one that the audit log was given when the certificate was issued.",
-  "audit.status": "Whether it is withdrawn, and how, is what the audit entries tell.",
-  "audit.policies": "The policies are those that the audit log was given when they were linked.",
-  "time.order": "The times follow each other.",
-  "receipt.canonical": "The receipt is written in its one canonical form and says all that a receipt says.",
+  "revoke.rekor_body": "The ledger's entry is about the withdrawal.",
+  "revoke.attest.inclusion": "The attested checkpoint includes the withdrawal.",
+  "revoke.attest.cosign": "Witnesses confirm that the ledger with the withdrawal has a single history.",
+  "revoke.attest.tsa": "A timestamp authority stamped the checkpoint with the withdrawal.",
+  "entities.receipt": "The issuer signed a receipt for each withdrawal for individual recipients, and each receipt matches the certificate.",
+  "entities.anchor": "The ledger contains the statement for each withdrawal for individual recipients.",
+  "entities.attest": "The attested checkpoints include these withdrawals.",
+  "audit.chain": "The audit entries are well-formed, linked and about this certificate.",
+  "audit.inclusion": "The audit log holds all these entries.",
+  "audit.heads": "The audit log recorded the head of this chain.",
+  "audit.issuance": "The evidence matches the audit entry of the issuance.",
+  "audit.status": "The withdrawal status matches the audit entries.",
+  "audit.policies": "The policies match the audit entry that linked them.",
+  "time.order": "The times are in order.",
+  "receipt.canonical": "The receipt is complete and in canonical form.",
   "receipt.signature": "The issuer signed the receipt.",
   "receipt.deadline": "The deadline is the end of the tenth business day."
 };
@@ -1318,7 +1845,7 @@ var fail2 = (detail) => ({ outcome: "fail", detail });
 var incomplete = (detail) => ({ outcome: "incomplete", detail });
 var skipped = (detail) => ({ outcome: "skipped", detail });
 var untrustedReasons = {
-  bundled: "the keys came with what they are to prove; give the verifier the issuer's trust file, from the issuer itself",
+  bundled: "the keys came with the pack; provide the issuer's trust file, obtained from the issuer",
   none: "there are no keys to check signatures with"
 };
 var buildReport = (findings, about, ids = checkIds) => {
@@ -1332,13 +1859,13 @@ var buildReport = (findings, about, ids = checkIds) => {
 
 // verifier/attestors.ts
 var getSubtleCrypto = () => crypto.subtle;
-var checkTimestamp = async (reply, note, pins, isAsked) => {
-  const without = (why) => ({ finding: isAsked ? incomplete(why) : skipped(why), time: null });
-  if (reply === null) return without("there is no time stamp yet");
-  if (pins.length === 0) return without("no time-stamp authority is trusted");
+var checkTimestamp = async (reply, note, pins, isRequired) => {
+  const absent = (reason) => ({ finding: isRequired ? incomplete(reason) : skipped(reason), time: null });
+  if (reply === null) return absent("there is no timestamp yet");
+  if (pins.length === 0) return absent("no timestamp authority is trusted");
   const verdict = await verifyTimestampToken({ token: reply, imprintBytes: note, pins }, getSubtleCrypto());
   if (verdict.ok) return { finding: pass(`${toIso(verdict.timestamp.time)}, by ${verdict.pin.name}`), time: verdict.timestamp.time };
-  if (verdict.fault === "signer_not_pinned") return without("the time stamp is by an authority that is not trusted");
+  if (verdict.fault === "signer_not_pinned") return absent("the timestamp is by an authority that is not trusted");
   return { finding: fail2(verdict.fault), time: null };
 };
 var checkRekorReceipt = async (crypto2, receipt, statement, logs, anchorKeys) => {
@@ -1346,12 +1873,13 @@ var checkRekorReceipt = async (crypto2, receipt, statement, logs, anchorKeys) =>
     ...crypto2,
     verifyEcdsa: (spki, data, signature) => isSignedBy(getSubtleCrypto(), spki, { hash: "SHA-256", signature, data })
   };
-  const named = parseRekorLeaf(fromBase64(receipt.leaf_body ?? "") ?? new Uint8Array(0))?.publicKey;
-  const keys = anchorKeys.length > 0 || named === void 0 ? anchorKeys : [named];
+  const leafKey = parseRekorLeaf(fromBase64(receipt.leaf_body ?? "") ?? new Uint8Array(0))?.publicKey;
+  const keys = anchorKeys.length > 0 || leafKey === void 0 ? anchorKeys : [leafKey];
   const verdict = await verifyRekorReceipt(rekorCrypto, receipt, statement, { logs, anchorKeys: keys });
-  const notAbout = fail2("the ledger's entry is not about this statement, or not signed by a trusted key");
-  if (!verdict.ok) return verdict.fault === "leaf_mismatch" ? { fault: null, leaf: notAbout } : { fault: verdict.fault, leaf: notAbout };
-  return { fault: null, leaf: anchorKeys.length > 0 ? pass() : incomplete("no key of the issuer's for this ledger is trusted") };
+  const unboundLeaf = fail2("the ledger's entry is not about this statement, or not signed by a trusted key");
+  if (!verdict.ok)
+    return verdict.fault === "leaf_mismatch" ? { fault: null, leaf: unboundLeaf } : { fault: verdict.fault, leaf: unboundLeaf };
+  return { fault: null, leaf: anchorKeys.length > 0 ? pass() : incomplete("no anchor key of the issuer is trusted") };
 };
 
 // verifier/anchor.ts
@@ -1372,9 +1900,20 @@ var buildExpectedStatement = (event, preimage, fingerprint, at) => formatAnchorS
 var checkEntryHash = (statement, receipt, published) => {
   const hash = sha256Hex(statement);
   if (receipt === null) return fail2("the receipt is malformed");
-  if (receipt.entry_hash !== hash) return fail2("the receipt is for another statement");
-  if (published !== null && published.entry_hash !== hash) return fail2("the certificate names another statement");
+  if (receipt.entry_hash !== hash) return fail2("the receipt is for a different statement");
+  if (published !== null && published.entry_hash !== hash) return fail2("the certificate names a different statement");
   return pass(hash);
+};
+var maxClockSkewMs2 = 5 * minuteMs;
+var findPublishedStatementFault = (published, statement) => {
+  if (published === null) return null;
+  const { event, timestamp } = asObject(parseCanonical(statement)) ?? {};
+  if (published.event !== event) return "the certificate publishes a different event";
+  if (published.status !== "anchored") return published.status === "pending" ? null : "the certificate publishes an unknown anchor status";
+  const { anchored_at: anchoredAt, anchored_at_source: source } = published;
+  if (source !== void 0 && source !== "service") return "the certificate names another source of the time of anchoring";
+  const isLater = isIsoTime(anchoredAt) && Date.parse(anchoredAt) >= Date.parse(String(timestamp)) - maxClockSkewMs2;
+  return isLater ? null : "the certificate was anchored before the event";
 };
 var findPublishedFault = (published, receipt) => {
   if (published?.status !== "anchored") return null;
@@ -1386,34 +1925,38 @@ var findPublishedFault = (published, receipt) => {
     ["signed_root", receipt.signed_root],
     ["inclusion_proof", receipt.inclusion_proof.join("\n")]
   ];
-  const said = (name) => name === "inclusion_proof" ? asStrings(published[name])?.join("\n") : published[name];
-  const other = pairs.find(([name, value]) => said(name) !== value);
-  return other === void 0 ? null : `the certificate publishes another ${other[0]}`;
+  const readPublished = (name) => name === "inclusion_proof" ? asStrings(published[name])?.join("\n") : published[name];
+  const mismatch = pairs.find(([name, value]) => readPublished(name) !== value);
+  return mismatch === void 0 ? null : `the certificate publishes a different ${mismatch[0]}`;
 };
-var findEntryProofFault = (text, receipt) => text === formatReceiptProof(receipt) ? null : "entry.tlog-proof does not say what the receipt says";
-var checkAnchorReceipt = async ({ crypto: crypto2 }, trust, exhibit, receipt, statement) => {
+var findEntryProofFault = ({ entryProof, published }, receipt) => {
+  if (entryProof !== formatReceiptProof(receipt)) return "entry.tlog-proof does not match the receipt";
+  const shown = published?.status === "anchored" ? published.tlog_proof ?? entryProof : entryProof;
+  return shown === entryProof ? null : "the certificate publishes a different proof";
+};
+var checkAnchorReceipt = async ({ crypto: crypto2 }, trust, evidence, receipt, statement) => {
   const notReached = skipped("not reached");
   const isWrapped = receipt.kind === "rekor2";
   const wrapped = isWrapped ? await checkRekorReceipt(crypto2, receipt, statement, trust.ledgers, trust.anchorKeys) : null;
   const verdict = isWrapped ? null : await verifyReceipt(crypto2, receipt, statement, { trustedKeys: trust.ledgers });
   const fault = wrapped?.fault ?? (verdict === null || verdict.ok ? null : verdict.fault);
   if (fault !== null && noteFaults.includes(fault)) return { note: fail2(fault), inclusion: notReached, rekorBody: notReached };
-  const differs = findPublishedFault(exhibit.published, receipt);
-  if (differs !== null) return { note: fail2(differs), inclusion: notReached, rekorBody: notReached };
+  const publishedFault = findPublishedFault(evidence.published, receipt);
+  if (publishedFault !== null) return { note: fail2(publishedFault), inclusion: notReached, rekorBody: notReached };
   const note = pass(`${receipt.ledger}, ${receipt.tree_size} entries`);
-  const proofFault = fault ?? findEntryProofFault(exhibit.entryProof, receipt);
+  const proofFault = fault ?? findEntryProofFault(evidence, receipt);
   if (proofFault !== null) return { note, inclusion: fail2(proofFault), rekorBody: notReached };
   const inclusion = pass(receipt.tx_ref);
-  const { rekorBody: body } = exhibit;
+  const { rekorBody: body } = evidence;
   if (wrapped === null) {
-    const none = body === null ? skipped("this ledger holds the statement itself") : fail2("this ledger makes no leaf of its own");
+    const none = body === null ? skipped("this ledger holds the statement itself") : fail2("this ledger does not wrap statements, so rekor.json must be absent");
     return { note, inclusion, rekorBody: none };
   }
-  const isShown = body !== null && toBase64(body) === receipt.leaf_body;
-  return { note, inclusion, rekorBody: isShown ? wrapped.leaf : fail2("rekor.json is not the leaf of the receipt") };
+  const isLeafPresent = body !== null && toBase64(body) === receipt.leaf_body;
+  return { note, inclusion, rekorBody: isLeafPresent ? wrapped.leaf : fail2("rekor.json is not the leaf of the receipt") };
 };
 var createUnattestedFindings = (context) => {
-  const missing = (isAsked) => isAsked ? incomplete("nobody has attested the ledger's checkpoint yet") : skipped("no attestation is asked for");
+  const missing = (isRequired) => isRequired ? incomplete("the ledger's checkpoint is not attested yet") : skipped("no attestation is required");
   return {
     inclusion: missing(context.requiresTimestamp || context.witnessMin > 0),
     cosign: missing(context.witnessMin > 0),
@@ -1421,206 +1964,193 @@ var createUnattestedFindings = (context) => {
     time: null
   };
 };
-var checkAttestation = async (context, trust, exhibit, receipt, leaf) => {
-  const { attestedProof, attestedNote, timestampReply } = exhibit;
-  if (attestedProof === null && attestedNote === null && timestampReply === null) return createUnattestedFindings(context);
+var checkAttestation = async (context, trust, evidence, receipt, leaf) => {
+  const { attestedProof, attestedNote, timestampReply } = evidence;
+  const published = asObject(evidence.published?.attested);
+  if (attestedProof === null && attestedNote === null && timestampReply === null) {
+    const absent = createUnattestedFindings(context);
+    return published === null ? absent : { ...absent, inclusion: incomplete("the attestation that the certificate names is not in the pack") };
+  }
   const notReached = skipped("not reached");
   const failed = (detail) => ({ inclusion: fail2(detail), cosign: notReached, tsa: notReached, time: null });
-  if (attestedProof === null || attestedNote === null) return failed("the checkpoint and the proof that leads to it go together");
+  if (attestedProof === null || attestedNote === null) return failed("the attested checkpoint and its proof must both be present");
   const origin = parseCheckpoint(receipt.signed_root).origin;
   const log = { origin, keys: listLogKeys(trust.ledgers, origin, receipt.verified_at), witnesses: trust.witnesses };
-  const stamped = await verifyCheckpoint(context.crypto, attestedNote, log);
-  if (!stamped.ok) return failed(`checkpoint.txt: ${stamped.fault}`);
+  const attested = await verifyCheckpoint(context.crypto, attestedNote, log);
+  if (!attested.ok) return failed(`checkpoint.txt: ${attested.fault}`);
   const proven = await verifyTlogProof(context.crypto, attestedProof, leaf, log);
   if (!proven.ok) return failed(proven.fault);
-  if (proven.index.toString() !== receipt.leaf_index) return failed("the proof is for another place in the ledger");
+  if (proven.index.toString() !== receipt.leaf_index) return failed("the proof is for a different index in the ledger");
   if (!parseTlogProof(attestedProof)?.checkpoint.startsWith(attestedNote))
-    return failed("the proof leads to another checkpoint than the attested one");
+    return failed("the proof leads to a different checkpoint than the attested one");
+  const isPublished = published !== null && published.tree_size === proven.checkpoint.size.toString();
+  if (isPublished && asString(published.signed_root)?.startsWith(attestedNote) !== true)
+    return failed("the certificate publishes a different attested checkpoint");
   const inclusion = pass(`${proven.checkpoint.size} entries`);
   const witnesses = [...new Set(proven.cosignatures.map(({ key }) => key.name))];
   const names = witnesses.length === 0 ? "" : `: ${witnesses.join(", ")}`;
-  const count = `${witnesses.length} of ${context.witnessMin} witnesses that are asked for${names}`;
-  const cosign = witnesses.length < context.witnessMin ? incomplete(count) : witnesses.length === 0 ? skipped("no witness is asked for") : pass(count);
+  const count = `${witnesses.length} of ${context.witnessMin} required witnesses${names}`;
+  const cosign = witnesses.length < context.witnessMin ? incomplete(count) : witnesses.length === 0 ? skipped("no witness is required") : pass(count);
   const timestamp = await checkTimestamp(timestampReply, encodeUtf8(attestedNote), trust.authorities, context.requiresTimestamp);
-  return { inclusion, cosign, tsa: timestamp.finding, time: timestamp.time };
+  const stampedAt = isPublished && published.time_source === "rfc3161" ? published.time ?? null : null;
+  const isOtherTime = stampedAt !== null && timestamp.time !== null && Date.parse(String(stampedAt)) !== timestamp.time;
+  const tsa = isOtherTime ? fail2("the certificate publishes a different time than the timestamp") : timestamp.finding;
+  return { inclusion, cosign, tsa, time: timestamp.time };
 };
-var checkAnchor = async (findings, event, expected, exhibit, context) => {
+var checkAnchor = async (findings, event, expected, evidence, context) => {
   const record = (step, finding) => {
     findings.set(toCheckId(event, step), finding);
   };
-  const { statement, published, trust } = { ...exhibit, trust: context.trust };
+  const { statement, published, trust } = { ...evidence, trust: context.trust };
   if (statement === null) {
     record("statement", incomplete("the statement is not in the pack"));
     return { time: null };
   }
   const isExpected = statement === expected && (published === null || published.statement === statement);
-  record("statement", isExpected ? pass() : fail2("it is not the statement that this certificate gives"));
-  if (exhibit.receipt === null) {
+  const publishedFault = isExpected ? findPublishedStatementFault(published, statement) : "the statement does not match this certificate";
+  record("statement", publishedFault === null ? pass() : fail2(publishedFault));
+  if (evidence.receipt === null) {
     if (published !== null && published.entry_hash !== sha256Hex(statement)) {
-      record("entry_hash", fail2("the certificate names another statement"));
+      record("entry_hash", fail2("the certificate names a different statement"));
     } else {
       record("entry_hash", incomplete("the ledger has not confirmed yet: there is no receipt"));
     }
     return { time: null };
   }
-  const receipt = parseReceipt(exhibit.receipt);
+  const receipt = parseReceipt(evidence.receipt);
   const entryHash = checkEntryHash(statement, receipt, published);
   record("entry_hash", entryHash);
   if (receipt === null) return { time: null };
   if (trust === null || trust.ledgers.length === 0) {
-    record("note", incomplete("no ledger's key to check it with"));
+    record("note", incomplete("no trusted ledger key to check it with"));
     return { time: null };
   }
   const bytes = encodeUtf8(statement);
-  const found = await checkAnchorReceipt(context, trust, exhibit, receipt, bytes);
+  const found = await checkAnchorReceipt(context, trust, evidence, receipt, bytes);
   record("note", found.note);
   record("inclusion", found.inclusion);
   record("rekor_body", found.rekorBody);
   if (found.inclusion.outcome !== "pass") return { time: null };
-  const attested = await checkAttestation(context, trust, exhibit, receipt, exhibit.rekorBody ?? bytes);
+  const attested = await checkAttestation(context, trust, evidence, receipt, evidence.rekorBody ?? bytes);
   record("attest.inclusion", attested.inclusion);
   record("attest.cosign", attested.cosign);
   record("attest.tsa", attested.tsa);
   return { time: attested.time };
 };
 
-// verifier/group-by.ts
-var groupBy = (values, keyOf) => {
-  const groups = /* @__PURE__ */ new Map();
-  for (const value of values) {
-    const key = keyOf(value);
-    const group = groups.get(key);
-    if (group === void 0) groups.set(key, [value]);
-    else group.push(value);
-  }
-  return groups;
-};
-
-// core/cease-deadline.ts
-var ceaseBusinessDays = 10;
-var isWeekend = (instant) => {
-  const day = new Date(instant).getUTCDay();
-  return day === 0 || day === 6;
-};
-var getCeaseDeadline = (from) => {
-  const midnight = Math.floor(from / dayMs) * dayMs;
-  let day = midnight;
-  for (let counted = 0; counted < ceaseBusinessDays; ) {
-    day += dayMs;
-    if (!isWeekend(day)) counted += 1;
-  }
-  return day + dayMs - 1;
-};
-
-// core/withdrawals/receipt.ts
-var receiptFormat = "svc-withdrawal-receipt-v1";
-var entityReceiptFormat = "svc-withdrawal-receipt-v2";
-var receiptTextMembers = [
-  "cease_by",
-  "cert_id",
-  "fingerprint",
-  "method",
-  "origin_domain",
-  "schema",
-  "scope",
-  "withdrawn_at"
-];
+// verifier/format-changes.ts
+var entityReceiptsSince = "2026-11-22T20:00:00.000Z";
+var boundDetailsSince = "2026-11-27T00:00:00.000Z";
 
 // core/certificates/subject.ts
 var computeFieldCommitment = (salt, key, value) => sha256Hex(toCanonicalJson([salt, key, value]));
 
+// verifier/withdrawn-entities.ts
+var parseWithdrawalNumber = (entity) => Number(/[?&]withdrawal=([1-9][0-9]{0,5})$/.exec(asString(entity.receipt_url) ?? "")?.[1] ?? 0);
+var groupEntitiesByWithdrawal = (certificate) => {
+  const listed = Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : [];
+  const groups = /* @__PURE__ */ new Map();
+  for (const entity of listed.map(asObject).filter((item) => item !== null)) {
+    const number = parseWithdrawalNumber(entity);
+    const group = groups.get(number);
+    if (group === void 0) groups.set(number, [entity]);
+    else group.push(entity);
+  }
+  return groups;
+};
+
 // verifier/record.ts
 var textMemberNames2 = ["cert_id", "disclosure_hash", "origin_domain", "purpose", "subject_hash", "timestamp"];
-var answerMemberNames = ["entities_accepted", "entities_rejected"];
-var isNamedBusiness = (value) => isObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
+var choiceMemberNames = ["entities_accepted", "entities_rejected"];
+var isNamedBusiness = (value) => isJsonObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
 var parsePreimage = (text) => {
   const record = asObject(parseCanonical(text));
   if (record === null) return null;
   const names = ["business", "entities", ...textMemberNames2];
-  const isShaped = hasExactMembers(record, names) || hasExactMembers(record, [...names, ...answerMemberNames]);
-  const isTyped = isNamedBusiness(record.business) && textMemberNames2.every((name) => typeof record[name] === "string") && ["entities", ...answerMemberNames].every((name) => record[name] === void 0 || asStrings(record[name]) !== null);
-  return isShaped && isTyped && isIsoInstant(record.timestamp) ? record : null;
+  const hasValidMembers = hasExactMembers(record, names) || hasExactMembers(record, [...names, ...choiceMemberNames]);
+  const isTyped = isNamedBusiness(record.business) && textMemberNames2.every((name) => typeof record[name] === "string") && ["entities", ...choiceMemberNames].every((name) => record[name] === void 0 || asStrings(record[name]) !== null);
+  return hasValidMembers && isTyped && isIsoTime(record.timestamp) ? record : null;
 };
-var checkCanonical = (preimage) => preimage === null ? fail2("the record is not canonical JSON of exactly the bound members") : pass();
+var checkCanonical = (preimage) => preimage === null ? fail2("the record is not canonical JSON with exactly the bound members") : pass();
 var checkFingerprint = (text, claimed, expected) => {
   const actual = sha256Hex(text ?? "");
-  if (typeof claimed !== "string") return fail2("there is no certificate to read that names a fingerprint");
-  if (text === null || actual !== claimed) return fail2("the certificate names another fingerprint than its record has");
-  if (expected !== null && actual !== expected) return fail2("it is not the fingerprint that was expected");
+  if (typeof claimed !== "string") return fail2("there is no readable certificate with a fingerprint");
+  if (text === null || actual !== claimed) return fail2("the fingerprint of the certificate does not match its record");
+  if (expected !== null && actual !== expected) return fail2("it is not the expected fingerprint");
   return pass(actual);
 };
 var isSortedSet = (names) => names.every((name, at) => at === 0 || names[at - 1] < name);
 var checkArrays = (preimage) => {
   const { entities, entities_accepted: accepted, entities_rejected: rejected } = preimage;
-  if (![entities, accepted ?? [], rejected ?? []].every(isSortedSet)) return fail2("a list is not sorted, or names somebody twice");
-  if (accepted === void 0 || rejected === void 0) return pass(`${entities.length} recipients, asked about together`);
-  if (accepted.some((name) => rejected.includes(name))) return fail2("somebody is both accepted and declined");
-  if (![...accepted, ...rejected].every((name) => entities.includes(name))) return fail2("somebody was answered who was not named");
+  if (![entities, accepted ?? [], rejected ?? []].every(isSortedSet)) return fail2("a list is not sorted or names a recipient twice");
+  if (accepted === void 0 || rejected === void 0) return pass(`${entities.length} recipients with one choice for all`);
+  if (accepted.some((name) => rejected.includes(name))) return fail2("a recipient is both accepted and declined");
+  if (![...accepted, ...rejected].every((name) => entities.includes(name))) return fail2("a choice is for a recipient that is not named");
   return pass(`${entities.length} recipients, ${accepted.length} accepted, ${rejected.length} declined`);
 };
-var checkDisclosure = (disclosure, preimage) => sha256Hex(disclosure) === preimage.disclosure_hash ? pass() : fail2("it is another text than the record names");
+var checkDisclosure = (disclosure, preimage) => sha256Hex(disclosure) === preimage.disclosure_hash ? pass() : fail2("the text does not match the hash in the record");
 var parseCommitments = (text) => {
   const record = asObject(parseCanonical(text));
   return record !== null && Object.values(record).every(isSha256Hex) ? record : null;
 };
 var checkCommitments = (text, preimage, erasedAt) => {
-  if (text === null && isIsoInstant(erasedAt)) return skipped(`the person's details were erased at ${erasedAt}`);
+  if (text === null && isIsoTime(erasedAt)) return skipped(`the person's details were erased at ${erasedAt}`);
   if (text === null) return fail2("subject/commitments.json is missing");
   if (parseCommitments(text) === null) return fail2("subject/commitments.json is not a canonical map of commitments");
-  return sha256Hex(text) === preimage.subject_hash ? pass() : fail2("the record names other commitments");
+  return sha256Hex(text) === preimage.subject_hash ? pass() : fail2("the commitments do not match the hash in the record");
 };
 var saltLength = 16;
 var checkDisclosures = (text, commitmentsText) => {
-  if (text === null && commitmentsText === null) return skipped("nothing is left to disclose");
+  if (text === null && commitmentsText === null) return skipped("there is nothing to disclose");
   const commitments = parseCommitments(commitmentsText);
   const list = parseCanonical(text);
   if (commitments === null || !Array.isArray(list)) return fail2("subject/disclosures.json is not a canonical list");
   let last = "";
-  for (const one of list) {
-    const [salt = "", key = "", value = "", ...more] = asStrings(one) ?? [];
-    if (asStrings(one)?.length !== 3 || more.length > 0 || key <= last)
+  for (const item of list) {
+    const [salt = "", key = "", value = "", ...more] = asStrings(item) ?? [];
+    if (asStrings(item)?.length !== 3 || more.length > 0 || key <= last)
       return fail2("a disclosure is not [salt, key, value], in order of keys");
     if (fromBase64Url(salt)?.length !== saltLength) return fail2(`the salt of ${key} is not 128 bits of base64url`);
     if (!Object.hasOwn(commitments, key) || commitments[key] !== computeFieldCommitment(salt, key, value)) {
-      return fail2(`${key} is not what was committed to`);
+      return fail2(`${key} does not match its commitment`);
     }
     last = key;
   }
-  return pass(list.length === 0 ? "nothing disclosed" : list.map((one) => one[1]).join(", "));
+  return pass(list.length === 0 ? "nothing disclosed" : list.map((item) => item[1]).join(", "));
 };
 var checkPolicies = (index, listed, paths, hashOfFile) => {
   if (!Array.isArray(index)) return fail2("policies/index.json is not a canonical list");
-  const named = /* @__PURE__ */ new Set();
-  let without = 0;
-  for (const one of index) {
-    const policy = asObject(one);
+  const indexedPaths = /* @__PURE__ */ new Set();
+  let missingTexts = 0;
+  for (const item of index) {
+    const policy = asObject(item);
     if (policy === null || !hasExactMembers(policy, ["captured_at", "content_hash", "id", "kind", "path", "source_url"])) {
       return fail2("policies/index.json is malformed");
     }
     if (policy.path === null) {
-      without += 1;
+      missingTexts += 1;
       continue;
     }
     const path = asString(policy.path) ?? "";
-    if (path !== `policies/${policy.kind}-${policy.content_hash}.txt`) return fail2("a policy is filed under another name than its hash");
-    if (hashOfFile(path) !== policy.content_hash) return fail2(`${path} is not the text with that hash`);
-    named.add(path);
+    if (path !== `policies/${policy.kind}-${policy.content_hash}.txt`) return fail2("a policy's file name does not match its hash");
+    if (hashOfFile(path) !== policy.content_hash) return fail2(`${path} does not match its hash`);
+    indexedPaths.add(path);
   }
-  if (paths.some((path) => !named.has(path))) return fail2("a policy is there that the index does not name");
-  const published = index.map((one) => {
-    const { path: _, ...rest } = one;
+  if (paths.some((path) => !indexedPaths.has(path))) return fail2("the pack has a policy that the index does not name");
+  const published = index.map((item) => {
+    const { path: _, ...rest } = item;
     return rest;
   });
   if (toCanonicalJson(published) !== toCanonicalJson(listed ?? null))
-    return fail2("the certificate lists other policies");
-  if (without > 0) return incomplete(`the text of ${without} of ${index.length} policies is not in the pack`);
-  return pass(index.length === 0 ? "none were linked" : `${index.length} policies`);
+    return fail2("the certificate lists different policies");
+  if (missingTexts > 0) return incomplete(`the text of ${missingTexts} of ${index.length} policies is not in the pack`);
+  return pass(index.length === 0 ? "no policies were linked" : `${index.length} policies`);
 };
 var checkIssuerSignature = async (crypto2, signed, claimed, trust) => {
   const signature = asObject(claimed);
   const bytes = fromBase64(asString(signature?.value) ?? "");
   if (signature?.alg !== "Ed25519" || bytes?.length !== 64) return fail2("the issuer's signature is malformed");
-  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check the signature with");
+  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no trusted issuer key to check the signature with");
   const key = findIssuerKey(trust, signature.kid, signed.at);
   if (typeof key === "string") return fail2(`the ${signed.what} is signed by a key that ${key}`);
   const isSigned = await crypto2.verifyEd25519(key.publicKey, encodeUtf8(signed.canonical), bytes);
@@ -1640,42 +2170,55 @@ var toBoundMembers = (preimage) => ({
   subject_hash: preimage.subject_hash,
   preimage
 });
+var findContradiction = (withdrawal) => {
+  const { method, received_at: receivedAt = null, cease_acknowledged_at: acknowledgedAt = null, overdue } = withdrawal;
+  if (acknowledgedAt !== null && overdue === true) return "an acknowledged withdrawal is called overdue";
+  if (method !== void 0 && method === "business_recorded" !== (receivedAt !== null))
+    return "the method of a withdrawal contradicts when the business received it";
+  return null;
+};
 var findEntitiesFault = (certificate, preimage) => {
   const listed = certificate.entities_withdrawn;
   if (listed === void 0) return null;
-  if (!Array.isArray(listed) || listed.length === 0) return "the list of recipients that were withdrawn from is malformed";
+  if (!Array.isArray(listed) || listed.length === 0) return "the list of withdrawn recipients is malformed";
   const consented = preimage.entities_accepted ?? preimage.entities;
   const revokedAt = asObject(certificate.withdrawal)?.withdrawn_at;
   const seen = /* @__PURE__ */ new Set();
-  for (const one of listed.map(asObject)) {
-    const name = asString(one?.entity) ?? "";
-    const at = one?.withdrawn_at;
-    if (!consented.includes(name) || seen.has(name)) return "somebody was withdrawn from who was not consented to, or twice";
-    if (!isIsoInstant(at) || at < preimage.timestamp || isIsoInstant(revokedAt) && at > revokedAt)
-      return "a recipient was withdrawn from at a time that does not fit the others";
-    const told = one?.received_at ?? null;
-    if (told !== null && !(isIsoInstant(told) && told <= at)) return "the business was told of a recipient after it was withdrawn from";
-    if (one?.cease_by !== new Date(getCeaseDeadline(Date.parse(told ?? at))).toISOString())
+  for (const entity of listed.map(asObject)) {
+    const name = asString(entity?.entity) ?? "";
+    const at = entity?.withdrawn_at;
+    if (!consented.includes(name) || seen.has(name)) return "a withdrawn recipient was not consented to, or is listed twice";
+    if (!isIsoTime(at) || at < preimage.timestamp || isIsoTime(revokedAt) && at > revokedAt)
+      return "the time of a recipient's withdrawal is inconsistent";
+    const receivedAt = entity?.received_at ?? null;
+    if (receivedAt !== null && !(isIsoTime(receivedAt) && receivedAt <= at))
+      return "the business received the request for a recipient after its withdrawal";
+    if (entity?.cease_by !== new Date(getCeaseDeadline(Date.parse(receivedAt ?? at))).toISOString())
       return "the deadline of a recipient is not the tenth business day";
+    const contradiction = findContradiction(entity);
+    if (contradiction !== null) return contradiction;
+    const receiptPath = `/certs/${preimage.cert_id}/receipt?withdrawal=${parseWithdrawalNumber(entity)}`;
+    if (asString(entity?.receipt_url)?.endsWith(receiptPath) !== true) return "the receipt of a recipient's withdrawal is elsewhere";
     seen.add(name);
   }
-  return certificate.status === "active" && seen.size === consented.length ? "it is active, and nobody is left to make contact" : null;
+  return certificate.status === "active" && seen.size === consented.length ? "the certificate is active, but all recipients are withdrawn" : null;
 };
 var checkCertificate = async (crypto2, certificate, preimage, canonical, trust) => {
   const names = findDifferingMembers(certificate, toBoundMembers(preimage));
   if (names.length > 0) return fail2(`certificate and record differ in ${names.join(", ")}`);
-  if (certificate.canonical !== canonical) return fail2("the certificate prints another record");
-  if (certificate.fingerprint_version !== "1") return fail2("the fingerprint is of a version not known here");
+  if (certificate.canonical !== canonical) return fail2("the certificate shows a different record");
+  if (certificate.fingerprint_version !== "1") return fail2("the fingerprint has an unknown version");
   if (typeof certificate.disclosure_text !== "string" || sha256Hex(certificate.disclosure_text) !== preimage.disclosure_hash) {
-    return fail2("the certificate shows another disclosure");
+    return fail2("the certificate shows a different disclosure");
   }
-  if (asString(certificate.verify_url)?.endsWith(`/${preimage.cert_id}`) !== true)
-    return fail2("the certificate names the address of another");
+  if (asString(certificate.verify_url)?.endsWith(`/${preimage.cert_id}`) !== true) return fail2("verify_url is for a different certificate");
   const { status, withdrawal } = certificate;
   if (status !== "active" && status !== "revoked") return fail2("the certificate has no known status");
-  if (isObject(withdrawal) !== (status === "revoked")) return fail2("the certificate's status and its withdrawal contradict each other");
-  const ofEntities = findEntitiesFault(certificate, preimage);
-  if (ofEntities !== null) return fail2(ofEntities);
+  const isWithdrawn = (withdrawal ?? null) !== null;
+  if (isWithdrawn !== (status === "revoked") || isWithdrawn !== isJsonObject(withdrawal))
+    return fail2("the certificate's status contradicts its withdrawal");
+  const entitiesFault = findEntitiesFault(certificate, preimage) ?? (isJsonObject(withdrawal) ? findContradiction(withdrawal) : null);
+  if (entitiesFault !== null) return fail2(entitiesFault);
   const signed = await checkIssuerSignature(
     crypto2,
     { what: "certificate", text: "record", canonical, at: preimage.timestamp },
@@ -1689,19 +2232,19 @@ var checkCertificate = async (crypto2, certificate, preimage, canonical, trust) 
 var isValidScope = ({ entities, schema, scope }) => schema === entityReceiptFormat ? scope === "recipient" && (asStrings(entities)?.length ?? 0) > 0 : schema === receiptFormat && scope !== "recipient" && entities === void 0;
 var parseSignedReceipt = (text) => {
   const record = asObject(parseCanonical(text));
-  const isOfEntities = record?.entities !== void 0;
-  if (record === null || !hasExactMembers(record, [...receiptTextMembers, "business", "received_at", ...isOfEntities ? ["entities"] : []]))
+  const hasEntities = record?.entities !== void 0;
+  if (record === null || !hasExactMembers(record, [...receiptTextMembers, "business", "received_at", ...hasEntities ? ["entities"] : []]))
     return null;
-  const { received_at: received } = record;
+  const { received_at: receivedAt } = record;
   const isTyped = receiptTextMembers.every((name) => typeof record[name] === "string") && isNamedBusiness(record.business);
-  const isDated = isIsoInstant(record.withdrawn_at) && isIsoInstant(record.cease_by) && (received === null || isIsoInstant(received));
+  const isDated = isIsoTime(record.withdrawn_at) && isIsoTime(record.cease_by) && (receivedAt === null || isIsoTime(receivedAt));
   return isTyped && isDated && isSha256Hex(record.fingerprint) && isValidScope(record) ? record : null;
 };
 var checkReceiptSignature = (crypto2, canonical, { withdrawn_at: at }, signature, trust) => checkIssuerSignature(crypto2, { what: "receipt", text: "receipt", canonical, at }, signature, trust);
-var checkDeadline = ({ cease_by: until, withdrawn_at: withdrawn, received_at: received }) => {
-  if (received !== null && received > withdrawn) return fail2("the business was told after it recorded the withdrawal");
-  const expected = new Date(getCeaseDeadline(Date.parse(received ?? withdrawn))).toISOString();
-  return until === expected ? pass(until) : fail2("it is not the end of the tenth business day");
+var checkDeadline = ({ cease_by: ceaseBy, withdrawn_at: withdrawnAt, received_at: receivedAt }) => {
+  if (receivedAt !== null && receivedAt > withdrawnAt) return fail2("the business received the request after it recorded the withdrawal");
+  const expected = new Date(getCeaseDeadline(Date.parse(receivedAt ?? withdrawnAt))).toISOString();
+  return ceaseBy === expected ? pass(ceaseBy) : fail2("it is not the end of the tenth business day");
 };
 var buildReceiptStatement = (receipt, canonical) => formatAnchorStatement({
   event: receipt.entities === void 0 ? "certificate.revoked" : "certificate.entities_withdrawn",
@@ -1713,87 +2256,84 @@ var buildReceiptStatement = (receipt, canonical) => formatAnchorStatement({
 });
 
 // verifier/entity-withdrawals.ts
-var parseWithdrawalNumber = (one) => Number(/[?&]withdrawal=([1-9][0-9]{0,5})$/.exec(asString(one.receipt_url) ?? "")?.[1] ?? 0);
-var groupEntitiesByWithdrawal = (certificate) => {
-  const listed = Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : [];
-  return groupBy(
-    listed.map(asObject).filter((one) => one !== null),
-    parseWithdrawalNumber
-  );
-};
+var isOlderEntity = ({ withdrawn_at: at, method, received_at: receivedAt }) => String(at) < entityReceiptsSince && method === void 0 && receivedAt === void 0;
 var selectWorstFinding = (findings, passed) => findings.find(({ outcome }) => outcome === "fail") ?? findings.find(({ outcome }) => outcome === "incomplete") ?? (findings.some(({ outcome }) => outcome === "pass") ? passed : findings[0] ?? skipped("not reached"));
 var prefixWithNumber = (number, { outcome, detail }) => ({
   outcome,
   detail: `withdrawal ${number}: ${detail}`
 });
-var findContradiction = (receipt, listed, preimage, fingerprint) => {
-  const said = receipt;
-  const bound = {
+var findContradiction2 = (receipt, listed, preimage, fingerprint) => {
+  const members = receipt;
+  const expected = {
     cert_id: preimage.cert_id,
     business: preimage.business,
     origin_domain: preimage.origin_domain,
     fingerprint,
-    entities: listed.map((one) => String(one.entity)).sort()
+    entities: listed.map(({ entity }) => String(entity)).sort()
   };
-  const other = Object.keys(bound).find((name) => toCanonicalJson(said[name] ?? null) !== toCanonicalJson(bound[name] ?? null));
-  if (other !== void 0) return `its receipt names another ${other}`;
-  const differs = ["withdrawn_at", "cease_by", "method", "received_at"].find(
-    (name) => listed.some((one) => one[name] !== void 0 && toCanonicalJson(one[name]) !== toCanonicalJson(said[name] ?? null))
+  const isDifferent = (name) => toCanonicalJson(members[name] ?? null) !== toCanonicalJson(expected[name] ?? null);
+  const expectedMismatch = Object.keys(expected).find(isDifferent);
+  if (expectedMismatch !== void 0) return `its receipt has a different ${expectedMismatch}`;
+  const mismatch = ["withdrawn_at", "cease_by", "method", "received_at"].find(
+    (name) => listed.some(
+      (entity) => !(entity[name] === void 0 && isOlderEntity(entity)) && toCanonicalJson(entity[name] === void 0 ? "absent" : entity[name]) !== toCanonicalJson(members[name] ?? null)
+    )
   );
-  return differs === void 0 ? null : `its receipt names another ${differs}`;
+  return mismatch === void 0 ? null : `its receipt has a different ${mismatch}`;
 };
-var maxClockSkewMs2 = 5 * minuteMs;
+var maxClockSkewMs3 = 5 * minuteMs;
 var anchorStepIds = ["revoke.statement", "revoke.entry_hash", "revoke.note", "revoke.inclusion", "revoke.rekor_body"];
 var attestationStepIds = ["revoke.attest.inclusion", "revoke.attest.cosign", "revoke.attest.tsa"];
 var checkEntityWithdrawal = async (listed, { receipt: text, signature, anchor }, about, context) => {
-  const nothing = (receipt2) => ({ receipt: receipt2, anchor: [], attest: [] });
+  const withoutAnchor = (receipt2) => ({ receipt: receipt2, anchor: [], attest: [] });
   if (text === null) {
-    const isOlder = listed.every(({ method }) => method === void 0) && anchor.statement === null;
-    return nothing(isOlder ? skipped("the pack is from before receipts were in it") : incomplete("its receipt is not in the pack"));
+    const isOlder = listed.every(isOlderEntity) && anchor.statement === null;
+    return withoutAnchor(isOlder ? skipped("the pack predates the inclusion of receipts") : incomplete("its receipt is not in the pack"));
   }
   const receipt = parseSignedReceipt(text);
-  if (receipt === null || receipt.entities === void 0) return nothing(fail2("its receipt is not canonical JSON of exactly its members"));
-  const fault = findContradiction(receipt, listed, about.preimage, about.fingerprint);
-  if (fault !== null) return nothing(fail2(fault));
+  if (receipt === null || receipt.entities === void 0)
+    return withoutAnchor(fail2("its receipt is not canonical JSON with exactly its members"));
+  const fault = findContradiction2(receipt, listed, about.preimage, about.fingerprint);
+  if (fault !== null) return withoutAnchor(fail2(fault));
   const deadline = checkDeadline(receipt);
   const signed = await checkReceiptSignature(context.crypto, text, receipt, parseCanonical(signature), context.trust);
-  const found = /* @__PURE__ */ new Map();
-  const { time } = await checkAnchor(found, "revoked", buildReceiptStatement(receipt, text), anchor, context);
-  const stepsOf = (ids) => ids.flatMap((id) => found.get(id) ?? []);
-  const isEarly = time !== null && time < Date.parse(receipt.withdrawn_at) - maxClockSkewMs2;
+  const anchorFindings = /* @__PURE__ */ new Map();
+  const { time } = await checkAnchor(anchorFindings, "revoked", buildReceiptStatement(receipt, text), anchor, context);
+  const selectFindings = (ids) => ids.flatMap((id) => anchorFindings.get(id) ?? []);
+  const isEarly = time !== null && time < Date.parse(receipt.withdrawn_at) - maxClockSkewMs3;
   return {
     receipt: selectWorstFinding([signed, deadline], signed),
-    anchor: stepsOf(anchorStepIds),
-    attest: [...stepsOf(attestationStepIds), ...isEarly ? [fail2("a time stamp is older than the withdrawal")] : []]
+    anchor: selectFindings(anchorStepIds),
+    attest: [...selectFindings(attestationStepIds), ...isEarly ? [fail2("a timestamp is older than the withdrawal")] : []]
   };
 };
-var checkEntityWithdrawals = async (findings, certificate, about, shown, exhibitOf, context) => {
+var checkEntityWithdrawals = async (findings, certificate, about, presentNumbers, loadEvidence, context) => {
   const acts = groupEntitiesByWithdrawal(certificate);
-  const stray = shown.find((number) => !acts.has(number));
+  const stray = presentNumbers.find((number) => !acts.has(number));
   if (stray !== void 0) {
-    findings.set("entities.receipt", fail2(`the proof of withdrawal ${stray} is shown, and the certificate names none of that number`));
+    findings.set("entities.receipt", fail2(`the pack proves withdrawal ${stray}, but the certificate does not name it`));
     return;
   }
   if (acts.size === 0) {
-    findings.set("entities.receipt", skipped("nobody was withdrawn from alone"));
+    findings.set("entities.receipt", skipped("there is no withdrawal for individual recipients"));
     return;
   }
-  const packed = [...acts].filter(([number]) => number <= maxPackedEntityWithdrawals);
-  const each = await Promise.all(
-    packed.map(async ([number, listed]) => ({ number, ...await checkEntityWithdrawal(listed, exhibitOf(number), about, context) }))
+  const packed = [...acts].filter(([number]) => number <= maxPackedEntityWithdrawals || presentNumbers.includes(number));
+  const results = await Promise.all(
+    packed.map(async ([number, listed]) => ({ number, ...await checkEntityWithdrawal(listed, loadEvidence(number), about, context) }))
   );
-  const all = acts.size === packed.length ? "" : `; ${acts.size - packed.length} later ones by their audit entries`;
-  const checked = pass(`${packed.length} withdrawals from single recipients${all}`);
-  const of = (name) => each.flatMap((act) => act[name].map((finding) => prefixWithNumber(act.number, finding)));
+  const suffix = acts.size === packed.length ? "" : `; ${acts.size - packed.length} later ones are covered by audit entries only`;
+  const checked = pass(`${packed.length} withdrawals for individual recipients${suffix}`);
+  const collectFindings = (name) => results.flatMap((act) => act[name].map((finding) => prefixWithNumber(act.number, finding)));
   findings.set(
     "entities.receipt",
     selectWorstFinding(
-      each.map(({ number, receipt }) => prefixWithNumber(number, receipt)),
+      results.map(({ number, receipt }) => prefixWithNumber(number, receipt)),
       checked
     )
   );
-  findings.set("entities.anchor", selectWorstFinding(of("anchor"), checked));
-  findings.set("entities.attest", selectWorstFinding(of("attest"), checked));
+  findings.set("entities.anchor", selectWorstFinding(collectFindings("anchor"), checked));
+  findings.set("entities.attest", selectWorstFinding(collectFindings("attest"), checked));
 };
 
 // core/audit/chain.ts
@@ -1830,8 +2370,8 @@ var parseEntry = (line) => {
   if (record === null || !hasExactMembers(record, entryMemberNames) || !entryMemberNames.every((name) => typeof record[name] === "string"))
     return null;
   const entry = record;
-  const isWhole = parseCount(entry.seq) !== null && entry.seq !== "0" && isIsoInstant(entry.at) && isSha256Hex(entry.payload_hash) && isSha256Hex(entry.prev_hash) && /^[0-9a-f]{32}$/.test(entry.chain);
-  return isWhole && serializeAuditEntry(entry) === line ? entry : null;
+  const isWellFormed = parseCount(entry.seq) !== null && entry.seq !== "0" && isIsoTime(entry.at) && isSha256Hex(entry.payload_hash) && isSha256Hex(entry.prev_hash) && /^[0-9a-f]{32}$/.test(entry.chain);
+  return isWellFormed && serializeAuditEntry(entry) === line ? entry : null;
 };
 var parseEntries = (text) => {
   const lines = text.split("\n");
@@ -1846,38 +2386,39 @@ var parseEntries = (text) => {
 };
 var parseChainIndex = (files) => parseCount(asString(asObject(parseCanonical(decodeText(files.get("audit/heads.json"))))?.chain_index) ?? "");
 var findLinkFault = (entries, certId, chainIndex) => {
-  let before = null;
+  let previousEntry = null;
   for (const entry of entries) {
     const seq = BigInt(entry.seq);
-    const previous = before === null ? null : BigInt(before.seq);
-    if (entry.entity_type !== "certificate" || entry.entity_id !== certId) return `entry ${seq} is about something else`;
-    if (before !== null && previous !== null) {
-      if (entry.chain !== before.chain) return `entry ${seq} is of another chain`;
-      if (seq <= previous) return `entry ${seq} is out of order`;
-      if (seq === previous + 1n && entry.prev_hash !== hashAuditEntry(sha256, before)) return `entry ${seq} does not follow the one before`;
+    const previousSeq = previousEntry === null ? null : BigInt(previousEntry.seq);
+    if (entry.entity_type !== "certificate" || entry.entity_id !== certId) return `entry ${seq} is about a different entity`;
+    if (previousEntry !== null && previousSeq !== null) {
+      if (entry.chain !== previousEntry.chain) return `entry ${seq} belongs to a different chain`;
+      if (seq <= previousSeq) return `entry ${seq} is out of order`;
+      if (seq === previousSeq + 1n && entry.prev_hash !== hashAuditEntry(sha256, previousEntry))
+        return `entry ${seq} does not follow the previous entry`;
     }
     if (seq === 1n && chainIndex !== null && entry.prev_hash !== createGenesisHead(sha256, { chain: entry.chain, chainIndex }).hash) {
-      return "entry 1 does not start this chain";
+      return "entry 1 is not the start of this chain";
     }
-    before = entry;
+    previousEntry = entry;
   }
   return null;
 };
 var saltLength2 = 16;
 var findPayloadFault = (payloads, { entries, fingerprint, evidenceHash }) => {
   for (const [seq, value] of Object.entries(payloads)) {
-    const entry = entries.find((one) => one.seq === seq);
+    const entry = entries.find((candidate) => candidate.seq === seq);
     const record = asObject(value);
     const payload = asObject(record?.payload);
     const salt = asString(record?.salt);
-    if (entry === void 0) return `there is a payload of entry ${seq}, which is not there`;
+    if (entry === void 0) return `the payload of entry ${seq} has no entry`;
     if (record === null || payload === null || salt === null || !hasExactMembers(record, ["payload", "salt"]))
       return `the payload of entry ${seq} is malformed`;
     if (fromBase64Url(salt)?.length !== saltLength2) return `the salt of entry ${seq} is not 128 bits of base64url`;
-    if (hashAuditPayload(salt, payload) !== entry.payload_hash) return `the payload of entry ${seq} is not what was committed to`;
+    if (hashAuditPayload(salt, payload) !== entry.payload_hash) return `the payload of entry ${seq} does not match its commitment`;
     if (entry.type !== "certificate.issued") continue;
-    if (payload.fingerprint !== fingerprint) return `entry ${seq} is the issuance of another fingerprint`;
-    if (payload.evidence_hash !== evidenceHash) return `entry ${seq} committed to other evidence`;
+    if (payload.fingerprint !== fingerprint) return `entry ${seq} is the issuance of a different fingerprint`;
+    if (payload.evidence_hash !== evidenceHash) return `entry ${seq} committed to different evidence`;
   }
   return null;
 };
@@ -1886,11 +2427,11 @@ var checkChain = (files, audit) => {
   const fault = findLinkFault(entries, preimage.cert_id, parseChainIndex(files));
   if (fault !== null) return fail2(fault);
   const issued = entries.filter(({ type }) => type === "certificate.issued");
-  if (issued.length !== 1 || issued[0]?.at !== preimage.timestamp) return fail2("the entries do not hold this one issuance");
+  if (issued.length !== 1 || issued[0]?.at !== preimage.timestamp) return fail2("the entries must contain exactly this issuance");
   const payloads = asObject(parseCanonical(decodeText(files.get("audit/payloads.json"))));
   if (payloads === null) return fail2("audit/payloads.json is not a canonical map");
-  const wrong = findPayloadFault(payloads, audit);
-  if (wrong !== null) return fail2(wrong);
+  const payloadFault = findPayloadFault(payloads, audit);
+  if (payloadFault !== null) return fail2(payloadFault);
   return pass(`${entries.length} entries, seq ${entries[0]?.seq} to ${entries.at(-1)?.seq}, ${Object.keys(payloads).length} payloads`);
 };
 var parseProofOrigin = (proof) => parseCheckpoint(parseTlogProof(proof)?.checkpoint ?? "")?.origin ?? null;
@@ -1900,8 +2441,8 @@ var checkInclusion = async (pack) => {
   const { trust, files, entries } = pack;
   const proofs = [...files.keys()].filter((path) => /^audit\/[0-9]+\.tlog-proof$/.test(path));
   const extra = proofs.find((path) => !entries.some(({ seq }) => path === getProofPath(seq)));
-  if (extra !== void 0) return fail2(`${extra} proves an entry that is not there`);
-  if (trust === null || trust.auditLogs.length === 0) return incomplete("no audit log's key to check it with");
+  if (extra !== void 0) return fail2(`${extra} proves an entry that is not in the pack`);
+  if (trust === null || trust.auditLogs.length === 0) return incomplete("no trusted audit log key to check it with");
   let last = -1n;
   let origin = null;
   for (const entry of entries) {
@@ -1911,7 +2452,7 @@ var checkInclusion = async (pack) => {
     const hash = fromHex(hashAuditEntry(sha256, entry));
     const verdict = await verifyLogProof(pack, text, origin ?? "", hash);
     if (!verdict.ok) return fail2(`entry ${entry.seq}: ${verdict.fault}`);
-    if (verdict.index <= last) return fail2(`entry ${entry.seq} stands before its predecessor in the log`);
+    if (verdict.index <= last) return fail2(`entry ${entry.seq} comes before its predecessor in the log`);
     last = verdict.index;
   }
   return pass(`${entries.length} proofs, ${origin}`);
@@ -1923,7 +2464,7 @@ var checkHeads = async (pack) => {
   const proofText = decodeText(files.get("audit/heads-record.tlog-proof"));
   if (!["audit/heads.json", "audit/heads-record.json", "audit/heads-record.tlog-proof"].some((path2) => files.has(path2)))
     return incomplete("the audit log has not recorded this chain yet");
-  if (headsText === null || recordText === null || proofText === null) return fail2("a part of the record of heads is missing");
+  if (headsText === null || recordText === null || proofText === null) return fail2("part of the record of heads is missing");
   const heads = asObject(parseCanonical(headsText));
   const record = asObject(parseCanonical(recordText));
   const path = asStrings(heads?.path)?.map(fromBase64);
@@ -1935,22 +2476,23 @@ var checkHeads = async (pack) => {
   if (heads === null || !hasExactMembers(heads, ["chain_index", "leaf", "path", "size"]) || index === null || size === null || !path?.every((hash) => hash?.length === hashLength)) {
     return fail2("audit/heads.json is malformed");
   }
-  if (record === null || !hasExactMembers(record, ["at", "heads_root", "heads_size", "log_size", "schema"]) || record.schema !== "svc-heads-v1" || record.heads_size !== heads.size || !isIsoInstant(record.at)) {
+  if (record === null || !hasExactMembers(record, ["at", "heads_root", "heads_size", "log_size", "schema"]) || record.schema !== "svc-heads-v1" || record.heads_size !== heads.size || !isIsoTime(record.at)) {
     return fail2("audit/heads-record.json is malformed");
   }
   const chain = entries[0]?.chain ?? "";
   if (seq === null || !isSha256Hex(leaf?.head) || serializeHeadLeaf(chain, { seq, hash: leaf.head }) !== leafText) {
-    return fail2("the leaf is not of this chain");
+    return fail2("the leaf does not belong to this chain");
   }
   const root = computeRootFromInclusion(sha256, { leaf: hashLeaf(sha256, encodeUtf8(leafText)), index, size, proof: path });
-  if (root === null || toHex(root) !== record.heads_root) return fail2("the chain does not stand in the recorded tree of heads");
-  const same = entries.find((entry) => entry.seq === leaf.seq);
-  if (same !== void 0 && hashAuditEntry(sha256, same) !== leaf.head) return fail2(`entry ${leaf.seq} is not the one that was recorded`);
-  if (trust === null || trust.auditLogs.length === 0) return incomplete("no audit log's key to check it with");
+  if (root === null || toHex(root) !== record.heads_root) return fail2("the chain is not in the recorded tree of heads");
+  const recordedEntry = entries.find((entry) => entry.seq === leaf.seq);
+  if (recordedEntry !== void 0 && hashAuditEntry(sha256, recordedEntry) !== leaf.head)
+    return fail2(`entry ${leaf.seq} is not the recorded one`);
+  if (trust === null || trust.auditLogs.length === 0) return incomplete("no trusted audit log key to check it with");
   const origin = parseProofOrigin(decodeText(files.get(getProofPath(entries[0]?.seq ?? ""))) ?? "") ?? "";
   const verdict = await verifyLogProof(pack, proofText, origin, hashHeadsRecord(sha256, recordText));
   if (!verdict.ok) return fail2(verdict.fault);
-  if (verdict.index.toString() !== record.log_size) return fail2("the record does not stand where it says");
+  if (verdict.index.toString() !== record.log_size) return fail2("the record is not at the log index that it names");
   for (const entry of entries) {
     const proof = parseTlogProof(decodeText(files.get(getProofPath(entry.seq))) ?? "");
     if (proof !== null && proof.index < verdict.index && BigInt(entry.seq) > seq)
@@ -1963,142 +2505,200 @@ var checkHeads = async (pack) => {
 var maxHeadsAgeMs = 30 * minuteMs;
 var describeStaleHeads = (files, createdAt) => {
   const at = asObject(parseCanonical(decodeText(files.get("audit/heads-record.json"))))?.at;
-  if (!isIsoInstant(at) || !isIsoInstant(createdAt) || Date.parse(createdAt) - Date.parse(at) <= maxHeadsAgeMs) return null;
-  return `The audit log's record of how far this chain had come is of ${at}, more than 30 minutes before the pack was made: of entries left out since then it knows nothing.`;
+  if (!isIsoTime(at) || !isIsoTime(createdAt) || Date.parse(createdAt) - Date.parse(at) <= maxHeadsAgeMs) return null;
+  return `The audit log recorded the head of this chain at ${at}, more than 30 minutes before the pack was created. The pack may omit later entries.`;
 };
 
 // verifier/audit-history.ts
 var parsePayloads = (parsed) => new Map(
-  Object.entries(asObject(parsed) ?? {}).flatMap(([seq, one]) => {
-    const payload = asObject(asObject(one)?.payload);
+  Object.entries(asObject(parsed) ?? {}).flatMap(([seq, item]) => {
+    const payload = asObject(asObject(item)?.payload);
     return payload === null ? [] : [[seq, payload]];
   })
 );
 var filterEntries = ({ entries }, type) => entries.filter((entry) => entry.type === type);
-var isSubjectErased = (history) => isIsoInstant(history.certificate.subject_erased_at) && filterEntries(history, "certificate.subject_erased").length > 0;
-var reportMissingPayload = (history, of) => isSubjectErased(history) ? skipped(`the person's details were erased at ${history.certificate.subject_erased_at}, and with them the payload of ${of}`) : incomplete(`the audit payload of ${of} is not in the pack`);
+var missingPayload = (event) => incomplete(`the audit payload of ${event} is not in the pack`);
+var missingEntry = (event) => fail2(`no audit entry in the pack is ${event} that the certificate shows`);
+var selectWorst = (findings) => findings.find(({ outcome }) => outcome === "fail") ?? findings.find(({ outcome }) => outcome === "incomplete") ?? findings[0];
+var parseInstant2 = (value) => typeof value === "number" ? value : isIsoTime(value) ? Date.parse(value) : null;
+var compareBoundDetail = (entry, payload, name, expected) => {
+  const logged = payload[name];
+  if (logged === void 0)
+    return entry.at < boundDetailsSince ? null : incomplete(`the audit payload of entry ${entry.seq} has no ${name}`);
+  if (expected === void 0 || toCanonicalJson(logged) === toCanonicalJson(expected)) return null;
+  return fail2(`entry ${entry.seq} logged a different ${name}`);
+};
+var isOtherFingerprint = (payload, certificate) => payload.fingerprint !== certificate.fingerprint;
+var submissionNoteNames = ["fields_unrecognized", "fields_truncated", "text_replaced"];
 var checkIssuance = (history) => {
   const { certificate, payloads } = history;
   const [entry] = filterEntries(history, "certificate.issued");
   if (entry === void 0) return skipped("not reached");
   const payload = payloads.get(entry.seq);
-  if (payload === void 0) {
-    const isShown = asObject(certificate.evidence) !== null;
-    return isShown ? incomplete("the audit payload of the issuance is not in the pack") : reportMissingPayload(history, "the issuance");
-  }
-  if (payload.evidence_hash !== certificate.evidence_hash) return fail2("the issuance committed to other evidence");
-  if (payload.environment !== certificate.environment) return fail2("the issuance was in another environment");
-  return pass(`entry ${entry.seq}`);
+  if (payload === void 0) return missingPayload("the issuance");
+  if (payload.evidence_hash !== certificate.evidence_hash) return fail2("the issuance committed to different evidence");
+  if (payload.environment !== certificate.environment) return fail2("the issuance was in a different environment");
+  const [note] = submissionNoteNames.filter(
+    (name) => toCanonicalJson(payload[name] ?? null) !== toCanonicalJson(certificate[name] ?? null)
+  );
+  if (note !== void 0) return fail2(`entry ${entry.seq} logged a different ${note}`);
+  return selectWorst([
+    compareBoundDetail(entry, payload, "gpc", asObject(certificate.signals)?.gpc ?? null) ?? pass(`entry ${entry.seq}`),
+    compareBoundDetail(entry, payload, "captured_via", asObject(certificate.evidence)?.captured_via) ?? pass(`entry ${entry.seq}`)
+  ]);
 };
-var parseInstant = (value) => typeof value === "number" ? value : isIsoInstant(value) ? Date.parse(value) : null;
 var findWithdrawalFault = (certificate, withdrawal, entry) => {
-  const { withdrawn_at: withdrawnAt, received_at: receivedAt = null, cease_by: until } = withdrawal;
-  if (entry.at !== withdrawnAt) return `entry ${entry.seq} is a withdrawal at another time`;
-  if (certificate.cease_by !== until) return "the certificate names two deadlines";
-  if (receivedAt !== null && !(isIsoInstant(receivedAt) && receivedAt <= entry.at)) return "the business was told after the withdrawal";
-  const deadline = getCeaseDeadline(Date.parse(isIsoInstant(receivedAt) ? receivedAt : entry.at));
-  return parseInstant(until) === deadline ? null : "the deadline is not the end of the tenth business day";
+  const { withdrawn_at: withdrawnAt, received_at: receivedAt = null, cease_by: ceaseBy } = withdrawal;
+  if (entry.at !== withdrawnAt) return `entry ${entry.seq} is a withdrawal at a different time`;
+  if (certificate.cease_by !== ceaseBy) return "the certificate names two different deadlines";
+  if (receivedAt !== null && !(isIsoTime(receivedAt) && receivedAt <= entry.at))
+    return "the business received the request after the withdrawal";
+  const deadline = getCeaseDeadline(Date.parse(isIsoTime(receivedAt) ? receivedAt : entry.at));
+  return parseInstant2(ceaseBy) === deadline ? null : "the deadline is not the end of the tenth business day";
 };
 var checkWithdrawal = (history, withdrawal) => {
   const { certificate, payloads } = history;
   const [entry, second] = filterEntries(history, "certificate.revoked");
-  if (entry === void 0) return incomplete("the audit entry of the withdrawal is not in the pack");
+  if (entry === void 0) return missingEntry("the withdrawal");
   if (second !== void 0) return fail2(`entry ${second.seq} is a second withdrawal`);
   const fault = findWithdrawalFault(certificate, withdrawal, entry);
   if (fault !== null) return fail2(fault);
   const payload = payloads.get(entry.seq);
-  if (payload === void 0) return reportMissingPayload(history, "the withdrawal");
-  if (payload.fingerprint !== certificate.fingerprint) return fail2(`entry ${entry.seq} is the withdrawal of another fingerprint`);
-  const other = ["method", "scope"].find((name) => payload[name] !== withdrawal[name]);
-  if (other !== void 0) return fail2(`entry ${entry.seq} is a withdrawal of another ${other}`);
-  if (parseInstant(payload.cease_by) !== parseInstant(withdrawal.cease_by)) return fail2(`entry ${entry.seq} names another deadline`);
-  return pass(`withdrawn ${entry.at}, entry ${entry.seq}`);
-};
-var listEntityWithdrawals = ({
-  certificate
-}) => {
-  const listed = (Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : []).map(asObject);
-  const acts = groupBy(listed, (one) => String(one?.receipt_url));
-  return [...acts.values()].map((act) => [
-    String(act[0]?.withdrawn_at),
-    toCanonicalJson(act.map((one) => String(one?.entity)).sort()),
-    act[0]?.cease_by,
-    act[0]?.method
-  ]);
-};
-var checkWithdrawnEntities = (history) => {
-  const acts = [...listEntityWithdrawals(history)];
-  for (const entry of filterEntries(history, "certificate.entities_withdrawn")) {
-    const payload = history.payloads.get(entry.seq);
-    if (payload === void 0) return reportMissingPayload(history, "a withdrawal from single recipients");
-    if (payload.fingerprint !== history.certificate.fingerprint) return fail2(`entry ${entry.seq} is the withdrawal of another fingerprint`);
-    const names = toCanonicalJson(payload.entities ?? null);
-    const at = acts.findIndex(
-      ([when, named, until, method]) => when === entry.at && named === names && parseInstant(until) === parseInstant(payload.cease_by) && (method === void 0 || method === payload.method)
-      // certificates have named it only since businesses record such withdrawals
-    );
-    if (at === -1) return fail2(`entry ${entry.seq} withdrew from recipients, and the certificate does not say so`);
-    acts.splice(at, 1);
-  }
-  return acts.length === 0 ? null : incomplete("the audit entry of a withdrawal from single recipients is not in the pack");
-};
-var checkCeasedEntities = (history) => {
-  const { certificate, payloads } = history;
-  const listed = (Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : []).map(asObject);
-  const open = new Map(
-    listed.flatMap((one) => isIsoInstant(one?.cease_acknowledged_at) ? [[String(one.entity), one.cease_acknowledged_at]] : [])
-  );
-  for (const entry of filterEntries(history, "business.entities_ceased")) {
-    const payload = payloads.get(entry.seq);
-    if (payload === void 0) return reportMissingPayload(history, "the acknowledgement of single recipients");
-    if (payload.fingerprint !== certificate.fingerprint) return fail2(`entry ${entry.seq} is an acknowledgement under another fingerprint`);
-    for (const name of asStrings(payload.entities) ?? []) {
-      if (open.get(name) !== entry.at) return fail2(`entry ${entry.seq} acknowledged a recipient, and the certificate does not say so`);
-      open.delete(name);
-    }
-  }
-  return open.size === 0 ? null : incomplete("the audit entry of the acknowledgement of a recipient is not in the pack");
-};
-var checkDatedEvent = (history, type, claimed, what) => {
-  const entries = filterEntries(history, type);
-  const [entry] = entries;
-  if (entry === void 0) return isIsoInstant(claimed) ? incomplete(`the audit entry of ${what} is not in the pack`) : null;
-  const isSame = entries.length === 1 && entry.at === claimed;
-  return isSame ? null : fail2(`entry ${entry.seq} is ${what}, and the certificate does not say so`);
+  if (payload === void 0) return missingPayload("the withdrawal");
+  if (isOtherFingerprint(payload, certificate)) return fail2(`entry ${entry.seq} is the withdrawal of a different fingerprint`);
+  const mismatch = ["method", "scope"].find((name) => payload[name] !== withdrawal[name]);
+  if (mismatch !== void 0) return fail2(`entry ${entry.seq} is a withdrawal with a different ${mismatch}`);
+  if (parseInstant2(payload.cease_by) !== parseInstant2(withdrawal.cease_by)) return fail2(`entry ${entry.seq} names a different deadline`);
+  return compareBoundDetail(entry, payload, "received_at", withdrawal.received_at ?? null) ?? pass(`withdrawn ${entry.at}, entry ${entry.seq}`);
 };
 var checkWithdrawalState = (history) => {
   const { certificate } = history;
   const withdrawal = asObject(certificate.withdrawal);
   if (certificate.status === "revoked" && withdrawal !== null) return checkWithdrawal(history, withdrawal);
   const [entry] = filterEntries(history, "certificate.revoked");
-  return entry === void 0 ? pass("no entry withdraws it") : fail2(`entry ${entry.seq} withdrew what the certificate calls active`);
+  if (entry !== void 0) return fail2(`entry ${entry.seq} withdrew the certificate, which claims to be active`);
+  const { cease_by: ceaseBy = null } = certificate;
+  return ceaseBy === null ? pass("no entry withdraws the certificate") : fail2("the certificate is active but names a deadline");
+};
+var compareEntityWithdrawal = (history, number, listed, entry) => {
+  const { certificate, payloads } = history;
+  if (listed.some(({ withdrawn_at: at }) => at !== entry.at)) return fail2(`entry ${entry.seq} is withdrawal ${number} at a different time`);
+  const payload = payloads.get(entry.seq);
+  if (payload === void 0) return missingPayload("a withdrawal for individual recipients");
+  if (isOtherFingerprint(payload, certificate)) return fail2(`entry ${entry.seq} is the withdrawal of a different fingerprint`);
+  const names = listed.map(({ entity }) => String(entity)).sort();
+  if (toCanonicalJson(payload.entities ?? null) !== toCanonicalJson(names))
+    return fail2(`entry ${entry.seq} withdrew from other recipients than the certificate shows`);
+  if (listed.some(({ cease_by: ceaseBy }) => parseInstant2(ceaseBy) !== parseInstant2(payload.cease_by)))
+    return fail2(`entry ${entry.seq} names a different deadline`);
+  if (listed.some(({ method }) => method !== void 0 && method !== payload.method))
+    return fail2(`entry ${entry.seq} is a withdrawal with a different method`);
+  const [differing = null] = listed.flatMap(
+    ({ received_at: receivedAt = null }) => compareBoundDetail(entry, payload, "received_at", receivedAt) ?? []
+  );
+  return differing;
+};
+var checkWithdrawnEntities = (history) => {
+  const acts = [...groupEntitiesByWithdrawal(history.certificate)].sort(([a], [b]) => a - b);
+  const entries = filterEntries(history, "certificate.entities_withdrawn");
+  const unshown = entries[acts.length];
+  if (unshown !== void 0) return [fail2(`entry ${unshown.seq} withdrew from recipients, but the certificate does not show it`)];
+  if (acts.some(([number], at) => number !== at + 1)) return [fail2("the withdrawals for individual recipients are not numbered from 1")];
+  return acts.flatMap(([number, listed], at) => {
+    const entry = entries[at];
+    if (entry === void 0) return missingEntry("a withdrawal for individual recipients");
+    return compareEntityWithdrawal(history, number, listed, entry) ?? [];
+  });
+};
+var checkCeasedEntities = (history) => {
+  const { certificate, payloads } = history;
+  const listed = [...groupEntitiesByWithdrawal(certificate).values()].flat();
+  const deadlines = new Map(listed.map(({ entity, cease_by: ceaseBy }) => [String(entity), String(ceaseBy)]));
+  const unmatched = new Map(
+    listed.flatMap(({ entity, cease_acknowledged_at: at = null }) => at === null ? [] : [[String(entity), at]])
+  );
+  for (const entry of filterEntries(history, "business.entities_ceased")) {
+    const payload = payloads.get(entry.seq);
+    if (payload === void 0) return [missingPayload("the acknowledgment for individual recipients")];
+    if (isOtherFingerprint(payload, certificate)) return [fail2(`entry ${entry.seq} is an acknowledgment of a different fingerprint`)];
+    const names = asStrings(payload.entities) ?? [];
+    for (const name of names) {
+      if (unmatched.get(name) !== entry.at)
+        return [fail2(`entry ${entry.seq} acknowledged a recipient, but the certificate does not show it`)];
+      unmatched.delete(name);
+    }
+    const isOnTime = names.every((name) => entry.at <= (deadlines.get(name) ?? ""));
+    if (payload.on_time !== void 0 && payload.on_time !== isOnTime)
+      return [fail2(`entry ${entry.seq} was acknowledged under a different deadline`)];
+  }
+  return unmatched.size === 0 ? [] : [missingEntry("the acknowledgment of a recipient")];
+};
+var checkDatedEvent = (history, event) => {
+  const { type, claimed, description, bound } = event;
+  const entries = filterEntries(history, type);
+  const [entry] = entries;
+  if (entry === void 0) return claimed === null || claimed === void 0 ? [] : [missingEntry(description)];
+  if (entries.length !== 1 || entry.at !== claimed)
+    return [fail2(`entry ${entry.seq} is ${description}, but the certificate does not show it`)];
+  const payload = history.payloads.get(entry.seq);
+  if (payload === void 0) return [missingPayload(description)];
+  const { cease_by: ceaseBy } = payload;
+  const logged = typeof ceaseBy === "number" ? { ...payload, cease_by: new Date(ceaseBy).toISOString() } : payload;
+  const [mismatch] = findDifferingMembers(bound, logged).filter((name) => Object.hasOwn(bound, name));
+  return mismatch === void 0 ? [] : [fail2(`entry ${entry.seq} is ${description} with a different ${mismatch}`)];
 };
 var checkStatus = (history) => {
   const { certificate } = history;
-  const acknowledgedAt = asObject(certificate.withdrawal)?.cease_acknowledged_at;
-  const findings = [
+  const { fingerprint = null } = certificate;
+  const withdrawal = asObject(certificate.withdrawal);
+  const acknowledgedAt = withdrawal?.cease_acknowledged_at;
+  const ceaseBy = withdrawal?.cease_by ?? null;
+  return selectWorst([
     checkWithdrawalState(history),
-    checkWithdrawnEntities(history),
-    checkCeasedEntities(history),
-    checkDatedEvent(history, "business.ceased", acknowledgedAt, "the acknowledgement"),
-    checkDatedEvent(history, "certificate.subject_erased", certificate.subject_erased_at, "the erasure")
-  ].filter((finding) => finding !== null);
-  const worst = ["fail", "incomplete"].map((outcome) => findings.find((finding) => finding.outcome === outcome));
-  return worst.find((finding) => finding !== void 0) ?? findings[0];
+    ...checkWithdrawnEntities(history),
+    ...checkCeasedEntities(history),
+    ...checkDatedEvent(history, {
+      type: "business.ceased",
+      claimed: acknowledgedAt,
+      description: "the acknowledgment",
+      bound: { fingerprint, cease_by: ceaseBy, on_time: String(acknowledgedAt) <= String(ceaseBy) }
+    }),
+    ...checkDatedEvent(history, {
+      type: "certificate.subject_erased",
+      claimed: certificate.subject_erased_at,
+      description: "the erasure",
+      bound: { fingerprint }
+    })
+  ]);
 };
 var policyKinds = ["privacy", "terms"];
+var toSources = (policies) => Object.fromEntries(
+  policyKinds.map((kind) => {
+    const policy = policies.find((candidate) => candidate?.kind === kind);
+    const source = policy && { captured_at: policy.captured_at ?? null, id: policy.id ?? null, source_url: policy.source_url ?? null };
+    return [kind, source ?? null];
+  })
+);
+var checkUnlinkedPolicies = (history, isListed) => {
+  const { certificate } = history;
+  if (!isListed && certificate.policies_status === "pending") return skipped("no policies were linked");
+  const isOlder = filterEntries(history, "certificate.issued").some(({ at }) => at < boundDetailsSince);
+  if (!isOlder) return missingEntry("the link to policies");
+  return isListed ? incomplete("the audit entry of the policies is not in the pack") : skipped("no policies were linked");
+};
 var checkPolicyLinks = (history) => {
   const { certificate, payloads } = history;
   const policies = Array.isArray(certificate.policies) ? certificate.policies.map(asObject) : [];
   const listed = policies.map((policy) => `${policy?.kind}-${policy?.content_hash}`).sort();
   const entry = filterEntries(history, "policy.linked").at(-1);
-  if (entry === void 0) {
-    return listed.length === 0 ? skipped("none were linked") : incomplete("the audit entry of the policies is not in the pack");
-  }
+  if (entry === void 0) return checkUnlinkedPolicies(history, listed.length > 0);
   const payload = payloads.get(entry.seq);
-  if (payload === void 0) return reportMissingPayload(history, "the policies");
+  if (payload === void 0) return missingPayload("the policies");
   const linked = policyKinds.filter((kind) => payload[kind] !== null).map((kind) => `${kind}-${payload[kind]}`);
-  return linked.sort().join("\n") === listed.join("\n") ? pass(`entry ${entry.seq}`) : fail2(`entry ${entry.seq} linked other policies`);
+  if (linked.sort().join("\n") !== listed.join("\n")) return fail2(`entry ${entry.seq} linked different policies`);
+  if (certificate.policies_status !== (listed.length > 0 ? "captured" : "unavailable"))
+    return fail2("the certificate's status of the policies contradicts its policies");
+  return compareBoundDetail(entry, payload, "sources", toSources(policies)) ?? pass(`entry ${entry.seq}`);
 };
 
 // verifier/crypto.ts
@@ -2113,7 +2713,7 @@ var knownPublicKey = fromHex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af
 var knownSignature = fromHex(
   "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
 );
-var ed25519UnsupportedNote = "This program cannot check Ed25519 signatures; a newer browser or Node can.";
+var ed25519UnsupportedNote = "This program cannot check Ed25519 signatures. Use a newer browser or Node version.";
 var canVerifyEd25519 = async (crypto2) => {
   try {
     const accepts = await crypto2.verifyEd25519(knownPublicKey, new Uint8Array(0), knownSignature);
@@ -2167,7 +2767,7 @@ var parseManifest = (files) => {
   if (record === null || !hasExactMembers(record, ["schema", "cert_id", "created_at", "redacted", "files"])) return null;
   const certId = asString(record.cert_id);
   const redacted = asStrings(record.redacted);
-  if (record.schema !== packSchema || certId === null || redacted === null || !isIsoInstant(record.created_at)) return null;
+  if (record.schema !== packSchema || certId === null || redacted === null || !isIsoTime(record.created_at)) return null;
   return { certId, createdAt: record.created_at, redacted, listed: record.files ?? null };
 };
 var isManifestFile = (path) => path.startsWith("MANIFEST.");
@@ -2175,16 +2775,16 @@ var checkFiles = (files) => {
   const manifest = parseManifest(files);
   if (manifest === null) return fail2("manifest.json is not a manifest");
   const sums = decodeText(files.get("MANIFEST.sha256")) ?? "";
-  const claimed = new Map(sums.split("\n").map((line) => [line.slice(66), line.slice(0, 64)]));
+  const listedHashes = new Map(sums.split("\n").map((line) => [line.slice(66), line.slice(0, 64)]));
   const paths = [...files.keys()].sort();
   const summed = paths.filter((path) => !isManifestFile(path));
   for (const path of summed) {
-    if (claimed.get(path) !== sha256Hex(files.get(path))) return fail2(`${path} is not as MANIFEST.sha256 lists it`);
+    if (listedHashes.get(path) !== sha256Hex(files.get(path))) return fail2(`${path} does not match MANIFEST.sha256`);
   }
-  if (sums !== summed.map((path) => `${claimed.get(path)}  ${path}
+  if (sums !== summed.map((path) => `${listedHashes.get(path)}  ${path}
 `).join(""))
     return fail2("MANIFEST.sha256 does not list exactly these files");
-  const listed = summed.filter((path) => path !== "manifest.json").map((path) => ({ path, sha256: claimed.get(path), size: files.get(path).length }));
+  const listed = summed.filter((path) => path !== "manifest.json").map((path) => ({ path, sha256: listedHashes.get(path), size: files.get(path).length }));
   if (toCanonicalJson(manifest.listed) !== toCanonicalJson(listed)) return fail2("manifest.json does not list exactly these files");
   return pass(`${summed.length} files`);
 };
@@ -2199,13 +2799,13 @@ var checkTrustCopies = (files) => {
   if (document === null) return skipped("trust.json cannot be read");
   const authorities = (Array.isArray(document.tsa) ? document.tsa : []).map(asObject);
   const pems = [...files.keys()].filter((path) => path.startsWith("trust/") && path.endsWith(".pem"));
-  const other = pems.find((path) => {
+  const mismatch = pems.find((path) => {
     const text = decodeText(files.get(path));
     const [, kind, id = ""] = /^trust\/(issuer|tsa)-(.+)\.pem$/.exec(path) ?? [];
     if (kind === "issuer") return parseIssuerKeyId(text) !== id;
-    return !authorities.some((one) => one?.pem === text && asString(one.spki_sha256)?.startsWith(id) === true);
+    return !authorities.some((authority) => authority?.pem === text && asString(authority.spki_sha256)?.startsWith(id) === true);
   });
-  return other === void 0 ? pass(`${pems.length} keys`) : fail2(`${other} is not the key that its name says`);
+  return mismatch === void 0 ? pass(`${pems.length} keys`) : fail2(`${mismatch} does not match its name`);
 };
 var checkSignature = async (crypto2, files, trust) => {
   const manifest = parseManifest(files);
@@ -2213,14 +2813,31 @@ var checkSignature = async (crypto2, files, trust) => {
   const note = parseNote(decodeText(files.get("MANIFEST.note")) ?? "");
   if (note === null) return fail2("MANIFEST.note is not a signed note");
   if (note.text !== buildManifestNoteText(manifest.certId, files.get("MANIFEST.sha256"))) {
-    return fail2("MANIFEST.note is not about this manifest");
+    return fail2("MANIFEST.note is for a different manifest");
   }
-  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no issuer's key to check it with");
+  if (trust === null || trust.issuerKeys.length === 0) return incomplete("no trusted issuer key to check it with");
   const names = [...new Set(note.signatures.map(({ name }) => name))];
   const issuerKeys = trust.issuerKeys.filter((key) => isKeyInUse(key, manifest.createdAt));
   const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(sha256, name, keyKinds.log, publicKey)));
   const verdict = await verifyNote(crypto2, note, keys);
   return verdict.ok ? pass(`by ${verdict.signatures[0]?.key.name}, ${manifest.createdAt}`) : fail2(verdict.fault);
+};
+
+// verifier/overdue.ts
+var maxClockSkewMs4 = 5 * minuteMs;
+var isFaulty = (withdrawal, acknowledgedAt, createdAt) => {
+  const { withdrawn_at: at, cease_by: ceaseBy, overdue } = withdrawal;
+  if (!isIsoTime(at) || at < boundDetailsSince || !isIsoTime(ceaseBy)) return false;
+  const lateMs = Date.parse(createdAt) - Date.parse(ceaseBy);
+  if (acknowledgedAt === null && Math.abs(lateMs) <= maxClockSkewMs4) return typeof overdue !== "boolean";
+  return overdue !== (acknowledgedAt === null && lateMs > 0);
+};
+var findOverdueFault = (certificate, createdAt) => {
+  const withdrawal = asObject(certificate.withdrawal);
+  const wholeAcknowledgedAt = withdrawal?.cease_acknowledged_at ?? null;
+  const recipients = (Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : []).map(asObject);
+  const isWrong = withdrawal !== null && isFaulty(withdrawal, wholeAcknowledgedAt, createdAt) || recipients.some((one) => one !== null && isFaulty(one, one.cease_acknowledged_at ?? wholeAcknowledgedAt, createdAt));
+  return isWrong ? "a withdrawal is wrongly called overdue or not" : null;
 };
 
 // verifier/verify-pack.ts
@@ -2231,11 +2848,11 @@ var defaultVerificationOptions = {
   witnessMin: 0
 };
 var maxZipBytes = 20 * 1024 * 1024;
-var createAnchorContext = (crypto2, trust, demands) => ({
+var createAnchorContext = (crypto2, trust, options) => ({
   crypto: crypto2,
   trust,
-  requiresTimestamp: demands.requiresTimestamp || (trust?.authorities.length ?? 0) > 0,
-  witnessMin: Math.max(demands.witnessMin, trust?.witnessMin ?? 0)
+  requiresTimestamp: options.requiresTimestamp || (trust?.authorities.length ?? 0) > 0,
+  witnessMin: Math.max(options.witnessMin, trust?.witnessMin ?? 0)
 });
 var loadAnchorEvidence = (files, folder, published) => {
   const text = (name) => decodeText(files.get(`anchors/${folder}/${name}`));
@@ -2260,20 +2877,20 @@ var listEntityWithdrawalNumbers = (files) => [
     [...files.keys()].flatMap((path) => Number(/^(?:withdrawals\/|anchors\/withdrawn-)([0-9]+)\//.exec(path)?.[1] ?? Number.NaN))
   )
 ].filter((number) => !Number.isNaN(number));
-var maxClockSkewMs3 = 5 * minuteMs;
+var maxClockSkewMs5 = 5 * minuteMs;
 var checkTimeOrder = (issuedAt, withdrawnAt, attestedAt, withdrawalAttestedAt) => {
   const issued = Date.parse(issuedAt);
-  const withdrawn = isIsoInstant(withdrawnAt) ? Date.parse(withdrawnAt) : null;
-  if (withdrawn !== null && withdrawn < issued) return fail2("it was withdrawn before it was issued");
-  if (attestedAt !== null && attestedAt < issued - maxClockSkewMs3) return fail2("a time stamp is older than the certificate");
-  if (withdrawn !== null && withdrawalAttestedAt !== null && withdrawalAttestedAt < withdrawn - maxClockSkewMs3) {
-    return fail2("a time stamp is older than the withdrawal");
+  const withdrawn = isIsoTime(withdrawnAt) ? Date.parse(withdrawnAt) : null;
+  if (withdrawn !== null && withdrawn < issued) return fail2("the certificate was withdrawn before it was issued");
+  if (attestedAt !== null && attestedAt < issued - maxClockSkewMs5) return fail2("a timestamp is older than the certificate");
+  if (withdrawn !== null && withdrawalAttestedAt !== null && withdrawalAttestedAt < withdrawn - maxClockSkewMs5) {
+    return fail2("a timestamp is older than the withdrawal");
   }
   return pass(withdrawn === null ? `issued ${issuedAt}` : `issued ${issuedAt}, withdrawn ${withdrawnAt}`);
 };
-var checkAnchors = async (findings, certificate, preimage, fingerprint, exhibits, context) => {
+var checkAnchors = async (findings, certificate, preimage, fingerprint, loadEvidence, context) => {
   const at = preimage.timestamp;
-  const issuance = exhibits("issued", asObject(certificate.anchor));
+  const issuance = loadEvidence("issued", asObject(certificate.anchor));
   const { time } = await checkAnchor(
     findings,
     "issued",
@@ -2282,13 +2899,14 @@ var checkAnchors = async (findings, certificate, preimage, fingerprint, exhibits
     context
   );
   const withdrawal = asObject(certificate.withdrawal);
-  const revocation = exhibits("revoked", asObject(withdrawal?.anchor));
+  const revocation = loadEvidence("revoked", asObject(withdrawal?.anchor));
   const withdrawnAt = withdrawal?.withdrawn_at;
   let revokedTime = null;
   if (certificate.status !== "revoked") {
-    const none = revocation.statement === null ? skipped("it is not withdrawn") : fail2("a withdrawal is shown of a certificate that is active");
-    findings.set("revoke.statement", none);
-  } else if (!isIsoInstant(withdrawnAt)) {
+    const hasEvidence = Object.values({ ...revocation, published: null }).some((part) => part !== null);
+    const finding = hasEvidence ? fail2("the pack proves a withdrawal, but the certificate is active") : skipped("the certificate is not withdrawn");
+    findings.set("revoke.statement", finding);
+  } else if (!isIsoTime(withdrawnAt)) {
     findings.set("revoke.statement", fail2("the certificate does not say when it was withdrawn"));
   } else {
     const expected = buildExpectedStatement("certificate.revoked", preimage, fingerprint, withdrawnAt);
@@ -2299,10 +2917,13 @@ var checkAnchors = async (findings, certificate, preimage, fingerprint, exhibits
 var findEvidenceFault = (certificate, redacted) => {
   const evidence = asObject(certificate.evidence);
   const isRedacted = redacted.includes("evidence");
-  if (evidence === null) return isRedacted || isIsoInstant(certificate.subject_erased_at) ? null : "the evidence is missing";
-  if (isRedacted) return "the evidence is there that the manifest says was left out";
-  if (sha256Hex(toCanonicalJson(evidence)) !== certificate.evidence_hash) return "the evidence is not what its hash says";
-  return evidence.gpc === asObject(certificate.signals)?.gpc ? null : "certificate and evidence differ in the signal of the browser";
+  if (certificate.evidence !== null && evidence === null) return "the evidence is malformed";
+  if (evidence === null) return isRedacted || isIsoTime(certificate.subject_erased_at) ? null : "the evidence is missing";
+  if (isRedacted) return "the pack has evidence that the manifest lists as left out";
+  if (sha256Hex(toCanonicalJson(evidence)) !== certificate.evidence_hash) return "the evidence does not match its hash";
+  const note = submissionNoteNames.find((name) => toCanonicalJson(evidence[name] ?? null) !== toCanonicalJson(certificate[name] ?? null));
+  if (note !== void 0) return `certificate and evidence differ in ${note}`;
+  return evidence.gpc === asObject(certificate.signals)?.gpc ? null : "certificate and evidence differ in the browser's privacy signal";
 };
 var findSubjectFault = (certificate, redacted, files) => {
   const subject = asObject(certificate.subject);
@@ -2310,26 +2931,37 @@ var findSubjectFault = (certificate, redacted, files) => {
   if (committed === null) return null;
   const keys = Object.keys(committed).sort();
   if (subject === null || Object.keys(subject).sort().join("\n") !== keys.join("\n"))
-    return "the certificate shows other details of the person than were committed to";
+    return "the person's details on the certificate do not match the commitments";
   const list = parseCanonical(decodeText(files.get("subject/disclosures.json")));
-  const disclosed = new Map((Array.isArray(list) ? list : []).map(asStrings).map((one) => [one?.[1] ?? "", one?.[2] ?? ""]));
+  const disclosed = new Map((Array.isArray(list) ? list : []).map(asStrings).map((item) => [item?.[1] ?? "", item?.[2] ?? ""]));
   const hidden = keys.filter((key) => !disclosed.has(key)).map((key) => `subject.${key}`);
   if (redacted.filter((name) => name.startsWith("subject.")).join("\n") !== hidden.join("\n"))
-    return "the manifest does not say which details of the person were left out";
-  const other = [...disclosed].find(([key, value]) => subject[key] !== maskFieldValue(key, value));
-  return other === void 0 ? null : `the certificate shows another ${other[0]} than is disclosed`;
+    return "the manifest does not list exactly the undisclosed details of the person";
+  const unrecognized = asStrings(certificate.fields_unrecognized) ?? [];
+  const mismatch = [...disclosed].find(([key, value]) => subject[key] !== maskFieldValue(unrecognized.includes(key) ? "" : key, value));
+  return mismatch === void 0 ? null : `the ${mismatch[0]} on the certificate does not match the disclosed value`;
+};
+var knownRedactions = ["evidence", "views.ip", "views.user_agent"];
+var findRedactionFault = (redacted) => {
+  const unknown = redacted.find((name) => !knownRedactions.includes(name) && !name.startsWith("subject."));
+  return unknown === void 0 ? null : `the manifest lists ${unknown} as left out, which no pack contains`;
+};
+var findErasedSubjectFault = ({ subject, subject_erased_at: erasedAt }) => {
+  if (!isIsoTime(erasedAt)) return null;
+  const keys = Object.keys(asObject(subject) ?? { malformed: null });
+  return erasedAt < boundDetailsSince ? null : keys.length === 0 ? null : "the certificate shows details of an erased person";
 };
 var findPagesFault = (files, certId) => {
   const other = ["certificate.html", "README.txt"].find((path) => !decodeText(files.get(path))?.includes(certId));
-  return other === void 0 ? null : `${other} is about another certificate`;
+  return other === void 0 ? null : `${other} is about a different certificate`;
 };
-var findContentsFault = (files, manifest, certificate, certId) => manifest?.certId === certId ? findEvidenceFault(certificate, manifest.redacted) ?? findSubjectFault(certificate, manifest.redacted, files) ?? findPagesFault(files, certId) : "the manifest is about another certificate";
-var checkRecord = async ({ crypto: crypto2, files, trust, findings, certificate, canonical, preimage }, demands) => {
+var findContentsFault = (files, manifest, certificate, certId) => manifest?.certId === certId ? findRedactionFault(manifest.redacted) ?? findEvidenceFault(certificate, manifest.redacted) ?? findErasedSubjectFault(certificate) ?? findOverdueFault(certificate, manifest.createdAt) ?? findSubjectFault(certificate, manifest.redacted, files) ?? findPagesFault(files, certId) : "the manifest is about a different certificate";
+var checkRecord = async ({ crypto: crypto2, files, trust, findings, certificate, canonical, preimage }, options) => {
   const set = (id, finding) => {
     findings.set(id, finding);
   };
   set("fp.canonical", checkCanonical(preimage));
-  set("fp.hash", checkFingerprint(canonical, certificate?.fingerprint, demands.expectedFingerprint));
+  set("fp.hash", checkFingerprint(canonical, certificate?.fingerprint, options.expectedFingerprint));
   const commitments = decodeText(files.get("subject/commitments.json"));
   set("subject.disclosures", checkDisclosures(decodeText(files.get("subject/disclosures.json")), commitments));
   const policyPaths = [...files.keys()].filter((path) => /^policies\/.*\.txt$/.test(path));
@@ -2356,7 +2988,7 @@ var checkAudit = async ({ crypto: crypto2, files, trust, findings, certificate, 
     const parts = [...files.keys()].filter((path) => path.startsWith("audit/"));
     findings.set(
       "audit.chain",
-      parts.length > 0 ? fail2("audit/entries.jsonl is missing") : incomplete("the audit log holds nothing of it yet")
+      parts.length > 0 ? fail2("audit/entries.jsonl is missing") : incomplete("the audit log has no entry for the certificate yet")
     );
     return;
   }
@@ -2368,15 +3000,21 @@ var checkAudit = async ({ crypto: crypto2, files, trust, findings, certificate, 
   if (preimage === null || canonical === null) return;
   const fingerprint = sha256Hex(canonical);
   findings.set("audit.chain", checkChain(files, { entries, preimage, fingerprint, evidenceHash: certificate?.evidence_hash }));
-  const logged = { crypto: crypto2, trust, files, entries, createdAt: parseManifest(files)?.createdAt ?? "" };
-  findings.set("audit.inclusion", await checkInclusion(logged));
-  findings.set("audit.heads", await checkHeads(logged));
+  const auditedPack = { crypto: crypto2, trust, files, entries, createdAt: parseManifest(files)?.createdAt ?? "" };
+  findings.set("audit.inclusion", await checkInclusion(auditedPack));
+  findings.set("audit.heads", await checkHeads(auditedPack));
   if (certificate === null) return;
   const payloads = parsePayloads(parseCanonical(decodeText(files.get("audit/payloads.json"))));
   const history = { entries, payloads, certificate };
   findings.set("audit.issuance", checkIssuance(history));
   findings.set("audit.status", checkStatus(history));
   findings.set("audit.policies", checkPolicyLinks(history));
+};
+var findLoggedCaptureMethod = (files) => {
+  const entries = parseEntries(decodeText(files.get("audit/entries.jsonl")) ?? "");
+  const issuance = typeof entries === "number" ? void 0 : entries.find(({ type }) => type === "certificate.issued");
+  const payloads = parsePayloads(parseCanonical(decodeText(files.get("audit/payloads.json"))));
+  return payloads.get(issuance?.seq ?? "")?.captured_via;
 };
 var listKeyNames = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, anchorKeys }) => [
   ...[...ledgers, ...auditLogs].map(({ vkey }) => vkey),
@@ -2385,39 +3023,39 @@ var listKeyNames = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, an
   ...issuerKeys.map(({ kid }) => kid),
   ...anchorKeys
 ];
-var activeStatusNote = "That it is active is as of the pack: a withdrawal since then, or one that the issuer left out, shows when you ask for the certificate.";
+var activeStatusNote = "The certificate was active when the pack was created. Look it up online to see later or omitted withdrawals.";
 var buildNotes = (files, certificate, given, bundled) => {
   const manifest = parseManifest(files);
   const redacted = manifest?.redacted ?? [];
   const stale = describeStaleHeads(files, manifest?.createdAt ?? "");
   const evidence = redacted.filter((name) => !name.startsWith("subject."));
   const subject = redacted.filter((name) => name.startsWith("subject."));
-  const known = given === null ? [] : listKeyNames(given);
-  const isOther = given !== null && bundled !== null && listKeyNames(bundled).some((name) => !known.includes(name));
+  const knownKeys = given === null ? [] : listKeyNames(given);
+  const hasUnknownKeys = given !== null && bundled !== null && listKeyNames(bundled).some((name) => !knownKeys.includes(name));
   return [
-    ...isOther ? ["The pack's own copy of the trust document names keys that yours does not."] : [],
+    ...hasUnknownKeys ? ["The pack's own copy of the trust document names keys that yours does not."] : [],
     ...stale !== null ? [stale] : [],
     ...subject.length > 0 ? [`Not disclosed: ${subject.map((name) => name.slice("subject.".length)).join(", ")}.`] : [],
     ...evidence.length > 0 ? [`Left out on purpose: ${evidence.join(", ")}.`] : [],
-    ...certificate?.environment === "sandbox" ? ["A sandbox certificate, for trying out. It proves nothing."] : [],
+    ...certificate?.environment === "sandbox" ? ["This is a sandbox certificate. It proves nothing."] : [],
     ...certificate?.status === "active" ? [activeStatusNote] : [],
-    "README.txt, certificate.html and views.json are covered by the issuer's signature alone, and so are the business's details, view counts and addresses in certificate.json."
+    "Only the issuer's signature covers README.txt, views.json, and the business details, view counts and URLs in certificate.json."
   ];
 };
-var verifyPack = async (zip, demands, given = webCrypto) => {
-  const crypto2 = memoizeNoteCrypto(given);
+var verifyPack = async (zip, options, noteCrypto = webCrypto) => {
+  const crypto2 = memoizeNoteCrypto(noteCrypto);
   const findings = /* @__PURE__ */ new Map();
   const opened = parseZip(zip, maxZipBytes);
   const structure = opened.ok ? findLayoutFault([...opened.files.keys()]) : opened.fault;
   if (!opened.ok || structure !== null) {
     findings.set("zip.structure", fail2(structure ?? "not_a_zip"));
-    return buildReport(findings, { cert_id: null, fingerprint: null, trust: demands.trust === null ? "none" : "given", notes: [] });
+    return buildReport(findings, { cert_id: null, fingerprint: null, trust: options.trust === null ? "none" : "given", notes: [] });
   }
   const { files } = opened;
   findings.set("zip.structure", pass(`${files.size} files`));
   const bundled = trustOf(parseCanonical(decodeText(files.get("trust/trust.json"))));
-  const isAble = await canVerifyEd25519(crypto2);
-  const trust = isAble ? demands.trust ?? bundled : null;
+  const hasEd25519 = await canVerifyEd25519(crypto2);
+  const trust = hasEd25519 ? options.trust ?? bundled : null;
   findings.set("manifest.files", checkFiles(files));
   findings.set("manifest.signature", await checkSignature(crypto2, files, trust));
   findings.set("trust.copies", checkTrustCopies(files));
@@ -2425,21 +3063,34 @@ var verifyPack = async (zip, demands, given = webCrypto) => {
   const canonical = decodeText(files.get("fingerprint/preimage.json"));
   const preimage = parsePreimage(canonical);
   const pack = { crypto: crypto2, files, trust, findings, certificate, canonical, preimage };
-  await checkRecord(pack, demands);
+  await checkRecord(pack, options);
   if (certificate !== null && preimage !== null && canonical !== null) {
-    const exhibits = (event, published) => loadAnchorEvidence(files, event, published);
+    const loadEvidence = (event, published) => loadAnchorEvidence(files, event, published);
     const fingerprint = sha256Hex(canonical);
-    const context = createAnchorContext(crypto2, trust, demands);
-    await checkAnchors(findings, certificate, preimage, fingerprint, exhibits, context);
-    const exhibit = (number) => loadEntityWithdrawalEvidence(files, number);
-    await checkEntityWithdrawals(findings, certificate, { preimage, fingerprint }, listEntityWithdrawalNumbers(files), exhibit, context);
+    const context = createAnchorContext(crypto2, trust, options);
+    await checkAnchors(findings, certificate, preimage, fingerprint, loadEvidence, context);
+    const loadWithdrawal = (number) => loadEntityWithdrawalEvidence(files, number);
+    await checkEntityWithdrawals(
+      findings,
+      certificate,
+      { preimage, fingerprint },
+      listEntityWithdrawalNumbers(files),
+      loadWithdrawal,
+      context
+    );
   }
   await checkAudit(pack);
+  if (certificate !== null) {
+    const redacted = parseManifest(files)?.redacted ?? [];
+    const fault = findPageFault({ files, certificate, redacted, loggedCaptureMethod: findLoggedCaptureMethod(files) });
+    const hasFailed = [...findings.values()].some(({ outcome }) => outcome === "fail");
+    if (fault !== null && !hasFailed) findings.set("cert.consistency", fail2(fault));
+  }
   return buildReport(findings, {
     cert_id: preimage?.cert_id ?? asString(certificate?.cert_id),
     fingerprint: canonical === null ? null : sha256Hex(canonical),
-    trust: demands.trust !== null ? "given" : bundled !== null ? "bundled" : "none",
-    notes: [...isAble ? [] : [ed25519UnsupportedNote], ...buildNotes(files, certificate, demands.trust, bundled)]
+    trust: options.trust !== null ? "given" : bundled !== null ? "bundled" : "none",
+    notes: [...hasEd25519 ? [] : [ed25519UnsupportedNote], ...buildNotes(files, certificate, options.trust, bundled)]
   });
 };
 
@@ -2495,7 +3146,7 @@ var anchorEvidenceFromWire = (anchor) => {
   if (anchor.status !== "anchored") return { ...emptyAnchorEvidence, statement, published: anchor };
   const attested = asObject(anchor.attested);
   const attestations = Array.isArray(attested?.attestations) ? attested.attestations : [];
-  const token = attestations.find((one) => isObject(one) && one.kind === "rfc3161");
+  const token = attestations.find((attestation) => isJsonObject(attestation) && attestation.kind === "rfc3161");
   return {
     statement,
     published: anchor,
@@ -2504,17 +3155,17 @@ var anchorEvidenceFromWire = (anchor) => {
     rekorBody: null,
     attestedProof: attested === null ? null : formatPublishedProof(anchor.leaf_index, attested.inclusion_proof, attested.signed_root),
     attestedNote: attested === null ? null : stripCosignatures(asString(attested.signed_root) ?? ""),
-    timestampReply: isObject(token) ? fromBase64(asString(token.token) ?? "") : null
+    timestampReply: isJsonObject(token) ? fromBase64(asString(token.token) ?? "") : null
   };
 };
-var verifyPublic = async (view, demands, crypto2 = webCrypto) => {
+var verifyPublic = async (view, options, crypto2 = webCrypto) => {
   const findings = /* @__PURE__ */ new Map();
-  const isAble = await canVerifyEd25519(crypto2);
-  const trust = isAble ? demands.trust : null;
+  const hasEd25519 = await canVerifyEd25519(crypto2);
+  const trust = hasEd25519 ? options.trust : null;
   const canonical = asString(view.canonical);
   const preimage = parsePreimage(canonical);
   findings.set("fp.canonical", checkCanonical(preimage));
-  findings.set("fp.hash", checkFingerprint(canonical, view.fingerprint, demands.expectedFingerprint));
+  findings.set("fp.hash", checkFingerprint(canonical, view.fingerprint, options.expectedFingerprint));
   if (preimage !== null && canonical !== null) {
     findings.set("fp.arrays", checkArrays(preimage));
     findings.set(
@@ -2528,7 +3179,7 @@ var verifyPublic = async (view, demands, crypto2 = webCrypto) => {
       preimage,
       sha256Hex(canonical),
       (_, published) => anchorEvidenceFromWire(published),
-      createAnchorContext(crypto2, trust, demands)
+      createAnchorContext(crypto2, trust, options)
     );
   }
   return buildReport(
@@ -2536,8 +3187,8 @@ var verifyPublic = async (view, demands, crypto2 = webCrypto) => {
     {
       cert_id: preimage?.cert_id ?? null,
       fingerprint: canonical === null ? null : sha256Hex(canonical),
-      trust: demands.trust === null ? "none" : "given",
-      notes: isAble ? [] : [ed25519UnsupportedNote]
+      trust: options.trust === null ? "none" : "given",
+      notes: hasEd25519 ? [] : [ed25519UnsupportedNote]
     },
     publicCheckIds
   );
@@ -2545,31 +3196,31 @@ var verifyPublic = async (view, demands, crypto2 = webCrypto) => {
 
 // verifier/verify-withdrawal.ts
 var withdrawalCheckIds = [...receiptCheckIds, ...revocationCheckIds];
-var checkDisplayedReceipt = (receipt, said, expected) => {
-  if (receipt === null) return fail2("the receipt is not canonical JSON of exactly its members");
-  if (toCanonicalJson(said.receipt ?? null) !== asString(said.canonical)) return fail2("what is shown is not what was signed");
-  if (expected !== null && receipt.fingerprint !== expected) return fail2("it is about another certificate than was expected");
-  const from = receipt.entities === void 0 ? "" : ` from ${receipt.entities.join(", ")}`;
-  return pass(`${receipt.cert_id}, withdrawn${from} ${receipt.withdrawn_at}`);
+var checkDisplayedReceipt = (receipt, data, expected) => {
+  if (receipt === null) return fail2("the receipt is not canonical JSON with exactly its members");
+  if (toCanonicalJson(data.receipt ?? null) !== asString(data.canonical)) return fail2("the displayed receipt is not the signed one");
+  if (expected !== null && receipt.fingerprint !== expected) return fail2("the receipt is for a different certificate than expected");
+  const recipients = receipt.entities === void 0 ? "" : ` from ${receipt.entities.join(", ")}`;
+  return pass(`${receipt.cert_id}, withdrawn${recipients} ${receipt.withdrawn_at}`);
 };
-var verifyWithdrawal = async (file, demands, crypto2 = webCrypto) => {
-  const said = asObject(file.data) ?? file;
+var verifyWithdrawal = async (file, options, crypto2 = webCrypto) => {
+  const data = asObject(file.data) ?? file;
   const findings = /* @__PURE__ */ new Map();
-  const isAble = await canVerifyEd25519(crypto2);
-  const trust = isAble ? demands.trust : null;
-  const canonical = asString(said.canonical);
+  const hasEd25519 = await canVerifyEd25519(crypto2);
+  const trust = hasEd25519 ? options.trust : null;
+  const canonical = asString(data.canonical);
   const receipt = parseSignedReceipt(canonical);
-  findings.set("receipt.canonical", checkDisplayedReceipt(receipt, said, demands.expectedFingerprint));
+  findings.set("receipt.canonical", checkDisplayedReceipt(receipt, data, options.expectedFingerprint));
   if (receipt !== null && canonical !== null) {
-    findings.set("receipt.signature", await checkReceiptSignature(crypto2, canonical, receipt, said.signature, trust));
+    findings.set("receipt.signature", await checkReceiptSignature(crypto2, canonical, receipt, data.signature, trust));
     findings.set("receipt.deadline", checkDeadline(receipt));
     const statement = buildReceiptStatement(receipt, canonical);
     await checkAnchor(
       findings,
       "revoked",
       statement,
-      anchorEvidenceFromWire(asObject(said.anchor)),
-      createAnchorContext(crypto2, trust, demands)
+      anchorEvidenceFromWire(asObject(data.anchor)),
+      createAnchorContext(crypto2, trust, options)
     );
   }
   return buildReport(
@@ -2577,8 +3228,8 @@ var verifyWithdrawal = async (file, demands, crypto2 = webCrypto) => {
     {
       cert_id: receipt?.cert_id ?? null,
       fingerprint: receipt?.fingerprint ?? null,
-      trust: demands.trust === null ? "none" : "given",
-      notes: isAble ? [] : [ed25519UnsupportedNote]
+      trust: options.trust === null ? "none" : "given",
+      notes: hasEd25519 ? [] : [ed25519UnsupportedNote]
     },
     withdrawalCheckIds
   );
@@ -2587,54 +3238,54 @@ var verifyWithdrawal = async (file, demands, crypto2 = webCrypto) => {
 // verifier/cli.ts
 var usage = `Usage: svc-verify <evidence.zip | withdrawal.json> [options]
 
-  Checks an evidence pack, or the receipt of a withdrawal as the service answered it.
+  Checks an evidence pack, or a withdrawal receipt as returned by the API.
 
-  --trust <trust.json>        the keys you trust (the issuer's /.well-known/svc-trust.json, fetched by yourself)
-  --expect-fingerprint <hex>  the fingerprint you were given
-  --require tsa,witness=<n>   ask for a time stamp, for n witnesses, or both
-  --json                      the report as JSON
-  --help                      this text
+  --trust <trust.json>        the keys you trust (download /.well-known/svc-trust.json from the issuer)
+  --expect-fingerprint <hex>  the fingerprint you expect
+  --require tsa,witness=<n>   require a timestamp, n witnesses, or both
+  --json                      print the report as JSON
+  --help                      print this text
 
-Exit code: 0 every check passed; 1 a check failed (the first one is named); 2 wrong usage, or a file that cannot be read;
-3 nothing is wrong, but something that was asked for is missing, or no trust was given.
+Exit codes: 0 every check passed; 1 a check failed (the first one is named); 2 invalid usage or an unreadable file;
+3 nothing is wrong, but required evidence is missing or no trust file was given.
 `;
 var UsageError = class extends Error {
 };
 var parseRequirement = (text) => {
   let requiresTimestamp = false;
   let witnessMin = 0;
-  for (const one of text.split(",")) {
-    const [, count] = /^witness=([1-9][0-9]?)$/.exec(one) ?? [];
-    if (one === "tsa") requiresTimestamp = true;
+  for (const requirement of text.split(",")) {
+    const [, count] = /^witness=([1-9][0-9]?)$/.exec(requirement) ?? [];
+    if (requirement === "tsa") requiresTimestamp = true;
     else if (count !== void 0) witnessMin = Number(count);
-    else throw new UsageError(`--require takes tsa and witness=<n>, not "${one}"`);
+    else throw new UsageError(`--require takes tsa and witness=<n>, not "${requirement}"`);
   }
   return { requiresTimestamp, witnessMin };
 };
-var parseArguments = (given) => {
-  const rest = [...given];
-  let asked = { pack: "", trust: null, expectedFingerprint: null, requiresTimestamp: false, witnessMin: 0, json: false };
-  const valueAfter = (option) => {
+var parseArguments = (args) => {
+  const rest = [...args];
+  let options = { pack: "", trust: null, expectedFingerprint: null, requiresTimestamp: false, witnessMin: 0, json: false };
+  const takeValue = (option) => {
     const value = rest.shift();
     if (value === void 0) throw new UsageError(`${option} needs a value`);
     return value;
   };
-  for (let one = rest.shift(); one !== void 0; one = rest.shift()) {
-    if (one === "--help" || one === "-h") return "help";
-    if (one === "--json") asked = { ...asked, json: true };
-    else if (one === "--trust") asked = { ...asked, trust: valueAfter(one) };
-    else if (one === "--require") asked = { ...asked, ...parseRequirement(valueAfter(one)) };
-    else if (one === "--expect-fingerprint") asked = { ...asked, expectedFingerprint: valueAfter(one) };
-    else if (one.startsWith("-")) throw new UsageError(`there is no option ${one}`);
-    else if (asked.pack !== "") throw new UsageError("give one pack at a time");
-    else asked = { ...asked, pack: one };
+  for (let argument = rest.shift(); argument !== void 0; argument = rest.shift()) {
+    if (argument === "--help" || argument === "-h") return "help";
+    if (argument === "--json") options = { ...options, json: true };
+    else if (argument === "--trust") options = { ...options, trust: takeValue(argument) };
+    else if (argument === "--require") options = { ...options, ...parseRequirement(takeValue(argument)) };
+    else if (argument === "--expect-fingerprint") options = { ...options, expectedFingerprint: takeValue(argument).toLowerCase() };
+    else if (argument.startsWith("-")) throw new UsageError(`unknown option ${argument}`);
+    else if (options.pack !== "") throw new UsageError("only one pack at a time is accepted");
+    else options = { ...options, pack: argument };
   }
-  if (asked.pack === "") throw new UsageError("which pack?");
-  const { expectedFingerprint } = asked;
+  if (options.pack === "") throw new UsageError("the path of a pack is required");
+  const { expectedFingerprint } = options;
   if (expectedFingerprint !== null && fromHex(expectedFingerprint)?.length !== 32) {
-    throw new UsageError("--expect-fingerprint takes 64 lower-case hex digits");
+    throw new UsageError("--expect-fingerprint takes 64 hex digits");
   }
-  return asked;
+  return options;
 };
 var readBytes = async (path) => {
   try {
@@ -2652,42 +3303,41 @@ var readTrust = async (path) => {
 var outcomeLabels = { pass: "pass", fail: "FAIL", incomplete: "MISSING", skipped: "-" };
 var verdictMessages = {
   valid: "VALID: every check passed.",
-  incomplete: "INCOMPLETE: nothing is wrong, but this is missing:",
+  incomplete: "INCOMPLETE: nothing is wrong, but evidence is missing:",
   invalid: "INVALID: the first check that failed is"
 };
 var formatReport = (report) => {
   const lines = report.checks.map(({ id, outcome, detail, asks }) => {
-    const said = outcome === "pass" ? [asks, detail].filter((text) => text !== "").join(" ") : detail;
-    return `${outcomeLabels[outcome].padEnd(8)}${id.padEnd(25)}${said}`;
+    const description = outcome === "pass" ? [asks, detail].filter((text) => text !== "").join(" ") : detail;
+    return `${outcomeLabels[outcome].padEnd(8)}${id.padEnd(25)}${description}`;
   });
-  const after = report.verdict === "invalid" ? ` ${report.failed}` : report.missing.map((text) => `
+  const details = report.verdict === "invalid" ? ` ${report.failed}` : report.missing.map((text) => `
   ${text}`).join("");
   const notes = report.notes.map((note) => `note: ${note}`);
-  return [...lines, "", ...notes, `${report.cert_id ?? "no certificate"}  ${verdictMessages[report.verdict]}${after}`, ""].join("\n");
+  return [...lines, "", ...notes, `${report.cert_id ?? "no certificate"}  ${verdictMessages[report.verdict]}${details}`, ""].join("\n");
 };
 var exitCodes = { valid: 0, invalid: 1, incomplete: 3 };
 var usageErrorExitCode = 2;
 var parseReceiptFile = (bytes) => {
   const parsed = parseIJson(bytes);
   const file = parsed.ok ? asObject(parsed.value) : null;
-  const said = asObject(file?.data) ?? file;
-  return said !== null && "receipt" in said && "canonical" in said ? said : null;
+  const data = asObject(file?.data) ?? file;
+  return data !== null && "receipt" in data && "canonical" in data ? data : null;
 };
-var verifyFile = (bytes, demands) => {
+var verifyFile = (bytes, options) => {
   const receipt = parseReceiptFile(bytes);
-  return receipt === null ? verifyPack(bytes, demands) : verifyWithdrawal(receipt, demands);
+  return receipt === null ? verifyPack(bytes, options) : verifyWithdrawal(receipt, options);
 };
-var runCli = async (given) => {
+var runCli = async (args) => {
   try {
-    const asked = parseArguments(given);
-    if (asked === "help") {
+    const options = parseArguments(args);
+    if (options === "help") {
       stdout.write(usage);
       return 0;
     }
-    const trust = asked.trust === null ? null : await readTrust(asked.trust);
-    const demands = { ...defaultVerificationOptions, ...asked, trust };
-    const report = await verifyFile(await readBytes(asked.pack), demands);
-    stdout.write(asked.json ? `${JSON.stringify(report, null, 2)}
+    const trust = options.trust === null ? null : await readTrust(options.trust);
+    const report = await verifyFile(await readBytes(options.pack), { ...defaultVerificationOptions, ...options, trust });
+    stdout.write(options.json ? `${JSON.stringify(report, null, 2)}
 ` : formatReport(report));
     return exitCodes[report.verdict];
   } catch (error) {

@@ -7,46 +7,47 @@ import { fileURLToPath } from "node:url";
 // kit/arguments.ts
 var UsageError = class extends Error {
 };
-var parseArguments = (given, valued, flagged) => {
-  const [words, values, flags] = [[], /* @__PURE__ */ new Map(), /* @__PURE__ */ new Set()];
-  const rest = [...given];
-  for (let one = rest.shift(); one !== void 0; one = rest.shift()) {
-    const [name = "", ...after3] = one.split("=");
-    if (!one.startsWith("-")) words.push(one);
-    else if (flagged.includes(one)) flags.add(one);
-    else if (valued.includes(name)) {
-      const value = after3.length > 0 ? after3.join("=") : rest.shift();
+var parseArguments = (args, valueOptions2, flagOptions2) => {
+  const [positionals, values, flags] = [[], /* @__PURE__ */ new Map(), /* @__PURE__ */ new Set()];
+  const rest = [...args];
+  for (let argument = rest.shift(); argument !== void 0; argument = rest.shift()) {
+    const [name = "", ...valueParts] = argument.split("=");
+    if (!argument.startsWith("-")) positionals.push(argument);
+    else if (flagOptions2.includes(argument)) flags.add(argument);
+    else if (valueOptions2.includes(name)) {
+      const value = valueParts.length > 0 ? valueParts.join("=") : rest.shift();
       if (value === void 0 || value === "") throw new UsageError(`${name} needs a value.`);
       values.set(name, value);
     } else if (/key|token|secret/i.test(name))
-      throw new UsageError("The API key is read from SVC_API_KEY, so that no list of processes shows it.");
-    else throw new UsageError(`There is no option ${name}.`);
+      throw new UsageError("Set the API key in SVC_API_KEY. An option would show it in the process list.");
+    else throw new UsageError(`Unknown option ${name}.`);
   }
-  return { positionals: words, values, flags };
+  return { positionals, values, flags };
 };
 var defaultApiUrl = "http://localhost:8787";
 var getApiUrl = ({ values }) => {
   const text = values.get("--api") ?? process.env.SVC_API ?? defaultApiUrl;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new UsageError("--api (or SVC_API) takes an address, such as https://api.example.com.");
+    throw new UsageError("--api (or SVC_API) must be an http or https URL, such as https://api.example.com.");
   return url.href.replace(/\/+$/, "").replace(/\/v1$/, "");
 };
 var readApiKey = () => {
   const text = process.env.SVC_API_KEY ?? "";
-  if (text === "") throw new UsageError("Set SVC_API_KEY to an API key; a test key begins with sk_test_.");
-  if (!/^sk_(?:live|test)_[A-Za-z0-9_-]+$/.test(text)) throw new UsageError("SVC_API_KEY does not hold an API key.");
+  if (text === "") throw new UsageError("SVC_API_KEY is not set. Set it to an API key; test keys begin with sk_test_.");
+  if (!/^sk_(?:live|test)_[A-Za-z0-9_-]+$/.test(text))
+    throw new UsageError("SVC_API_KEY is not an API key. Keys begin with sk_test_ or sk_live_.");
   return text;
 };
 var requireApiKey = ({ flags }) => {
   const text = readApiKey();
   const isLive = text.startsWith("sk_live_");
-  if (isLive && !flags.has("--live")) throw new UsageError("SVC_API_KEY holds a live key. Say --live if live events are what you want.");
+  if (isLive && !flags.has("--live")) throw new UsageError("SVC_API_KEY is a live key. Add --live to read live events.");
   return { key: text, isLive };
 };
 var requireTestKey = () => {
   const text = readApiKey();
-  if (!text.startsWith("sk_test_")) throw new UsageError("SVC_API_KEY holds a live key; this works in test mode alone.");
+  if (!text.startsWith("sk_test_")) throw new UsageError("SVC_API_KEY is a live key. This command needs a test key.");
   return text;
 };
 
@@ -58,7 +59,8 @@ var OPERATIONS = {
   searchCertificates: { id: "searchCertificates", method: "POST", path: "/v1/certs/search", tags: ["certificates"], body: { contentType: "application/json" }, security: [[{ scheme: "apiKey", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
   readCertificate: { id: "readCertificate", method: "GET", path: "/v1/certs/{cert_id}", tags: ["certificates"], params: [{ name: "cert_id", in: "path" }], security: [[{ scheme: "apiKey", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
   exportEvidencePack: { id: "exportEvidencePack", method: "GET", path: "/v1/certs/{cert_id}/evidence-pack", tags: ["certificates"], params: [{ name: "cert_id", in: "path" }, { name: "format", in: "query" }, { name: "redact", in: "query" }, { name: "disclose", in: "query" }], security: [[{ scheme: "apiKey", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
-  authorizeShare: { id: "authorizeShare", method: "GET", path: "/v1/authorize", tags: ["sharing"], params: [{ name: "client_id", in: "query" }, { name: "origin", in: "query" }, { name: "scope", in: "query" }, { name: "purpose", in: "query" }, { name: "code_challenge", in: "query" }, { name: "code_challenge_method", in: "query" }, { name: "state", in: "query" }, { name: "duration_days", in: "query" }, { name: "disclosure_text", in: "query" }, { name: "locale", in: "query" }, { name: "return_url", in: "query" }, { name: "display", in: "query" }], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
+  authorizeShare: { id: "authorizeShare", method: "GET", path: "/v1/authorize", tags: ["sharing"], params: [{ name: "client_id", in: "query" }, { name: "origin", in: "query" }, { name: "scope", in: "query" }, { name: "purpose", in: "query" }, { name: "code_challenge", in: "query" }, { name: "code_challenge_method", in: "query" }, { name: "state", in: "query" }, { name: "duration_days", in: "query" }, { name: "disclosure_text", in: "query" }, { name: "locale", in: "query" }, { name: "return_url", in: "query" }, { name: "request_signature", in: "query" }, { name: "display", in: "query" }], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
+  signShareRequest: { id: "signShareRequest", method: "POST", path: "/v1/share/requests", tags: ["sharing"], body: { contentType: "application/json" }, security: [[{ scheme: "apiKey", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }] },
   grantSandboxShare: { id: "grantSandboxShare", method: "POST", path: "/v1/share/sandbox-consent", tags: ["sharing"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] },
   redeemShare: { id: "redeemShare", method: "POST", path: "/v1/share/redeem", tags: ["sharing"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] },
   revokeShare: { id: "revokeShare", method: "POST", path: "/v1/shares/{share_id}/revoke", tags: ["sharing"], params: [{ name: "share_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, responseHeaders: [{ name: "ratelimit-limit", key: "ratelimitLimit", type: "number" }, { name: "ratelimit-remaining", key: "ratelimitRemaining", type: "number" }, { name: "ratelimit-reset", key: "ratelimitReset", type: "number" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] },
@@ -811,11 +813,11 @@ function createClient(operations2, config) {
 }
 var client = createClient(OPERATIONS, { serverUrl: "https://api.example.com", errorMode: "result", clientHeader: "redocly-client-generator" });
 var { configure, use } = client;
-var { captureConsent, verifyCertificate, listCertificates, searchCertificates, readCertificate, exportEvidencePack, authorizeShare, grantSandboxShare, redeemShare, revokeShare, acknowledgeShare, listShares, readShare, readCurrentValues, listEvents, readSandboxClock, moveSandboxClock, triggerSandboxEvent, resetSandbox, requestWithdrawalCode, confirmWithdrawal, withdrawByLink, withdrawalReceipt, recordWithdrawal, acknowledgeWithdrawal, matchSubject, checkContact, health, issuerKeys, trust, openApiDocument } = client;
+var { captureConsent, verifyCertificate, listCertificates, searchCertificates, readCertificate, exportEvidencePack, authorizeShare, signShareRequest, grantSandboxShare, redeemShare, revokeShare, acknowledgeShare, listShares, readShare, readCurrentValues, listEvents, readSandboxClock, moveSandboxClock, triggerSandboxEvent, resetSandbox, requestWithdrawalCode, confirmWithdrawal, withdrawByLink, withdrawalReceipt, recordWithdrawal, acknowledgeWithdrawal, matchSubject, checkContact, health, issuerKeys, trust, openApiDocument } = client;
 
 // kit/client.ts
 var unreachableFailure = { code: "unreachable", message: "The service did not answer." };
-var unexpectedResponseFailure = { code: "unexpected_answer", message: "The answer was not the service's." };
+var unexpectedResponseFailure = { code: "unexpected_answer", message: "The response did not come from the service." };
 var isObject = (value) => typeof value === "object" && value !== null;
 var createBadGatewayResponse = () => new Response(null, { status: 502 });
 var fileOperations = /* @__PURE__ */ new Set(["exportEvidencePack"]);
@@ -828,8 +830,8 @@ var unwrapEnvelope = async (response, { operation }) => {
   try {
     const body = JSON.parse(text);
     const isEnvelope = isObject(body) && "request_id" in body && "ok" in body;
-    const bare = isEnvelope ? body.ok === true ? body.data : body.error : body;
-    return new Response(JSON.stringify(bare), { status, statusText, headers });
+    const content = isEnvelope ? body.ok === true ? body.data : body.error : body;
+    return new Response(JSON.stringify(content), { status, statusText, headers });
   } catch {
     return response.ok ? createBadGatewayResponse() : new Response(null, { status, statusText });
   }
@@ -844,15 +846,22 @@ var isStillInProgress = async ({ attempt, response }) => {
 var toFailure = (error) => isObject(error) && typeof error.code === "string" && typeof error.message === "string" ? { code: error.code, message: error.message } : unexpectedResponseFailure;
 var withErrorsAsValues = (call) => async (args, init) => {
   try {
-    const answer = await call(args, init);
-    return answer.response.ok ? answer : { ...answer, error: toFailure(answer.error) };
+    const result = await call(args, init);
+    return result.response.ok ? result : { ...result, error: toFailure(result.error) };
   } catch (error) {
-    const isLate = error instanceof TimeoutError || error instanceof DOMException && error.name === "TimeoutError";
-    if (!isLate && !(error instanceof TypeError)) throw error;
+    const isTimeout = error instanceof TimeoutError || error instanceof DOMException && error.name === "TimeoutError";
+    if (!isTimeout && !(error instanceof TypeError)) throw error;
     return { data: void 0, error: unreachableFailure, response: Response.error() };
   }
 };
-var createSvc = ({ baseUrl, apiKey, retries = 2, patienceSeconds = 30, timeoutMs = 15e3, fetch: send2 }) => {
+var createSvc = ({
+  baseUrl,
+  apiKey,
+  retries = 2,
+  patienceSeconds = 30,
+  timeoutMs = 15e3,
+  fetch: customFetch
+}) => {
   const client2 = createClient(OPERATIONS, {
     serverUrl: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
     errorMode: "result",
@@ -862,15 +871,15 @@ var createSvc = ({ baseUrl, apiKey, retries = 2, patienceSeconds = 30, timeoutMs
     retry: {
       retries,
       retryDelay: 500,
-      retryOn: async (tried) => {
-        if (Number(tried.response?.headers.get("retry-after") ?? 0) > patienceSeconds) return false;
-        if (tried.response?.status === 429) return true;
-        if (isUnsafeToRetry(tried)) return false;
-        return defaultRetryOn(tried) || isStillInProgress(tried);
+      retryOn: async (attempt) => {
+        if (Number(attempt.response?.headers.get("retry-after") ?? 0) > patienceSeconds) return false;
+        if (attempt.response?.status === 429) return true;
+        if (isUnsafeToRetry(attempt)) return false;
+        return defaultRetryOn(attempt) || isStillInProgress(attempt);
       }
     },
     onResponse: unwrapEnvelope,
-    ...send2 !== void 0 && { fetch: send2 },
+    ...customFetch !== void 0 && { fetch: customFetch },
     ...apiKey !== void 0 && { auth: { bearer: apiKey } }
   });
   const calls = client2;
@@ -883,38 +892,38 @@ var nextPageQueries = {
 };
 async function* pagesOf(svc, name, query) {
   const list = svc[name];
-  const next = nextPageQueries[name];
-  for (let more = {}; more !== null; ) {
-    const answer = await list({ query: { ...query, ...more } });
-    yield answer;
-    more = answer.error === void 0 ? next(answer.data) : null;
+  const getNextQuery = nextPageQueries[name];
+  for (let pageQuery = {}; pageQuery !== null; ) {
+    const result = await list({ query: { ...query, ...pageQuery } });
+    yield result;
+    pageQuery = result.error === void 0 ? getNextQuery(result.data) : null;
   }
 }
 
 // kit/clock.ts
-var clockHelp = `Usage: svc clock [+<n>s|m|h|d|w | <moment>] [options]
+var clockHelp = `Usage: svc clock [+<n>s|m|h|d|w | <time>] [options]
 
-  Reads the clock of your sandbox, or moves it forward: by six days with +6d, to a moment with 2027-11-19T10:05:00Z.
-  Warnings and ends of test shares that become due happen before the answer.
+  Prints the clock of your sandbox, or moves it forward and prints it: +6d moves it by six days, 2027-11-19T10:05:00Z to
+  that time. Test shares that expire by then, and their warnings, are processed before the command ends.
 
-  --api <address>  the service; else SVC_API, else http://localhost:8787
+  --api <url>  URL of the service. Default: SVC_API or http://localhost:8787
 
-The API key is read from SVC_API_KEY and must be a test key. The clock is printed as it is then.
-Exit code: 0 done; 1 the service refused, or did not answer; 2 wrong usage.
+The API key is read from SVC_API_KEY and must be a test key.
+Exit codes: 0 done; 1 the service refused or did not respond; 2 wrong usage.
 `;
 var secondsPerUnit = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
 var parseClockMove = (text) => {
   const [, count, unit = ""] = /^\+(\d{1,9})([smhdw])$/.exec(text) ?? [];
   if (count !== void 0) return { advance_seconds: Number(count) * secondsPerUnit[unit] };
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text))) return { to: text };
-  throw new UsageError("svc clock takes a time such as +6d, +12h or 2027-11-19T10:05:00Z; it goes forward only.");
+  throw new UsageError("svc clock takes a time such as +6d, +12h or 2027-11-19T10:05:00Z. It cannot move back.");
 };
-var runClock = async (words) => {
-  const given = parseArguments(words, ["--api"], []);
-  const [to, ...more] = given.positionals;
-  if (more.length > 0) throw new UsageError("svc clock takes one time.");
-  const move = to === void 0 ? null : parseClockMove(to);
-  const svc = createSvc({ baseUrl: getApiUrl(given), apiKey: requireTestKey() });
+var runClock = async (args) => {
+  const options = parseArguments(args, ["--api"], []);
+  const [time, ...extra] = options.positionals;
+  if (extra.length > 0) throw new UsageError("svc clock takes one time.");
+  const move = time === void 0 ? null : parseClockMove(time);
+  const svc = createSvc({ baseUrl: getApiUrl(options), apiKey: requireTestKey() });
   const { data, error } = await (move === null ? svc.readSandboxClock() : svc.moveSandboxClock({ body: move }));
   if (error !== void 0) {
     process.stderr.write(`The clock was not ${move === null ? "read" : "moved"}: ${error.code}: ${error.message}
@@ -938,7 +947,7 @@ var parseStartPosition = ({ values }) => {
   if (text === void 0) return null;
   if (text === "start") return 0;
   if (text === "now") return "now";
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError("--from takes start, now, or the seq of an event.");
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError("--from must be start, now or the seq of an event.");
   return Number(text);
 };
 var FeedRefusedError = class extends Error {
@@ -946,52 +955,52 @@ var FeedRefusedError = class extends Error {
 var waitOrThrow = async ({ code, message, response }, signal) => {
   const { status } = response;
   if (status >= 400 && status < 500 && status !== 429) throw new FeedRefusedError(`The service refused: ${code}: ${message}`);
-  const asked = Number(response.headers.get("retry-after") ?? 0) * 1e3;
-  const waitMs = asked > 0 ? asked : defaultRetryMs;
+  const retryAfterMs = Number(response.headers.get("retry-after") ?? 0) * 1e3;
+  const waitMs = retryAfterMs > 0 ? retryAfterMs : defaultRetryMs;
   process.stderr.write(`${formatClockTime()}  ${message} Trying again in ${Math.ceil(waitMs / 1e3)} s.
 `);
   await after(waitMs, void 0, { signal });
 };
 var fetchHead = async (svc, signal) => {
   for (; ; ) {
-    const answer = await svc.listEvents({ query: { limit: 1 } });
-    if (answer.error === void 0) return answer.data.head;
-    await waitOrThrow({ ...answer.error, response: answer.response }, signal);
+    const result = await svc.listEvents({ query: { limit: 1 } });
+    if (result.error === void 0) return result.data.head;
+    await waitOrThrow({ ...result.error, response: result.response }, signal);
   }
 };
-var readPages = async ({ svc, types, signal, handleEvent, advance }, from) => {
+var readPages = async ({ svc, types, signal, handleEvent, saveCursor }, from) => {
   let cursor = from;
-  const passed = (to) => {
+  const advance = (to) => {
     cursor = to;
-    advance(to);
+    saveCursor(to);
   };
   for await (const page of pagesOf(svc, "listEvents", { cursor, ...types !== void 0 && { types } })) {
     if (page.error !== void 0) {
       await waitOrThrow({ ...page.error, response: page.response }, signal);
-      return { cursor, isAll: false };
+      return { cursor, isComplete: false };
     }
     for (const event of page.data.events) {
       await handleEvent(event);
-      passed(event.seq);
+      advance(event.seq);
     }
-    if (page.data.next_cursor > cursor) passed(page.data.next_cursor);
+    if (page.data.next_cursor > cursor) advance(page.data.next_cursor);
   }
-  return { cursor, isAll: true };
+  return { cursor, isComplete: true };
 };
-var followFeed = async (course, from) => {
+var followFeed = async (options, from) => {
   let cursor = from;
-  for (let quiet = 0; ; ) {
-    const next = await readPages(course, cursor);
-    quiet = next.cursor === cursor ? quiet + 1 : 0;
+  for (let emptyPolls = 0; ; ) {
+    const next = await readPages(options, cursor);
+    emptyPolls = next.cursor === cursor ? emptyPolls + 1 : 0;
     ({ cursor } = next);
-    if (!next.isAll) continue;
-    if (course.isOnce) return;
-    await after(quiet > idleAfterPolls ? idlePollMs : activePollMs, void 0, { signal: course.signal });
+    if (!next.isComplete) continue;
+    if (options.isOnce) return;
+    await after(emptyPolls > idleAfterPolls ? idlePollMs : activePollMs, void 0, { signal: options.signal });
   }
 };
-var toExitCode = async (reading, signal) => {
+var toExitCode = async (work, signal) => {
   try {
-    await reading;
+    await work;
     return 0;
   } catch (error) {
     if (signal.aborted) return 0;
@@ -1005,40 +1014,40 @@ var toExitCode = async (reading, signal) => {
 // kit/events.ts
 var eventsHelp = `Usage: svc events [options]
 
-  Prints your events, one JSON object a line, in the order of seq.
+  Prints your events in the order of seq, one JSON object per line.
 
-  --follow         goes on with what comes; otherwise it ends after the last there is
-  --types <a,b>    these types only
-  --from <place>   start: from the first event on; now: what comes from now on; <n>: what comes after seq n.
-                   Left out, from the start, and with --follow from now on
-  --live           with a live key: live events, which tell of people
-  --api <address>  the service; else SVC_API, else http://localhost:8787
+  --follow           keep printing new events until you stop the command
+  --types <a,b>      print only these event types
+  --from <position>  start (the first event), now (only new events) or a number n (events after seq n).
+                     Default: start, or now with --follow
+  --live             allow a live key; live events contain data about real people
+  --api <url>        URL of the service. Default: SVC_API or http://localhost:8787
 
 The API key is read from SVC_API_KEY.
-Exit code: 0 ended by you, or after the last event; 1 the service refused; 2 wrong usage.
+Exit codes: 0 stopped by you or after the last event; 1 the service refused; 2 wrong usage.
 `;
-var runEvents = async (words, signal) => {
-  const given = parseArguments(words, ["--types", "--from", "--api"], ["--follow", "--live"]);
-  if (given.positionals.length > 0) throw new UsageError("svc events takes options only.");
-  const [from, api, { key, isLive }] = [parseStartPosition(given), getApiUrl(given), requireApiKey(given)];
-  const isFollowing = given.flags.has("--follow");
+var runEvents = async (args, signal) => {
+  const options = parseArguments(args, ["--types", "--from", "--api"], ["--follow", "--live"]);
+  if (options.positionals.length > 0) throw new UsageError("svc events takes options only.");
+  const [from, api, { key, isLive }] = [parseStartPosition(options), getApiUrl(options), requireApiKey(options)];
+  const isFollowing = options.flags.has("--follow");
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
   process.stdout.once("error", () => process.exit(0));
-  const reading = async () => {
-    const place = from ?? (isFollowing ? "now" : 0);
-    const start = place === "now" ? await fetchHead(svc, signal) : place;
+  const printEvents = async () => {
+    const position = from ?? (isFollowing ? "now" : 0);
+    const start = position === "now" ? await fetchHead(svc, signal) : position;
     if (isFollowing) process.stderr.write(`Following ${isLive ? "live" : "test"} events after seq ${start}
 `);
-    const take = async (event) => {
+    const printEvent = async (event) => {
       process.stdout.write(`${JSON.stringify(event)}
 `);
     };
     await followFeed(
-      { svc, types: given.values.get("--types"), isOnce: !isFollowing, signal, handleEvent: take, advance: () => void 0 },
+      { svc, types: options.values.get("--types"), isOnce: !isFollowing, signal, handleEvent: printEvent, saveCursor: () => void 0 },
       start
     );
   };
-  return toExitCode(reading(), signal);
+  return toExitCode(printEvents(), signal);
 };
 
 // kit/listen.ts
@@ -1135,13 +1144,13 @@ var loadListenState = (environment) => {
     return null;
   }
 };
-var saveListenState = (environment, kept) => {
+var saveListenState = (environment, state) => {
   mkdirSync(stateFolder, { recursive: true, mode: 448 });
   writeFileSync(join(stateFolder, ".gitignore"), "*\n");
   const path = getStatePath(environment);
   const file = openSync(`${path}.new`, "w", 384);
   try {
-    writeFileSync(file, JSON.stringify(kept));
+    writeFileSync(file, JSON.stringify(state));
     fsyncSync(file);
   } finally {
     closeSync(file);
@@ -1150,22 +1159,22 @@ var saveListenState = (environment, kept) => {
 };
 
 // kit/listen.ts
-var listenHelp = `Usage: svc listen --forward-to <address> [options]
+var listenHelp = `Usage: svc listen --forward-to <url> [options]
 
-  Follows your events and posts each to an address on this machine, signed as a webhook is.
+  Follows your events and posts each to a URL on this machine, signed like a webhook.
 
-  --forward-to <address>  for example http://localhost:3000/hook
-  --types <a,b>           these types only
-  --from <place>          start: from the first event on; now: what comes from now on; <n>: what comes after seq n.
-                          Left out, it goes on where it ended the last time, the first time from now on
-  --retry                 posts an event again until the receiver answers 2xx; otherwise each is posted once
-  --once                  ends when there is nothing left to forward
-  --live                  with a live key: live events, which tell of people
-  --allow-host <host>     forwards to another host than this machine
-  --api <address>         the service; else SVC_API, else http://localhost:8787
+  --forward-to <url>   for example http://localhost:3000/hook
+  --types <a,b>        forward only these event types
+  --from <position>    start (the first event), now (only new events) or a number n (events after seq n).
+                       Default: where the last run stopped; now on the first run
+  --retry              post an event again until the receiver responds with 2xx. Default: any response counts
+  --once               exit after the last existing event
+  --live               allow a live key; live events contain data about real people
+  --allow-host <host>  allow forwarding to this host instead of this machine
+  --api <url>          URL of the service. Default: SVC_API or http://localhost:8787
 
-The API key is read from SVC_API_KEY. The signing secret is generated once and kept, with the place, in .svc/ of this folder.
-Exit code: 0 ended by you or by --once; 1 the service refused; 2 wrong usage.
+The API key is read from SVC_API_KEY. The signing secret is generated once and kept with the position in .svc/ of this folder.
+Exit codes: 0 stopped by you or after --once; 1 the service refused; 2 wrong usage.
 `;
 var valueOptions = ["--forward-to", "--types", "--from", "--allow-host", "--api"];
 var flagOptions = ["--retry", "--once", "--live"];
@@ -1175,12 +1184,12 @@ var maxRetryMs = 6e4;
 var isLoopback = (host) => /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(host);
 var parseForwardTarget = ({ values }) => {
   const text = values.get("--forward-to");
-  if (text === void 0) throw new UsageError("--forward-to says where the events go.");
+  if (text === void 0) throw new UsageError("--forward-to is required. Set it to the URL that receives the events.");
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new UsageError("--forward-to takes an address, such as http://localhost:3000/hook.");
+    throw new UsageError("--forward-to must be an http or https URL, such as http://localhost:3000/hook.");
   if (!isLoopback(url.hostname) && url.hostname !== values.get("--allow-host")) {
-    throw new UsageError("--forward-to leads to another machine. Say --allow-host with its name if that is meant.");
+    throw new UsageError("--forward-to is not on this machine. Add --allow-host with its host name to allow that.");
   }
   return url.href;
 };
@@ -1192,11 +1201,11 @@ var postEvent = async ({ target, secret, signal }, event, attempt) => {
   const body = JSON.stringify(event);
   const deliveryId = `dlv_local_${event.seq}`;
   const headers = buildDeliveryHeaders({ event, deliveryId, attempt, body, secrets: [secret], now: Date.now() });
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(receiverTimeoutMs)]);
+  const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(receiverTimeoutMs)]);
   try {
-    const answer = await fetch(target, { method: "POST", headers, body, redirect: "manual", signal: patience });
-    await answer.body?.cancel();
-    return answer.status;
+    const response = await fetch(target, { method: "POST", headers, body, redirect: "manual", signal: abortSignal });
+    await response.body?.cancel();
+    return response.status;
   } catch (error) {
     if (signal.aborted) throw error;
     return null;
@@ -1205,80 +1214,80 @@ var postEvent = async ({ target, secret, signal }, event, attempt) => {
 var forwardEvent = async (receiver, event) => {
   let waitMs = firstRetryMs;
   for (let attempt = 1; ; ) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const status = await postEvent(receiver, event, attempt);
-    const took = `${Math.round(performance.now() - began)} ms`;
+    const duration = `${Math.round(performance.now() - startedAt)} ms`;
     const line = `${formatClockTime()}  ${event.type.padEnd(24)} seq ${event.seq}`;
-    printLine(`${line}  ${status === null ? "nobody answers, trying again" : `-> ${status}  ${took}`}`);
-    if (status !== null && (!receiver.repeats || status >= 200 && status < 300)) return;
+    printLine(`${line}  ${status === null ? "no response, trying again" : `-> ${status}  ${duration}`}`);
+    if (status !== null && (!receiver.shouldRetry || status >= 200 && status < 300)) return;
     if (status !== null) attempt += 1;
     await after2(waitMs, void 0, { signal: receiver.signal });
     waitMs = Math.min(2 * waitMs, maxRetryMs);
   }
 };
 var generateSecret = () => formatWebhookSecret(crypto.getRandomValues(new Uint8Array(secretLength)));
-var runListen = async (words, signal) => {
-  const given = parseArguments(words, valueOptions, flagOptions);
-  if (given.positionals.length > 0) throw new UsageError("svc listen takes options only.");
+var runListen = async (args, signal) => {
+  const options = parseArguments(args, valueOptions, flagOptions);
+  if (options.positionals.length > 0) throw new UsageError("svc listen takes options only.");
   const [target, from, api, { key, isLive }] = [
-    parseForwardTarget(given),
-    parseStartPosition(given),
-    getApiUrl(given),
-    requireApiKey(given)
+    parseForwardTarget(options),
+    parseStartPosition(options),
+    getApiUrl(options),
+    requireApiKey(options)
   ];
   const environment = isLive ? "live" : "sandbox";
   const svc = createSvc({ baseUrl: api, apiKey: key, retries: 0 });
-  const reading = async () => {
+  const forwardEvents = async () => {
     const head = await fetchHead(svc, signal);
-    const earlier = loadListenState(environment);
-    const secret = earlier?.secret ?? generateSecret();
-    const place = from ?? (earlier?.api === api ? earlier.cursor : null) ?? "now";
-    const start = place === "now" || place > head ? head : place;
-    let kept = { api, secret, cursor: start };
-    saveListenState(environment, kept);
+    const savedState = loadListenState(environment);
+    const secret = savedState?.secret ?? generateSecret();
+    const position = from ?? (savedState?.api === api ? savedState.cursor : null) ?? "now";
+    const start = position === "now" || position > head ? head : position;
+    let state = { api, secret, cursor: start };
+    saveListenState(environment, state);
     printLine(`Forwarding ${environment === "live" ? "live" : "test"} events after seq ${start} to ${target}`);
-    printLine(`Signing secret: ${secret} (the same the next time)`);
-    const advance = (cursor) => {
-      kept = { ...kept, cursor };
-      saveListenState(environment, kept);
+    printLine(`Signing secret: ${secret} (the same in every run)`);
+    const saveCursor = (cursor) => {
+      state = { ...state, cursor };
+      saveListenState(environment, state);
     };
-    const receiver = { target, secret, repeats: given.flags.has("--retry"), signal };
-    const course = { svc, types: given.values.get("--types"), isOnce: given.flags.has("--once"), signal, advance };
-    await followFeed({ ...course, handleEvent: (event) => forwardEvent(receiver, event) }, start);
+    const receiver = { target, secret, shouldRetry: options.flags.has("--retry"), signal };
+    const followOptions = { svc, types: options.values.get("--types"), isOnce: options.flags.has("--once"), signal, saveCursor };
+    await followFeed({ ...followOptions, handleEvent: (event) => forwardEvent(receiver, event) }, start);
   };
-  return toExitCode(reading(), signal);
+  return toExitCode(forwardEvents(), signal);
 };
 
 // kit/trigger.ts
 var triggerHelp = `Usage: svc trigger <event> [options]
 
-  Has something happen in test mode that makes this event: share.created, share.renewed, share.revoked, business.ceased,
-  share.expiring, share.expired, consumer.updated.email, .phone, .address or .name.
+  Makes a change in test mode that causes this event: share.created, share.renewed, share.revoked, business.ceased,
+  share.expiring, share.expired, consumer.updated.email, .phone, .address or .name. Prints the event as it is sent.
 
-  --share <id>     in this test share; left out, a fresh one is made
-  --field <k=v>    for consumer.updated.*: what a field becomes, for example --field email=new@example.com
-  --api <address>  the service; else SVC_API, else http://localhost:8787
+  --share <id>   use this test share. Default: a new one
+  --field <k=v>  for consumer.updated.*: the new value of a field, for example --field email=new@example.com
+  --api <url>    URL of the service. Default: SVC_API or http://localhost:8787
 
-The API key is read from SVC_API_KEY and must be a test key. The event is printed as it is sent.
-Exit code: 0 it happened; 1 the service refused, or did not answer; 2 wrong usage.
+The API key is read from SVC_API_KEY and must be a test key.
+Exit codes: 0 triggered; 1 the service refused or did not respond; 2 wrong usage.
 `;
 var parseFieldOption = (text) => {
   if (text === void 0) return {};
   const [, key, value] = /^([a-z_0-9]+)=(.*)$/.exec(text) ?? [];
-  if (key === void 0 || value === void 0) throw new UsageError("--field takes key=value.");
+  if (key === void 0 || value === void 0) throw new UsageError("--field must be key=value, such as email=new@example.com.");
   return { fields: { [key]: value } };
 };
-var runTrigger = async (words) => {
-  const given = parseArguments(words, ["--share", "--field", "--api"], []);
-  const [type, ...more] = given.positionals;
-  if (type === void 0 || more.length > 0) throw new UsageError("svc trigger takes one event.");
-  const [api, key] = [getApiUrl(given), requireTestKey()];
-  const share = given.values.get("--share");
+var runTrigger = async (args) => {
+  const options = parseArguments(args, ["--share", "--field", "--api"], []);
+  const [type, ...extra] = options.positionals;
+  if (type === void 0 || extra.length > 0) throw new UsageError("svc trigger takes one event type, such as share.created.");
+  const [api, key] = [getApiUrl(options), requireTestKey()];
+  const share = options.values.get("--share");
   const svc = createSvc({ baseUrl: api, apiKey: key });
   const body = {
     type,
     ...share !== void 0 && { share_id: share },
-    ...parseFieldOption(given.values.get("--field"))
+    ...parseFieldOption(options.values.get("--field"))
   };
   const { data, error } = await svc.triggerSandboxEvent({ body });
   if (error !== void 0) {
@@ -1294,15 +1303,15 @@ var runTrigger = async (words) => {
 // kit/svc.ts
 var helpText = `Usage: svc <command>
 
-  svc listen --forward-to <address>  posts your events to an address on this machine, signed as webhooks are
-  svc trigger <event>                has something happen in test mode that makes this event
-  svc clock +6d                      moves the clock of test mode, so that what is due in six days happens now
-  svc events --follow                prints your events as they come
-  svc verify <evidence.zip>          checks an evidence pack, or the receipt of a withdrawal, without any network
+  svc listen --forward-to <url>  post your events to a URL on this machine, signed like webhooks
+  svc trigger <event>            trigger an event in test mode
+  svc clock +6d                  move the test mode clock, so that everything due in six days happens now
+  svc events --follow            print your events as they arrive
+  svc verify <evidence.zip>      check an evidence pack or a withdrawal receipt, without network access
 
-  svc <command> --help               says more
+  svc <command> --help           show the options of a command
 
-The API key is read from SVC_API_KEY and from nowhere else.
+The API key is read only from SVC_API_KEY.
 `;
 var usageErrorExitCode = 2;
 var commands = /* @__PURE__ */ new Map([
@@ -1311,26 +1320,26 @@ var commands = /* @__PURE__ */ new Map([
   ["clock", { help: clockHelp, run: runClock }],
   ["events", { help: eventsHelp, run: runEvents }]
 ]);
-var runVerify = (words) => {
+var runVerify = (args) => {
   const path = fileURLToPath(new URL("./svc-verify.mjs", import.meta.url));
-  return spawnSync(process.execPath, [path, ...words], { stdio: "inherit" }).status ?? 1;
+  return spawnSync(process.execPath, [path, ...args], { stdio: "inherit" }).status ?? 1;
 };
-var runCommand = async ([name, ...words]) => {
-  if (name === "verify") return runVerify(words);
+var runCommand = async ([name, ...args]) => {
+  if (name === "verify") return runVerify(args);
   const command = commands.get(name ?? "");
   if (command === void 0) {
-    const isAsked = name === "--help" || name === "-h" || name === "help";
-    (isAsked ? process.stdout : process.stderr).write(helpText);
-    return isAsked ? 0 : usageErrorExitCode;
+    const isHelpRequest = name === "--help" || name === "-h" || name === "help";
+    (isHelpRequest ? process.stdout : process.stderr).write(helpText);
+    return isHelpRequest ? 0 : usageErrorExitCode;
   }
-  if (words.includes("--help") || words.includes("-h")) {
+  if (args.includes("--help") || args.includes("-h")) {
     process.stdout.write(command.help);
     return 0;
   }
-  const ending = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => ending.abort());
+  const interrupt = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => interrupt.abort());
   try {
-    return await command.run(words, ending.signal);
+    return await command.run(args, interrupt.signal);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`svc ${name}: ${error.message}

@@ -116,12 +116,12 @@ var verifySignature = (rawBody, signatureHeader, secret, nowSeconds) => {
   if (!(Math.abs(nowSeconds - Number(time)) <= toleranceSeconds)) return false;
   const body = typeof rawBody === "string" ? encodeUtf8(rawBody) : rawBody;
   const expected = toHex(hmacSha256(encodeUtf8(secret), concatBytes(encodeUtf8(`${time}.`), body)));
-  let fits = false;
+  let isValid = false;
   for (const part of signatures.split(",")) {
     const [, given] = signaturePattern.exec(part) ?? [];
-    fits = given !== void 0 && isSameSignature(expected, given) || fits;
+    isValid = given !== void 0 && isSameSignature(expected, given) || isValid;
   }
-  return fits;
+  return isValid;
 };
 export {
   verifySignature
