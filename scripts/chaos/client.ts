@@ -19,7 +19,7 @@ export interface RequestOptions {
 export interface Client {
   /** Returns null if no response arrives within 10 seconds or the connection fails. */
   readonly send: (path: string, options?: RequestOptions) => Promise<Answer | null>;
-  /** Sends the request until a response has a status below 500, at most four times. Returns the last response. */
+  /** Sends the request until a response has a status below 500, at most `attempts` times. Returns the last response. */
   readonly sendUntilAnswered: (path: string, options?: RequestOptions) => Promise<Answer | null>;
   /** Returns the body of a successful response, otherwise null. */
   readonly download: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Uint8Array | null>;
@@ -30,10 +30,9 @@ export interface Client {
 }
 
 const timeoutMs = 10_000;
-const attempts = 4;
 const retryMs = 200;
 
-export const createClient = (): Client => {
+export const createClient = ({ attempts = 4 }: { readonly attempts?: number } = {}): Client => {
   let origin = "";
   let slowestMs = 0;
   const send: Client["send"] = async (path, { method = "GET", headers = {}, body } = {}) => {

@@ -85,7 +85,8 @@ const raisedLimits = Object.fromEntries(
   ].map((name) => [`LIMIT_${name}`, "1000000/60"]),
 );
 
-const buildVars = (secrets: Readonly<Record<string, string>>, otherMachines: string): Readonly<Record<string, string>> => ({
+/** Returns the settings of a service whose calls to other machines go to `startOtherMachines`. */
+export const buildVars = (secrets: Readonly<Record<string, string>>, otherMachines: string): Readonly<Record<string, string>> => ({
   ...secrets,
   ...raisedLimits,
   DEV_RATE_SCALE: "1000000",
@@ -186,10 +187,38 @@ const createRunner = (
   };
 };
 
+/** Signs in the owner of a business in each world, adds an endpoint for it, and signs in people with saved fields. */
+export const createAccounts = async (
+  client: Client,
+  machines: OtherMachines,
+  worlds: readonly DemoWorld[],
+): Promise<Pick<PreparedService, "businesses" | "people">> => {
+  const businesses: Business[] = [];
+  for (const [at, world] of worlds.entries()) {
+    const owner = await signIn(client, machines, { email: world.ownerEmail, realm: "business" }, `10.60.0.${at}`);
+    const host = `hooks-${shards[at]}.example.com`;
+    const added = await client.sendUntilAnswered("/v1/webhooks", {
+      method: "POST",
+      headers: { cookie: owner },
+      body: { url: `https://${host}/svc` },
+    });
+    if (added?.status !== 201) throw new Error(`chaos: no endpoint: ${added?.status} ${added?.code}`);
+    businesses.push({ account: world.acme, owner, receiver: { host, endpointId: String(added.data.id) } });
+  }
+  const people: string[] = [];
+  for (let n = 0; n < peopleCount; n += 1) {
+    const cookie = await signIn(client, machines, { email: `person${n}@example.com`, realm: "consumer" }, `10.61.0.${n}`);
+    const fields = { email: `person${n}@example.com`, phone: `+1 202 555 01${10 + n}`, first_name: "Pat", last_name: "Example" };
+    await client.sendUntilAnswered("/v1/me/fields", { method: "PUT", headers: { cookie }, body: fields });
+    people.push(cookie);
+  }
+  return { businesses, people };
+};
+
 const moveTimeoutMs = 60_000; // the upload starts only ten seconds after the checkpoint
 
-/** Adds entries to the ledger until its first tile is only in R2. Returns the bytes of that tile. */
-const moveTileToR2 = async (client: Client, stateDir: string, secrets: Readonly<Record<string, string>>): Promise<Uint8Array> => {
+/** Adds entries to the ledger until it has full tiles. Returns the bytes of the first one. */
+export const fillTiles = async (client: Client, secrets: Readonly<Record<string, string>>): Promise<Uint8Array> => {
   const headers = { authorization: `Bearer ${secrets.LEDGER_WRITE_TOKEN}` };
   for (let batch = 0; batch < 4; batch += 1) {
     const entries = Array.from({ length: 256 }, (_, at) => encodeUtf8(`entry ${batch * 256 + at}`));
@@ -198,6 +227,12 @@ const moveTileToR2 = async (client: Client, stateDir: string, secrets: Readonly<
   }
   const tile = await client.download(`${ledgerPath}/${oldTilePath}`);
   if (tile === null) throw new Error("chaos: the ledger has no full tile");
+  return tile;
+};
+
+/** Fills tiles and waits until the first one is only in R2. Returns its bytes. */
+const moveTileToR2 = async (client: Client, stateDir: string, secrets: Readonly<Record<string, string>>): Promise<Uint8Array> => {
+  const tile = await fillTiles(client, secrets);
   const hasMoved = (): boolean =>
     listObjectFiles(stateDir, "LedgerLog").some((file) => {
       const database = openForReading(file);
@@ -234,27 +269,9 @@ export const prepareService = async (folder: string, bundleDir: string): Promise
   const { client } = runner;
   try {
     await runner.start();
-    const businesses: Business[] = [];
-    for (const [at, world] of worlds.entries()) {
-      const owner = await signIn(client, machines, { email: world.ownerEmail, realm: "business" }, `10.60.0.${at}`);
-      const host = `hooks-${shards[at]}.example.com`;
-      const added = await client.sendUntilAnswered("/v1/webhooks", {
-        method: "POST",
-        headers: { cookie: owner },
-        body: { url: `https://${host}/svc` },
-      });
-      if (added?.status !== 201) throw new Error(`chaos: no endpoint: ${added?.status} ${added?.code}`);
-      businesses.push({ account: world.acme, owner, receiver: { host, endpointId: String(added.data.id) } });
-    }
-    const people: string[] = [];
-    for (let n = 0; n < peopleCount; n += 1) {
-      const cookie = await signIn(client, machines, { email: `person${n}@example.com`, realm: "consumer" }, `10.61.0.${n}`);
-      const fields = { email: `person${n}@example.com`, phone: `+1 202 555 01${10 + n}`, first_name: "Pat", last_name: "Example" };
-      await client.sendUntilAnswered("/v1/me/fields", { method: "PUT", headers: { cookie }, body: fields });
-      people.push(cookie);
-    }
+    const accounts = await createAccounts(client, machines, worlds);
     const oldTile = await moveTileToR2(client, stateDir, secrets);
-    return { bundleDir, stateDir, secrets, businesses, people, oldTile };
+    return { bundleDir, stateDir, secrets, ...accounts, oldTile };
   } finally {
     await runner.stop();
     machines.stop();
