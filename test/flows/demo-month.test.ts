@@ -151,6 +151,17 @@ describe("the demo month", () => {
     expect(attemptsByPath.get("/webhooks/dialer")?.filter((attempt) => attempt > 1)).toEqual([]);
   });
 
+  test("delivers new events to the demo website", async () => {
+    const { webhooks } = await getData<{ webhooks: readonly { id: string }[] }>("/v1/webhooks", owner);
+    const answers = await Promise.all(
+      webhooks.map(({ id }) =>
+        fetch(`${service.origin}/v1/webhooks/${id}/test`, { method: "POST", headers: { ...owner, origin: service.origin } }),
+      ),
+    );
+    const results = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { data: { delivered: boolean } }).data));
+    expect(results.map(({ delivered }) => delivered)).toEqual([true, true]);
+  });
+
   test("has certificates whose evidence passes the verifier once the logs have them", async () => {
     await service.runtime.scheduled("* * * * *");
     const save = async (name: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> => {
