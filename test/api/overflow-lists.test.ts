@@ -96,6 +96,7 @@ describe("the list of a business with certificates in two shards", () => {
     ["per_page=3", { "00": 2, "01": 1 }],
     ["per_page=3&page=5", { "00": 3, "01": 1 }],
     ["per_page=2&q=solar", { "00": 2, "01": 1 }],
+    [`subject_email=${encodeURIComponent(email)}`, { "00": 2, "01": 1 }],
   ])("with %s queries each shard once, and again only the shard with the page", async (search, wanted) => {
     for (const count of Object.values(calls)) count.calls = 0;
     await readPage(search);

@@ -25,19 +25,24 @@ interface ShardExtent extends ListExtent {
   readonly newest: readonly CertificateSummary[] | null;
 }
 
-/** Reads the totals of all shards. For the first page, also reads it from the shard with the newest certificates. */
+/**
+ * Reads the totals of all shards. For the first page, also reads the certificates that are likely to be on it: those of the newest shard, and
+ * in a search by address, which usually finds few certificates, those of every shard.
+ */
 const findExtents = (
   services: Pick<Stores, "shards">,
   business: BusinessPrincipal,
   list: CertificateListQuery,
   range: ListRange,
-): Promise<readonly ShardExtent[]> =>
-  queryShardsOf(services, business, async (db, shard) => {
+): Promise<readonly ShardExtent[]> => {
+  const hasAddress = list.filter.emailIndex !== null || list.filter.phoneIndex !== null;
+  return queryShardsOf(services, business, async (db, shard) => {
     const extent = findListExtent(db, list);
-    if (range.start > 0 || shard !== business.otherShards.at(-1)) return { ...(await extent), shard, newest: null };
+    if (range.start > 0 || (shard !== business.otherShards.at(-1) && !hasAddress)) return { ...(await extent), shard, newest: null };
     const [found, newest] = await combineLookups(db, [extent, listCertificateRange(db, list, range)]);
     return { ...found, shard, newest };
   });
+};
 
 /** Reads the page from the shards that contain it. Returns null if the periods of several shards overlap there. */
 const readPlannedPage = async (
@@ -48,12 +53,12 @@ const readPlannedPage = async (
 ): Promise<readonly CertificateSummary[] | null> => {
   const plan = planPage(extents, range);
   if (plan === null) return null;
-  const reads = new Map(plan.reads.map((read) => [read.extent.shard, read]));
-  const rows = await queryShardsInGroups(services, [...reads.keys()], async (db, shard) => {
-    const { start = 0, extent } = reads.get(shard) ?? {};
-    return extent?.newest ?? listCertificateRange(db, list, { start, length: plan.length });
-  });
-  return mergePage(plan, rows);
+  const starts = new Map(plan.reads.flatMap(({ extent, start }) => (extent.newest === null ? [[extent.shard, start]] : [])));
+  const rows = await queryShardsInGroups(services, [...starts.keys()], (db, shard) =>
+    listCertificateRange(db, list, { start: starts.get(shard) ?? 0, length: plan.length }),
+  );
+  const known = plan.reads.flatMap(({ extent }) => (extent.newest === null ? [] : [extent.newest]));
+  return mergePage(plan, [...known, ...rows]);
 };
 
 /** Merges the positions of the certificates up to the end of the page in all shards, and then reads the certificates on the page. */
