@@ -53,8 +53,12 @@ export const startBenchService = (
 export const workerScript = (name: string): string =>
   buildSync({ entryPoints: [`scripts/bench/${name}.ts`], bundle: true, write: false, format: "esm" }).outputFiles[0]?.text as string;
 
-export const startFloor = ({ state, world }: Bench, name: string, vars: Bench["vars"] = {}): Promise<Service> =>
-  startSeededService(world, { stateDir: join(state, name), vars, script: workerScript(name) });
+export const startFloor = (
+  { state, world }: Bench,
+  name: string,
+  vars: Bench["vars"] = {},
+  more: Partial<RuntimeOptions> = {},
+): Promise<Service> => startSeededService(world, { stateDir: join(state, name), vars, script: workerScript(name), ...more });
 
 /** Inserts API keys, each with a separate rate limit. */
 export const insertApiKeys = async (db: D1Like, business: DemoBusiness, count: number): Promise<readonly string[]> => {

@@ -1,18 +1,31 @@
-// Measures list, search, detail and contact check for a business whose certificates are in one shard and in twelve.
+// Measures list, search, detail and contact check for a business whose certificates are in one shard and in twelve: the CPU time of the whole
+// process, which also runs the databases, and how many database calls a response waits for.
 import { getShardId, shardOfId } from "../../core/ids.ts";
+import { slowAnswerMs } from "../../core/simulated-fault.ts";
 import { runQueriesInTurn, withKey, type BenchQuery, type SeededService } from "./growth-queries.ts";
-import { bearerHeader, insertApiKeys, issueCertificate, origin, sendJson, startBenchService, type Bench } from "./measured-service.ts";
+import {
+  bearerHeader,
+  insertApiKeys,
+  issueCertificate,
+  origin,
+  send,
+  sendJson,
+  startBenchService,
+  startFloor,
+  type Bench,
+} from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
 
 const shardCounts = [1, 12];
 const certificatesPerShard = 100;
 const searchedPerson = 1_000_000;
 
+const listShards = (count: number): readonly string[] => Array.from({ length: count }, (_, number) => getShardId(number));
+
 /** Issues certificates in each shard, by closing one shard after another. Returns the service and the ID of a certificate. */
 const startWithCertificates = async (bench: Bench, count: number) => {
   const { acme } = bench.world;
-  const shards = Array.from({ length: count }, (_, number) => getShardId(number));
-  const start = () => startBenchService(bench, `overflow-${count}`, { extraShards: shards.slice(1) });
+  const start = () => startBenchService(bench, `overflow-${count}`, { extraShards: listShards(count).slice(1) });
   const authorization = `Bearer ${bench.vars.ADMIN_TOKEN}`;
   let service = await start();
   let certId = await issueCertificate(service.url, acme, searchedPerson);
@@ -30,6 +43,30 @@ const startWithCertificates = async (bench: Bench, count: number) => {
   }
   if (used.size !== count) throw new Error(`bench: certificates are in ${used.size} shards instead of ${count}`);
   return { service, certId };
+};
+
+/** Prints how many consecutive database calls each response waits for. Every call takes 1.5 s longer, so the response time shows the number. */
+const measureWaits = async (all: readonly SeededService[], questions: readonly BenchQuery[]): Promise<void> => {
+  for (const { url, size } of all)
+    for (let number = 0; number < size; number += 1) {
+      const fault = { database: getShardId(number), mode: "slow", for_ms: 600_000 };
+      const set = await sendJson(url, "POST", "/dev/faults", fault);
+      if (set.status !== 200) throw new Error(`bench: no fault simulated: ${await set.text()}`);
+    }
+  console.log(`\nconsecutive database calls             ${all.map(({ size }) => String(size).padStart(10)).join("")}   last to first`);
+  for (const [name, question] of questions) {
+    const waits = await Promise.all(
+      all.map(async (one) => {
+        const began = performance.now();
+        const answer = await send(one.url, question(one, 0));
+        if (answer.status !== 200) throw new Error(`bench: ${name}: ${await answer.text()}`);
+        await answer.arrayBuffer();
+        return Math.floor((performance.now() - began) / slowAnswerMs);
+      }),
+    );
+    const ratio = ((waits.at(-1) as number) / (waits[0] as number)).toFixed(2);
+    console.log(`${name.padEnd(39)}${waits.map((calls) => String(calls).padStart(10)).join("")}   ${ratio}`);
+  }
 };
 
 export const measureOverflow = async (bench: Bench & { readonly rounds: number }): Promise<void> => {
@@ -59,5 +96,9 @@ export const measureOverflow = async (bench: Bench & { readonly rounds: number }
   ];
   console.log(`\noverflow         ${shardCounts.join(" and ")} shards, ${certificatesPerShard * Math.max(...shardCounts)} certificates`);
   await runQueriesInTurn(all, questions, bench.rounds);
-  for (const { runtime } of all) await runtime.dispose();
+  const floor = await startFloor(bench, "overflow-floor-worker", {}, { extraShards: listShards(Math.max(...shardCounts)).slice(1) });
+  const floors = shardCounts.map((size) => ({ ...floor, size, keys: [] }));
+  await runQueriesInTurn(floors, [["floor: SELECT 1 in each shard", ({ size }) => ({ method: "GET", path: `/${size}` })]], bench.rounds);
+  await measureWaits(all, questions);
+  for (const { runtime } of [floor, ...all]) await runtime.dispose();
 };
