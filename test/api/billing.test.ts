@@ -346,13 +346,13 @@ describe("POST /v1/webhooks/stripe", () => {
 
   test.each<[string, string, Readonly<Record<string, unknown>>, string]>([
     ["paused", "paused", {}, "free"],
-    ["given up as unpaid", "unpaid", {}, "free"],
+    ["marked as unpaid", "unpaid", {}, "free"],
     ["canceled", "canceled", {}, "free"],
     ["expired before its first payment", "incomplete_expired", {}, "free"],
     ["canceled while its payments are paused", "canceled", { pause_collection: { behavior: "void" } }, "free"],
-    ["of nothing", "active", { items: { data: [{ quantity: 0 }] } }, "free"],
-    ["of nothing, as older versions of the API say it", "active", { quantity: 0 }, "free"],
-    ["of two items, one of them bought", "active", { items: { data: [{ quantity: 0 }, { quantity: 1 }] } }, "business"],
+    ["for a quantity of 0", "active", { items: { data: [{ quantity: 0 }] } }, "free"],
+    ["for a quantity of 0, in the format of older API versions", "active", { quantity: 0 }, "free"],
+    ["for two items, one of them with a quantity of 0", "active", { items: { data: [{ quantity: 0 }, { quantity: 1 }] } }, "business"],
     ["metered", "active", { items: { data: [{}] } }, "business"],
     ["not collected, with drafts", "active", { pause_collection: { behavior: "keep_as_draft", resumes_at: null } }, "free"],
     ["not collected, with void invoices", "active", { pause_collection: { behavior: "void", resumes_at: 1_900_000_000 } }, "free"],

@@ -40,7 +40,7 @@ const everywhere: readonly Row[] = [
   ...origins(
     "example.com",
     ["of the domain", "https://example.com"],
-    ["with the port https means anyway", "https://example.com:443"],
+    ["with the default port of https", "https://example.com:443"],
     ["in upper case", "HTTPS://EXAMPLE.COM"],
   ),
   ...origins("www.example.com", ["of www", "https://www.example.com"], ["of www in upper case", "https://WWW.Example.Com"]),
@@ -98,7 +98,7 @@ const everywhere: readonly Row[] = [
     ["below the domain", "https://landing.example.com/a/b?c=d#e"],
     ["on another verified domain", "https://demo.example/"],
     ["in upper case", "HTTPS://WWW.EXAMPLE.COM/QUOTE"],
-    ["with the port https means anyway", "https://www.example.com:443/"],
+    ["with the default port of https", "https://www.example.com:443/"],
   ),
   ...pages(
     noPage,

@@ -189,7 +189,7 @@ describe("every route that needs an API key", () => {
   const wrong: readonly (readonly [name: string, headers: Record<string, string>, query?: string])[] = [
     ["no credential", {}],
     ["an empty key", { authorization: "Bearer " }],
-    ["the scheme alone", { authorization: "Bearer" }],
+    ["only the scheme", { authorization: "Bearer" }],
     ["the key without a scheme", { authorization: key }],
     ["another scheme", { authorization: `Basic ${btoa(`${key}:`)}` }],
     ["a token scheme", { authorization: `Token ${key}` }],

@@ -441,18 +441,18 @@ describe("the consent sheet", () => {
     const form = { token: tokenIn(await sheet.get(path, fromPage)) };
     const answers: Record<string, TestResponse> = {
       "a request": await sheet.get(path),
-      "nobody signed in": await sheetOf(null).get(path),
+      "without a session": await sheetOf(null).get(path),
       "a bad request": await sheet.get("/authorize"),
       "an unknown client": await sheet.get(query({ client_id: "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz" })),
       "another origin": await sheet.get(query({ origin: "https://elsewhere.example" })),
       "not now": await sheet.get(path.replace("?", "/not-now?")),
       "a foreign form": await sheet.post(decidePath(path), form, { "sec-fetch-site": "cross-site" }),
-      "a form that is none": await sheet.post(decidePath(path), { token: "x".repeat(30_000) }),
+      "an invalid form": await sheet.post(decidePath(path), { token: "x".repeat(30_000) }),
       "a bad address": await sheetOf(null).post(path.replace("?", "/email?"), { email: "nobody" }),
       "an address": await sheetOf(null).post(path.replace("?", "/email?"), { email: pat.email }),
       "a decision": await sheet.post(decidePath(path), form),
       decided: await sheet.get(path),
-      "sent on from the API": await call(path.replace("/authorize", "/v1/authorize"), {
+      "redirected from the API": await call(path.replace("/authorize", "/v1/authorize"), {
         headers: { "sec-fetch-mode": "navigate" },
         redirect: "manual",
       }),

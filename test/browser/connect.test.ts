@@ -104,7 +104,7 @@ const callTool = async (token: string): Promise<number> => {
 const widths: Readonly<Record<string, BrowserContextOptions>> = {
   "at a desk": { viewport: { width: 1_100, height: 900 } },
   "on a phone": { viewport: { width: 360, height: 640 } },
-  "in the dark, in Spanish": { viewport: { width: 900, height: 900 }, colorScheme: "dark", locale: "es" },
+  "in dark mode, in Spanish": { viewport: { width: 900, height: 900 }, colorScheme: "dark", locale: "es" },
 };
 
 describe.each(Object.entries(widths))("connecting %s", (_, options) => {

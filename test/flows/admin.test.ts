@@ -118,7 +118,7 @@ test("completes a removal, which creates its affidavit as a PDF", async () => {
 test.each([
   ["an unknown command", ["aprove", "biz_00nobody"]],
   ["a missing ID", ["close"]],
-  ["an incident without a text", ["incident", "open", "degraded", "email", "Emails are late"]],
+  ["an incident without text", ["incident", "open", "degraded", "email", "Emails are late"]],
   ["a removal target without a status", ["removal", "rmv_00000000000000000000000000", "spokeo"]],
 ])("prints the usage and exits with 2 for %s", async (_, words) => {
   expect(await admin(words)).toMatchObject({ code: 2, said: expect.stringContaining("Usage: npm run admin") });

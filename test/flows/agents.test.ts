@@ -49,7 +49,7 @@ type Mode = "legacy" | "auto" | { pin: string };
 const modes: Readonly<Record<string, Mode>> = {
   "SDK 2": "legacy",
   "SDK 2 that asks for the latest revision first": "auto",
-  "SDK 2 that speaks the latest revision alone": { pin: "2026-07-28" },
+  "SDK 2 that supports only the latest revision": { pin: "2026-07-28" },
 };
 
 const newer = async (mode: Mode, options: ReturnType<typeof withToken> | { authProvider: NewerProvider }): Promise<Connected> => {

@@ -118,10 +118,10 @@ describe("a failing or dishonest ledger", () => {
     async () =>
       new Response(body, { status });
   const faults: readonly (readonly [string, SendRequest])[] = [
-    ["answers 500", garbage(500, "no")],
+    ["returns 500", garbage(500, "no")],
     ["resets the connection", async () => Promise.reject(new Error("Network connection lost."))],
-    ["answers garbage", garbage(200, "{]")],
-    ["redirects elsewhere", async () => new Response(null, { status: 302, headers: { location: "https://example.com/" } })],
+    ["returns garbage", garbage(200, "{]")],
+    ["redirects to another host", async () => new Response(null, { status: 302, headers: { location: "https://example.com/" } })],
   ];
   test.each(faults)("that %s leaves certificates issued and their statements waiting (O1)", async (_, through) => {
     const [id] = await issueWaiting(1);

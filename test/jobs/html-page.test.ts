@@ -14,19 +14,23 @@ describe("the text of a page", () => {
       "Our Privacy\nWe keep little.\nReally.",
     ],
     [
-      "scripts, styles, noscript and templates are no words",
+      "scripts, styles, noscript and templates contain no words",
       "a<script>x</script><style>y</style><noscript>z</noscript><template>t</template>b",
       "a\nb",
     ],
     ["the title is the first line", "<title>Privacy</title><body>Text", "Privacy\nText"],
-    ["entities are what they stand for", "&lt;b&gt; &amp;amp; caf&eacute; &#8364; &#x1F512; &nbsp;x&shy;y", "<b> &amp; café € 🔒 x\u00ady"],
-    ["comments and declarations are no words", "<!doctype html><!-- secret -->a<!-- -- >b", "a"],
+    [
+      "entities become the characters that they stand for",
+      "&lt;b&gt; &amp;amp; caf&eacute; &#8364; &#x1F512; &nbsp;x&shy;y",
+      "<b> &amp; café € 🔒 x\u00ady",
+    ],
+    ["comments and declarations contain no words", "<!doctype html><!-- secret -->a<!-- -- >b", "a"],
     ["cells and items are lines", "<table><tr><td>1<td>2</table><ul><li>a<li>b</ul>", "1\n2\na\nb"],
     ["unclosed and stray tags do not matter", "<div><p>a</span></b>b<p>c", "ab\nc"],
     ["a textarea and a title hold text, not tags", "<textarea><b>x</b></textarea>", "<b>x</b>"],
-    ["hidden words are words of the document", '<p hidden>a</p><p style="display:none">b</p>', "a\nb"],
-    ["an impossible character is the replacement character", "&#xD800;&#0;", "\ufffd\ufffd"],
-    ["a page of markup alone has none", "<div><img src=x alt=privacy></div>", ""],
+    ["hidden words are included", '<p hidden>a</p><p style="display:none">b</p>', "a\nb"],
+    ["an invalid character becomes the replacement character", "&#xD800;&#0;", "\ufffd\ufffd"],
+    ["a page with only markup has no text", "<div><img src=x alt=privacy></div>", ""],
   ])("%s", (_, body, text) => {
     expect(read(body).text).toBe(text);
   });

@@ -843,7 +843,7 @@ describe("hosts that are not public", () => {
 
   test.each<[string, () => Response]>([
     ["one resolver is down", () => new Response("", { status: 500 })],
-    ["one resolver talks nonsense", () => new Response("<html>")],
+    ["one resolver returns invalid data", () => new Response("<html>")],
     ["one resolver redirects", () => redirectResponse("https://example.org/dns-query")],
     ["one resolver fails to resolve", () => Response.json({ Status: 2 })],
   ])("are not called but resolved again later when %s", async (_, broken) => {

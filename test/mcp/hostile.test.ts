@@ -112,7 +112,7 @@ const asBusiness = (name: string, wanted: string, body: string): void =>
 for (const method of ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])
   row(`method ${method}`, "405 -32600", () => ask("/mcp", { method, headers: bearerHeader(consumer.token) }));
 row("method HEAD", "405", () => ask("/mcp", { method: "HEAD", headers: bearerHeader(consumer.token) }));
-row("a stream is asked for", "405 -32600", () =>
+row("a request for a stream", "405 -32600", () =>
   ask("/mcp", { headers: { ...bearerHeader(consumer.token), accept: "text/event-stream", "last-event-id": "1" } }),
 );
 for (const origin of [
@@ -127,34 +127,34 @@ for (const origin of [
   "http://0.0.0.0",
 ])
   asConsumer(`origin ${origin}`, "403 -32600", ping, { origin });
-asConsumer("origin of our own", "200 ok", ping, { origin: "http://svc.test" });
-asConsumer("accepts a stream alone", "200 ok", ping, { accept: "text/event-stream" });
-asConsumer("a session that was never begun", "200 ok", ping, { "mcp-session-id": "00000000-0000-0000-0000-000000000000" });
+asConsumer("the service's own origin", "200 ok", ping, { origin: "http://svc.test" });
+asConsumer("accepts only a stream", "200 ok", ping, { accept: "text/event-stream" });
+asConsumer("an unknown session ID", "200 ok", ping, { "mcp-session-id": "00000000-0000-0000-0000-000000000000" });
 
 // Hostile Authorization headers.
 const authorizations: Readonly<Record<string, () => string>> = {
   empty: () => "",
-  "the scheme alone": () => "Bearer",
+  "only the scheme": () => "Bearer",
   "the scheme and a space": () => "Bearer ",
   "two spaces": () => `Bearer  ${consumer.token}`,
   "a tab": () => `Bearer\t${consumer.token}`,
-  "the token alone": () => consumer.token,
+  "only the token": () => consumer.token,
   Basic: () => `Basic ${btoa(`${consumer.token}:`)}`,
-  "joined with another": () => `Bearer ${consumer.token}, Bearer ${consumer.token}`,
-  "joined with words": () => `Bearer ${consumer.token};x`,
-  "one character more": () => `Bearer ${consumer.token}A`,
-  "one character less": () => `Bearer ${consumer.token.slice(0, -1)}`,
-  "in upper case": () => `Bearer ${consumer.token.toUpperCase()}`,
-  "another home": () => `Bearer ${consumer.token.replace("pat_00", "pat_01")}`,
-  "no home": () => `Bearer ${consumer.token.replace("pat_00", "pat_zz")}`,
+  "the token twice": () => `Bearer ${consumer.token}, Bearer ${consumer.token}`,
+  "followed by other text": () => `Bearer ${consumer.token};x`,
+  "one extra character": () => `Bearer ${consumer.token}A`,
+  "one missing character": () => `Bearer ${consumer.token.slice(0, -1)}`,
+  "in uppercase": () => `Bearer ${consumer.token.toUpperCase()}`,
+  "the ID of another shard": () => `Bearer ${consumer.token.replace("pat_00", "pat_01")}`,
+  "the ID of a shard that does not exist": () => `Bearer ${consumer.token.replace("pat_00", "pat_zz")}`,
   "an API key": () => `Bearer ${world.acme.keys.live}`,
   "a test key": () => `Bearer ${world.acme.keys.sandbox}`,
-  "a key of another home": () => `Bearer ${worldInSecondShard.acme.keys.live}`,
-  "an API key renamed": () => `Bearer ${world.acme.keys.live.replace("sk_live_", "pat_")}`,
+  "an API key of another shard": () => `Bearer ${worldInSecondShard.acme.keys.live}`,
+  "an API key with the prefix of a token": () => `Bearer ${world.acme.keys.live.replace("sk_live_", "pat_")}`,
   "the id of the token": () => `Bearer ${consumer.id}`,
   revoked: () => `Bearer ${gone.revoked}`,
   expired: () => `Bearer ${gone.expired}`,
-  "of a member who is gone": () => `Bearer ${gone.orphan}`,
+  "of a removed member": () => `Bearer ${gone.orphan}`,
   "of a suspended business": () => `Bearer ${gone.suspended}`,
 };
 row("authorization: none", "401 -32001", () => postToAgentServer(ping));
@@ -169,29 +169,29 @@ row("authorization: a session's cookie", "401 -32001", () => postToAgentServer(p
 row("authorization: in another header", "401 -32001", () =>
   postToAgentServer(ping, { "x-api-key": consumer.token, "proxy-authorization": `Bearer ${consumer.token}` }),
 );
-row("authorization: in lower case", "200 ok", () => postToAgentServer(ping, { authorization: `bearer ${consumer.token}` }));
+row("authorization: scheme in lowercase", "200 ok", () => postToAgentServer(ping, { authorization: `bearer ${consumer.token}` }));
 
 // Malformed, oversized and encoded bodies.
 const bodies: Readonly<Record<string, string | Uint8Array>> = {
   empty: "",
   null: "null",
   true: "true",
-  "a text": '"x"',
+  "a string": '"x"',
   "a number": "7",
-  half: "{",
+  "truncated JSON": "{",
   "a byte order mark": bytes(0xef, 0xbb, 0xbf, ...utf8(ping)),
-  "bad UTF-8": bytes(...utf8('{"jsonrpc":"2.0","id":"'), 0xff, ...utf8('","method":"ping"}')),
+  "invalid UTF-8": bytes(...utf8('{"jsonrpc":"2.0","id":"'), 0xff, ...utf8('","method":"ping"}')),
   "half a surrogate pair": '{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}',
-  "a key twice": '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}',
+  "a duplicate key": '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}',
   "nested 33 deep": nested(33),
   "UTF-16": new Uint8Array(new Uint16Array([...ping].map((c) => c.charCodeAt(0))).buffer),
-  "a number past every number": '{"jsonrpc":"2.0","id":1e400,"method":"ping"}',
+  "a number that is too large": '{"jsonrpc":"2.0","id":1e400,"method":"ping"}',
   "a form": "jsonrpc=2.0&id=1&method=ping",
-  "two in a row": `${ping}\n${ping}`,
+  "two messages in a row": `${ping}\n${ping}`,
 };
 for (const [name, body] of Object.entries(bodies)) asConsumer(`body: ${name}`, "400 -32600", body);
 asConsumer("body: over 256 KiB", "413 -32600", `${ping}${" ".repeat(256 * 1_024)}`);
-asConsumer("body: encoded", "400 -32600", ping, { "content-encoding": "gzip" });
+asConsumer("body: with a content encoding", "400 -32600", ping, { "content-encoding": "gzip" });
 asConsumer("body: nested 32 deep", "200 ok", nested(32));
 
 // Messages with missing or malformed members.
@@ -204,11 +204,11 @@ const shapes: Readonly<Record<string, object>> = {
   "a number for a method": { method: 7 },
   "null for a method": { method: null },
   "an empty method": { method: "" },
-  "a text for params": { params: "x" },
+  "a string for params": { params: "x" },
   "null for an id": { id: null },
   "an object for an id": { id: {} },
   "true for an id": { id: true },
-  "an answer": { method: undefined, result: {} },
+  "a response": { method: undefined, result: {} },
   "an error": { method: undefined, error: { code: 1, message: "x" } },
 };
 for (const [name, change] of Object.entries(shapes)) asConsumer(`shape: ${name}`, "400 -32600", message(change));
@@ -220,13 +220,13 @@ for (const id of [0, -1, 1.5, "", "é", "x".repeat(10_000)]) asConsumer(`id ${St
 
 // Malformed batches.
 asConsumer("batch: empty", "400 -32600", "[]");
-asConsumer("batch: of a number", "400 [-32600]", "[1]");
-asConsumer("batch: of 21", "400 -32600", JSON.stringify(Array(21).fill(JSON.parse(ping))));
-asConsumer("batch: in a batch", "400 [-32600]", `[[${ping}]]`);
-asConsumer("batch: one bad of three", "200 [ok,-32600,ok]", `[${ping},{"jsonrpc":"2.0","id":2},${ping}]`);
-asConsumer("batch: a beginning inside", "200 [-32600,ok]", `[${message({ method: "initialize" })},${ping}]`);
-asConsumer("batch: notifications alone", "202", `[{"jsonrpc":"2.0","method":"notifications/initialized"}]`);
-asConsumer("batch: two equal ids", "200 [ok,ok]", `[${ping},${ping}]`);
+asConsumer("batch: containing a number", "400 [-32600]", "[1]");
+asConsumer("batch: with 21 messages", "400 -32600", JSON.stringify(Array(21).fill(JSON.parse(ping))));
+asConsumer("batch: inside a batch", "400 [-32600]", `[[${ping}]]`);
+asConsumer("batch: one malformed message of three", "200 [ok,-32600,ok]", `[${ping},{"jsonrpc":"2.0","id":2},${ping}]`);
+asConsumer("batch: with initialize", "200 [-32600,ok]", `[${message({ method: "initialize" })},${ping}]`);
+asConsumer("batch: only notifications", "202", `[{"jsonrpc":"2.0","method":"notifications/initialized"}]`);
+asConsumer("batch: two messages with the same ID", "200 [ok,ok]", `[${ping},${ping}]`);
 
 // Methods that do not exist.
 for (const method of [
@@ -246,7 +246,7 @@ for (const method of [
   "toString",
 ])
   asConsumer(`method ${method}`, "200 -32601", message({ method }));
-asConsumer("a notification of a tool's call", "202", message({ id: undefined, method: "tools/call", params: { name: "svc_get_audit" } }));
+asConsumer("a tool call without an ID", "202", message({ id: undefined, method: "tools/call", params: { name: "svc_get_audit" } }));
 
 // Hostile tool names, including tools of another realm.
 for (const name of [7, null, undefined, ["svc_get_audit"], { name: "svc_get_audit" }, true])
@@ -302,7 +302,7 @@ asConsumer(
   call1("svc_get_audit").replace('"name"', '"arguments":{"__proto__":{"limit":1}},"name"'),
 );
 asConsumer(
-  "arguments with a number past every number",
+  "arguments with a number that is too large",
   "400 -32600",
   call1("svc_get_audit").replace('"name"', '"arguments":{"limit":1e309},"name"'),
 );
@@ -355,7 +355,7 @@ const laterHeaders = { "mcp-protocol-version": later, "mcp-method": "tools/list"
 const claiming = (meta: unknown, change: object = {}): string => message({ method: "tools/list", params: { _meta: meta }, ...change });
 const withClaim = (name: string, wanted: string, body: string, headers: Record<string, string> = {}): void =>
   asConsumer(`claim: ${name}`, wanted, body, { ...laterHeaders, ...headers });
-withClaim("right", "200 ok", claiming(claim));
+withClaim("correct", "200 ok", claiming(claim));
 for (const version of [7, null, "", "2025-11-25", "2026-07-28 ", [later], { later }, true])
   withClaim(
     `of version ${JSON.stringify(version)}`,
@@ -365,17 +365,26 @@ for (const version of [7, null, "", "2025-11-25", "2026-07-28 ", [later], { late
 withClaim("of an unknown version in both places", "400 -32022", claiming({ ...claim, [named("protocolVersion")]: "2099-01-01" }), {
   "mcp-protocol-version": "2099-01-01",
 });
-for (const [name, capabilities] of Object.entries({ missing: undefined, "in a list": [], "that are null": null, "that are a text": "all" }))
+for (const [name, capabilities] of Object.entries({
+  missing: undefined,
+  "in a list": [],
+  "that are null": null,
+  "that are a string": "all",
+}))
   withClaim(`with capabilities ${name}`, "400 -32602", claiming({ ...claim, [named("clientCapabilities")]: capabilities }));
-withClaim("with a client that is a text", "400 -32602", claiming({ ...claim, [named("clientInfo")]: "Claude" }));
+withClaim("with a client that is a string", "400 -32602", claiming({ ...claim, [named("clientInfo")]: "Claude" }));
 withClaim("and another version in the header", "400 -32020", claiming(claim), { "mcp-protocol-version": "2025-03-26" });
 withClaim("and the version twice", "400 -32020", claiming(claim), { "mcp-protocol-version": `${later}, ${later}` });
 withClaim("and another method in the header", "400 -32020", claiming(claim), { "mcp-method": "tools/call" });
-withClaim("and the method in capitals", "400 -32020", claiming(claim), { "mcp-method": "TOOLS/LIST" });
+withClaim("and the method in uppercase", "400 -32020", claiming(claim), { "mcp-method": "TOOLS/LIST" });
 asConsumer("claim: without headers", "400 -32020", claiming(claim));
-withClaim("in a list, which is none", "200 ok", claiming([claim]));
-withClaim("on a prototype, which is none", "200 ok", '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"__proto__":{}}}}');
-withClaim("among several", "400 -32600", `[${ping},${claiming(claim)}]`);
+withClaim("in a list, which does not count", "200 ok", claiming([claim]));
+withClaim(
+  "on a prototype, which does not count",
+  "200 ok",
+  '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"__proto__":{}}}}',
+);
+withClaim("in a batch", "400 -32600", `[${ping},${claiming(claim)}]`);
 withClaim("and a cursor", "200 -32602", message({ method: "tools/list", params: { _meta: claim, cursor: "x" } }));
 for (const method of ["initialize", "ping", "logging/setLevel", "resources/list", "tasks/get", "elicitation/create"])
   withClaim(`and the method ${method}`, "404 -32601", claiming(claim, { method }), { "mcp-method": method });
@@ -386,9 +395,9 @@ withClaim("and another tool in the header", "400 -32020", laterCall("svc_revoke_
 withClaim("and a tool in broken base64", "400 -32020", laterCall("svc_get_audit"), callHeaders("=?base64?!?="));
 withClaim("and no tool", "200 -32602", laterCall(undefined), { "mcp-method": "tools/call" });
 withClaim("and a tool that grants", "200 isError", laterCall("svc_grant_share"), callHeaders("svc_grant_share"));
-withClaim("and answers that are none", "200 -32602", laterCall("svc_get_share", { inputResponses: 7 }), callHeaders("svc_get_share"));
+withClaim("and invalid responses", "200 -32602", laterCall("svc_get_share", { inputResponses: 7 }), callHeaders("svc_get_share"));
 withClaim(
-  "and an answer nobody asked for",
+  "and a response that was not requested",
   "200 isError",
   laterCall("svc_get_share", { inputResponses: { sheet: { action: "accept" } } }),
   callHeaders("svc_get_share"),
@@ -397,18 +406,18 @@ withClaim(
 // OAuth requests: authorization page, token exchange, registration and revocation.
 const onPage = (name: string, wanted: string, change: Record<string, string | null>): void =>
   row(`connecting: ${name}`, wanted, () => call(buildAuthorizePath(client, change), { headers: session, redirect: "manual" }));
-onPage("as it should be", "200", {});
+onPage("a valid request", "200", {});
 for (const [name, change] of Object.entries({
-  "a token in the answer": { response_type: "token" },
+  "a token in the response": { response_type: "token" },
   "an id token": { response_type: "code id_token" },
   "no PKCE": { code_challenge: null, code_challenge_method: null },
   "plain PKCE": { code_challenge_method: "plain" },
   "a short challenge": { code_challenge: "x" },
   "a fragment": { response_mode: "fragment" },
   "a request object": { request: "e30.e30." },
-  "a request elsewhere": { request_uri: "https://evil.example/r" },
+  "a request at another URL": { request_uri: "https://evil.example/r" },
   "another resource": { resource: "https://evil.example/mcp" },
-  "a state without end": { state: "x".repeat(2_049) },
+  "a state that is too long": { state: "x".repeat(2_049) },
 }))
   onPage(name, "400", change);
 for (const redirect_uri of [
@@ -425,19 +434,19 @@ for (const redirect_uri of [
   "javascript:alert(1)//callback",
   "\thttp://127.0.0.1:7777/callback",
 ])
-  onPage(`back to ${redirect_uri.trim()}`, "400", { redirect_uri });
-row("connecting: of nobody", "400", () => call(buildAuthorizePath("dcr_bm9ib2R5.x"), { headers: session }));
+  onPage(`redirect to ${redirect_uri.trim()}`, "400", { redirect_uri });
+row("connecting: an unknown client", "400", () => call(buildAuthorizePath("dcr_bm9ib2R5.x"), { headers: session }));
 
 const decided = (name: string, wanted: string, answer: () => Promise<TestResponse>): void => row(`decision: ${name}`, wanted, answer);
-decided("by another site", "403", () =>
+decided("from another site", "403", () =>
   postDecision(sealed, "allow", { ...session, "sec-fetch-site": "cross-site", origin: "https://evil.example" }),
 );
-decided("by a sister site", "403", () => postDecision(sealed, "allow", { ...session, "sec-fetch-site": "same-site" }));
-decided("of nobody signed in", "400", () => postDecision(sealed, "allow", { cookie: "" }));
-decided("of another's session", "400", async () => postDecision(sealed, "allow", otherSession));
-decided("of a page that is not ours", "400", () => postDecision(`${sealed}A`, "allow", session));
-decided("that is none", "403", () => postDecision(sealed, "grant", session));
-decided("twice in one form", "403", () =>
+decided("from a sister site", "403", () => postDecision(sealed, "allow", { ...session, "sec-fetch-site": "same-site" }));
+decided("without a session", "400", () => postDecision(sealed, "allow", { cookie: "" }));
+decided("with another person's session", "400", async () => postDecision(sealed, "allow", otherSession));
+decided("with a changed page token", "400", () => postDecision(`${sealed}A`, "allow", session));
+decided("with an unknown value", "403", () => postDecision(sealed, "grant", session));
+decided("with both values in one form", "403", () =>
   call("/oauth/authorize/decide", {
     ...buildForm({ request: sealed }, session),
     body: `request=${encodeURIComponent(sealed)}&decision=allow&decision=deny`,
@@ -449,19 +458,19 @@ const asked = (name: string, wanted: string, change: Record<string, string | nul
 asked("without a verifier", "400 invalid_request", { code_verifier: null });
 asked("with a short verifier", "400 invalid_grant", { code_verifier: "x" });
 asked("with another verifier", "400 invalid_grant", { code_verifier: `${verifier}x` });
-asked("to another port", "400 invalid_grant", { redirect_uri: loopback.replace("7777", "7778") });
-asked("without a redirect", "400 invalid_request", { redirect_uri: null });
-asked("of another program", "400 invalid_grant", { client_id: "https://claude.ai/oauth/mcp-oauth-client-metadata" });
-asked("of a program nobody made", "401 invalid_client", { client_id: "dcr_bm9ib2R5.x" });
-asked("of no program", "400 invalid_request", { client_id: null });
-asked("with a secret it has not", "401 invalid_client", { client_secret: "x" });
-asked("with Basic that is none", "401 invalid_client", {}, { authorization: "Basic x" });
-asked("with a bearer", "401 invalid_client", {}, { authorization: "Bearer x" });
-asked("for a password", "400 unsupported_grant_type", { grant_type: "password", username: "x", password: "x" });
-asked("for a refresh", "400 unsupported_grant_type", { grant_type: "refresh_token", refresh_token: "x" });
+asked("with another port", "400 invalid_grant", { redirect_uri: loopback.replace("7777", "7778") });
+asked("without a redirect URI", "400 invalid_request", { redirect_uri: null });
+asked("by another client", "400 invalid_grant", { client_id: "https://claude.ai/oauth/mcp-oauth-client-metadata" });
+asked("by an unknown client", "401 invalid_client", { client_id: "dcr_bm9ib2R5.x" });
+asked("without a client", "400 invalid_request", { client_id: null });
+asked("with a wrong secret", "401 invalid_client", { client_secret: "x" });
+asked("with malformed Basic", "401 invalid_client", {}, { authorization: "Basic x" });
+asked("with a bearer token", "401 invalid_client", {}, { authorization: "Bearer x" });
+asked("with a password", "400 unsupported_grant_type", { grant_type: "password", username: "x", password: "x" });
+asked("with a refresh token", "400 unsupported_grant_type", { grant_type: "refresh_token", refresh_token: "x" });
 asked("for another resource", "400 invalid_target", { resource: "https://evil.example/" });
-asked("of a code nobody has", "400 invalid_grant", { code: `oac_00${"A".repeat(43)}` });
-asked("of a code of another home", "400 invalid_grant", { code: `oac_zz${"A".repeat(43)}` });
+asked("with an unknown code", "400 invalid_grant", { code: `oac_00${"A".repeat(43)}` });
+asked("with a code of a shard that does not exist", "400 invalid_grant", { code: `oac_zz${"A".repeat(43)}` });
 row("exchange: as JSON", "400 invalid_request", () =>
   call("/oauth/token", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }),
 );
@@ -487,10 +496,10 @@ row("registering: no JSON", "400 invalid_client_metadata", () =>
   call("/oauth/register", { method: "POST", headers: { "content-type": "application/json" }, body: "{" }),
 );
 row("ending: no token", "400 invalid_request", () => call("/oauth/revoke", buildForm({ token_type_hint: "access_token" })));
-row("ending: a token nobody has", "200", () => call("/oauth/revoke", buildForm({ token: `pat_00${"A".repeat(43)}` })));
-row("ending: a key of the API", "200", () => call("/oauth/revoke", buildForm({ token: world.acme.keys.live })));
+row("ending: an unknown token", "200", () => call("/oauth/revoke", buildForm({ token: `pat_00${"A".repeat(43)}` })));
+row("ending: an API key", "200", () => call("/oauth/revoke", buildForm({ token: world.acme.keys.live })));
 row("ending: a code", "200", () => call("/oauth/revoke", buildForm({ token: code })));
-row("ending: by a link that is not right", "404", () => call(`/oauth/end/${consumer.id}?t=x`, buildForm({})));
+row("ending: with a wrong link", "404", () => call(`/oauth/end/${consumer.id}?t=x`, buildForm({})));
 
 describe("hostile requests", () => {
   test("include more than a hundred different requests", () => {

@@ -117,7 +117,7 @@ describe("revision 2026-07-28", () => {
       null: { ...meta, [key("protocolVersion")]: null },
       "no capabilities": noCapabilities,
       "capabilities in a list": { ...meta, [key("clientCapabilities")]: [] },
-      "info that is a text": { ...meta, [key("clientInfo")]: "me" },
+      "info that is a string": { ...meta, [key("clientInfo")]: "me" },
       "no info": noInfo,
       "no version, so an earlier revision": noVersion,
       "a list, so an earlier revision": [meta],
@@ -128,7 +128,7 @@ describe("revision 2026-07-28", () => {
       null: "400 -32602",
       "no capabilities": "400 -32602",
       "capabilities in a list": "400 -32602",
-      "info that is a text": "400 -32602",
+      "info that is a string": "400 -32602",
       "no info": "200 ok",
       "no version, so an earlier revision": "200 ok",
       "a list, so an earlier revision": "200 ok",
@@ -142,12 +142,12 @@ describe("revision 2026-07-28", () => {
       "another version": { "mcp-protocol-version": "2025-03-26" },
       "the version twice": { "mcp-protocol-version": `${version}, ${version}` },
       "no method": { "mcp-method": null },
-      "the method in capitals": { "mcp-method": "TOOLS/CALL" },
+      "the method in uppercase": { "mcp-method": "TOOLS/CALL" },
       "no name": { "mcp-name": null },
       "another name": { "mcp-name": "svc_get_audit" },
       "the name in base64": { "mcp-name": `=?base64?${btoa("svc_list_events")}?=` },
       "another in base64": { "mcp-name": `=?base64?${btoa("svc_get_audit")}?=` },
-      "no base64": { "mcp-name": "=?base64?***?=" },
+      "malformed base64": { "mcp-name": "=?base64?***?=" },
     }))
       given[name] = outcome(await asks("tools/call", { params: { name: "svc_list_events" }, headers }));
     expect(given).toEqual({
@@ -155,12 +155,12 @@ describe("revision 2026-07-28", () => {
       "another version": "400 -32020",
       "the version twice": "400 -32020",
       "no method": "400 -32020",
-      "the method in capitals": "400 -32020",
+      "the method in uppercase": "400 -32020",
       "no name": "400 -32020",
       "another name": "400 -32020",
       "the name in base64": "200 ok",
       "another in base64": "400 -32020",
-      "no base64": "400 -32020",
+      "malformed base64": "400 -32020",
     });
     expect(outcome(await asks("tools/call", { params: { name: 7 } }))).toBe("200 -32602");
   });

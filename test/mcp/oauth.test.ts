@@ -242,7 +242,7 @@ describe("a person", () => {
       "303 no code was asked for": await call(step("code"), buildForm({ code: "123456" })),
       "429 too often": await full(path),
       "429 too many forms": await full(step("code"), buildForm({ code: "123456" })),
-      "404 a link that is none": await call("/oauth/end/tok_none?t=none"),
+      "404 an invalid link": await call("/oauth/end/tok_none?t=none"),
       "503 an outage": await away(path, { headers: session }),
     };
     for (const [name, { status, headers }] of Object.entries(answers)) {
@@ -548,7 +548,7 @@ describe("an authorization request", () => {
     ["an empty challenge", { code_challenge: "" }, "invalid_request"],
     ["another resource", { resource: "https://evil.example/mcp" }, "invalid_target"],
     ["another path of the server as the resource", { resource: "http://svc.test/v1" }, "invalid_target"],
-    ["an answer in a fragment", { response_mode: "fragment" }, "invalid_request"],
+    ["a response in a fragment", { response_mode: "fragment" }, "invalid_request"],
     ["a request object", { request: "x" }, "invalid_request"],
   ];
   test.each(faults)("with %s is refused on our page with a link back instead of a redirect", async (_, change, error) => {
@@ -665,12 +665,12 @@ describe("a program that registers itself", () => {
   });
 
   test.each([
-    ["no address that may be used", { redirect_uris: ["https://evil.example/cb"] }, "400 invalid_redirect_uri"],
-    ["no addresses", {}, "400 invalid_redirect_uri"],
-    ["addresses that are none", { redirect_uris: [7] }, "400 invalid_redirect_uri"],
-    ["21 addresses", { redirect_uris: Array(21).fill(loopback) }, "400 invalid_redirect_uri"],
+    ["no permitted redirect URI", { redirect_uris: ["https://evil.example/cb"] }, "400 invalid_redirect_uri"],
+    ["no redirect URIs", {}, "400 invalid_redirect_uri"],
+    ["redirect URIs that are not strings", { redirect_uris: [7] }, "400 invalid_redirect_uri"],
+    ["21 redirect URIs", { redirect_uris: Array(21).fill(loopback) }, "400 invalid_redirect_uri"],
     ["an array", [], "400 invalid_client_metadata"],
-    ["too much", { redirect_uris: [loopback], x: "x".repeat(9_000) }, "400 invalid_client_metadata"],
+    ["a body that is too large", { redirect_uris: [loopback], x: "x".repeat(9_000) }, "400 invalid_client_metadata"],
     ["an id that would be too long", { redirect_uris: [`${loopback}/${"x".repeat(1_000)}`] }, "400 invalid_client_metadata"],
   ])("with %s is refused", async (_, body, expected) => {
     expect(outcome(await postRegistration(body))).toBe(expected);
@@ -753,17 +753,17 @@ describe("a program with a document", () => {
   });
 
   test.each([
-    ["is of another address", { ...document, client_id: "https://claude.ai/oauth/x" }],
-    ["holds a secret", { ...document, client_secret: "x" }],
-    ["proves itself by a secret", { ...document, token_endpoint_auth_method: "client_secret_post" }],
-    ["names other addresses", { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] }],
-    ["names none", { client_id: id }],
+    ["has another client ID", { ...document, client_id: "https://claude.ai/oauth/x" }],
+    ["contains a secret", { ...document, client_secret: "x" }],
+    ["authenticates with a secret", { ...document, token_endpoint_auth_method: "client_secret_post" }],
+    ["has other redirect URIs", { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] }],
+    ["has no redirect URIs", { client_id: id }],
     ["cannot be read", null],
     [
-      "holds a key of its own",
+      "contains a private key",
       { ...document, token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y", d: "d" }] } },
     ],
-    ["holds a key that is shared", { ...document, jwks: { keys: [{ kty: "oct", k: "k" }] } }],
+    ["contains a symmetric key", { ...document, jwks: { keys: [{ kty: "oct", k: "k" }] } }],
   ])("that %s is not followed", async (_, body) => {
     const { get } = await serving(() => body);
     const page = await get(buildAuthorizePath(id, { redirect_uri }), await pat());

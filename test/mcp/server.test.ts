@@ -94,9 +94,9 @@ describe("a token", () => {
   const wrong: readonly (readonly [string, Record<string, string>])[] = [
     ["none", {}],
     ["an empty one", { authorization: "" }],
-    ["the scheme alone", { authorization: "Bearer" }],
-    ["one that nobody has", bearerHeader(`pat_00${"A".repeat(43)}`)],
-    ["one of a home that is not there", bearerHeader(`pat_zz${"A".repeat(43)}`)],
+    ["only the scheme", { authorization: "Bearer" }],
+    ["an unknown one", bearerHeader(`pat_00${"A".repeat(43)}`)],
+    ["one of a shard that does not exist", bearerHeader(`pat_zz${"A".repeat(43)}`)],
     ["an API key", bearerHeader(world.acme.keys.live)],
     ["a session", bearerHeader(`ses_00${"A".repeat(43)}`)],
     ["Basic", { authorization: `Basic ${btoa("pat_00:")}` }],
@@ -145,7 +145,7 @@ describe("a token", () => {
 describe("an invalid message", () => {
   const malformed: readonly (readonly [string, string])[] = [
     ["nothing", ""],
-    ["half a body", "{"],
+    ["a truncated body", "{"],
     ["null", "null"],
     ["a word", '"ping"'],
     ["another version", '{"jsonrpc":"1.0","id":1,"method":"ping"}'],
@@ -154,9 +154,9 @@ describe("an invalid message", () => {
     ["an empty method", '{"jsonrpc":"2.0","id":1,"method":""}'],
     ["a method that is a number", '{"jsonrpc":"2.0","id":1,"method":7}'],
     ["an id that is null", '{"jsonrpc":"2.0","id":null,"method":"ping"}'],
-    ["params that are a text", '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}'],
-    ["a key twice", '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}'],
-    ["an answer", '{"jsonrpc":"2.0","id":1,"result":{}}'],
+    ["params that are a string", '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}'],
+    ["a duplicate key", '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}'],
+    ["a response", '{"jsonrpc":"2.0","id":1,"result":{}}'],
   ];
   test.each(malformed)("%s is -32600 with 400", async (_, body) => {
     const answer = await postToAgentServer(body, bearerHeader(consumer.token));

@@ -146,7 +146,7 @@ describe("the operator's page", () => {
 
     test.each([
       ["refuses the token", () => new Response("forbidden", { status: 403 })],
-      ["answers something else", () => Response.json({ data: "none" })],
+      ["returns something else", () => Response.json({ data: "none" })],
       [
         "does not respond",
         () => {

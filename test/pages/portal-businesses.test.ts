@@ -190,7 +190,7 @@ describe("an invitation of an address that belongs to a business", () => {
 
   test.each([
     [
-      "was taken back",
+      "was canceled",
       async (membershipId: string) => expect((await callPortal(second, "DELETE", `/members/${membershipId}`)).status).toBe(200),
     ],
     [

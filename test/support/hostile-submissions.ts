@@ -382,7 +382,7 @@ const sizes: HostileSubmission[] = [
     code: "unsupported_media_type",
   },
   {
-    name: "a megabyte that calls itself ten bytes",
+    name: "a megabyte with a Content-Length of ten bytes",
     body: padSubmission(1_048_576),
     headers: { "content-length": "10" },
     status: 413,
@@ -398,7 +398,7 @@ const sizes: HostileSubmission[] = [
 const order: HostileSubmission[] = [
   buildHostileSubmission("an unknown client and an empty purpose", buildSubmissionWith({ client_id: "nobody", purpose: "" })),
   buildHostileSubmission(
-    "an unknown client and a bad address of the page",
+    "an unknown client and an invalid page URL",
     buildSubmissionWith({ client_id: world.acme.clients.live.slice(0, -1), page_url: "x" }),
   ),
   buildHostileSubmission("a free business and an invisible recipient", { ...buildSubmission(world.examples.free), entities: ["\u200b"] }),

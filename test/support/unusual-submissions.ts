@@ -86,7 +86,7 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
   }),
   buildPersonCase("values that look like keys", { message: "__proto__", company: "constructor" }),
   buildOddSubmission(
-    "values trimmed at their ends only",
+    "values that are trimmed only at their ends",
     { fields: { first_name: "\u00a0 Pat  Q \u3000" } },
     { subject: { first_name: "Pat  Q" } },
   ),
@@ -143,12 +143,12 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
   ),
   buildSealedCase("recipients from right to left, with quotes and commas", { entities: [`Acme, "Inc" & 'Söhne' </b>`, "חברת החשמל"] }),
   buildOddSubmission(
-    "declined nobody",
+    "no recipient declined",
     { entities_accepted: ["Acme Solar LLC"], entities_rejected: [] },
     { stored: { entities_accepted: ["Acme Solar LLC"], entities_rejected: [] } },
   ),
   buildOddSubmission(
-    "asked, but about nobody who was declared",
+    "asked only about recipients who were not declared",
     { entities_accepted: ["Nobody"], entities_rejected: ["\u0000"] },
     { stored: { entities_accepted: [], entities_rejected: [] } },
   ),
@@ -171,7 +171,7 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
   }),
   buildOddSubmission("unknown keys", { unknown: { a: [1, { b: null }] }, toString: "x", constructor: { prototype: 1 } }),
   buildOddSubmission(
-    "keys of ours that a caller cannot set",
+    "our own keys, which a caller cannot set",
     {
       cert_id: "cc_00000000000000000000000000",
       id: "x",
@@ -211,12 +211,12 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
   { name: "a key of 64 of every allowed kind", body: submissionText(), headers: { "idempotency-key": `Az09_-${"k".repeat(58)}` } },
   buildOddSubmission("an upper-case submission_id", { submission_id: "7D9F0B0E-6A37-4B0E-9A53-0F3F0F8F7A11" }),
   buildOddSubmission(
-    "an address of the page with everything",
+    "a page URL with every part",
     { page_url: "https://www.example.com/a%20b/käse?x=1&y=ü#part" },
     { evidence: { page_url: "https://www.example.com/a%20b/käse?x=1&y=ü#part" } },
   ),
   buildOddSubmission(
-    "an address of the page of 2,048",
+    "a page URL of 2,048 characters",
     { page_url: `https://www.example.com/${"p".repeat(2_024)}` },
     { evidence: { page_url: `https://www.example.com/${"p".repeat(2_024)}` } },
   ),
@@ -226,7 +226,7 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
     { evidence: { page_url: "https://demo.example/", origin_reported: "https://www.example.com" } },
   ),
   buildOddSubmission(
-    "all the evidence there is",
+    "all possible evidence",
     {
       locale: "en-US-x-private",
       presentation: { opt_in_type: "non_interactive", font_px: 0, contrast_ratio: 21, visible: false, checkbox_name: "a[b]" },

@@ -361,7 +361,7 @@ describe("the input that data-certificate-input names", () => {
 
   it.each([
     ["the API refuses", { answer: () => refusal(503, "storage_unavailable") }],
-    ["nothing answers in time", { widget: { ...widget, "data-timeout": "500" }, answer: () => ({ fault: "never" as const }) }],
+    ["there is no response in time", { widget: { ...widget, "data-timeout": "500" }, answer: () => ({ fault: "never" as const }) }],
     ["the disclosure is missing", { widget: { ...widget, "data-disclosure-selector": "#nowhere" } }],
   ])("is never added when %s", async (_why, options) => {
     const visit = await world.visit({ html: plainForm(), widget, ...options });

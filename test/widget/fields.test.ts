@@ -64,10 +64,15 @@ describe("a control is recognized by", () => {
     ["autocomplete postal-code", '<input name="x1" autocomplete="postal-code">', "zip"],
     ["autocomplete country-name", '<input name="x1" autocomplete="country-name">', "country_name"],
     ["autocomplete country, two letters", '<input name="x1" autocomplete="country">', "country", "US"],
-    ["the name of a country, which is no code", '<input name="country">', "country_name", "United States"],
+    ["the name of a country, which is not a code", '<input name="country">', "country_name", "United States"],
     ["autocomplete organization", '<input name="x1" autocomplete="organization">', "company"],
     ["autocomplete over a misleading name", '<input name="city" autocomplete="family-name">', "last_name"],
-    ["autocomplete tel-extension, which is no phone number", '<input type="tel" name="x1" autocomplete="tel-extension">', undefined, "12"],
+    [
+      "autocomplete tel-extension, which is not a phone number",
+      '<input type="tel" name="x1" autocomplete="tel-extension">',
+      undefined,
+      "12",
+    ],
     ["autocomplete address-line3, which has no key", '<input name="x1" autocomplete="address-line3">', undefined],
     ["type=email", '<input type="email" name="x1">', "email", "a@b.example"],
     ["type=email with autocomplete=off", '<input type="email" name="x1" autocomplete="off">', "email", "a@b.example"],
@@ -95,7 +100,7 @@ describe("a control is recognized by", () => {
     ['name "address_city", which is no address', '<input name="address_city">', "city"],
     ['name "address"', '<input name="address">', "address_line1"],
     ['name "street_address_2"', '<input name="street_address_2">', "address_line2"],
-    ['name "jobTitle", which nobody needs for contacting', '<input name="jobTitle">', undefined],
+    ['name "jobTitle", which is not contact data', '<input name="jobTitle">', undefined],
     ['name "mobile"', '<input name="mobile">', "phone", "5550123"],
     ['name "contact_number"', '<input name="contact_number">', "phone", "5550123"],
     ['name "user_mail"', '<input name="user_mail">', "email", "a@b.example"],
@@ -212,7 +217,7 @@ describe("the field map", () => {
     ["as an object", { "[name=a]": "company", ".c": "phone" }, { company: "x", email: "a@b.example", phone: "5550100" }],
     ["as JSON", '{"[name=a]":"company"}', { company: "x", email: "a@b.example" }],
     ["as broken JSON, which falls back to guessing", '{"[name=a]":', { email: "a@b.example" }],
-    ["as JSON that is no object", '"email"', { email: "a@b.example" }],
+    ["as JSON that is not an object", '"email"', { email: "a@b.example" }],
     ["as JSON null", "null", { email: "a@b.example" }],
     [
       "with one bad selector, which does not spoil the rest",
@@ -230,7 +235,7 @@ describe("the field map", () => {
 describe("never read, not even when mapped", () => {
   const secrets: [string, string][] = [
     ["a password", '<input type="password" name="p">'],
-    ["a shown password", '<input type="text" name="p" autocomplete="current-password">'],
+    ["a visible password", '<input type="text" name="p" autocomplete="current-password">'],
     ["a new password", '<input type="text" name="p" autocomplete="section-a new-password">'],
     ["a text box named password", '<input type="text" name="user[password]">'],
     ["a card number", '<input name="p" autocomplete="cc-number">'],
@@ -266,8 +271,8 @@ describe("never read, not even when mapped", () => {
 
   it.each([
     ["free text", '<textarea name="phone">5550100</textarea>'],
-    ["a control that means nothing", '<input name="favourite_colour" value="red">'],
-    ["a box", '<input type="checkbox" name="phone" value="5550100" checked>'],
+    ["an unrelated control", '<input name="favourite_colour" value="red">'],
+    ["a checkbox", '<input type="checkbox" name="phone" value="5550100" checked>'],
     ["a date", '<input type="date" name="city" value="2026-01-01">'],
   ])("nothing is guessed about %s", async (_what, markup) => {
     expect(await fieldsIn(`${markup}<input name="email" value="a@b.example">`)).toEqual({ email: "a@b.example" });
@@ -294,7 +299,7 @@ describe("values", () => {
     ],
     ["of a mapped textarea become one line", '<textarea data-svc-field="message">a\n b</textarea>', { message: "a  b" }],
     [
-      "that are not an email address are not guessed to be one",
+      "that are not an email address are not treated as one",
       '<select name="email_me"><option>weekly</option></select><input name="zip" value="1">',
       { zip: "1" },
     ],
@@ -313,7 +318,7 @@ describe("values", () => {
       '<select data-svc-field="interests" multiple><option>Solar</option></select><input name="zip" value="1">',
       { zip: "1" },
     ],
-    ["that are no phone number are not guessed to be one", '<input name="phone" value="none"><input name="zip" value="1">', { zip: "1" }],
+    ["that are not a phone number are not treated as one", '<input name="phone" value="none"><input name="zip" value="1">', { zip: "1" }],
     ["longer than the API takes are left out", `<input name="city" value="${"x".repeat(501)}"><input name="zip" value="1">`, { zip: "1" }],
   ])("%s", async (_what, markup, expected) => {
     expect(await fieldsIn(markup)).toEqual(expected);
@@ -404,7 +409,7 @@ describe("the disclosure", () => {
     ["has its white space collapsed, no-break spaces included", '<div class="d"> I&nbsp;\n <p>agree</p><br>now </div>', "I agree now"],
     ["is in the case it is displayed in", '<p class="d" style="text-transform:uppercase">I agree</p>', "I AGREE"],
     ["leaves out a closed details", '<div class="d">I agree.<details><summary>More</summary>Small print</details></div>', "I agree. More"],
-    ["keeps every script of the world", '<p class="d">Я согласен · 同意する · أوافق 👍</p>', "Я согласен · 同意する · أوافق 👍"],
+    ["keeps text in every writing system", '<p class="d">Я согласен · 同意する · أوافق 👍</p>', "Я согласен · 同意する · أوافق 👍"],
     ["may be display:contents", '<p class="d" style="display:contents">I agree</p>', "I agree"],
     ["is the displayed one of two copies", '<p class="d" style="display:none">phone copy</p><p class="d">desk copy</p>', "desk copy"],
     [
@@ -426,7 +431,7 @@ describe("the disclosure", () => {
     ["belongs to another form", '</form><form id="other"><p class="d">x</p></form>', {}],
     ["is nowhere, with no literal", "", {}],
     ["is not displayed although a literal is given", '<p class="d" hidden>x</p>', { disclosureText: "literal" }],
-    ["is looked up by something that is no selector", '<p class="d">x</p>', { disclosureSelector: "p[[", disclosureText: "literal" }],
+    ["is looked up by an invalid selector", '<p class="d">x</p>', { disclosureSelector: "p[[", disclosureText: "literal" }],
   ])("that %s is not certified, and an event reports it", async (_what, markup, options) => {
     expect(await shown(markup, options)).toBeUndefined();
     expect(config()).toEqual(["config"]);
@@ -495,7 +500,7 @@ describe("the disclosure", () => {
   const seen: [string, string, boolean][] = [
     ["plainly", '<p class="d">x</p>', true],
     ["faded out", '<p class="d" style="opacity:0">x</p>', false],
-    ["a pixel large", '<p class="d" style="position:absolute;width:1px;height:1px;overflow:hidden">x</p>', false],
+    ["one pixel in size", '<p class="d" style="position:absolute;width:1px;height:1px;overflow:hidden">x</p>', false],
     ["off the page", '<p class="d" style="position:absolute;left:-9999px">x</p>', false],
   ];
   it.each(seen)("is certified with evidence when shown %s", async (_how, markup, visible) => {
@@ -569,8 +574,8 @@ describe("the consent box", () => {
   it.each([
     ["matches nothing", "", ".c"],
     ["matches a box of another form only", '</form><form><input type="checkbox" class="c" checked>', ".c"],
-    ["matches a box of no form", '</form><input type="checkbox" class="c" checked><form>', ".c"],
-    ["is no selector", '<input type="checkbox" class="c" checked>', "[c"],
+    ["matches a box outside any form", '</form><input type="checkbox" class="c" checked><form>', ".c"],
+    ["is not a valid selector", '<input type="checkbox" class="c" checked>', "[c"],
     ["is empty", '<input type="checkbox" class="c" checked>', ""],
   ])("whose selector %s causes no request, and an event reports it", async (_what, markup, selector) => {
     expect(await withBox(markup, selector)).toBeUndefined();

@@ -32,7 +32,7 @@ describe("the script certifies when it is loaded", () => {
     ["with defer", tagOf("{{src}}").replace("<script", "<script defer")],
     ["as a module", tagOf("{{src}}").replace("<script", '<script type="module"')],
     ["by a tag manager", "", injected()],
-    ["by a loader that removes the tag afterwards", "", injected("tag.remove()")],
+    ["by a loader that removes the tag afterward", "", injected("tag.remove()")],
     ["under the address with its hash", tagOf("{{api}}/v1/svc-0123456789ab.js")],
     // A module has no document.currentScript, so its tag can be recognized only by its URL.
     ["as a module under that address", tagOf("{{api}}/v1/svc-0123456789ab.js").replace("<script", '<script type="module"')],
@@ -137,7 +137,7 @@ describe("the target form", () => {
 
   it.each([
     ["a selector that matches no form", { "data-form-selector": "#nowhere" }],
-    ["something that is no selector", { "data-form-selector": "form[[" }],
+    ["an invalid selector", { "data-form-selector": "form[[" }],
     ["an empty selector", { "data-form-selector": "" }],
     ["another mode", { "data-mode": "share" }],
     ["no mode", { "data-mode": undefined }],

@@ -142,7 +142,7 @@ describe("a number is sent as typed", () => {
     ],
     ["beside a security code", `<input name="security_code" value="123">${tel()}`, "079 123 45 67"],
     ["beside a one-time code", `<input name="sms_code" value="0041">${tel()}`, "079 123 45 67"],
-    ["beside a text that promises more", `<span class="selected-plan">+3 months</span>${tel()}`, "079 123 45 67"],
+    ["beside text that looks like a dial code", `<span class="selected-plan">+3 months</span>${tel()}`, "079 123 45 67"],
   ])("%s", async (_name, controls, phone) => {
     expect((await fieldsIn(controls)) as Record<string, string>).toMatchObject({ phone });
   });

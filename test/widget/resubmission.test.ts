@@ -104,7 +104,7 @@ const ways: Way[] = [
     }),
   },
   {
-    name: "a component that adds a button, clicks it and takes it away again",
+    name: "a component that adds a button, clicks it and removes it again",
     html: `${plainForm({ button: link })}<script>send.onclick = () => {
       const inner = document.createElement('button'); inner.type = 'submit'; inner.name = 'go'; inner.value = 'shell'
       lead.append(inner); inner.click(); inner.remove() }</script>`,
@@ -130,7 +130,7 @@ const ways: Way[] = [
       lead.onsubmit = note('=')</script>`,
   },
   {
-    name: "a handler of the page that normalises a value",
+    name: "a handler of the page that normalizes a value",
     html: `${plainForm()}<script>lead.onsubmit = () => { lead.elements.phone.value = '+12025550123' }</script>`,
   },
   {

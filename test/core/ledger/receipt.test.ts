@@ -129,7 +129,7 @@ describe("a receipt", () => {
   });
 
   test.each<[string, Partial<Receipt>, string]>([
-    ["an index written twice as long", { leaf_index: "00" }, "receipt_malformed"],
+    ["an index with a leading zero", { leaf_index: "00" }, "receipt_malformed"],
     ["an upper-case leaf hash", { leaf_hash: toHex(sha256(issued)).toUpperCase() }, "receipt_malformed"],
     ["a proof hash with spare bits", { inclusion_proof: [...good.inclusion_proof.slice(1), `${"A".repeat(42)}B=`] }, "receipt_malformed"],
     ["a time without milliseconds", { verified_at: "2026-03-04T05:06:09Z" }, "receipt_malformed"],
@@ -224,7 +224,7 @@ describe("a receipt", () => {
   test.each([
     ["a space", (text: string) => text.replace(",", ", ")],
     ["members in another order", (text: string) => `{"v":1,${text.slice(1).replace(',"v":1', "")}`],
-    ["a member twice", (text: string) => text.replace('"v":1', '"v":1,"v":1')],
+    ["a duplicate member", (text: string) => text.replace('"v":1', '"v":1,"v":1')],
     ["an extra member", (text: string) => text.replace(/}$/, ',"w":"1"}')],
     ["a missing member", (text: string) => text.replace(',"v":1', "")],
     ["another version", (text: string) => text.replace('"v":1', '"v":2')],

@@ -108,8 +108,8 @@ describe("a timestamp", () => {
     ["by a key that is not in use yet", { pins: pins.map((pin) => ({ ...pin, validFrom: toIso(time + 1) })) }, "signer_not_pinned"],
     ["by a key that is no longer in use", { pins: pins.map((pin) => ({ ...pin, validTo: toIso(time) })) }, "signer_not_pinned"],
     ["that was refused", { token: base64(vectors.refused.token) }, "not_granted"],
-    ["of nothing", { token: new Uint8Array(0) }, "reply_malformed"],
-    ["with a byte after it", { token: new Uint8Array([...good.token, 0]) }, "reply_malformed"],
+    ["that is empty", { token: new Uint8Array(0) }, "reply_malformed"],
+    ["with an extra byte", { token: new Uint8Array([...good.token, 0]) }, "reply_malformed"],
     ["that is a token without its reply", { token: inside(reply, 1).encoded }, "reply_malformed"],
     ["larger than 32 KiB", { token: new Uint8Array(32 * 1_024 + 1).fill(0x30) }, "reply_malformed"],
   ])("%s is refused (Z1)", async (_, change, fault) => {
@@ -318,13 +318,13 @@ describe("a timestamp authority", () => {
       { kind: "permanent", code: "http_302" },
     ],
     [
-      "answers with a page",
+      "returns a page",
       (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>"),
       { kind: "retry", code: "answer_malformed" },
     ],
-    ["answers garbage", (_, response) => response.writeHead(200, replyType).end("garbage"), { kind: "retry", code: "reply_malformed" }],
+    ["returns garbage", (_, response) => response.writeHead(200, replyType).end("garbage"), { kind: "retry", code: "reply_malformed" }],
     [
-      "answers with an old reply",
+      "returns an old reply",
       (_, response) => response.writeHead(200, replyType).end(good.token),
       { kind: "retry", code: "nonce_mismatch" },
     ],
@@ -334,7 +334,7 @@ describe("a timestamp authority", () => {
       { kind: "retry", code: "not_granted" },
     ],
     [
-      "answers without end",
+      "returns an endless response",
       (_, response) => response.writeHead(200, replyType).end(Buffer.alloc(32 * 1_024 + 1)),
       { kind: "retry", code: "answer_too_large" },
     ],

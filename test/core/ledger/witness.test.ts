@@ -242,7 +242,7 @@ describe("a witness", () => {
     ],
     ["is down", (response) => response.writeHead(502).end(), { kind: "retry", code: "http_502" }],
     ["hangs up", (response) => response.destroy(), { kind: "retry", code: "connection" }],
-    ["answers garbage", (response) => response.writeHead(200).end("<html>"), { kind: "retry", code: "answer_malformed" }],
+    ["returns garbage", (response) => response.writeHead(200).end("<html>"), { kind: "retry", code: "answer_malformed" }],
     [
       "sends an endless response",
       (response) => response.writeHead(200).end("x".repeat(16_385)),

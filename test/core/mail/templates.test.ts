@@ -141,7 +141,7 @@ describe("a name chosen by a business", () => {
     ["an emoji", "🏡"],
     ["an emoji of several people", "👨‍👩‍👧‍👦"],
     ["a flag", "🇨🇦"],
-    ["a letter with an accent of its own", "e\u0301"],
+    ["a letter with a combining accent", "e\u0301"],
   ])("is never cut in the middle of %s, so that the email stays valid text", (_, character) => {
     for (let length = 90; length <= 100; length += 1) {
       const business = `${"a".repeat(length)}${character.repeat(5)}`;

@@ -730,7 +730,7 @@ describe("withdrawals for individual recipients", () => {
     edit("certificate.json", (c) => ({ ...c, entities_withdrawn: change(c.entities_withdrawn as JsonObject[]) }));
 
   test.each<[string, Change, string]>([
-    ["as they are", () => undefined, "valid"],
+    ["are unchanged", () => undefined, "valid"],
     ["are omitted", edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest), "invalid entities.receipt"],
     [
       "are omitted, with their receipts",
@@ -741,7 +741,7 @@ describe("withdrawals for individual recipients", () => {
       "invalid audit.status",
     ],
     [
-      "are of a pack from before receipts were in it",
+      "are from a pack made before packs contained receipts",
       all(
         withoutReceipts,
         listed((l) =>
@@ -751,7 +751,7 @@ describe("withdrawals for individual recipients", () => {
       "valid",
     ],
     [
-      "were told of later than they were withdrawn from",
+      "were received by the business later than they were made",
       listed((l) => l.map((one) => ({ ...one, received_at: "2026-12-01T23:59:59.999Z" }))),
       "invalid cert.consistency",
     ],
@@ -784,7 +784,7 @@ describe("withdrawals for individual recipients", () => {
       }),
       "invalid cert.consistency",
     ],
-    ["are none", listed(() => []), "invalid cert.consistency"],
+    ["are an empty list", listed(() => []), "invalid cert.consistency"],
   ])("%s", async (_, change, expected) => {
     expect(await judged(change)).toBe(expected);
   });

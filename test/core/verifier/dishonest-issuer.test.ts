@@ -100,7 +100,7 @@ describe("the record", () => {
       edit("certificate.json", (c) => ({ ...c, entities: [...(c.entities as string[]), "Zeta"] })),
     ],
     [
-      "answers that nobody gave",
+      "answers that the person did not give",
       "cert.consistency",
       edit("certificate.json", (c) => ({ ...c, entities_accepted: [], entities_rejected: [] })),
     ],
@@ -119,7 +119,7 @@ describe("the record", () => {
     ],
     ["another printed record", "cert.consistency", edit("certificate.json", (c) => ({ ...c, canonical: `${c.canonical} ` }))],
     [
-      "another evidence",
+      "other evidence",
       "cert.consistency",
       edit("certificate.json", (c) => ({ ...c, evidence: { ...(c.evidence as JsonObject), ip: "203.0.113.8" } })),
     ],
@@ -133,7 +133,7 @@ describe("the record", () => {
       }),
     ],
     [
-      "a detail of the person more",
+      "an additional detail of the person",
       "cert.consistency",
       edit("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), zip: "***" } })),
     ],
@@ -448,8 +448,12 @@ describe("an attestation", () => {
 
 describe("a withdrawal", () => {
   test.each<[string, string, (files: Files) => unknown]>([
-    ["kept from the status", "cert.consistency", edit("certificate.json", (c) => ({ ...c, status: "active" }))],
-    ["kept from status and view", "revoke.statement", edit("certificate.json", (c) => ({ ...c, status: "active", withdrawal: null }))],
+    ["hidden from the status", "cert.consistency", edit("certificate.json", (c) => ({ ...c, status: "active" }))],
+    [
+      "hidden from the status and the view",
+      "revoke.statement",
+      edit("certificate.json", (c) => ({ ...c, status: "active", withdrawal: null })),
+    ],
     [
       "at another time",
       "revoke.statement",
@@ -512,7 +516,7 @@ describe("an audit trail", () => {
     ["another entity", "audit.chain", changedAt(1, { entity_id: "cc_other" })],
     ["another chain", "audit.chain", changedAt(3, { chain: "ff".repeat(16) })],
     ["a seq written in two ways", "audit.chain", changedAt(1, { seq: "03" })],
-    ["an entry removed and its proof left", "audit.chain", withLines(...lines.toSpliced(1, 1))],
+    ["an entry removed and its proof kept", "audit.chain", withLines(...lines.toSpliced(1, 1))],
     ["an entry twice", "audit.chain", withLines(lines[0]!, ...lines)],
     ["two entries swapped", "audit.chain", withLines(lines[0]!, lines[2]!, lines[1]!, lines[3]!)],
     [
@@ -526,7 +530,7 @@ describe("an audit trail", () => {
     ],
     ["a second issuance", "audit.chain", changedAt(1, { type: "certificate.issued" })],
     ["no entries at all", "audit.chain", withLines()],
-    ["a payload of an entry that is not there", "audit.chain", edit("audit/payloads.json", (p) => ({ ...p, 4: p[2]! }))],
+    ["a payload of a missing entry", "audit.chain", edit("audit/payloads.json", (p) => ({ ...p, 4: p[2]! }))],
     [
       "another salt",
       "audit.chain",
@@ -538,13 +542,13 @@ describe("an audit trail", () => {
       edit("audit/payloads.json", (p) => ({ ...p, 5: { ...(p[5] as JsonObject), payload: { actor: "nobody" } } })),
     ],
     [
-      "a payload with something beside it",
+      "a payload with an additional member",
       "audit.chain",
       edit("audit/payloads.json", (p) => ({ ...p, 5: { ...(p[5] as JsonObject), note: "x" } })),
     ],
     ["the proof of a neighboring entry", "audit.inclusion", (files) => files.set("audit/3.tlog-proof", pack.get("audit/2.tlog-proof")!)],
-    ["a proof missing", "audit.inclusion", (files) => files.delete("audit/3.tlog-proof")],
-    ["entries gone and their proofs left", "audit.chain", (files) => files.delete("audit/entries.jsonl")],
+    ["a missing proof", "audit.inclusion", (files) => files.delete("audit/3.tlog-proof")],
+    ["the entries removed and their proofs kept", "audit.chain", (files) => files.delete("audit/entries.jsonl")],
   ])("is refused with %s (T2)", async (_, check, change) => {
     expect(await failedAfter(change)).toBe(check);
   });
@@ -606,7 +610,7 @@ describe("an audit trail", () => {
     ["another place in the log", edit("audit/heads-record.json", (r) => ({ ...r, log_size: "11" }))],
     ["another time", edit("audit/heads-record.json", (r) => ({ ...r, at: "2026-04-05T06:30:00.000Z" }))],
     ["an entry's proof", (files) => files.set("audit/heads-record.tlog-proof", pack.get("audit/6.tlog-proof")!)],
-    ["a part missing", (files) => files.delete("audit/heads-record.json")],
+    ["a missing file", (files) => files.delete("audit/heads-record.json")],
   ])("is refused when its record of heads has %s", async (_, change) => {
     expect(await failedAfter(change)).toBe("audit.heads");
   });
