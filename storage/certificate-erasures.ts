@@ -45,8 +45,8 @@ export const findErasableCertificate = async (
 };
 
 /**
- * Returns the statements that erase certificates, except their view counts. The update of the certificates comes first, because until then
- * triggers protect the other personal data. The batch fails if one of the certificates is already erased (`isAlreadyErased`).
+ * Returns the statements that erase the personal data of certificates. View counts are kept. The certificates are updated first, because
+ * until then triggers refuse to change other rows with personal data. The batch fails if one of the certificates is already erased (`isAlreadyErased`).
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
   const ids = jsonList(certIds);

@@ -12,7 +12,7 @@ import { prepareOnce } from "./prepared.ts";
 import { allOf, countIn, existsIn, notExistsIn, query } from "./query.ts";
 import { businesses, certificates, policyCaptures, policyPages, policyTurns } from "./schema.ts";
 
-const leaseMs = 60 * secondMs; // longer than a capture (25 s) and linking the first certificates
+const leaseMs = 60 * secondMs; // longer than a capture (25 s) plus the time to link the first certificates
 const maxPages = 20; // per business, because anyone can submit any page of the business's site
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;

@@ -17,7 +17,7 @@ export function callForm<K extends FormMethod>(
 
 /** Returns all listed controls of the form, including controls elsewhere on the page that refer to it with `form=`. */
 export function getControls(form: HTMLFormElement): HTMLInputElement[] {
-  // Selects, textareas, buttons and fieldsets are included, because every caller checks `type` or `name` first.
+  // Despite its type, the list also contains selects, textareas, buttons and fieldsets.
   const controls: Iterable<Element> = Reflect.get(formPrototype, "elements", form);
   return [...controls] as HTMLInputElement[];
 }

@@ -60,7 +60,7 @@ export interface MailData {
     /** The URL of the certificate's page, with the withdrawal token in the fragment. */
     readonly verifyUrl: string;
   };
-  /** Sent to the person, after they withdrew or the business recorded their withdrawal. */
+  /** Sent to the person after they withdraw or the business records their withdrawal. */
   readonly withdrawal_confirmation: {
     readonly certId: string;
     readonly businessName: string;

@@ -79,7 +79,7 @@ export class TileArchive {
     return findFreezeReason(sql) === null && countUploadedTiles(sql) < countSignedTiles(sql);
   }
 
-  /** Never removes the tile at the right edge of the newest signed tree, because the next signature needs it. */
+  /** Returns whether the oldest stored tile can be removed. The tiles that the next signature needs must stay. */
   #canRemove(): boolean {
     const { sql } = this.#storage;
     if (this.#keptTiles === null || findFreezeReason(sql) !== null) return false;

@@ -58,8 +58,8 @@ export const toImportedSettings = ({ settings }: MovedSettings, vars: Vars): Var
   );
 
 /**
- * Throws if the logs have other names in this deployment than in the export. The names are part of the existing entries and checkpoints, so
- * they must stay the same.
+ * Throws if the logs' names in this deployment differ from those in the export. The names are part of the existing entries and checkpoints,
+ * so they must stay the same.
  */
 export const assertSameLogNames = ({ audit_origin: origin }: MovedSettings, vars: Vars): void => {
   const own = getAuditOrigin(vars.BASE_URL as string, firstShard);

@@ -20,15 +20,15 @@ import { respond, failure, refusal, success } from "./envelope.ts";
 import { defineGuard, combineGuards } from "./guards/define-guard.ts";
 import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeaders } from "./wire.ts";
 
-/** Returns the ID of the record that the request changes, if there is one. The idempotency key is stored in that record's shard. */
+/** Returns the ID of the record that the request refers to, if there is one. The idempotency key is stored in that record's shard. */
 const findRecordId = (c: RequestContext, body: Json): string | undefined => {
   const { client_id: clientId, cert_id: certificateId } = body as { readonly client_id?: Json; readonly cert_id?: Json };
   return [c.req.param("share_id"), c.req.param("cert_id"), clientId, certificateId].find((id) => typeof id === "string");
 };
 
 /**
- * Returns the owner of the idempotency key, and an ID in the shard that stores the key. Without a credential, the IP address identifies the
- * owner. A cookie cannot identify the owner, because the first request may not have one yet.
+ * Returns the caller to whom the idempotency key belongs, and an ID in the shard that stores the key. A caller without a credential is
+ * identified by the IP address. A cookie would not do, because the first request may not have one yet.
  */
 const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
   const { caller, services, ip } = c.var;

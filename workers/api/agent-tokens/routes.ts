@@ -53,7 +53,7 @@ const listedTokenFields = {
   source: z
     .enum(["minted", "oauth"])
     .openapi({ description: "`minted`: a person created the token. `oauth`: a client got it through OAuth." }),
-  client: connectedClientSchema.nullable().openapi({ description: "The connected client; `null` for a minted token." }),
+  client: connectedClientSchema.nullable().openapi({ description: "The connected client; `null` if `source` is `minted`." }),
   redirect_host: z.string().nullable().openapi({
     description:
       "Where the authorization code was sent: the host name of a website, a loopback host such as `127.0.0.1` or `localhost` for a program on the person's own machine, or the name of an app. `null` if `source` is `minted`.",

@@ -16,7 +16,7 @@ export interface WithdrawalByLink extends PersonWithdrawal {
   readonly token: string;
 }
 
-/** Returns the hash of the token in a certificate's receipt. */
+/** Returns the hash of the manage token, which is in the response that issued the certificate. */
 const hashManageToken = async (
   services: WithdrawalWriteDependencies,
   { id: certId, businessId }: WithdrawableRecord["certificate"],

@@ -36,7 +36,7 @@ export const setFlash = async ({ c, services, person }: AppRequest, flash: Flash
   setCookie(c, flashCookie, sealed, { ...cookieOptions(c), maxAge: flashMs / secondMs });
 };
 
-/** Stores the message that the next page shows after a withdrawal from everything that a business has. */
+/** Stores the message that the next page shows after a person has ended all consents with a business. */
 export const setEndedFlash = (
   request: AppRequest,
   { count, isPending, date }: { readonly count: number; readonly isPending: boolean; readonly date: Instant },

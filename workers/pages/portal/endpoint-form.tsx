@@ -128,7 +128,7 @@ export const readEndpointForm = (form: FormFields): Result<EndpointInput, "inval
   });
 };
 
-/** Converts the refusal of a URL into an error that is shown beside its field. */
+/** Converts a refusal into a form error. Errors about the URL are shown beside its field. */
 export const toEndpointError = (refusal: Parameters<typeof toFormError>[0]): FormError => {
   const error = toFormError(refusal);
   return error.code === "invalid_webhook_url" || error.code === "webhook_exists" ? { ...error, field: "url" } : error;

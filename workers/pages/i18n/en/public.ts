@@ -80,7 +80,7 @@ export const messages = {
   certificateId: "Certificate ID",
   checks: {
     origin_browser:
-      "The request named this origin, which was on a verified domain of the business. A browser sets that name itself; other programs can choose it.",
+      "The request named this origin, which was on a verified domain of the business. A browser fills in the origin itself; other programs can send any origin.",
     origin_server: "The request came from a server that named this origin, which was on a verified domain of the business.",
     domain: "The business had verified this domain before the certificate was issued.",
     origin_unverified: "The request named this origin and came from a developer’s machine. It was not verified.",
