@@ -33,7 +33,7 @@ import { resolveSubmissionClient } from "../../operations/certificates/resolve-s
 import { verifyCertificate } from "../../operations/certificates/verify-certificate.ts";
 import type { Services } from "../../platform/platform.ts";
 import { evidencePageScript } from "../../pages/verifier.gen.ts";
-import { getCertificateExamples } from "./examples.ts";
+import { getCertificateExamples } from "./worked-example.ts";
 import * as wire from "./schema.ts";
 import {
   certificateDetailToWire,

@@ -20,7 +20,7 @@ import {
   verifiedCertificateSchema,
   certificateViewSchema,
 } from "../certificates/schema.ts";
-import { getCertificateExamples } from "../certificates/examples.ts";
+import { getCertificateExamples } from "../certificates/worked-example.ts";
 import { certificateDetailToWire } from "../certificates/wire.ts";
 
 const createRoute = createRouteFactory("portal");
