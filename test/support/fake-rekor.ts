@@ -90,7 +90,7 @@ export class FakeRekor {
   extraLines = "";
   /** The size of the published checkpoint, or null for the size of the log. */
   publishedSize: number | null = null;
-  /** Whether partial tiles of earlier tree sizes are still served. */
+  /** True if the server still serves partial tiles of earlier tree sizes. */
   keepsPartialTiles = true;
   tilesAreGarbage = false;
   slowMs = 0;

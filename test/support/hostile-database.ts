@@ -427,7 +427,7 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
       chain,
     });
   await copyRows("anchors", `entity_id = '${withdrawnCertId}'`, several, {
-    // Negative, so that these rows do not affect the number of the next change.
+    // The numbers are negative, so that they do not affect the number of the next change.
     ord: "-n.i",
     status: "'parked'",
     entity_id: copyId("cc_", "a"),

@@ -134,7 +134,7 @@ export interface Wanted {
   readonly purpose?: string;
   readonly trust?: JsonObject;
   readonly createdAt?: number;
-  /** False content for the audit log, which is then hashed, proven and signed correctly. */
+  /** False content to put in the audit log. It is then hashed, proven and signed correctly. */
   readonly lies?: {
     readonly issuance?: JsonObject;
     readonly revocation?: JsonObject;

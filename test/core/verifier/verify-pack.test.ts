@@ -331,8 +331,8 @@ describe("what the reader provides", () => {
       verifyPack(await buildEvidenceZip({ ...parts, issuer: by }), { ...defaultVerificationOptions, trust: trustOf(document) });
     const afterIssuance = rotatedAt("2026-06-01T00:00:00.000Z");
     expect(await on(afterIssuance)).toMatchObject({ verdict: "valid" });
-    // One pack is signed in November with the old key, which was valid only until June. The other contains a certificate from March, signed
-    // with a key that was valid only until February.
+    // The first pack is signed in November with the old key, which was valid only until June. The second contains a certificate from March,
+    // signed with a key that was valid only until February.
     expect(await on(afterIssuance, parts.issuer)).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
     const beforeIssuance = await on(rotatedAt("2026-02-01T00:00:00.000Z"));
     expect(beforeIssuance).toMatchObject({ verdict: "invalid", failed: "cert.consistency" });
