@@ -26,7 +26,7 @@ import type { WithdrawalAcknowledgement } from "../../operations/withdrawals/ack
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record-withdrawal.ts";
 import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-request.ts";
 import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
-import { exampleViewContext, getCertificateExamples, pendingAnchor } from "../certificates/examples.ts";
+import { exampleViewContext, getCertificateExamples, pendingAnchor } from "../certificates/worked-example.ts";
 
 /** Accepts exactly one email address, so that the input cannot add recipients or headers to an email. */
 const emailSchema = z
