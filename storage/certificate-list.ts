@@ -115,7 +115,7 @@ const maxJudged = 1_000;
 const maxCounters = 20_000;
 const maxPartial = 5_000;
 
-/** Returns the position and length of the page. The last page ends at certificate number `maxListed`. */
+/** Returns the position and length of the page. No page extends past certificate number `maxListed`. */
 export const getPageRange = ({ page, perPage }: Pick<CertificateListQuery, "page" | "perPage">): ListRange => {
   const start = Math.min((page - 1) * perPage, maxListed);
   return { start, length: Math.min(perPage, maxListed - start) };

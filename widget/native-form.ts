@@ -1,5 +1,5 @@
-// Calls methods and getters of forms on the prototype, because an input named "submit", "elements" or "matches" would shadow the form's
-// property.
+// Calls form methods and getters through HTMLFormElement.prototype, because an input named "submit", "elements" or "matches" would shadow
+// the form's own property.
 
 const formPrototype = HTMLFormElement.prototype;
 

@@ -35,7 +35,7 @@ export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   };
 };
 
-/** The byte that identifies a key's kind in its one-line form and in its key ID. */
+/** The byte that identifies a key's kind. It is part of the key's one-line form, and of the hash from which the key ID is derived. */
 export const keyKinds = { log: 0x01, witness: 0x04 } as const;
 export type KeyKind = (typeof keyKinds)[keyof typeof keyKinds];
 

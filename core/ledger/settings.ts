@@ -90,7 +90,7 @@ const minTokenLength = 32; // 32 characters of base64url contain 192 bits
 const isStrongToken = (text: string): boolean =>
   text.length >= minTokenLength && /^[\x21-\x7e]+$/.test(text) && hasRandomTokenCharacters(text);
 
-/** Returns true for a name on localhost or an IP address. Keys with such names were created for development. */
+/** Returns true if the name's host is localhost or an IP address. Keys with such names were created for development. */
 const isLocalKeyName = (name: string): boolean => {
   const host = (name.split("/")[0] as string).toLowerCase().replace(/:\d+$/, "");
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("[") || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);

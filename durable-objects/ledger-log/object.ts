@@ -26,7 +26,7 @@ import { cosignCheckpoint } from "./witness.ts";
 const maxEntryBytes = 65_535; // the largest length that fits in the uint16 prefix of an entry
 const maxBatchEntries = 256; // the number of entries in a full tile
 const maxBatchBytes = 1_048_576;
-const maxCheckpointBytes = 65_536; // the 63 lines of a proof take 3 KiB, and the signatures need the rest
+const maxCheckpointBytes = 65_536; // a proof has at most 63 lines, about 3 KiB; the rest is for signatures
 const defaultEntriesPerSecond = 2_000; // about two thirds of what one object can append on a small machine
 // The number of newest level-0 tiles to keep. They contain about one hour of entries at 79 per second and take about 80 MB. Witnesses and
 // the service compare the newest tree with trees from the last hour, which therefore does not require R2.

@@ -205,7 +205,7 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
         await importTable(database, lines, rewrapper);
       } catch (error) {
         if (!isSqlError(error)) throw error;
-        // The folder has the schema of this version, so another version must not continue with it.
+        // Delete the unfinished import. Its tables have this version's schema, so another version must not resume it.
         rmSync(building, { recursive: true, force: true });
         throw createSchemaError(manifest, `${file.path}: ${error.message}`);
       } finally {

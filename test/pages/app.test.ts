@@ -129,7 +129,9 @@ describe("consents", () => {
     await pat.put("/v1/me/fields", { phone: contactValues.phone });
     await waitUntilSettled();
     const list = getPageText(await browserOf(pat).open("/app"));
-    expect(list).toContain(`Last used on ${new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(Date.now())}`);
+    expect(list).toContain(
+      `Details last sent on ${new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(Date.now())}`,
+    );
     const page = await browserOf(pat).open(`/app/shares/${granted.share.id}`);
     const words = getPageText(page);
     for (const text of [

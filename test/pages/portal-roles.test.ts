@@ -21,7 +21,10 @@ import { getPageText } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents, world, type TestResponse } from "../support/world.ts";
 
-/** The expected result for each role: a status and, for a redirect, the target. */
+/**
+ * The expected result for each role: a status, followed by the target of a redirect, or by `owners` if the page says that only owners can do
+ * this.
+ */
 interface Line extends Readonly<Record<Role, string>> {
   /**
    * The result in test mode, if it differs, for roles that may open the page. The IDs are those of live records, which test mode does not

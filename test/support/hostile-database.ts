@@ -76,7 +76,7 @@ export interface OriginalRecords {
   readonly removalId: string;
 }
 
-/** Makes most of a business's certificates name the same address. */
+/** Adds many certificates with the same address, so that most of the business's certificates contain it. */
 const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: OriginalRecords): Promise<void> => {
   const original = `id = '${certId}'`;
   await copyRows("certificates", original, many, { id: copyId("cc_", "a"), issued_at: `s.issued_at - n.i * ${minuteMs}` });

@@ -226,8 +226,8 @@ const failureSchema = z
   .openapi("Failure");
 
 /**
- * Describes a route's failures, grouped by HTTP status, with an example for each code. `when` replaces a code's general message with the
- * route's own cases. As for a success, texts and examples are created when the OpenAPI document is built.
+ * Describes a route's failures, grouped by HTTP status, with an example for each code. `when` replaces a code's general message with
+ * text for this route. Texts and examples are created when the OpenAPI document is built, as for success responses.
  */
 export const failureResponses = (codes: ReadonlySet<RefusalCode>, when: RefusalTerms["when"] = {}) =>
   Object.fromEntries(

@@ -114,7 +114,7 @@ export const createProofServices = async (
       role,
     }));
 
-  /** Creates a shard's primary ledger and the ledger's keys. An external ledger serves all shards. */
+  /** Creates the adapter for a shard's primary ledger, and lists the keys to trust for it. An external ledger serves all shards. */
   const createPrimary = async (shard: ShardId) => {
     const origin = isEmbedded ? getLedgerOrigin(ledger.origin, shard) : ledger.origin;
     const own = isEmbedded ? await openLedgerKeys(origin) : [];

@@ -113,7 +113,7 @@ export const es: MailMessages = {
   },
   withdrawal_confirmation: {
     subject: "Se retiró su consentimiento",
-    introByPerson: "Usted retiró el consentimiento que dio a {business}. Ya se lo comunicamos.",
+    introByPerson: "Usted retiró el consentimiento que dio a {business}. Ya se lo comunicamos a la empresa.",
     introByBusiness: "{business} registró que usted retiró el consentimiento que le dio.",
     coversAll: "Todos los consentimientos que dio a esta empresa con esta dirección de correo",
     coversOne: "Un certificado",

@@ -37,8 +37,8 @@ export const createInvitationDomainEvent = (
   createAuditedEvent({ chain, actor: { kind: "member", id } }, { type, entityType: "member", entityId: id, payload: { role } }, at);
 
 /**
- * Creates the account for a sign-up, with its owner, a live client, a sandbox client and a domain claim. Makes no changes if the sign-up
- * has expired.
+ * Prepares the changes that create the account for a sign-up: its owner, a live client, a sandbox client and a domain claim. Returns no
+ * changes if the sign-up has expired.
  */
 export const prepareSignupCompletion = async (
   { vault, random, config }: ReadDependencies,

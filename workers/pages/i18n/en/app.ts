@@ -48,7 +48,7 @@ export const messages = {
   until: "until {date}",
   endedOn: "ended on {date}",
   stoppedOn: "you stopped sharing on {date}",
-  lastDelivered: "Last used on {date}",
+  lastDelivered: "Details last sent on {date}",
   stop: "Stop sharing",
   renew: "Renew",
   stopWith: "Stop sharing with {business}",

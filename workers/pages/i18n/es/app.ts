@@ -48,7 +48,7 @@ export const messages: AppMessages = {
   until: "hasta el {date}",
   endedOn: "terminó el {date}",
   stoppedOn: "usted dejó de compartir el {date}",
-  lastDelivered: "Último uso: {date}",
+  lastDelivered: "Último envío de datos: {date}",
   stop: "Dejar de compartir",
   renew: "Renovar",
   stopWith: "Dejar de compartir con {business}",

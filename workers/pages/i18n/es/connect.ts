@@ -17,9 +17,9 @@ export const messages: ConnectMessages = {
   consumerCan: [
     "Leer lo que usted comparte y su historial",
     "Actualizar sus datos de contacto",
-    "Dejar de compartir datos, lo que no se puede deshacer",
+    "Cancelar sus permisos (no se puede deshacer)",
   ],
-  businessCan: ["Leer los datos reales compartidos, los eventos y el historial de la empresa"],
+  businessCan: ["Leer los datos compartidos con la empresa, sus eventos y su historial, sin los de prueba"],
   never: "El asistente no podrá",
   cannot: [
     "Compartir sus datos, ampliar lo que usted comparte ni renovar un permiso",

@@ -31,7 +31,7 @@ export const messages: PublicMessages = {
   partlyTitle: "Consentimiento retirado a {count} de {all} destinatarios",
   partlyText: "Los destinatarios marcados como «Retirado» deben dejar de contactar a esta persona. Los demás aún pueden hacerlo.",
   notAcknowledged: "{business} todavía no ha confirmado el fin del contacto.",
-  acknowledged: "{business} confirmó el fin del contacto el {date}.",
+  acknowledged: "{business} confirmó el {date} que ya no hay contacto.",
   overdue: "El plazo venció y {business} no ha confirmado el fin del contacto.",
   sandboxTitle: "Certificado de prueba",
   sandboxText: "Este certificado se creó con datos de prueba. No demuestra que alguien haya aceptado algo.",
@@ -241,7 +241,7 @@ export const messages: PublicMessages = {
     cancel: "Mantener mi consentimiento",
     again: "Enviar otro código",
     otherAddress: "Usar otro correo electrónico",
-    badEmail: "Ingrese un correo electrónico válido, por ejemplo pat@example.com.",
+    badEmail: "Ingrese un correo electrónico válido, por ejemplo, pat@example.com.",
     badCode: "Ingrese el código de 6 dígitos que recibió por correo.",
     failed:
       "El correo electrónico o el código son incorrectos, o el código venció. Revise el correo más reciente o pida otro código. Tras cinco intentos fallidos, el código deja de servir, pero el enlace del correo sigue funcionando.",

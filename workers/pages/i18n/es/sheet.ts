@@ -108,7 +108,7 @@ export const messages: SheetMessages = {
   errorTitle: "Revise estos datos",
   chooseOne: "Elija al menos un dato para compartir o seleccione Ahora no.",
   missing: "Ingrese su {field}.",
-  badEmail: "Ingrese un correo electrónico, por ejemplo pat@example.com.",
+  badEmail: "Ingrese un correo electrónico, por ejemplo, pat@example.com.",
   badPhone: "Ingrese un número de teléfono, por ejemplo +1 415 555 0132.",
   badCountry: "Ingrese un código de país de dos letras, por ejemplo US.",
   badText: "Use como máximo 200 caracteres, sin saltos de línea ni caracteres invisibles.",

@@ -49,7 +49,7 @@ export const messages: AppMessages = {
   until: "jusqu’au {date}",
   endedOn: "a pris fin le {date}",
   stoppedOn: "vous avez arrêté le partage le {date}",
-  lastDelivered: "Dernière utilisation le {date}",
+  lastDelivered: "Derniers renseignements envoyés le {date}",
   stop: "Arrêter le partage",
   renew: "Renouveler",
   stopWith: "Arrêter le partage avec {business}",
