@@ -16,7 +16,7 @@ export const computeObjectId = (className: string, name: string): string => {
   return Buffer.concat([prefix, mac(prefix)]).toString("hex");
 };
 
-/** Returns the file of a shard's database. `id` is the database's ID in the configuration. */
+/** Returns the path of a shard's database file. `id` is the database's ID in the configuration. */
 export const getDatabasePath = (stateDir: string, id: string): string =>
   join(stateDir, "v3", "d1", databaseClass, `${computeObjectId(databaseClass, id)}.sqlite`);
 

@@ -9,7 +9,7 @@ import type { DemoSite } from "./demo-site/pages.ts";
 
 export type { DemoSite };
 
-/** Receivers of the webhook endpoints in the demo data (demo-month/receiver.ts). */
+/** Paths of the webhook endpoints in the demo data (demo-month/receiver.ts). */
 const receiverPaths: readonly string[] = ["/webhooks/crm", "/webhooks/dialer"];
 
 const maxBytes = 64 * 1_024; // the demo forms send far less than this

@@ -108,7 +108,7 @@ export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterabl
   for (const control of getControls(form)) {
     const hints = collectHints(control, labels.get(control));
     const [key, rank] = identifyControl(control, hints, map);
-    // Country pickers store the number with its country code in a hidden input. This input is read only if the page maps it.
+    // Phone fields with a country picker store the full number in a hidden input. Such an input is used only if the page maps it.
     const isFullNumber = control.type === "hidden" && rank < 2 && /^(phone|mobile)$/.test(key);
     if (!isOffLimits(control, hints, isFullNumber) && fieldKeyPattern.test(key)) yield { control, key, rank };
   }

@@ -43,7 +43,7 @@ const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const ambiguousCharacterPattern = /[\\<>"`]/;
 /** Browsers encode these characters in the part of a URL before the query, but not in the query. */
 const ambiguousBeforeQueryPattern = /^[^?]*[{}|^]/;
-const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // DNS resolves underscores, and some clouds use them
+const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // DNS allows underscores, and some cloud providers use them in host names
 const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // a top-level label is never numeric, so a name cannot be read as an IP address
 
 // Names of internal machines, and public names that can resolve to them. Each name covers its subdomains. Reserved names (RFC 2606, 6761,

@@ -127,8 +127,9 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 };
 
 /**
- * Returns the status after an event, or null if the event changes nothing. An event changes nothing if its subscription has ended or is not
- * the current one. A checkout changes nothing if it is older than the current link, or if it would move a customer to a different account.
+ * Returns the status after an event, or null if the event changes nothing. A subscription or payment event changes nothing if its
+ * subscription has ended or is not the current one. A checkout changes nothing if it is older than the checkout that linked the customer to
+ * the account, or if it would move a customer to a different account.
  * `parsePlanName` returns the plan with the given name for this kind of account.
  */
 export const advanceBillingStatus = (

@@ -48,7 +48,7 @@ export const parseCheckpoint = (note: string): Checkpoint | null => {
   return parsed === null ? null : parseCheckpointText(parsed.text);
 };
 
-/** Removes all signature lines except the log's own. A timestamp covers the resulting bytes. Returns null if the note is malformed. */
+/** Removes all signature lines except the log's own. Timestamp authorities timestamp the result. Returns null if the note is malformed. */
 export const stripCosignatures = (note: string): string | null => {
   const parsed = parseNote(note);
   const origin = parsed === null ? undefined : parseCheckpointText(parsed.text)?.origin;

@@ -80,9 +80,9 @@ export const computeTileRoot = (hash: HashFunction, tile: Uint8Array): Uint8Arra
     : null;
 
 /**
- * Reads the nodes of a tree of `size` from its tiles. Each tile is read with exactly the width that it has in that tree. The reader caches
- * tiles and nodes, because one proof hashes up to 255 nodes from its leaf's tile, and neighboring proofs share almost all of them. Throws
- * RangeError if the tile of a node is too short.
+ * Creates a reader of the nodes of a tree with `size` leaves. It reads each tile with exactly the width that the tile has in that tree, and
+ * caches tiles and nodes, because one proof hashes up to 255 nodes from its leaf's tile, and neighboring proofs share almost all of them. The reader
+ * throws RangeError if the tile of a node is too short.
  */
 export const createTileNodeReader = (hash: HashFunction, size: bigint, read: TileReader): NodeReader => {
   const tiles = new Map<string, Uint8Array>();

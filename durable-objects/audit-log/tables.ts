@@ -327,7 +327,7 @@ export const maxEntriesScanned = 2_000;
 
 /**
  * Returns a page of a chain, newest first. With `about` or `types`, returns only entries about these entities or of these types. Such a
- * page can be short or empty although older entries match. Returns null if the chain had no entries when the log had the size `belowSize`.
+ * page can be short or empty even if older entries match. Returns null if the chain had no entries when the log had the size `belowSize`.
  */
 export const findChainPage = (
   sql: SqlStorage,

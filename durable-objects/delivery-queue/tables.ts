@@ -335,7 +335,7 @@ export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   return at === null ? null : Math.max(at, queue.paused_until ?? 0);
 };
 
-// SQLite uses a partial index only if the query contains the index's condition exactly as written.
+// SQLite uses a partial index only if it can tell that the query implies the index's condition, so these repeat the indexes' conditions.
 const filterConditions: Readonly<Record<DeliveryFilter, string>> = {
   abandoned: "status = 'abandoned'",
   retrying: "due IS NOT NULL AND attempt > 0",

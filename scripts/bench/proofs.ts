@@ -134,7 +134,7 @@ const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOr
     .map(({ index }) => Number(index));
   const outOfOrder = places.filter((place, at) => at > 0 && place < (places[at - 1] as number)).length;
   // The ledger can accept entries even if its responses are wrong or do not arrive. Such entries keep their positions when the service
-  // submits their statements again, so the order is reported only for a backlog during which the ledger never failed.
+  // submits their statements again, which looks like a wrong order. The order is therefore reported only if the ledger never failed.
   console.log(
     `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} positions for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,
   );

@@ -228,7 +228,7 @@ const sendInvalidInputs = async (operation: Operation): Promise<readonly Tried[]
 const vague = /\b(?:invalid|not valid|wrong type|undefined|NaN|expected|received|zod)\b/i;
 const faultOf = ({ input, answer }: Tried): string | null => {
   const { code, message } = answer.body.error;
-  if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // by design, these codes have one message for every reason
+  if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // by design, each of these codes has the same message regardless of the reason
   if (!message.toLowerCase().split(":")[0].split(/[ .,]/).includes(input.toLowerCase())) return `does not name ${input}: ${message}`;
   if (!/^[^:]+: [^\n]+\.$/.test(message)) return `is no sentence: ${message}`;
   if (vague.test(message)) return `does not name the rule: ${message}`;

@@ -36,7 +36,7 @@ const address = (): URL => new URL(`${service.origin}/mcp`);
 
 const withToken = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } });
 
-/** The methods of both clients that these tests call. */
+/** The client methods that these tests call. The clients of both SDKs have them. */
 interface Connected {
   readonly listTools: () => Promise<{ tools: { name: string; annotations?: { readOnlyHint?: boolean | undefined } | undefined }[] }>;
   readonly callTool: (params: { name: string; arguments?: Record<string, unknown> }) => Promise<Record<string, unknown>>;

@@ -230,7 +230,7 @@ describe("after the correct code", () => {
     ],
     [
       "fr-CA",
-      "Rien n’est encore retiré.",
+      "Aucun consentement n’a encore été retiré.",
       "Un autre certificat actif",
       "Tous les consentements que vous avez donnés à",
       "Un autre certificat de Acme Solar LLC avec votre adresse courriel reste actif.",

@@ -76,7 +76,7 @@ export const frCa: MailMessages = {
   },
   member_invited: {
     subject: "Invitation à vous joindre à un compte d’entreprise",
-    intro: "{business} vous invite à vous joindre à son compte svc.",
+    intro: "{business} vous invite à devenir membre de son compte svc.",
     action: "Voir l’invitation",
     hint: "Connectez-vous avec cette adresse. Nous vous enverrons un code par courriel. Vous ne serez ajouté au compte que si vous acceptez à la page suivante.",
     otherTitle: "Vous êtes déjà membre d’une autre entreprise?",

@@ -100,7 +100,7 @@ const getOtherOrigin = ({ req, var: { services } }: Context<AppEnv>, surface: "v
   return environment === "development" || new URL(url).host === new URL(req.url).host ? "" : new URL(url).origin;
 };
 
-/** Registers GET /c, which finds a certificate by its typed number. */
+/** Registers GET /c, which finds a certificate by the number that a person types in. */
 export const registerCertificateNumberRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/", limitPublicReads, (c) =>
     c.req.query("number") === undefined ? renderLandingPage(c, 200, landingPage) : redirectToCertificate(c, landingPage),

@@ -111,7 +111,8 @@ const renderWithdrawal = async (c: Context<AppEnv>): Promise<Response> => {
   const certificate = await findCertificate(c);
   if (certificate === null) return renderCertificateNotFound(c);
   if (certificate.status === "revoked") return redirectTo(c, `/c/${certificate.id}/withdrawn`);
-  // The certificate page shows how to contact the business.
+  // The person's email address was erased, so it cannot be verified here. The certificate page shows how to contact
+  // the business instead.
   if (certificate.subjectErasedAt !== null) return redirectTo(c, `/c/${certificate.id}`);
   const { email, token } = await getPendingWithdrawal(c, certificate.id);
   const others = await findOtherCertificates(c, certificate.id);

@@ -225,7 +225,7 @@ export const messages: PublicMessages = {
     others: "{count} autres certificats actifs de {business} comportent votre adresse courriel.",
     codeNext:
       "Si {business} a d’autres certificats avec votre adresse courriel, nous vous demanderons ensuite si vous voulez aussi les retirer.",
-    confirmed: "Votre adresse courriel est confirmée. Rien n’est encore retiré.",
+    confirmed: "Votre adresse courriel est confirmée. Aucun consentement n’a encore été retiré.",
     othersShow: "Voir les dates de délivrance",
     staysNone: "Aucun autre certificat actif de {business} ne comporte votre adresse courriel.",
     staysOne: "Un autre certificat de {business} avec votre adresse courriel reste actif.",
@@ -313,7 +313,7 @@ export const messages: PublicMessages = {
       "Il contient le texte, les destinataires, l’heure et les politiques en vigueur. Son empreinte est inscrite à un registre public.",
     step3: "Elle peut retirer son consentement",
     step3Text:
-      "Elle confirme avec un code reçu par courriel, sur la page du certificat. L’entreprise a 10 jours ouvrables pour cesser de communiquer avec elle.",
+      "Sur la page du certificat, elle confirme son choix avec un code reçu par courriel. L’entreprise a 10 jours ouvrables pour cesser de communiquer avec elle.",
     developers: "Conçu pour les développeurs",
     developersText:
       "Des webhooks signés, un flux d’événements qui n’en omet aucun, un client typé, un environnement d’essai avec sa propre horloge et un serveur MCP. Les assistants peuvent lire et révoquer, mais jamais consentir.",
@@ -413,7 +413,7 @@ export const messages: PublicMessages = {
     personText:
       "Chaque champ a son propre sel aléatoire de 128 bits. L’engagement d’un champ est le SHA-256 du JSON canonique `[salt, field, value]`. `subject_hash` est le SHA-256 de l’objet JSON canonique qui associe chaque champ à son engagement. Avec le sel d’un champ, vous pouvez prouver ce champ sans rien révéler d’autre. Sans le sel, personne ne peut vérifier une valeur devinée.",
     signature: "La signature",
-    signatureText: "svc signe l’enregistrement avec Ed25519. La signature se trouve dans le JSON. Les clés publiques sont publiées\u00a0:",
+    signatureText: "svc signe l’enregistrement avec Ed25519. La signature se trouve dans le JSON. Voici les clés publiques\u00a0:",
     keysLink: "Clés publiques de l’émetteur",
     ledger: "Le registre public",
     ledgerText:

@@ -5,7 +5,7 @@ export const messages: SheetMessages = {
   title: "Partager avec {business}?",
   verifiedSite: "{host} · site Web vérifié",
   ownMachine: "{host} · votre propre ordinateur",
-  test: "Mode d’essai\u00a0: aucun vrai renseignement",
+  test: "Mode d’essai\u00a0: aucun renseignement réel",
   heading: "Partager vos coordonnées avec {business}?",
   asks: "Vos renseignements\u00a0: {groups}",
   asksBesides: ", et {groups} (facultatif)",
