@@ -18,8 +18,8 @@ const toAttestationUpdate = (outcome: AttestationOutcome, row: DueAttestation, n
 };
 
 /**
- * Describes a problem that an operator must inspect: an attestor refuses permanently, for example because a witness has seen another
- * history, or an authority signs with an unpinned key.
+ * Describes a problem that an operator must inspect: an attestor refused permanently (for example, a witness that has seen another
+ * history), or an authority signed with a key that is not pinned. Returns null if there is no problem.
  */
 const describeProblem = (outcome: AttestationOutcome, row: DueAttestation): string | null => {
   if (outcome.ok) return outcome.verified ? null : `${row.attestor} stamped with a key that is not pinned`;

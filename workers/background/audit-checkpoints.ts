@@ -1,4 +1,4 @@
-// Every 15 minutes, each audit log closes an interval and signs a checkpoint. The job submits the checkpoint's statement to every ledger
+// Every 15 minutes, each audit log closes an interval and signs a checkpoint. The job queues the checkpoint's statement for every ledger
 // and requests attestations. If an interval is missed, the next checkpoint covers it.
 import { firstShard, type ShardId } from "../../core/ids.ts";
 import { getCheckpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
@@ -12,8 +12,9 @@ import { listGeneralAttestors, requestAttestation } from "./request-attestation.
 type ClosedCheckpoint = NonNullable<Awaited<ReturnType<ReturnType<Platform["auditLogStub"]>["checkpoint"]>>>;
 
 /**
- * Sends the checkpoint to the ledger's own witness before anything else uses it. If the witness has seen another history, returns null, and
- * the checkpoint is neither saved nor anchored. If the witness does not respond, a later run asks it again.
+ * Sends the checkpoint to the ledger's own witness before anything else uses it. If the witness refuses permanently, for example because it
+ * has seen another history, returns null, and the checkpoint is neither saved nor anchored. If the witness does not respond, a later run
+ * asks it again.
  */
 const requestGuardAttestations = async (
   platform: Platform,

@@ -1,4 +1,4 @@
-// Every 15 minutes, saves a checkpoint of the ledger itself, submits its statement to the mirrors, and requests attestations.
+// Every 15 minutes, saves a checkpoint of each primary ledger, queues its statement for the mirrors, and requests attestations.
 import { fromBase64, toHex } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import { firstShard } from "../../core/ids.ts";

@@ -1,6 +1,6 @@
 // Sends the emails in the outboxes, right after a response and every minute. An email can be sent more than once, but always with the same
-// ID. If the provider refuses an email, or it cannot be sent in time, the relay moves it to the failed emails and logs it without its
-// recipient.
+// ID. If the provider refuses an email, or it cannot be sent in time, the relay moves it to the failed emails and logs the reason without
+// the recipient.
 import { composeMail } from "../../core/mail/compose.ts";
 import type { MailFailureReason, MailOutcome } from "../../core/mail/message.ts";
 import { renderMail } from "../../core/mail/render.ts";
@@ -44,7 +44,7 @@ async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<D
   while (await platform.hasBudget()) {
     const due = await claimMail(db, platform.clock(), maxConcurrentConnections);
     yield* due;
-    // No more email was due. An email that is written from now on schedules its own relay.
+    // No more emails were due. An email that is written from now on schedules its own relay.
     if (due.length < maxConcurrentConnections) return;
   }
 }

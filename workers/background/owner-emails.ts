@@ -28,8 +28,8 @@ const writeEmails = async (platform: Platform, db: Database, due: DueNotices, to
 };
 
 /**
- * Lists the owners' addresses. The account's shard stores the members, and it can differ from the shard of the notices. Returns null for a
- * shard that fails or does not respond.
+ * Lists the owners' addresses. The account's shard stores the members, and it can differ from the shard of the notices. For a shard that
+ * fails or does not respond, `addresses` is null.
  */
 const listAddresses = (platform: Platform, ids: readonly BusinessId[]) =>
   Promise.all(

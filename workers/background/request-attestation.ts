@@ -31,7 +31,7 @@ const createConsistencyProver =
 export const listGeneralAttestors = (attestors: Platform["attestors"]): RequestedAttestor[] =>
   attestors.filter(({ scope }) => scope === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 
-/** Sends a checkpoint to one attestor. The call can take 30 seconds. */
+/** Sends a checkpoint to one attestor. The call can take up to 30 seconds. */
 export const requestAttestation = async (
   platform: Platform,
   db: Database,

@@ -1,4 +1,4 @@
-// Limits the size of a batch that deletes certificates together with their page views.
+// Limits the size of a batch that erases or deletes certificates together with their page views.
 
 const maxViewsPerBatch = 20_000; // one certificate can have up to 10,000 views
 

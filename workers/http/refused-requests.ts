@@ -1,5 +1,5 @@
 // Records refused requests for the affected business, so that a developer can look up the reason by request ID. Runs after the response.
-// From the request, stores only IDs and the hosts of two URLs.
+// From the request, stores only the method, the route template, IDs and the hosts of two URLs.
 import type { Context } from "hono";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
 import { parseClientId, type BusinessId, type ClientId } from "../../core/ids.ts";
@@ -33,7 +33,8 @@ const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId |
   typeof id === "string" ? parseClientId(id) : null;
 
 /**
- * Counts a refused request without a credential. If the IP address is over its limit, returns false, and the client ID is not looked up.
+ * Counts a refused request whose caller belongs to no business. Returns false if the IP address is over its limit. The client ID is then
+ * not looked up.
  */
 const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolean> =>
   (await services.takeApproximately("REFUSALS_PER_IP", getIpRateLimitKey(ip))).isAllowed;

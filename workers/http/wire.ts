@@ -127,7 +127,7 @@ const envelopeExample = (data: object): object => ({ ok: true, data, request_id:
 export const jsonContent = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
 /**
- * Describes a success with an example of its data, or a function that returns the example. The schema and the example are created when the
+ * Describes a success. `example` is an example of its data, or a function that returns one. The schema and the example are created when the
  * OpenAPI document is built, because nothing else needs them, and creating all of them takes milliseconds of each isolate's start.
  */
 export const successResponse = <S extends z.ZodType>(description: string, name: string, data: S, example: object | (() => object)) => {
@@ -170,9 +170,9 @@ type SourceValue<Key, Wire> = Key extends InstantKey
 type WireSource<Wire> = { readonly [Key in keyof Wire as CamelCase<Key & string>]: SourceValue<Key, Wire[Key]> };
 
 /**
- * Maps `source` to the JSON object that `shape` describes. The result has exactly the keys of `shape`, in the same order, so no other
- * member of `source` can reach a response. Instants whose keys match `InstantKey` become ISO text. No other values are converted, so nested
- * objects must already be in wire format.
+ * Maps `source` to the JSON object that `shape` describes. The result has only keys of `shape`, in the same order, so no other member of
+ * `source` can reach a response. Undefined members are left out. Instants whose keys match `InstantKey` become ISO text. No other values
+ * are converted, so nested objects must already be in wire format.
  */
 export const toWire = <Shape extends z.ZodRawShape>(
   { shape }: { readonly shape: Shape },

@@ -120,7 +120,7 @@ export const handledEventTypes = Object.keys(parserByEventType);
 
 export interface ParsedProviderEvent {
   readonly isLive: boolean;
-  /** Null if no action is needed: an unhandled type, a checkout for another product, or an object without a customer. */
+  /** Null if no action is needed, for example for an unhandled type, a checkout for another product, or an object without a customer. */
   readonly event: BillingEvent | null;
 }
 

@@ -355,7 +355,7 @@ certificateRoutes.openapi(verifyCertificateRoute, async (c) => {
   const found = await verifyCertificate(services, c.req.valid("param").cert_id);
   if (!found.ok) return refusal(c, found);
   const view = toPublicView(found.value, getViewContext(services));
-  // Leave out the envelope, because its request ID changes with each response.
+  // Compute the ETag without the envelope, because the envelope's request ID changes with each response.
   c.header("ETag", `"${sha256Hex(JSON.stringify(view)).slice(0, 32)}"`);
   c.header("Cache-Control", "no-cache");
   return success(c, 200, view);

@@ -1,4 +1,4 @@
-// The schema and mapper for the account export: everything that the service stores about a person, in one JSON file without an envelope.
+// The schema and mapper for the account export: the data of a person's account, in one JSON file without an envelope.
 import { z } from "@hono/zod-openapi";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { toAnchorView } from "../../../core/certificates/public-json.ts";

@@ -1,4 +1,4 @@
-// Certificate routes for the portal. They mask personal data, except `reveal`, which writes an audit entry.
+// Certificate routes for the portal. They mask personal data, except `reveal` and `views`, which write an audit entry.
 import { z } from "@hono/zod-openapi";
 import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { noBody } from "../../http/body.ts";

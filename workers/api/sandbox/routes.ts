@@ -84,7 +84,7 @@ const triggerRequestSchema = z
   })
   .openapi("SandboxTrigger");
 
-/** Parses a share ID. Returns null if it is malformed. */
+/** Returns null if the share ID is malformed. */
 const triggerRequestFromWire = ({ type, share_id: id, fields }: z.output<typeof triggerRequestSchema>): TriggerRequest | null => {
   const shareId = id == null ? null : parseShareId(id);
   if (id != null && shareId === null) return null;

@@ -1,5 +1,6 @@
 // The public routes of this deployment's transparency logs: the embedded ledgers and the shards' audit logs. Their interface is specified
-// by C2SP. Cloudflare's cache and R2 serve full tiles. The logs' Durable Objects respond to all other requests.
+// by C2SP. Cloudflare's cache serves tiles and entries that were requested before, and R2 serves full tiles. The logs' Durable Objects
+// respond to all other requests.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { getLogPath } from "../../../core/ledger/checkpoint.ts";
 import type { ShardId } from "../../../core/ids.ts";

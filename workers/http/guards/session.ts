@@ -49,7 +49,7 @@ const createSessionGuard = <Found extends AnySession>(find: (c: RequestContext) 
     },
   );
 
-/** Responds with 403 to cross-site requests, 401 without a valid session, and 429 above the person's limit. */
+/** Responds with 403 to cross-site requests, 401 without a valid session, and 429 above a limit of the person or account. */
 export const signedInGuard = combineGuards<SessionEnv>(sameOriginGuard, createSessionGuard(findSession));
 
 /** Like `signedInGuard`, but also accepts people who were invited to a business and have not joined it. */

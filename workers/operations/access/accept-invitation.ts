@@ -8,7 +8,7 @@ import { switchMembership, type ReplacedSession } from "./switch-membership.ts";
 
 /**
  * Creates the member, and replaces the invited person's session with a session in the business. Returns `not_found` if the invitation is
- * unknown, no longer open or addressed to another mailbox.
+ * unknown, no longer open or addressed to another mailbox, or if the session has already ended.
  */
 export const acceptInvitation = async (
   services: WriteDependencies,

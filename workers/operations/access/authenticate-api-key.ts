@@ -21,7 +21,7 @@ const recordDailyUse = (services: Runtime, db: Database, { keyId, lastUsedAt }: 
   });
 };
 
-/** Returns an API key's business and environment, or null if the key is malformed, unknown or revoked. */
+/** Returns the API key's principal, or null if the key is malformed, unknown or revoked. */
 export const authenticateApiKey = async (services: AccessDependencies, key: string): Promise<Principal | null> => {
   if (isMalformedApiKey(key)) return null;
   const db = services.shards.forId(key);

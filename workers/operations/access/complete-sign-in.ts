@@ -28,7 +28,7 @@ export interface SignInResult {
   readonly created: boolean;
 }
 
-/** The person's data from the sign-in form. If the sign-in creates a consumer, the consumer gets this address and name. */
+/** The person who signs in. If the sign-in creates a consumer, the consumer gets this address and name. */
 export interface SignInPerson {
   readonly email: string;
   readonly name: string | null;
@@ -60,7 +60,7 @@ const prepareInvitedSession = async (
 };
 
 /**
- * Returns the changes of a first sign-in, and the statement that inserts the session. If the code was emailed for a sign-up, the changes
+ * Returns the changes of a first sign-in, and the statements that insert the session. If the code was emailed for a sign-up, the changes
  * complete the sign-up. If it was emailed for an invitation, the session only lets the person accept or decline the invitation.
  */
 const prepareSignIn = async (
@@ -80,7 +80,7 @@ const prepareSignIn = async (
   return { changes, session };
 };
 
-/** Creates the session. Returns null if a concurrent request used the code first, or if the address has no account. */
+/** Creates the session. Returns null if a concurrent request used the code first, or if the address has no account or open invitation. */
 const createSession = async (
   services: WriteDependencies,
   lookup: AddressLookup,
@@ -111,8 +111,8 @@ const createSession = async (
 /**
  * Starts a session with a verified code. At a first sign-in, also creates the consumer or completes the sign-up. A person who was invited
  * but has not joined yet gets a session without a business. Ends the browser's previous session (`replaces`), so that an attacker gains
- * nothing by planting a session token in the browser before sign-in. Returns `login_failed` if a concurrent request used the code first, or
- * if the address has no account.
+ * nothing by planting a session token in the browser before sign-in. Returns `login_failed` if a concurrent request used the code first, if
+ * the address has no account or open invitation, or if the session or membership ended during the call.
  */
 export const completeSignIn = async (
   services: WriteDependencies,
@@ -123,8 +123,8 @@ export const completeSignIn = async (
   const created = await createSession(services, lookup, codeId, person);
   if (created === null) return refuse("login_failed");
   if (replaces !== null) await signOut(services, replaces);
-  // The session starts in the shard where the address was first found. If the most recently used membership is in another shard, switch to
-  // it. Two mailboxes can have the same index, so switch only if the membership belongs to the verified mailbox.
+  // The session starts in the first shard where the address has a membership. If the most recently used membership is in another shard,
+  // switch to it. Two mailboxes can have the same index, so switch only if the membership belongs to the verified mailbox.
   const { session } = created;
   const { userAgent } = person;
   const { lastUsedMembershipId: membershipId } = lookup;

@@ -45,8 +45,8 @@ export interface IdempotentResponse {
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /**
- * Returns the functions that end a claim: save the response, release the claim or suspend it. If the change's batch included the statements
- * from `toStatements`, the response is already saved.
+ * Returns the functions that save a claim's draft, and those that end the claim: save the response, release the claim or suspend it. If the
+ * change's batch included the statements from `toStatements`, the response is already saved.
  */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({

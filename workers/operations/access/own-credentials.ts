@@ -1,4 +1,4 @@
-// Changes a person's sign-in credentials. Records a change in the person's audit chain only if it had an effect.
+// Changes a person's sign-in credentials. Records a change in the audit chain of the consumer or business only if it had an effect.
 import { getAuditChain, type Session } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction, type DomainEvent } from "../../../core/domain-events.ts";
 import type { Instant } from "../../../core/time.ts";

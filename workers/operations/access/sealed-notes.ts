@@ -20,7 +20,7 @@ export interface OpenedNote<T> {
   readonly until: number;
 }
 
-/** Decrypts a note. Returns null if the note is missing, has expired or was not sealed by this service. */
+/** Decrypts a note. Returns null if the note is missing, has expired or was not sealed for this scope. */
 export const openNote = async <T>(
   services: ReadDependencies,
   scope: NoteScope,

@@ -56,7 +56,7 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     realm,
     emailIndex,
     addressee,
-    /** The address's most recently used membership in any shard. */
+    /** The ID of the address's most recently used membership in any shard. Null if there is none, and for consumers. */
     lastUsedMembershipId: realm === "business" ? findLastUsedMemberId(recipients) : null,
     /** True if the address has memberships or invitations in more than one shard. */
     hasOtherShards: found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,

@@ -44,7 +44,7 @@ export interface SignupResult {
 
 /**
  * Returns the domain to claim for a website, or null if the website has no domain that can be claimed. The sign-up then continues without a
- * domain.
+ * domain. Returns `invalid_request` if the text is not a URL or hostname, or is too long.
  */
 const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: string | null): Result<string | null, "invalid_request"> => {
   const text = website === null ? "" : trimWhiteSpace(website);

@@ -11,7 +11,7 @@ const maxFailingPerShard = 50;
 
 /**
  * Returns the current state of an endpoint that was saved as failing, or null if it has recovered or was deleted. `failures` and `backlog`
- * are null if its event sequence did not respond.
+ * are null if its event sequence or delivery queue did not respond.
  */
 const loadCurrentFailure = async (services: EventSequences, recorded: FailingEndpoint) => {
   const unknown = { ...recorded, failures: null, backlog: null };
@@ -28,8 +28,8 @@ const loadCurrentFailure = async (services: EventSequences, recorded: FailingEnd
 };
 
 /**
- * Lists endpoints that are still failing after their owners were notified, at most 50 per shard, each with its shard's ID. Deletes the rows
- * of endpoints that have recovered or were deleted.
+ * Lists endpoints that are still failing after the owners of their business were notified, at most 50 per shard, each with its shard's ID.
+ * Deletes the rows of endpoints that have recovered or were deleted.
  */
 export const listFailingEndpointsByShard = (services: AdminDependencies) =>
   listFromEachShard(services, async (db, shard) => {

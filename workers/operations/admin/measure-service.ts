@@ -14,8 +14,8 @@ const anchoringKinds: readonly string[] = ["anchors", "parked_anchors"];
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /**
- * Measures the whole deployment. Returns the figures and the data behind them, without personal data. A shard that does not respond affects
- * only `unavailable_shards` and `full_shard`.
+ * Measures the whole deployment. Returns the figures and the data behind them, without personal data. If a shard does not respond,
+ * `unavailable_shards` counts it, `full_shard` uses its last recorded size, and the other figures leave it out.
  */
 export const inspectService = async (services: AdminDependencies) => {
   const now = services.clock();

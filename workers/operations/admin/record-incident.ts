@@ -42,7 +42,7 @@ export interface IncidentChange {
   readonly hasEnded?: boolean | undefined;
 }
 
-/** Adds an update. Returns `not_found` for an unknown incident. */
+/** Adds an update. If requested, also changes the impact, or ends or reopens the incident. Returns `not_found` for an unknown incident. */
 export const changeIncident = async (
   services: ReadDependencies,
   id: string,

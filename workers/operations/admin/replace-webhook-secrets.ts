@@ -38,7 +38,7 @@ export interface SecretStep {
   readonly replaced: number;
   /** The number of secrets in this step that were created before that time and have not been replaced. */
   readonly outdated: number;
-  /** When the last of this step's replaced secrets stops signing deliveries; null if none still signs. */
+  /** The latest time until which an earlier secret of an endpoint in this step signs deliveries; null if no earlier secret still signs. */
   readonly earlierUntil: Instant | null;
   /** The position for the next step; null after the last step. */
   readonly next: SecretCursor | null;

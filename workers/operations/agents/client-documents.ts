@@ -26,8 +26,8 @@ const maxFetchesOfSite = 4;
 const maxFetches = 200;
 
 /**
- * Fetches a document. Returns `unreached` if the host did not return a document. For an invalid document, returns a result without a
- * client.
+ * Fetches a document. Returns `unreached` if the host's rate limit is used up, or if the host did not return a document. For an invalid
+ * document, returns a result without a client.
  */
 const fetchClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient | "unreached"> => {
   const rateLimit = await services.takeApproximately("OAUTH_DOCUMENTS_PER_HOST", url.host);
@@ -58,7 +58,10 @@ const fetchClientDocument = async (services: AgentDependencies, url: URL): Promi
 /** Returns the first shard's database, which stores the copies of client documents. */
 export const getClientCopyDatabase = ({ shards }: Stores): Database => shards.get(firstShard);
 
-/** Fetches a document. If its host does not respond, uses the saved copy or, if there is none, the built-in list of known clients. */
+/**
+ * Fetches a document. If the host did not return it or too many fetches are in progress, uses the saved copy or, if there is none, the
+ * built-in list of known clients.
+ */
 const loadClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient> => {
   const { pendingOAuthReads, clock } = services;
   const site = services.getSite(url.hostname);

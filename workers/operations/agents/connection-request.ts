@@ -8,7 +8,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { sealNote, openNote, type NoteScope } from "../access/sealed-notes.ts";
 
-/** Long enough to sign in with a code from another device before deciding. */
+/** How long the signed-in person has to decide. */
 const connectionRequestLifeMs = 10 * minuteMs;
 
 const nonceBytes = 16;
@@ -28,7 +28,7 @@ export interface PendingConnection extends ConnectionRequest {
 
 const toConnectionNoteScope = ({ userId }: Session): NoteScope => ({ name: "connection", owner: userId });
 
-/** Seals the request for this session. Its nonce ensures that the person can decide only once. */
+/** Seals the request for this session. Its nonce ensures that the person can approve it only once. */
 export const sealConnectionRequest = (services: ReadDependencies, session: Session, request: ConnectionRequest): Promise<string> => {
   const { tokenHash: sessionHash, realm } = session;
   const pending: PendingConnection = { ...request, nonce: toBase64Url(services.random(nonceBytes)), sessionHash, realm };

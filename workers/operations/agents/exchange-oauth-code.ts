@@ -16,7 +16,10 @@ import { getRedirectHost } from "./connection-request.ts";
 import { createDisconnectUrl } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
-/** During this time, a client that lost the response may send the code again. After that, a repeated code counts as stolen. */
+/**
+ * During this time after its redemption, a repeated code is only refused, because the client may have lost the response. After that, a
+ * repeated code counts as stolen.
+ */
 const codeReplayGraceMs = 10 * secondMs;
 
 export interface OAuthCodeExchange {

@@ -4,8 +4,8 @@ import type { Stores } from "../dependencies.ts";
 import { isRegisteredClientSecret, parseRegisteredClient } from "./registered-clients.ts";
 
 /**
- * Returns true if the secret is correct for this client. Registered clients send the secret from their registration. Clients with a
- * metadata document have no secret, but their authorization code is bound to their ID.
+ * Returns true if the secret is correct for this client. Registered clients that are not public send the secret from their registration.
+ * Public clients and clients with a metadata document must not send a secret. Their authorization codes are bound to their ID.
  */
 export const isValidClientSecret = async (services: Stores, id: string, secret: string | null): Promise<boolean> => {
   if (!id.startsWith(registeredClientPrefix)) return parseDocumentUrl(id) !== null && secret === null;

@@ -80,7 +80,7 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   const after = advanceBillingStatus(customer, event, resolvePlanName);
   const previousCustomer = event.kind === "checkout" ? await findCustomerByAccount(db, event.accountId) : null;
   const isReplaced = previousCustomer !== null && previousCustomer.customerId !== event.customerId;
-  // True if the account has been linked to a newer customer since this event.
+  // True if the account was linked to a different customer after this event.
   const isSuperseded = isReplaced && (previousCustomer.linkedAt ?? 0) > event.at;
   const now = services.clock();
   const eventRow = insertBillingEvent(db, event, { revision, account }, now);

@@ -8,7 +8,7 @@ import type { BillingDependencies } from "./dependencies.ts";
 
 export type PaymentRefusal = "not_found" | "forbidden" | "owner_required" | "business_suspended" | "business_inactive";
 
-/** Returns whether the account can pay for the plan. A business that was suspended because of a missing payment can still pay. */
+/** Checks whether the person can pay for the plan. A business that was suspended because of a missing payment can still pay. */
 const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustomer | null): Result<true, PaymentRefusal> => {
   if (session.realm !== realmByPurchasablePlan[plan]) return refuse("forbidden");
   if (session.realm === "consumer") return ok(true);

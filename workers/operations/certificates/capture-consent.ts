@@ -44,8 +44,8 @@ export interface CaptureRequest {
 }
 
 /**
- * Hashes what a repeated submission must have in common with the first one: every value about the person, and everything that was
- * displayed. Excludes everything that changes with a retry.
+ * Hashes the parts of a submission that must be the same in a repeated one: the client, the fields, the disclosure, the recipients and
+ * answers, the purpose and the page URL. Excludes everything that can change with a retry.
  */
 const hashSubmission = (
   given: Pick<StoredIssuance, "clientId" | "fields" | "disclosureText" | "entities" | "answered" | "purpose" | "pageUrl">,

@@ -1,4 +1,4 @@
-// Provides what rendering a certificate needs in addition to the record: the deployment's base URLs and the current time.
+// Provides the deployment's base URLs and the current time, which are needed to render a certificate.
 import type { ViewContext } from "../../../core/certificates/public-json.ts";
 import type { Runtime } from "../dependencies.ts";
 

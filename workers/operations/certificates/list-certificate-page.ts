@@ -26,8 +26,8 @@ interface ShardExtent extends ListExtent {
 }
 
 /**
- * Reads the totals of all shards. For the first page, also reads the certificates that are likely to be on it: those of the newest shard, and
- * in a search by address, which usually finds few certificates, those of every shard.
+ * Reads the totals of all shards. For the first page, also reads the certificates that are likely to be on it: those of the newest shard,
+ * and in a search by email address or phone number, which usually finds few certificates, those of every shard.
  */
 const findExtents = (
   services: Pick<Stores, "shards">,
@@ -61,7 +61,10 @@ const readPlannedPage = async (
   return mergePage(plan, [...known, ...rows]);
 };
 
-/** Merges the positions of the certificates up to the end of the page in all shards, and then reads the certificates on the page. */
+/**
+ * Reads from all shards the positions of the certificates up to the end of the page. Merges them, and then reads the certificates on the
+ * page.
+ */
 const readMergedPage = async (
   services: Pick<Stores, "shards">,
   business: BusinessPrincipal,

@@ -1,4 +1,4 @@
-// Derives the token of the withdrawal link in a certificate's receipt.
+// Derives the token of the withdrawal link that is returned when a certificate is issued.
 import { toBase64Url } from "../../../core/bytes.ts";
 import type { CertId } from "../../../core/ids.ts";
 import type { Stores } from "../dependencies.ts";

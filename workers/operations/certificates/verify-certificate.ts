@@ -8,8 +8,8 @@ import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
 /**
- * Returns a certificate's public data and the attestations of its anchor, with a single database query (SPEC Public verification). If the
- * database has not responded recently, reads the journal first. Returns `cert_not_found` only if the database has confirmed that the
+ * Returns a certificate's public data, with a single database query, and adds the attestations of its anchors (SPEC Public verification).
+ * If the database has not responded recently, reads the journal first. Returns `cert_not_found` only if the database has confirmed that the
  * certificate does not exist.
  */
 export const verifyCertificate = async (

@@ -1,4 +1,4 @@
-// Implements GET /v1/me/export. Returns all data that is stored about a person, decrypted for that person.
+// Implements GET /v1/me/export. Returns the data of a person's account, decrypted for that person.
 import type { Person } from "../../../core/access/principal.ts";
 import type { AuditTrail, AuditPage } from "../../../core/audit/trail.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";

@@ -1,4 +1,4 @@
-// Reads the person's contact fields and the shares that include any of them.
+// Reads the person's contact fields and shares.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ContactFields } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";

@@ -18,7 +18,7 @@ export interface Profile {
   readonly plan: ConsumerPlan;
   readonly createdAt: Instant;
   readonly activeShares: number;
-  /** When a contact field was last changed; null if no field was ever set. */
+  /** When one of the current contact field values was last set; null if no field has a value. */
   readonly fieldsUpdatedAt: Instant | null;
 }
 

@@ -74,7 +74,7 @@ export const mergeShardResults = (results: readonly ShardResult[]): NamingBusine
   };
 };
 
-/** Lists 20 businesses, ordered by ID, after `startingAfter`. Returns `unauthorized` if the account no longer exists. */
+/** Lists up to 20 businesses, ordered by ID, after `startingAfter`. Returns `unauthorized` if the account no longer exists. */
 export const listBusinessesNamingPerson = async (
   services: ReadDependencies,
   person: Pick<Person, "id">,

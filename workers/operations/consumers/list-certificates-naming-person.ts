@@ -42,7 +42,8 @@ const listInShards = async (
 };
 
 /**
- * Lists 50 certificates, newest first. The list is empty for an unknown business. Returns `unauthorized` if the account no longer exists.
+ * Lists up to 50 certificates, newest first. The list is empty for an unknown business. Returns `unauthorized` if the account no longer
+ * exists.
  */
 export const listCertificatesNamingPerson = async (
   services: Stores,

@@ -11,7 +11,7 @@ export interface FieldsPreview {
   readonly changed: readonly ContactKey[];
 }
 
-/** Returns the result of the change, or the same errors as `updateContactFields`. */
+/** Returns the result of the change. Returns `invalid_request` for an invalid value, and `unauthorized` if the account no longer exists. */
 export const previewContactFields = async (
   services: CertificateDependencies,
   person: Person,

@@ -10,7 +10,9 @@ import type { IntakeDependencies } from "./dependencies.ts";
 const readTimeoutMs = 300;
 const placeTimeoutMs = 1_500; // long enough for the journal to move one batch, and then this certificate, to the database
 
-/** Returns true if the certificate's shard exists. Otherwise, requests with made-up IDs would create Durable Objects for journals. */
+/**
+ * Returns true if the certificate's shard exists. Without this check, requests with made-up IDs would create Durable Objects for journals.
+ */
 const hasJournal = ({ shards }: IntakeDependencies, certId: CertId): boolean => shards.all().some(([shard]) => shard === shardOfId(certId));
 
 /** Returns the published certificate from the journal, or null if the journal does not have it or does not respond. */

@@ -79,7 +79,10 @@ const findBlockingPolicies = (
 const noFormMessage = "url: the page must contain a form.";
 const tooComplexMessage = "url: the page is too complex to map. Use a simpler page with the same form.";
 
-/** Fetches a plan's page and maps its form. Can return `page_unreachable`, and `invalid_request` for a page without a form. */
+/**
+ * Fetches a plan's page and maps its form. Can return `page_unreachable`, and `invalid_request` for a page that has no form or is too
+ * complex to map.
+ */
 export const mapPage = async (
   services: IntegrationDependencies,
   { request, pageUrl, domains, clientId, isFetchable }: IntegrationPlan,

@@ -7,7 +7,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Counts certificates per month in one shard. */
+/** Reads the daily figures in one shard for the months that are counted. */
 export const lookUpMonths = (db: Database, { business }: MemberSession, now: Instant) =>
   listDailyActivity(db, { businessId: business.id, environment: "live" }, getMonthlyActivityStart(now));
 

@@ -25,8 +25,8 @@ export interface CertificateViewPage {
 }
 
 /**
- * Returns a certificate and one page of views of its public page, newest first, with two database calls. Views contain IP addresses, so an
- * audit entry about the read is committed first. Can return `cert_not_found`, also for another business's certificates.
+ * Returns a certificate and one page of views of its public page, newest first. Views contain IP addresses, so an audit entry about the
+ * read is committed first. Can return `cert_not_found`, also for another business's certificates.
  */
 export const listCertificateViews = async (
   services: PortalWriteDependencies,

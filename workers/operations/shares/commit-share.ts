@@ -21,7 +21,10 @@ export interface ShareCreation {
   readonly person: Person | null;
   /** The revision of the contact fields that the share is based on. */
   readonly revision: number;
-  /** A change to the contact fields that is committed together with the share; null if there is none. */
+  /**
+   * A change to the contact fields that belongs to the grant; null if there is none. If the person's account is in another shard, it is
+   * committed there before the share.
+   */
   readonly fieldsWrite: FieldsWrite | null;
   readonly language: MailLanguage;
   readonly requestId: string;

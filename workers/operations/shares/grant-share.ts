@@ -39,7 +39,10 @@ export interface GrantRequest {
   readonly challenge: string;
   /** The fields that may be shared without a value. */
   readonly allowedMissing: readonly ContactKey[];
-  /** Values that the person typed with the decision, to be saved in the same transaction as the share. Null clears a field. */
+  /**
+   * Values that the person typed with the decision. They are saved in the same transaction as the share or, if the person's account is in
+   * another shard, before it. Null clears a field.
+   */
   readonly fieldChanges?: ReadonlyMap<ContactKey, string | null>;
   /** Requests from the same person with the same key count as one request, with one share and one code. If null, every request is new. */
   readonly decisionKey: string | null;

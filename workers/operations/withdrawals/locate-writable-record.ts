@@ -14,7 +14,10 @@ export type AcknowledgementRefusal =
   | "business_suspended"
   | "business_inactive";
 
-/** Finds the certificate. Returns the errors of `authorizeWrite`, and `cert_not_found` if the certificate does not exist. */
+/**
+ * Finds the certificate. Returns the errors of `authorizeWrite`, and `cert_not_found` for unknown certificates and other businesses'
+ * certificates.
+ */
 export const locateWritableRecord = async (
   services: IntakeDependencies,
   reader: BusinessScope,
