@@ -1,6 +1,6 @@
-// Builds the npm package for developers: the `svc` command, the typed client and the module that checks webhook signatures. The package has
-// no dependencies. The client's operations and types are generated from docs/reference/openapi.json by Redocly CLI, which also lints that
-// file.
+// Builds the npm package for developers: the `svc` and `svc-verify` commands, the typed client and the module that checks webhook
+// signatures. The package has no dependencies. The client's operations and types are generated from docs/reference/openapi.json by Redocly
+// CLI, which also lints that file.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 // The API client for Node, Deno, Bun and Workers. It wraps the generated operations in kit/api.gen.ts: it unwraps responses, returns errors
-// as values, retries a POST with the same idempotency key, and waits as long as `Retry-After` says. It is for servers only, because an API
-// key must not be in a web page.
+// as values, retries a POST with the same idempotency key, and waits as long as `Retry-After` says, up to a limit. It is for servers only,
+// because an API key must not be in a web page.
 import {
   createClient,
   defaultRetryOn,

@@ -56,7 +56,7 @@ interface FollowOptions {
   readonly isOnce: boolean;
   readonly signal: AbortSignal;
   readonly handleEvent: (event: Event) => Promise<void>;
-  /** Called after each handled event with its `seq`. */
+  /** Called with the new feed position: after each handled event, and after a page that ended with events of other types. */
   readonly saveCursor: (cursor: number) => void;
 }
 
@@ -85,7 +85,7 @@ const readPages = async (
 };
 
 /**
- * Handles the events after `from` in order. Ends when `signal` aborts or, if `isOnce` is true, after the last event. Throws if the service
+ * Handles the events after `from` in order. If `isOnce` is true, ends after the last event. Throws if `signal` aborts or the service
  * refuses a request.
  */
 export const followFeed = async (options: FollowOptions, from: number): Promise<void> => {

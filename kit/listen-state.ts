@@ -10,7 +10,7 @@ export interface ListenState {
   /** URL of the service to which the cursor belongs. */
   readonly api: string;
   readonly secret: string;
-  /** The `seq` of the last event to which the receiver responded; null before the first response. */
+  /** The feed position after which the next run continues, as the `seq` of an event; null if there is none. */
   readonly cursor: number | null;
 }
 

@@ -1,5 +1,5 @@
 // `svc listen`: reads the feed and posts each event to a URL on this machine, in order, with the body and the headers of a real delivery.
-// Saves the feed position after each response from the receiver, so an event may arrive twice but is never skipped.
+// Saves the feed position after each forwarded event, so an event may arrive twice but is never skipped.
 import { setTimeout as after } from "node:timers/promises";
 import { formatWebhookSecret, buildDeliveryHeaders, secretLength } from "../core/webhooks/signature.ts";
 import { getApiUrl, requireApiKey, UsageError, parseArguments, type ParsedArguments } from "./arguments.ts";

@@ -244,7 +244,7 @@ const toSources = (policies: readonly (JsonObject | null)[]): JsonObject =>
 const checkUnlinkedPolicies = (history: AuditHistory, isListed: boolean): Finding => {
   const { certificate } = history;
   if (!isListed && certificate.policies_status === "pending") return skipped("no policies were linked");
-  // A certificate issued before `boundDetailsSince` was linked to an earlier capture without an audit entry.
+  // A certificate issued before `boundDetailsSince` may have been linked to an earlier capture without an audit entry.
   const isOlder = filterEntries(history, "certificate.issued").some(({ at }) => at < boundDetailsSince);
   if (!isOlder) return missingEntry("the link to policies");
   return isListed ? incomplete("the audit entry of the policies is not in the pack") : skipped("no policies were linked");

@@ -68,7 +68,7 @@ export type CheckOutcome = "pass" | "fail" | "incomplete" | "skipped";
 
 export interface Finding {
   readonly outcome: CheckOutcome;
-  /** One sentence, or the name of a fault. */
+  /** A sentence, a value such as a hash, or the name of a fault. Can be empty if the check passed. */
   readonly detail: string;
 }
 

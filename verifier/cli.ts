@@ -147,7 +147,9 @@ export const runCli = async (args: readonly string[]): Promise<number> => {
 
 export { trustOf, verifyPack, verifyPublic, verifyWithdrawal };
 
-/** Resolves symbolic links, because npm installs the command as one. */
+/**
+ * Returns true if this file was started as a command, not imported. Resolves symbolic links, because npm installs commands as such links.
+ */
 const isCommand = (): boolean => argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(argv[1])).href;
 
 if (isCommand()) process.exitCode = await runCli(argv.slice(2));

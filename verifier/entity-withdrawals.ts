@@ -19,8 +19,8 @@ export interface EntityWithdrawalEvidence {
 }
 
 /**
- * Returns whether a recipient was withdrawn in an older format. In the current format, certificates say how and when the business received
- * a withdrawal, and packs contain its receipt.
+ * Returns whether a recipient was withdrawn in an older format. In the current format, certificates say how a withdrawal was made and when
+ * the business received it, and packs contain its receipt.
  */
 const isOlderEntity = ({ withdrawn_at: at, method, received_at: receivedAt }: JsonObject): boolean =>
   String(at) < entityReceiptsSince && method === undefined && receivedAt === undefined;

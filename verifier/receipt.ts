@@ -1,5 +1,5 @@
-// Checks a withdrawal's signed receipt, in a pack or by itself: its members, signature and deadline, and the ledger statement derived from
-// it.
+// Checks a withdrawal's signed receipt, in a pack or by itself: its members, signature and deadline. Also rebuilds the ledger statement
+// from it.
 import { getCeaseDeadline } from "../core/cease-deadline.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";

@@ -19,8 +19,8 @@ export const isNamedBusiness = (value: unknown): boolean =>
   isJsonObject(value) && hasExactMembers(value, ["id", "name"]) && Object.values(value).every((text) => typeof text === "string");
 
 /**
- * Parses a record. Returns null unless the text is canonical and has exactly the members of a record. Only the member with the person's
- * choices for each recipient is optional.
+ * Parses a record. Returns null unless the text is canonical and has exactly the members of a record. Only the two members with the
+ * person's choice for each recipient are optional.
  */
 export const parsePreimage = (text: string | null): Preimage | null => {
   const record = asObject(parseCanonical(text));

@@ -1,5 +1,5 @@
 // Checks a complete evidence pack offline: takes the bytes of the zip and the reader's keys, and returns one report. Runs every check that
-// is possible, even after a failure. The verdict names the first failed check.
+// is possible, even after a failure. The report names the first failed check.
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { parseZip, type PackFiles } from "../core/certificates/evidence-zip.ts";
 import { toCanonicalJson, type JsonObject } from "../core/canonical-json.ts";
@@ -24,7 +24,9 @@ import * as record from "./record.ts";
 import { trustOf, type Trust } from "./trust.ts";
 
 export interface VerificationOptions {
-  /** The reader's own trust document. If it is null, the copy in the pack is used, and the verdict is `incomplete` at best. */
+  /**
+   * The reader's own trust document. If it is null, the copy in the pack is used if there is one, and the verdict is `incomplete` at best.
+   */
   readonly trust: Trust | null;
   /** The fingerprint, in hex, that the reader knows from elsewhere. */
   readonly expectedFingerprint: string | null;

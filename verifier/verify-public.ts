@@ -44,7 +44,10 @@ const formatPublishedProof = (index: unknown, hashes: unknown, checkpoint: unkno
   return formatTlogProof({ index: BigInt(index), hashes: proof, checkpoint });
 };
 
-/** Rebuilds the receipt from a published anchor. This is possible only for ledgers that contain the statement itself. */
+/**
+ * Rebuilds the receipt from a published anchor. This is possible only for ledgers that contain the statement itself. Returns an empty text,
+ * which fails the checks, if a member is missing.
+ */
 const formatPublishedReceipt = (anchor: JsonObject, statement: string): string | null => {
   const note = asString(anchor.signed_root) ?? "";
   const receipt = {

@@ -4,7 +4,7 @@ import { asObject, asString } from "./json.ts";
 
 export type ListedEntities = readonly JsonObject[];
 
-/** Returns the number of the withdrawal that listed the recipient, or 0 if the receipt's URL contains no number. */
+/** Returns the number of the withdrawal in which the recipient is listed, or 0 if the receipt's URL contains no number. */
 export const parseWithdrawalNumber = (entity: JsonObject): number =>
   Number(/[?&]withdrawal=([1-9][0-9]{0,5})$/.exec(asString(entity.receipt_url) ?? "")?.[1] ?? 0);
 

@@ -1,5 +1,5 @@
-// The hidden inputs of a certified form: `svc_cert_id` and, if `certificateInput` is set, an input with the certificate URL. The form
-// contains them only while its values are the certified ones.
+// The hidden inputs of a certified form: `svc_cert_id` and, if `certificateInput` is set, an input with the certificate URL. They are added
+// only if the form's values are the certified ones.
 
 import type { Config } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
@@ -24,7 +24,7 @@ export function getCertifiedValues(form: HTMLFormElement): string | undefined {
   return certifiedValuesByForm.get(form);
 }
 
-/** Removes a used certificate from the form, even if it was in the page's HTML, so that the next submission does not contain it. */
+/** Removes the certificate from the form, even if it was in the page's HTML, so that the next submission does not contain it. */
 export function detachCertificate(form: HTMLFormElement, config?: Config): void {
   certifiedValuesByForm.delete(form);
   for (const name of [config?.options.certificateInput, idInputName]) if (name) clearHiddenInput(form, name);

@@ -1,5 +1,5 @@
 // The configuration of consent mode. It comes from the data attributes of a script tag or from the options of Svc.initConsent, which have
-// the same names. If an option is invalid, nothing is certified, but the form is still submitted.
+// the same names. If the options do not allow certification, the form is still submitted, without a certificate.
 
 import { type FieldMap, parseFieldMap } from "./fields.ts";
 import { warnOwner } from "./misconfiguration.ts";
@@ -99,8 +99,8 @@ export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
 }
 
 /**
- * Warns that the form of a script tag is missing. Call this only when the visitor submits a form that no tag targets, because the target
- * may not be rendered before then.
+ * Warns if the configuration has a selector that matches no form on the page. Call this only when the visitor submits a form that no
+ * configuration targets, because the target may not be rendered before then.
  */
 export function warnAboutMissingForm(config: Config): void {
   const isFound = queryPage<HTMLFormElement>("form").some((form) => isTargetForm(config, form));

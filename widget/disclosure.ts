@@ -4,8 +4,8 @@ import type { ConsentOptions } from "./config.ts";
 import { Misconfiguration, selectElements } from "./misconfiguration.ts";
 
 /**
- * The disclosure that was displayed when a consent box was checked. It is recorded at that time, because the last step of a multistep form
- * no longer shows the disclosure.
+ * The disclosure that was displayed when a consent box last changed. It is recorded at that time, because the last step of a multistep form
+ * may no longer show the disclosure.
  */
 const disclosureWhenChecked = new WeakMap<HTMLFormElement, Disclosure | undefined>();
 
@@ -15,8 +15,8 @@ export interface Disclosure {
 }
 
 /**
- * Returns this submission's disclosure. If the disclosure is hidden now, returns the one that was displayed when the box was checked. Uses
- * `disclosureText` only if the selector matches nothing. Throws Misconfiguration if there is no text.
+ * Returns this submission's disclosure. If the disclosure is hidden now, returns the one that was displayed when a consent box last
+ * changed. Uses `disclosureText` only if the selector matches nothing. Throws Misconfiguration if there is no text.
  */
 export function getDisclosure(form: HTMLFormElement, { disclosureSelector, disclosureText = "" }: ConsentOptions): Disclosure {
   const found = findDisclosureElements(disclosureSelector);
@@ -43,8 +43,8 @@ export function findDisclosureElements(selector: string | undefined): HTMLElemen
 }
 
 /**
- * Returns the first displayed element inside the form. If there is none, returns the first one outside every form. A disclosure in a
- * different form belongs to that form.
+ * Returns the disclosure in the first displayed element inside the form. If there is none, uses the first one outside every form. A
+ * disclosure in a different form belongs to that form.
  */
 function findDisplayedDisclosure(form: HTMLFormElement, found: HTMLElement[]): Disclosure | undefined {
   for (const owner of [form, null]) {

@@ -1,4 +1,5 @@
-// The widget's DOM events. They are dispatched on the form and bubble, so a page needs only one listener on document.
+// The widget's DOM events. They are dispatched on the form or, if a share button has no form, on the button or document. They bubble, so a
+// page needs only one listener on document.
 
 export interface Problem {
   code: string;

@@ -1,4 +1,5 @@
-// A submission's contact fields. Controls are identified before they are read: the value of a control without a field key is never read.
+// A submission's contact fields. Controls are identified before they are read: except for the country picker of a phone field
+// (dial-code.ts), the value of a control without a field key is never read.
 
 import { guessFieldKey, collectHints, isOffLimits } from "../core/forms/field-names.ts";
 import { addDialCode } from "./dial-code.ts";
@@ -96,7 +97,7 @@ export interface IdentifiedControl {
   rank: number;
 }
 
-/** Yields the form's controls that contain a contact field, in document order. Does not read values. */
+/** Yields the form's controls that are contact fields, in document order. Does not read values. */
 export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterable<IdentifiedControl> {
   // `control.labels` searches the whole page for each control, which takes seconds in a form with thousands of controls. The list is
   // reversed so that the first label of a control wins.

@@ -1,6 +1,6 @@
 // Holds a submission while it is certified, then submits the form again. For each type of event, one capturing listener on window handles
-// all forms, so forms that are added or re-rendered later need no setup. The page's own handlers see exactly one submit event, when the
-// form already contains svc_cert_id.
+// all forms, so forms that are added or re-rendered later need no setup. The page's own submit handlers see exactly one submit event, after
+// the certificate has been attached or the request for it has failed.
 
 import type { ApiResult } from "./api-call.ts";
 import { type Config, isTargetForm, warnAboutMissingForm } from "./config.ts";
@@ -17,7 +17,7 @@ export type GetConfigs = () => Config[];
 
 /** The forms that are being certified, each with a function that stops holding the form without submitting it. */
 const heldForms = new Map<HTMLFormElement, () => void>();
-/** Forms whose second submit event is being dispatched. */
+/** Forms that are being submitted again after they were held. */
 const resubmittingForms = new WeakSet<HTMLFormElement>();
 /** Forms whose submit() method this script has replaced. */
 const hookedForms = new WeakSet<HTMLFormElement>();
@@ -70,8 +70,8 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
     return;
   }
   if (!event.isTrusted) {
-    // A script dispatched the event and usually calls form.submit() next. That submission cannot be held, but it must not contain a
-    // certificate that covers other values.
+    // A script dispatched the event and usually calls form.submit() next. Unless submit() is hooked, that submission cannot be held, but it
+    // must not contain a certificate that covers other values.
     if (!isCertified(form, config)) detachCertificate(form, config);
     return;
   }
@@ -89,7 +89,7 @@ function handleSubmit(event: SubmitEvent, form: HTMLFormElement, configs: GetCon
   }
 }
 
-/** Records the disclosure when the consent box is checked, which may happen long before the submission. */
+/** Records the disclosure when a consent box changes, which may happen long before the submission. */
 function handleChange(box: HTMLInputElement, configs: GetConfigs): void {
   const config = isForm(box.form) && findConfig(box.form, configs);
   try {
@@ -111,7 +111,10 @@ function prepareSubmission(form: HTMLFormElement, config: Config): Submission | 
   }
 }
 
-/** Returns false if there is nothing to certify. Otherwise `send` is called once, with or without a certificate. */
+/**
+ * Returns false if there is nothing to certify. Otherwise, holds the form and calls `send` once when the request has ended, with or without
+ * a certificate. `send` is not called if the browser restores the page from the back-forward cache first.
+ */
 function holdSubmission(form: HTMLFormElement, config: Config, submitter: HTMLButtonElement | null, send: () => void): boolean {
   const submission = prepareSubmission(form, config);
   if (!submission) return false;

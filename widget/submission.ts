@@ -11,7 +11,7 @@ import { isChecked, collectRecipients, toLine } from "./recipients.ts";
 export const widgetVersion = "1.2.0";
 
 export interface Submission {
-  /** Field values and choices as one string. A certificate stays attached to the form only while this string is unchanged. */
+  /** Field values and choices as one string. A certificate is attached to the form only if this string has not changed in the meantime. */
   values: string;
   body: string;
 }
@@ -37,7 +37,7 @@ export function buildSubmission(form: HTMLFormElement, config: Config): Submissi
       page_url: getPageUrl(),
       presentation: Object.assign(describeOptIn(boxes), disclosure.presentation),
       widget: { version: widgetVersion, automated: Boolean(navigator.webdriver) },
-      // The text is shortened to the API's limits, because the API refuses a certificate whose evidence is too long.
+      // These texts are shortened to the API's limits, because the API refuses a request whose evidence is too long.
       locale: replaceRefusedCharacters((document.documentElement.lang || navigator.language).slice(0, 35)),
       referrer: document.referrer.slice(0, maxUrlLength),
     },
@@ -79,8 +79,8 @@ function collectGivenConsent(form: HTMLFormElement, { entities, fieldMap }: Conf
 const clickedTargets = new WeakSet<EventTarget>();
 
 /**
- * Records clicks by mouse, touch, keyboard or label. A `change` event is not enough, because `isTrusted` is true even if a script calls
- * click().
+ * Records clicks by mouse, touch, keyboard or label. A `change` event is not enough, because its `isTrusted` is true even if a script
+ * called click().
  */
 export function recordClick(event: Event): void {
   if (event.isTrusted) for (const each of event.composedPath()) clickedTargets.add(each);

@@ -1,5 +1,6 @@
 // Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent. Only one instance runs per window. The script does not read
-// values or send anything before a form is submitted. Share mode is a separate file that is loaded only for share tags.
+// values or send anything before a form is submitted or the page calls certify(). Share mode is a separate file that is loaded only if the
+// page has a share tag or its URL contains a response from the consent sheet.
 
 import { type Config, type ConsentOptions, createConfig, configFromTag, isTargetForm, getOwnScriptUrl, findTags } from "./config.ts";
 import type { CertificateReceipt } from "./certificate-request.ts";
@@ -51,11 +52,12 @@ function loadShareButtons(): void {
 function startConsent(queue: ConsentOptions[]): void {
   const initialized = new Set<Config>();
   const tags = new Set<HTMLScriptElement>();
-  // Without these two features, a form cannot be submitted again. If either is missing, the API is defined, but forms are not touched.
+  // To certify a submission and send it again, the browser needs these two features. If either is missing, the API is defined, but forms
+  // are not touched.
   const isSupported = "requestSubmit" in HTMLFormElement.prototype && "AbortController" in window;
 
-  // Tags are looked up at each submission, because tag managers add tags late. They are also remembered, because loaders remove their tag
-  // after it has run.
+  // Tags are looked up on each call, because tag managers add tags late. They are also remembered, because loaders remove their tag after
+  // it has run.
   const configs = () => {
     for (const tag of findTags("consent")) tags.add(tag);
     return [...initialized, ...Array.from(tags, configFromTag)];

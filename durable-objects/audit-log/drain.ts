@@ -6,7 +6,7 @@ import type { Database } from "../../storage/database.ts";
 import type { AppendOutcome, AuditRow } from "./tables.ts";
 
 const entriesPerPage = 500;
-const pagesPerRun = 20; // up to 10,000 entries, which take a few seconds; the platform stops an alarm after 15 minutes
+const pagesPerRun = 20; // up to 10,000 entries per shard, which take a few seconds; the platform stops an alarm after 15 minutes
 
 export interface DrainResult {
   readonly appended: number;

@@ -105,8 +105,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * Returns a page of a chain, newest entry first, starting before `beforeSeq`. The page shows the chain as it was when the log had the
-   * size `belowSize`. `about` limits the page to entries about these entity IDs, and `types` to entries of these types. Returns null for a
-   * chain without entries.
+   * size `belowSize`. `about` limits the page to entries about these entity IDs, and `types` to entries of these types. Returns null if the
+   * chain had no entries then.
    */
   getChainPage(
     chain: string,
@@ -140,9 +140,10 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Returns the same entries as `listEntries`, with proofs. All proofs use the first checkpoint that covers all of these entries, so later
-   * calls return the same proofs until the log's keys change. If no record of heads contains the chain yet, adds one first, unless the log
-   * is frozen. Returns null if there are no entries, or if the log was frozen before it signed a checkpoint that covers them.
+   * Returns the same entries as `listEntries`, with proofs. The proofs of the entries use the first checkpoint that covers all of these
+   * entries, so later calls return the same proofs until the log's keys change. If no record of heads contains the chain yet, adds one
+   * first, unless the log is frozen. Returns null if there are no entries, or if the log was frozen before it signed a checkpoint that
+   * covers them.
    */
   getTrail(chain: string, changeIds: readonly string[]): Promise<TrailProof | null> {
     return buildTrail(this.#proofPorts, chain, changeIds);
@@ -175,8 +176,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Reads the change logs of all shards. Uploads full tiles in the background, so that R2 does not delay the next alarm. Never rejects,
-   * because the platform retries a failing alarm six times and then drops it.
+   * Reads the change logs of all shards. Uploads full tiles in the background, so that R2 does not delay the next alarm. Does not reject if
+   * a shard fails, because the platform retries a failing alarm six times and then drops it.
    */
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;

@@ -68,8 +68,8 @@ export const proveEntries = async (ports: ProofPorts, chain: string, seqs: reado
 };
 
 /**
- * Returns the first checkpoint that covers at least `size` entries. If that checkpoint is not signed with the current keys, returns the
- * newest one instead.
+ * Returns the first checkpoint that covers at least `size` entries. If there is none yet, or if it is not signed with the current keys,
+ * returns the newest checkpoint, which is signed first if necessary. Returns null if the log is frozen and such a checkpoint is missing.
  */
 const findFirstCheckpoint = async (
   { storage, openKeys, getSignedCheckpoint }: ProofPorts,

@@ -280,7 +280,8 @@ export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: nu
 };
 
 /**
- * An entry with its exact hashed text, and the number and shard of its change. `payload` is null if only the shard's database stores it.
+ * A stored entry with its hash, its position in the log, and the ID, number and shard of its change. `payload` is null if only the shard's
+ * database stores it.
  */
 export interface StoredEntry extends HashedEntry {
   readonly log_index: string;

@@ -185,7 +185,9 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     return this.#isOpen() ? tables.countFailed(this.ctx.storage.sql, since) : 0;
   }
 
-  /** Requeues deliveries that have failed since `since`. `hasMore` is true if more failed deliveries remain than one call can requeue. */
+  /**
+   * Requeues deliveries that have failed since `since`. One call requeues a limited number of them, and `hasMore` is true if others remain.
+   */
   async recoverFailed(since: Instant): Promise<RecoveryResult> {
     const { clock } = await this.#getPorts();
     if (!this.#isOpen()) return { queued: 0, hasMore: false };

@@ -24,9 +24,9 @@ interface FinishedAttempt {
   readonly at: Instant;
 }
 
-const stopClaimingAfterMs = 45 * secondMs; // the last attempts take another 10 s; the platform stops an alarm after 15 minutes
+const stopClaimingAfterMs = 45 * secondMs; // the last attempts can take another 10 s; the platform stops an alarm after 15 minutes
 const batchWindowMs = 2; // attempts that end within this time share a disk write, which takes about as long
-const hostOutageWaitMs = 5 * secondMs; // the pause after which an attempt is requested again if DestinationHost does not respond
+const hostOutageWaitMs = 5 * secondMs; // how long the queue pauses before it asks DestinationHost again if DestinationHost does not respond
 
 export class Sender {
   readonly #storage: DurableObjectStorage;

@@ -52,7 +52,7 @@ type QueueRow = SettingsRow & {
    * host, that host is unproven.
    */
   proven_host: string | null;
-  /** No delivery is sent before this time, because the unproven host has reached a limit. */
+  /** No delivery is sent before this time, because the unproven host has reached a limit or DestinationHost did not respond. */
   paused_until: number | null;
 };
 
@@ -149,7 +149,7 @@ export type DeliveryRow = {
   happened_at: number;
   created_at: number;
   status: "pending" | "sending" | "success" | "abandoned";
-  /** The number of attempts that have ended. */
+  /** The number of the last attempt that has ended; 0 if none has. Interruptions and resends do not increase it. */
   attempt: number;
   due: number | null;
   interruptions: number;
@@ -164,7 +164,7 @@ export type DeliveryRow = {
   failed_at: number | null;
 };
 
-/** Returns the number of the next attempt. A requeued delivery is sent with the number of its last attempt. */
+/** Returns the number of the next attempt. A delivery that `recoverFailed` has requeued is sent with the number of its last attempt. */
 export const nextAttemptNumber = ({ attempt, resend }: DeliveryRow): number => attempt + (resend === 1 ? 0 : 1);
 
 export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
@@ -281,8 +281,8 @@ export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: At
 };
 
 /**
- * Retries an attempt that could not be sent because of a problem in our service. After `maxDeferrals` retries, counts the attempt as
- * failed.
+ * Schedules a retry of an attempt that could not be sent because of a problem in our service. After `maxDeferrals` retries, counts the
+ * attempt as failed.
  */
 export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);

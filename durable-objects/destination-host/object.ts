@@ -18,8 +18,8 @@ export class DestinationHost extends DurableObject {
   }
 
   /**
-   * Counts an attempt if the limits allow it. The caller gets the response only after the count is on disk. If the host has reached its
-   * limit, the businesses wait in a queue, ordered by their first call.
+   * Counts an attempt if the host is unproven for the business and the limits allow it. The caller gets the response only after the count
+   * is on disk. If the host has reached its limit, the businesses wait in a queue, ordered by their first call.
    */
   async takeAttempt(attempt: HostAttempt): Promise<HostPermit> {
     const { storage } = this.ctx;

@@ -85,7 +85,9 @@ export const countAhead = (sql: SqlStorage, businessId: string): number =>
     )
     .one().ahead;
 
-/** Adds the business to the queue until `until`. If it is already in the queue, it keeps its position. */
+/**
+ * Adds the business to the queue until `until`. If it is already in the queue, it keeps its position. Does nothing if the queue is full.
+ */
 export const saveWaiting = (sql: SqlStorage, businessId: string, now: Instant, until: Instant): void => {
   sql.exec(
     `INSERT INTO waiting (business_id, since, until) SELECT ?1, ?2, ?3 WHERE (SELECT COUNT(*) FROM waiting) < ${maxWaiting}

@@ -29,14 +29,20 @@ import type { HandOver, HandOverPorts } from "./hand-over.ts";
 import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
 
-/** An endpoint with its health and its number of attempts in each hour. Both are null if its delivery queue did not respond. */
+/**
+ * An endpoint with its health and its number of attempts in each hour. Both are null if its delivery queue did not respond or is not open
+ * yet.
+ */
 export interface EndpointWithHealth {
   readonly endpoint: Endpoint;
   readonly health: EndpointHealth | null;
   readonly hours: readonly HourlyAttempts[] | null;
 }
 
-/** An endpoint with the data for its page in the portal. The data is null if the endpoint's delivery queue did not respond. */
+/**
+ * An endpoint with the data for its page in the portal. The data is null if the endpoint's delivery queue did not respond or is not open
+ * yet.
+ */
 export interface EndpointWithOverview {
   readonly endpoint: Endpoint;
   readonly overview: EndpointOverview | null;

@@ -42,7 +42,10 @@ export interface EventSequenceEnv {
   readonly [name: string]: unknown;
 }
 
-/** Opens the databases that contain a business's certificates. A deployment with one shard needs no query for this. */
+/**
+ * Opens the database of a business's account and the other databases that contain its certificates. A deployment with one shard needs no
+ * query for this.
+ */
 const openOwnerDatabases = async (shards: Shards, businessId: BusinessId): Promise<readonly (readonly [ShardId, Database])[]> => {
   const own = shardOfId(businessId);
   const home = shards.get(own);
@@ -201,7 +204,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
 
   /**
    * Replaces the secret. Until the returned time, deliveries are signed with both secrets. Returns null if the endpoint does not exist.
-   * Repeating a call with the same secret has no effect.
+   * Repeating a call with the same secret does not replace it again.
    */
   rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     return this.#endpoints.rotateSecret(id, secret, now);
@@ -212,8 +215,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Replaces a secret for the operator if it was created before `before`. Does nothing if the owner has already replaced it. For seven
-   * days, deliveries are signed with both secrets.
+   * Replaces a secret for the operator if it was created before `before`. Does nothing if the owner has already replaced it, or if an
+   * earlier secret still signs. For seven days, deliveries are signed with both secrets.
    */
   replaceSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, before: Instant, now: Instant): Promise<void> {
     return this.#endpoints.replaceSecret(id, secret, before, now);
@@ -223,7 +226,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.listSealedSecrets();
   }
 
-  /** Replaces sealed secrets when a master key is rotated. Keeps a secret that the owner has replaced in the meantime. */
+  /** Replaces sealed secrets when a master key is rotated. A new secret that the owner has set in the meantime stays in place. */
   replaceSealedSecrets(replacements: readonly SealedReplacement[]): Promise<void> {
     return this.#endpoints.replaceSealedSecrets(replacements);
   }

@@ -12,7 +12,7 @@ import * as tables from "./tables.ts";
 
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /** The cursor for the next page. If the page skipped events of other types, the cursor is later than the page's last event. */
+  /** The cursor for the next page. It can be later than the page's last event, because events of other types are skipped. */
   readonly readThrough: number;
   readonly head: number;
 }
@@ -129,7 +129,7 @@ export class Sequence {
     }
   }
 
-  /** Returns up to `limit` events after `cursor`. If there are none, reads no rows. */
+  /** Returns up to `limit` events after `cursor`. If `cursor` is already at the newest event, reads no rows. */
   async listEvents(cursor: number, limit: number, types: readonly string[] | null): Promise<EventPage> {
     const head = this.#head;
     if (cursor >= head) return { events: [], readThrough: cursor, head };

@@ -14,7 +14,7 @@ export interface KeyedReceipt {
 export interface JournalEntry {
   readonly certId: CertId;
   readonly clientId: ClientId;
-  /** The day of the submission, in days since 1970 (UTC). */
+  /** The day of the submission (UTC), as the number of days since 1 January 1970. */
   readonly day: number;
   readonly fingerprint: string;
   readonly issuedAt: Instant;
@@ -24,7 +24,7 @@ export interface JournalEntry {
   readonly published: string;
   /** The statements that store the certificate, without the checks that could refuse it. */
   readonly statements: readonly CompiledStatement[];
-  /** The statements that store only this certificate's text. They run if the database has another certificate with the same ID. */
+  /** The statements that run instead if the database has another certificate with the same ID. They store only this certificate's text. */
   readonly twinStatements: readonly CompiledStatement[];
 }
 

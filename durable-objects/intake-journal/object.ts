@@ -19,7 +19,7 @@ const maxBatch = 50; // each entry has about twelve statements, and one alarm ca
 const firstTryMs = 250; // short enough to place entries within a second after a short outage
 const retryMs = secondMs;
 const refusedRetryMs = minuteMs; // the database is unlikely to accept the entry until an operator has inspected it
-const probeMs = secondMs; // the timeout of the first query, which only checks whether the database responds
+const probeMs = secondMs; // the timeout of the first query, so that a database that does not respond is noticed quickly
 const batchTimeoutMs = 10 * secondMs; // long enough for a slow database to finish a batch; otherwise, no entry would ever be placed
 const receiptMs = 10 * secondMs; // longer than isolates keep using the journal after it is empty, which is at most two seconds
 
@@ -63,9 +63,10 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Stores a submission. The caller gets the response only after the entry is on disk. If an earlier entry has the same idempotency key,
-   * stores nothing and returns the response of that entry. `room` is the number of submissions that the client had left that day when the
-   * database last responded, or null if there is no limit.
+   * Stores a submission. The caller gets the response only after the entry is on disk. If an entry that is waiting or was placed a few
+   * seconds ago has the same idempotency key, stores nothing and returns the response of that entry. Refuses the submission if a limit is
+   * reached or the entry is too large. `room` is the number of submissions that the client had left that day when the database last
+   * responded, or null if there is no limit.
    */
   async append(entry: JournalEntry, room: number | null): Promise<AppendAnswer> {
     const { sql } = this.ctx.storage;
@@ -83,8 +84,9 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Counts the entries that were stored before the call and are not in the database yet. If few are waiting and the database responded to
-   * the last batch, places a batch first. Without this batch, a constant flow of new entries could keep the result above 0.
+   * Counts the entries that were stored before the call and are not in the database yet. Does not count entries that the database has
+   * refused. If few are waiting and the database responded to the last batch, places a batch first. Without this batch, a constant flow of
+   * new entries could keep the result above 0.
    */
   async countWaiting(): Promise<number> {
     const { sql } = this.ctx.storage;
@@ -158,7 +160,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Places waiting entries. Never rejects, because the platform retries a failing alarm six times and then drops it. */
+  /** Places waiting entries. Does not reject if that fails, because the platform retries a failing alarm six times and then drops it. */
   override async alarm(): Promise<void> {
     const { sql } = this.ctx.storage;
     await this.#arm(retryMs); // set before any work, so that the work resumes if the process dies

@@ -9,7 +9,8 @@ import type { WaitingEntry } from "./tables.ts";
  * Throws a StorageFault on failure. If the fault is an outage, the entries may have been written. Otherwise, nothing was written. Calling
  * this function again is safe.
  *
- * `probe` and `db` are the same database. `probe` has a short timeout, because the first query only checks whether the database responds.
+ * `probe` and `db` are the same database. `probe` has a short timeout and is used for the first query, so that a database that does not
+ * respond is noticed quickly.
  */
 export const placeEntries = async (probe: Database, db: Database, entries: readonly WaitingEntry[]): Promise<void> => {
   const known = await listFingerprints(

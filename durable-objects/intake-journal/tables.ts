@@ -4,7 +4,7 @@ import type { Instant } from "../../core/time.ts";
 import type { CompiledStatement } from "../../storage/database.ts";
 import type { JournalEntry, KeyedReceipt } from "./entry.ts";
 
-/** The maximum bytes of an entry's texts. The platform stores at most 2 MB in a row, including its short columns. */
+/** The maximum size of an entry's texts in bytes. The platform stores at most 2 MB in a row, including its short columns. */
 const maxEntryBytes = 1_900_000;
 
 type StoredStatement = readonly [textId: number, params: readonly unknown[]];
@@ -25,7 +25,7 @@ const loadStatements = (sql: SqlStorage, stored: string): CompiledStatement[] =>
 
 const countBytes = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
 
-/** Inserts an entry. Returns false and inserts nothing if it is too large for a row. */
+/** Inserts an entry. Returns false and does not insert the entry if it is too large for a row. */
 export const insertEntry = (sql: SqlStorage, entry: JournalEntry): boolean => {
   const { certId, clientId, day, fingerprint, issuedAt, receipt, published } = entry;
   const statements = storeStatements(sql, entry.statements);

@@ -83,7 +83,10 @@ const getAccessRight = (env: LedgerEnv, request: Request): AccessRight | null =>
   return isToken(token, env.LEDGER_AUDITOR_TOKEN) ? "audit" : null;
 };
 
-/** Returns null if the request's token grants the access right. Otherwise, returns 401 for a missing or unknown token, or 403. */
+/**
+ * Returns null if the request's token grants the access right. Otherwise, returns 401 for a missing or unknown token, or 403 for a token
+ * with the other right.
+ */
 export const authorize = (env: LedgerEnv, request: Request, needed: AccessRight): Response | null => {
   const right = getAccessRight(env, request);
   if (right === needed) return null;

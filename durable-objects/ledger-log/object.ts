@@ -91,7 +91,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
 
   /**
    * Returns the log's name: the object's name if that is a valid ledger name, otherwise LEDGER_ORIGIN. Stores the name at the first call.
-   * Returns null if the ledger is not configured.
+   * Returns null if no name is stored and the ledger is not configured.
    */
   protected override getOrigin(): string | null {
     const { sql } = this.ctx.storage;

@@ -1,5 +1,5 @@
-// Serves a log over HTTP (c2sp.org/tlog-tiles): checkpoint, tiles, entries and individual proofs. Caches may keep tiles and entries
-// forever.
+// Serves a log over HTTP (c2sp.org/tlog-tiles): checkpoint, tiles, entries and individual proofs. Tiles and entries never change, so caches
+// may keep them for a year.
 import { hashLength, parseCount } from "../../core/ledger/merkle.ts";
 import { buildInclusionProofFromTiles, encodeEntryBundle, parseEntryBundle, parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
 import { TileUnavailable, type RemovedTiles } from "./removed-tiles.ts";
@@ -69,8 +69,8 @@ const withRemovedTiles = async (respond: () => Promise<Response>): Promise<Respo
 };
 
 /**
- * Serves the tile or entry bundle at `path` (`tile/...`). Responds with 404 if the path is malformed or the tile does not exist yet, and
- * with 503 if the tile is only in R2 and cannot be read.
+ * Serves the tile or entry bundle at `path` (`tile/...`). Responds with 404 if the path is malformed or the tile does not exist yet, with
+ * the refusal of `access` if the sender may not read entries, and with 503 if the tile is only in R2 and cannot be read.
  */
 export const tileResponse = async (sql: SqlStorage, path: string, access: ReadAccess, removed: RemovedTiles): Promise<Response> => {
   const address = parseTilePath(path);

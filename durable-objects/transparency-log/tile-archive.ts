@@ -17,7 +17,7 @@ import {
   setMeta,
 } from "./tables.ts";
 
-/** The delay of an upload. Tiles that become full within this time are uploaded together. Until then, the object serves them. */
+/** The delay of an upload. Tiles that become full within this time are uploaded together. */
 export const uploadDelayMs = 10 * secondMs;
 const maxTilesPerRun = 256; // 65,536 entries; a run takes about 15 seconds if each call takes 50 ms
 const uploadBackoff: Backoff = { firstMs: uploadDelayMs, maxMs: 15 * minuteMs };

@@ -18,7 +18,10 @@ export interface ShareOffer extends ShareRequestBase {
    * created.
    */
   retry?: PendingRequest | undefined;
-  /** True if the window is closed or disconnected from this page. The page cannot distinguish the two. */
+  /**
+   * True if the window was closed, or disconnected from this page, before the sheet could reach this page. The page cannot distinguish the
+   * two.
+   */
   isSevered?: boolean;
 }
 
@@ -47,7 +50,7 @@ export function findForm(request: ShareRequestBase, tag = findOffer(request)?.ta
   }
 }
 
-/** Waits up to 5 seconds for a form that the page renders by script. */
+/** Finds the form. If `formSelector` is set, waits up to 5 seconds for the form, because the page may still have to render it. */
 export async function waitForForm(request: ShareRequestBase): Promise<HTMLFormElement | undefined> {
   for (let tries = 0; request.options.formSelector !== undefined && !findForm(request) && tries < 50; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -55,7 +58,7 @@ export async function waitForForm(request: ShareRequestBase): Promise<HTMLFormEl
   return findForm(request);
 }
 
-/** Dispatches from the form or, failing that, from the button, so that one listener on document receives all events. */
+/** Dispatches from the form or, failing that, from the button or document, so that one listener on document receives all events. */
 export function dispatchShareEvent(request: ShareRequestBase, type: "svc:share" | "svc:share-error" | "svc:closed", detail: object): void {
   dispatchSvcEvent(findForm(request) || findOffer(request)?.button?.root || document, type, detail);
 }

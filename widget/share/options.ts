@@ -3,7 +3,7 @@
 import { getDisplayedText, findDisclosureElements } from "../disclosure.ts";
 import { Misconfiguration } from "../misconfiguration.ts";
 
-/** Each option can also be set as a data attribute, with its name in kebab case. */
+/** Each option is set as a data attribute, with its name in kebab case. */
 export interface ShareOptions {
   clientId?: string;
   purpose?: string;
@@ -70,7 +70,10 @@ export const isFramed = self !== top;
 
 export type DisplayMode = "popup" | "page";
 
-/** Builds the sheet's URL for one request. Throws Misconfiguration if an option is missing or the disclosure is too long. */
+/**
+ * Builds the sheet's URL for one request. Throws Misconfiguration if an option is missing, or if the disclosure is not displayed or is too
+ * long.
+ */
 export function buildRequestUrl(options: ShareOptions, sheet: string, state: string, challenge: string, display: DisplayMode): string {
   const { clientId, purpose, durationDays } = options;
   const scope = formatScope(options);

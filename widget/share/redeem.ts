@@ -1,4 +1,4 @@
-// Redeems an authorization code for the shared details. If the response is lost, the request is sent once more with the same
+// Redeems an authorization code for the shared details. If it is unknown whether the request succeeded, it is sent once more with the same
 // idempotency key.
 
 import { type ApiResult, callApi } from "../api-call.ts";

@@ -5,7 +5,10 @@ import { offers, dispatchShareEvent } from "./offers.ts";
 import { type PendingRequest, findPending } from "./pending-requests.ts";
 import { openChannel, handleResponse, startRequest } from "./active-requests.ts";
 
-/** Removes the response from the URL immediately and returns its state. */
+/**
+ * Removes the response from the URL immediately, starts handling it, and returns its state. Returns undefined if the URL contains no
+ * response.
+ */
 export function handleRedirectReturn(): string | undefined {
   const query = new URLSearchParams(location.search);
   const [state, code, error] = ["svc_state", "svc_code", "svc_error"].map((name) => query.get(name) || undefined);
