@@ -1,5 +1,5 @@
-// Conversions between bytes and text. Each value has exactly one accepted spelling in UTF-8, hex and base64, because a proof with two
-// spellings could be changed without detection. Native encoders are used where the engine has them (workerd and browsers, but not Node 24).
+// Conversions between bytes and text. Each value has exactly one accepted spelling in hex and base64, because a proof with two spellings
+// could be changed without detection. Native encoders are used where the engine has them (workerd and browsers, but not Node 24).
 
 const utf8Encoder = new TextEncoder();
 export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => utf8Encoder.encode(text) as Uint8Array<ArrayBuffer>;

@@ -112,7 +112,8 @@ export interface DomainEvent {
   readonly chains: readonly [DomainEventChain, ...DomainEventChain[]];
   readonly actor: Actor;
   /**
-   * The data that the audit entry commits to in addition to the actor: hashes, fixed text and IDs. The database stores this data sealed.
+   * The data that the audit entry commits to in addition to the actor: hashes, fixed text and IDs. The database stores this data sealed,
+   * except for types with `isKeptInLog`.
    */
   readonly payload: JsonObject;
   /** For types that are anchored: the data for the ledger statement. */

@@ -47,7 +47,7 @@ const idPattern = new RegExp(`^(?:${idPrefixes.join("|")})[${crockfordAlphabet}]
 const shardIdPattern = new RegExp(`^[${crockfordAlphabet}]{2}$`);
 export const randomBytesPerId = 15; // 120 bits = exactly 24 characters of 5 bits
 
-/** Encodes bytes as Crockford base32. Accepts only multiples of five bits: 15 bytes result in exactly 24 characters. */
+/** Encodes bytes as Crockford base32. The number of bits must be a multiple of five: 15 bytes result in exactly 24 characters. */
 const encodeCrockford = (bytes: Uint8Array): string => {
   let text = "";
   let buffer = 0;

@@ -36,8 +36,8 @@ const leaseMs = minuteMs; // longer than it takes to erase an account in all sha
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
 /**
- * Marks an account as being erased. From then on, the person cannot grant or change anything. If the process dies, the job that runs every
- * minute finishes the erasure. Returns false if the account has already been erased.
+ * Marks an account as being erased, and requests the end of its subscription. From then on, the person cannot grant or change anything. If
+ * the process dies, the job that runs every minute finishes the erasure. Returns false if the account has already been erased.
  */
 export const beginAccountErasure = async (db: Database, { consumerId, language }: AccountErasure, now: Instant): Promise<boolean> => {
   const isPresent = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));

@@ -61,8 +61,8 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
 };
 
 /**
- * Finds the person and business of a live token. Returns null if the token is unknown or has ended, or if the person's account no longer
- * exists. The same query runs in all cases, so response times do not reveal which one applies.
+ * Finds the person and business of a live token. Returns null if the token is unknown or has ended, or if the person's account or
+ * membership no longer exists. The same query runs in all cases, so response times do not reveal which one applies.
  */
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await selectAgentByTokenHash(db, tokenHash, now).get();
@@ -186,7 +186,7 @@ export const toTokenHolder = (
   return { realm, principalId, businessId, chain, actor: { kind, id: principalId } };
 };
 
-/** Returns the statement that records the day of use, or an empty list if the day is already recorded. */
+/** Returns a list with the statement that records the day of use. The list is empty if the day is already recorded. */
 export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
   const day = Math.floor(now / dayMs);
   return lastUsedDay === day ? [] : [db.update(agentTokens).set({ lastUsedDay: day }).where(eq(agentTokens.id, tokenId))];
@@ -196,8 +196,8 @@ const isTokenNoticeDue = (id: string, now: Instant): SQL =>
   allOf(eq(agentTokens.id, id), or(isNull(agentTokens.notifiedAt), lte(agentTokens.notifiedAt, now - hourMs)) as SQL);
 
 /**
- * Builds a condition that is true if the person was not notified about this token in the last hour. Use it before `markTokenNotified` in
- * the batch.
+ * Builds a condition that is true if the person has not been notified about this token in the last hour. Use it before `markTokenNotified`
+ * in the batch.
  */
 export const hasTokenNoticeDue = (id: string, now: Instant): SQL => existsIn(agentTokens, isTokenNoticeDue(id, now));
 
@@ -211,8 +211,8 @@ const isUnnotifiedConnection: SQL = allOf(
 );
 
 /**
- * Lists the OAuth connections that expire after `from` and no later than `until`, soonest first. Omits connections whose expiry the person
- * has already been notified of.
+ * Lists up to `max` OAuth connections that expire after `from` and no later than `until`, soonest first. Omits revoked connections, and
+ * connections whose expiry the person has already been notified of.
  */
 export const listExpiringConnections = async (
   db: Database,
@@ -238,7 +238,10 @@ export const listExpiringConnections = async (
 
 export type ExpiringConnection = Found<typeof listExpiringConnections>[number];
 
-/** Builds a condition that is true if the person was not notified of the expiry yet. Use it before `markExpiryNotified` in the batch. */
+/**
+ * Builds a condition that is true if the connection is not revoked and the person has not been notified of its expiry yet. Use it before
+ * `markExpiryNotified` in the batch.
+ */
 export const hasExpiryNoticeDue = (id: string): SQL => existsIn(agentTokens, eq(agentTokens.id, id), isUnnotifiedConnection);
 
 export const markExpiryNotified = (db: Database, id: string, now: Instant) =>

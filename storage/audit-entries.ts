@@ -44,7 +44,7 @@ const auditOffset = (auditLog: SQL | Column): SQL<number> =>
       union all select max(${auditBatches.ord}) from ${auditBatches} where ${auditBatches.auditLog} = ${auditLog})`,
   );
 
-/** Selects the smallest number of a last change that one of these audit logs has read. */
+/** Selects the number of the last change that the slowest of these audit logs has read. */
 export const slowestAuditOffset = (auditLogs: readonly ShardId[]): SQL<number> =>
   sql`(select min(${auditOffset(sql`j.value`)}) from json_each(${JSON.stringify(auditLogs)}) j)`;
 
@@ -127,7 +127,8 @@ export const createAuditReader = (
     ),
   getSubject: (entry) => String(entry.ord),
   process,
-  // Stores the time only for issuances. For other entries, the time at which the audit log recorded them is not shown anywhere.
+  // Stores the time only if the work includes an issuance. For other entries, the time at which the audit log recorded them is not shown
+  // anywhere.
   savePosition: (db, position, entries) =>
     entries.some((entry) => entry.type === issuanceType)
       ? insertIf(db, auditBatches, { auditLog, ord: position.ord, recordedAt: clock() }, isInLog(position)).onConflictDoNothing()
@@ -144,7 +145,7 @@ export const isRecorded: SQL = isReadBy(auditEntries.auditLog, ord);
 /** True if the audit log has recorded the issuance of the certificate in the outer query. */
 export const isIssuanceRecorded: SQL = isReadBy(auditLogOf(certificates.businessId), certificates.changeOrd);
 
-/** True if the change in the outer query has an audit entry that the audit log has not recorded yet. */
+/** True if the change in the outer query contains an audit entry that the audit log has not recorded yet. */
 export const hasUnrecordedEntry: SQL = allOf(isNotNull(changes.payloadHash), sql`not ${isReadBy(changes.auditLog, changes.ord)}`);
 
 /** Selects when the audit log recorded the issuance of the certificate in the outer query. */

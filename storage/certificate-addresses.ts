@@ -46,8 +46,8 @@ export const isActiveAddress = (index: StoredIndex, of: { readonly businessId: B
   allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
 
 /**
- * Builds a condition for queries on `certificates`. It is true if the certificate has the address. The condition searches the lists of
- * email addresses and of phone numbers, because an index never occurs in both.
+ * Builds a condition for queries on `certificates`. It is true if the certificate has the address. The condition searches both lists, of
+ * email addresses and of phone numbers. This cannot cause a wrong match, because an index never occurs in both.
  */
 export const hasAddress = (index: AddressIndex | SQL): SQL => {
   const isListed = (form: StoredIndex | SQL): SQL =>
@@ -58,7 +58,7 @@ export const hasAddress = (index: AddressIndex | SQL): SQL => {
 /**
  * Selects the `ord` of the newest certificates with an address: at most `max`, after skipping `offset`. `conditions` contains one condition
  * for each form of the index (see `mapForms`). Each condition must also specify the environment and the business. Active and revoked
- * certificates are two ranges of the primary key. SQLite reads the ranges in order and merges them, so it reads no more rows than it
+ * certificates are two ranges of the primary key. SQLite reads the ranges in order and merges them, so it reads hardly more rows than it
  * returns or skips.
  */
 export const selectNewestOrds = (conditions: readonly SQL[], max: number, offset = 0): SQL => {

@@ -46,7 +46,8 @@ export const findErasableCertificate = async (
 
 /**
  * Returns the statements that erase the personal data of certificates. View counts are kept. The certificates are updated first, because
- * until then triggers refuse to change other rows with personal data. The batch fails if one of the certificates is already erased (`isAlreadyErased`).
+ * triggers refuse to change the other rows with personal data until then. The batch fails if one of the certificates is already erased
+ * (`isAlreadyErased`).
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
   const ids = jsonList(certIds);
@@ -91,8 +92,8 @@ const latestDeadline = (table: typeof withdrawals | typeof entityWithdrawals): S
     .where(eq(table.certId, id))}, 0)`;
 
 /**
- * Selects when a certificate can be erased: at the end of its retention period or, if later, at the last deadline for recipients after a
- * withdrawal. Until then, contact checks must still find the person.
+ * Selects when a certificate can be erased: at the end of its retention period or, if later, at the latest cease deadline of its
+ * withdrawals. Until then, contact checks must still find the person.
  */
 const erasableAt = sql<Instant>`max(${retentionUntil}, ${latestDeadline(withdrawals)}, ${latestDeadline(entityWithdrawals)})`;
 
@@ -125,8 +126,9 @@ const isInBlocks = (blocks: SQLWrapper): SQL =>
   inArray(certificates.ord, sql`(select c.ord from ${blocks} b cross join ${certificates} c on c.ord between b.first_ord and b.last_ord)`);
 
 /**
- * Finds certificates that are due for erasure, most overdue first, each with its number of view rows. Reads only the most overdue blocks,
- * and none of those in `except`. Returns the blocks that were read for `updateBlocks`, even those without due certificates.
+ * Finds certificates that are due for erasure, in the order of the end of their retention period, each with its number of view rows. Reads
+ * only the most overdue blocks, and none of those in `except`. Also returns the blocks that were read, even those without due certificates,
+ * to pass to `updateBlocks`.
  */
 export const findDueErasures = async (db: Database, now: Instant, maxCertificates: number, except: readonly number[]) => {
   const [blocks, due] = await batch(db, [
@@ -158,7 +160,7 @@ export const updateBlocks = (db: Database, blocks: readonly number[]) => {
   ] as const;
 };
 
-/** Counts the due erasures and returns when the oldest became due. */
+/** Counts the due erasures and returns the earliest end of a retention period among them. */
 export const countDueErasures = async (
   db: Database,
   now: Instant,

@@ -1,8 +1,8 @@
 // A business's certificate list: one page and the total. The cost does not grow with the number of certificates. A group is a combination
-// of purpose, recipients and origin, and a business uses only a few. A search first finds the matching groups. It then merges their newest
-// certificates, and adds up their counters and the certificates that are not counted yet. Anyone can submit a form with a new combination,
-// so only a limited number of groups have counters (issuances.ts). For groups without counters, a search reads only the newest 1,000
-// certificates. The result says whether it is incomplete.
+// of purpose, recipients and origin, and a business uses only a few. A search by purpose, domain, recipient or period first finds the
+// matching groups. It then merges their newest certificates, and adds up their counters and the certificates that are not counted yet.
+// Anyone can submit a form with a new combination, so only a limited number of groups have counters (issuances.ts). For groups without
+// counters, a search reads only the newest 1,000 certificates. The result says whether it is incomplete.
 import { and, asc, count, desc, eq, exists, gte, inArray, lt, lte, sql, type SQL, type SQLWrapper } from "drizzle-orm";
 import { listStoredForms, type AddressIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
@@ -104,13 +104,13 @@ const isWanted = ({ filter }: CertificateList) =>
   );
 
 /**
- * A search by address reads at most this many of the newest certificates. Other searches apply the limit only to certificates in groups
- * without counters.
+ * A search by address reads at most this many certificates, the newest ones with that address. Other searches apply the limit only to
+ * certificates in groups without counters.
  */
 const maxJudged = 1_000;
 /**
- * A total adds up at most this many counters, and this many certificates from partial hours. Beyond these limits, the total is a lower
- * bound.
+ * A total adds up at most `maxCounters` counters and `maxPartial` certificates from partial hours. Beyond these limits, the total is a
+ * lower bound.
  */
 const maxCounters = 20_000;
 const maxPartial = 5_000;

@@ -35,7 +35,7 @@ const countView = prepareOnce<{ certId: CertId; views: number }>()((db, { certId
 
 /**
  * Returns the statements that record one view of a certificate's public page. They do nothing if the certificate is unknown. If its
- * personal data is erased, they store no row and only count the view. Views by bots are not counted.
+ * personal data is erased or it already has 10,000 rows, they store no row and only count the view. Views by bots are not counted.
  */
 export const insertCertificateView = async (db: Database, vault: Vault, certId: CertId, view: PageView): Promise<readonly Statement[]> => {
   const { at, bot } = view;

@@ -93,7 +93,7 @@ const publishedFields = {
 };
 
 /**
- * Joins the receipts, because almost every certificate has one. Withdrawals are rare, so `publishedFields` selects them with a sub-select.
+ * Joins the receipts, because almost every certificate has one. Withdrawals are rare, so `publishedFields` selects them with a subquery.
  */
 const selectPublished = <More extends SelectedFields>(db: Database, more: More) =>
   db
@@ -205,8 +205,8 @@ const selectOwnedById = prepareOnce<OwnedCertificateRef>()((db, { certId, busine
 });
 
 /**
- * Returns a certificate for its business, with the person's details and the evidence decrypted. Returns null if the certificate is unknown
- * or belongs to another business. SPEC Certificate API.
+ * Returns a certificate for its business, with the person's details and the evidence decrypted. Returns null if the certificate is unknown,
+ * or belongs to another business or environment. SPEC Certificate API.
  */
 export const findOpenedCertificate = async (db: Database, vault: Vault, ref: OwnedCertificateRef): Promise<OpenedCertificate | null> => {
   const row = await selectOwnedById(db, ref).get();

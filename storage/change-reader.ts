@@ -86,7 +86,7 @@ const retryExceptions = async <Work extends ChangeWork>(db: Database, reader: Ch
   ]);
 };
 
-/** Runs a reader. Returns true if changes are left for the next run, or null if `process` stopped the reader. */
+/** Runs a reader. Returns true if changes may be left for the next run, false if none are left, or null if `process` stopped the reader. */
 export const runReader = async <Work extends ChangeWork>(
   db: Database,
   reader: ChangeReader<Work>,

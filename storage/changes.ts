@@ -59,7 +59,7 @@ export const readerOffset = (position: SQL): SQL<number> =>
 export const selectNewestChange = (db: Database | DrizzleD1Database) =>
   db.select({ ord: changes.ord, id: changes.id }).from(changes).orderBy(desc(changes.ord)).limit(1);
 
-/** Stores a reader's position if it is later than `offset`, the reader's stored position, and the database was not restored. */
+/** Stores a reader's position if it is later than the stored one (`offset`) and the log still contains the change. */
 export const advanceReader = (db: Database, reader: string, offset: SQL<number>, position: ChangePosition) =>
   insertIf(db, changeReaders, { reader, ord: position.ord }, sql`${position.ord} > ${offset} and ${isInLog(position)}`).onConflictDoUpdate({
     target: changeReaders.reader,

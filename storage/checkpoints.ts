@@ -59,8 +59,9 @@ const raiseHighWater = (db: Database, auditLog: ShardId, size: string, root: str
     });
 
 /**
- * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. Adds nothing if the window already has a
- * checkpoint. Gives up pending attestations of earlier checkpoints, because the new checkpoint also covers their entries.
+ * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. If the window already has a checkpoint, keeps
+ * that one and adds no anchors. For an audit log, also saves the tree if it is the largest that the log has signed. Gives up pending
+ * attestations of earlier checkpoints, because the new checkpoint also covers their entries.
  */
 export const insertCheckpoint = async (
   db: Database,
@@ -76,7 +77,7 @@ export const insertCheckpoint = async (
       .insert(checkpoints)
       .values({ origin, window, size, root, note, headsRoot, headsSize, createdAt: now })
       .onConflictDoNothing({ target: [checkpoints.origin, checkpoints.window] }),
-    // Each of these inserts depends on the preceding one, so a checkpoint that is already stored adds no rows.
+    // Each of these inserts depends on the preceding one, so a checkpoint that is already stored adds no changes and no anchors.
     ...requested.ledgerIds.flatMap((ledgerId) => [
       insertIf(db, changes, { id: crypto.randomUUID(), type, entityType: "log", entityId: origin, at: now }, hasPreviousChange()),
       insertIf(

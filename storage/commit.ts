@@ -57,7 +57,7 @@ const toRecordedChange = async (vault: Vault, event: DomainEvent): Promise<Recor
     const payloadSealed = await vault.seal(auditPayloadContext(about.id, tag), toCanonicalJson([salt, payload]));
     return { ...about, auditLog, chain: tag, payloadHash: hashAuditPayload(salt, payload), payloadSealed };
   });
-  // these values are stored in other tables
+  // The values of these columns are stored in other tables.
   const stored = { ledgerId: null, statement: null, chain: null, auditLog: null, payloadHash: null, payload: null };
   return { change: { ...about, ...stored, sequence: getSequenceOf(event), eventAt: occurredAt }, entries: await Promise.all(entries) };
 };
@@ -104,8 +104,8 @@ const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anch
 };
 
 /**
- * Returns the statements that add domain events to a change. If `onlyIf` is given, throws if an event is anchored or public, because such
- * an event cannot depend on a condition.
+ * Returns the statements that record domain events, for the batch that makes the change. If `onlyIf` is given, the events must be neither
+ * anchored nor public. Otherwise, throws.
  */
 export const buildDomainEventStatements = async (
   db: Database,

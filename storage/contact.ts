@@ -229,7 +229,7 @@ export const mergeContactRecords = (shards: readonly (readonly SubjectRecords[])
     return { basis: sorted.map(({ basis }) => basis), isTruncated: parts.some(({ isTruncated }) => isTruncated) };
   });
 
-/** A row of an address. If no record of the address matches, only `address` and `isTruncated` are set. */
+/** A row for an address. An address without matching records has a single row, in which `record` is null. */
 interface AddressRow {
   readonly address: string;
   readonly isTruncated: boolean;
@@ -268,8 +268,8 @@ const groupBySubject = ({ subjects }: ContactQuery, rows: readonly AddressRow[])
 };
 
 /**
- * Finds the certificates and shares about each person in the account's shard, in one round trip. Evaluates the newest 1,000 certificates
- * and the newest 1,000 shares of each address.
+ * Finds the certificates and shares about each person that the account's shard stores, in one round trip. Evaluates the newest 1,000
+ * certificates and the newest 1,000 shares of each address.
  */
 export const findContactRecords = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectRecords[]> => {
   const emails = listDistinctForms(contact.subjects.map(({ email }) => email));

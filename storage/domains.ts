@@ -96,7 +96,7 @@ export const claimDueDomainChecks = async (db: Database, now: Instant, max: numb
 
 export type DueDomain = Found<typeof claimDueDomainChecks>[number];
 
-/** Builds a condition that is true if the domain has been neither removed nor verified again since the check began. */
+/** Builds a condition that is true if the domain is still verified and its number of failed checks is the same as before the check. */
 const isUnchangedSinceClaim = (id: string, before: DomainCheckState): SQL =>
   allOf(eq(domains.id, id), eq(domains.status, "verified"), eq(domains.misses, before.misses));
 

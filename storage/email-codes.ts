@@ -191,7 +191,7 @@ export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddr
 export const selectNewestCodeTime = (db: Database, address: Omit<VerifiableAddress, "certId">) =>
   db.select({ createdAt }).from(emailCodes).where(isForTopic(address)).orderBy(desc(createdAt)).limit(1);
 
-/** Returns true if the email with this browser's newest usable code could not be delivered. */
+/** Returns true if the email with this browser's newest code could not be delivered. Ignores codes beyond a limit. */
 export const hasNewestCodeFailed = async (db: Database, requester: CodeRequester): Promise<boolean> => {
   const newest = await db
     .select({ failedAt: selectFailureOf(id).as("failed_at") })

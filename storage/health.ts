@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import { translateFaults } from "./faults.ts";
 import { businesses } from "./schema.ts";
 
-/** Returns true if the database responds. Reads a table, so that a database without our schema is unhealthy. */
+/** Returns true if the database responds. Reads a table, so that a database without our schema counts as unhealthy. */
 export const isDatabaseHealthy = async (db: Database): Promise<boolean> => {
   await db.select({ id: businesses.id }).from(businesses).limit(1);
   return true;

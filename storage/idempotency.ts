@@ -162,7 +162,7 @@ export const insertClaimedResponse = async (
   return [insertIf(db, idempotentResponses, { ...row, bodyHash }, onlyIf), deleteIdempotencyClaim(db, claim)];
 };
 
-/** Deletes a claim after a request that did nothing, so that the key can be used again. */
+/** Deletes a claim, so that the key can be used again. Does nothing if another request has taken over the claim. */
 export const deleteIdempotencyClaim = (db: Database, claim: Pick<IdempotencyClaim, "keyHash" | "holder">) =>
   db.delete(claims).where(isClaimOfHolder(claim));
 

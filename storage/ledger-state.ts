@@ -26,8 +26,8 @@ export const ledgerOffset = (ledgerId: SQL | string): SQL<number> =>
   readerOffset(sql`select ${ledgers.ord} from ${ledgers} where ${ledgers.ledgerId} = ${ledgerId}`);
 
 /**
- * Selects the smallest number of a last change that one of the ledgers has read. A ledger that is no longer configured counts until its
- * statements are moved to the current ledger.
+ * Selects the number of the last change that the slowest ledger has read. A ledger that is no longer configured counts until its statements
+ * are moved to the current ledger.
  */
 export const slowestLedgerOffset = (ledgerIds: readonly string[]): SQL<number> =>
   sql`(select min(${ledgerOffset(sql`l.ledger_id`)}) from (select value as ledger_id from json_each(${JSON.stringify(ledgerIds)})
@@ -77,8 +77,8 @@ interface LedgerRun {
 }
 
 /**
- * Stores the position of a run, and what it learned about the ledger, unless the run is outdated. Returns a row if it is not. Must be the
- * first statement in the batch, because the others use `isStoredRun`.
+ * Stores the position of a run, and what it learned about the ledger, unless the run is outdated. The statement returns a row only if it
+ * has stored them. Must be the first statement in the batch, because the others use `isStoredRun`.
  */
 export const storeLedgerRun = (db: Database, ledgerId: string, basis: LedgerRunBasis, run: LedgerRun, now: Instant) => {
   const progress = { ord: run.readUpTo, lastRun: run.id, updatedAt: now, ...run.failure };

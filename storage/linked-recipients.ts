@@ -21,7 +21,7 @@ const maxLinks = 1_000; // limits how many names a match must compare
 
 const { businessId, recipientId, entity, createdAt } = linkedRecipients;
 
-/** Lists an issuer's links by name. */
+/** Lists an issuer's links, sorted by name. */
 export const listLinkedRecipients = (db: Database, issuer: BusinessId): Promise<readonly LinkedRecipient[]> =>
   db
     .select({ entity, recipientId, createdAt })

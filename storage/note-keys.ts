@@ -36,7 +36,8 @@ export interface KeySource {
 
 /**
  * Opens the keys with this name. If none of the secrets has the name, derives one key from each log seed in use (two during a rotation).
- * Throws if there are neither secrets nor seeds, or if a secret is malformed or of a different kind.
+ * Throws if there is neither such a secret nor a log seed in use, if any secret is malformed, or if a secret with this name is of a
+ * different kind.
  */
 export const openKeysNamed = async (
   { secrets = "", logSeed }: KeySource,

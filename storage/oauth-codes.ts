@@ -19,7 +19,10 @@ export const insertOAuthCode = (db: Database, code: Omit<OAuthCode, "usedAt" | "
 
 export const isDuplicateAuthorization = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", oauthCodes.nonceHash);
 
-/** Finds a code and its person. Returns null if the code is unknown or its person or business does not exist. */
+/**
+ * Finds a code and the person who approved it. Returns null if the code is unknown, or if the consumer or the member's business does not
+ * exist.
+ */
 export const findOAuthCode = async (db: Database, codeHash: string) => {
   const row = await onPrimary(db)
     .select({ code: oauthCodes, consumer: consumerChainFields, business: businessChainFields })

@@ -93,8 +93,8 @@ export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
   db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
 
 /**
- * Claims the most overdue page of the business that gets the next turn. Returns null if no page is due. Concurrent workers get pages of
- * different businesses.
+ * Claims the most overdue page of the business that gets the next turn. Returns null if no business can get a turn. Concurrent workers get
+ * pages of different businesses.
  */
 export const claimPolicyPage = async (db: Database, now: Instant) => {
   const turn = await claimPolicyTurn(db, now);

@@ -1,4 +1,4 @@
-// Conditions, lists and sub-selects that the queries of the storage layer share.
+// Conditions, lists and subqueries that the queries of the storage layer share.
 import { and, count, exists, getColumnTable, getTableName, notExists, sql, type Column, type SQL } from "drizzle-orm";
 import { QueryBuilder, type SQLiteTable } from "drizzle-orm/sqlite-core";
 

@@ -108,7 +108,7 @@ const reindexColumn =
   };
 
 /**
- * A row with the work of a withdrawal contains all forms of each index. The work is therefore also compared with certificates that are not
+ * A row with the work of a withdrawal contains all forms of each index. The work therefore also finds certificates whose indexes are not
  * updated yet.
  */
 const reindexWithdrawalWork: Reindex = async (db, vault, { position, max, isCheck }) => {

@@ -132,8 +132,8 @@ const deleteAnchored = (db: Database, ids: readonly string[]) =>
   db.delete(anchors).where(allOf(inArray(anchors.entityId, jsonList(ids)), eq(anchors.status, "anchored")));
 
 /**
- * Returns the statements that delete test certificates with everything that refers to them, and then the forms, groups, purposes,
- * recipients, disclosures and policies that no other certificate uses.
+ * Returns the statements that delete test certificates with their rows in other tables, except audit entries and pending statements, and
+ * then the forms, groups, purposes, recipients, disclosures and policies that no other certificate uses.
  */
 export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const all = expired.map(({ id }) => id);
@@ -204,7 +204,10 @@ export const listExpiredTestShares = (db: Database, now: Instant, max: number) =
 
 export type ExpiredTestShare = Found<typeof listExpiredTestShares>[number];
 
-/** Returns the statements that delete test shares, including active ones, with their values and disclosures. They send no events. */
+/**
+ * Returns the statements that delete test shares, including active ones, with their values and disclosures. Businesses get no events about
+ * this.
+ */
 export const deleteTestShares = (db: Database, expired: readonly ExpiredTestShare[]) => {
   const all = expired.map(({ id }) => id);
   const ids = jsonList(all);

@@ -46,8 +46,8 @@ const contactScope = customType<{ data: readonly ContactKey[]; driverData: numbe
 /** The number of a row. Because of AUTOINCREMENT, no number is used twice, even after rows are deleted. */
 const ord = () => integer().primaryKey({ autoIncrement: true });
 /**
- * Like `ord`, but a number can be reused once its row, and everything that refers to that row, are deleted. AUTOINCREMENT would write a
- * second row for each insert.
+ * Like `ord`, but the number of a deleted row can be used again. AUTOINCREMENT would prevent this, but it writes a second row for each
+ * insert.
  */
 const recordOrd = () => integer().primaryKey();
 

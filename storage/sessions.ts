@@ -150,8 +150,8 @@ const selectSessionByHash = (db: Database, tokenHash: string, now: Instant, dead
 };
 
 /**
- * Finds the session with this token. Returns null if the token is unknown, the session has ended, or the person's account no longer exists.
- * If `deadlinesIn` is given, a member's session includes the number of the business's open deadlines in that environment.
+ * Finds the session with this token. Returns null if the token is unknown, the session has ended, or the person's account or membership no
+ * longer exists. If `deadlinesIn` is given, a member's session includes the number of the business's open deadlines in that environment.
  */
 export const findSessionByTokenHash = async (
   db: Database,

@@ -5,7 +5,7 @@ import type { Instant } from "../core/time.ts";
 import { shardRegistry } from "./schema.ts";
 import type { Shards } from "./shards.ts";
 
-/** Returns every shard that has a database. A shard without a row is open and has not been measured yet. */
+/** Returns every shard that has a database. A shard without a row counts as open and empty. */
 export const readShardFills = async (shards: Shards): Promise<readonly ShardFill[]> => {
   const { shard: id, state, bytes } = shardRegistry;
   const rows = await shards.get(firstShard).select({ shard: id, state, bytes }).from(shardRegistry);

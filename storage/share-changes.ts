@@ -78,7 +78,8 @@ interface NewShare {
 
 /**
  * Returns the statements that store a new share with a copy of the values, sealed with the share's own key. The batch fails if the account
- * or the person's fields have changed since they were read (`isOutdatedGrant`).
+ * or the person's fields have changed since they were read (`isOutdatedGrant`), or if a limit is reached (`isShareLimitReached`,
+ * `isStorageLimitReached`).
  */
 export const insertShare = async (db: Database, vault: Vault, newShare: NewShare): Promise<readonly Statement[]> => {
   const { prepared, client, person, fields, indexes, signature, language, requestId, writtenAt, storageLimits } = newShare;

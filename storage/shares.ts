@@ -188,8 +188,8 @@ const selectHistory = (id: ShareId, chainTag: SQL) => {
 };
 
 /**
- * Returns everything that a business can read about its share, in one round trip. The history comes from the business's chain, oldest entry
- * first, with at most the newest 200 reads. Returns null if the share does not belong to the business.
+ * Returns everything that a business can read about its share except the shared values, in one round trip. The history comes from the
+ * business's chain, oldest entry first, with at most the newest 200 reads. Returns null if the share does not belong to the business.
  */
 export const findShareDetail = async (db: Database, id: ShareId, owner: ShareOwner, now: Instant) => {
   const { at, type } = auditEntries;
@@ -336,7 +336,10 @@ const isActiveShareNaming = (addressIndex: AddressIndex): SQL =>
 
 const isOfBusiness = (businessId: BusinessId | null) => (businessId === null ? undefined : eq(shares.businessId, businessId));
 
-/** Returns true if any live share contains the email address, or if the account has any share. */
+/**
+ * Returns true if any live share contains the email address, or if the account has any share. If a business is given, considers only shares
+ * with it.
+ */
 export const hasShareNaming = async (db: Database, { addressIndex, consumerId, businessId }: NamedPerson): Promise<boolean> => {
   const [named, own] = await batch(db, [
     db

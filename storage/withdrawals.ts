@@ -58,7 +58,7 @@ const selectByCertificate = (row: SQL) =>
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
 
-/** Decrypts the note and the acknowledgment of a withdrawal. They are null if they were erased. */
+/** Decrypts the note and the acknowledgment of a withdrawal. Each is null if there is none or it was erased. */
 export const openWithdrawal = async (
   vault: Vault,
   { certId, businessId }: CertificateRef,

@@ -11,7 +11,7 @@ export interface BusinessPrincipal {
   readonly status: BusinessStatus;
   readonly country: string;
   readonly chain: AuditChain;
-  /** The shards, other than the account's own, that contain certificates of the account. */
+  /** The shards, other than the account's own, that can contain certificates of the account. */
   readonly otherShards: readonly ShardId[];
 }
 

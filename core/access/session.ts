@@ -43,7 +43,7 @@ export interface ConsumerSession extends BaseSession {
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
   readonly emailIndex: StoredIndex;
-  /** Whether the email address is known to have other memberships, in this or another shard. */
+  /** Whether the email address is known to have other memberships or invitations, in this or another shard. */
   readonly hasOtherMemberships: boolean;
   readonly role: Role;
   readonly business: BusinessPrincipal;

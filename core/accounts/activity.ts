@@ -1,7 +1,7 @@
 // A business's activity charts: counts by day and by month (UTC). Every day and month has a point, including those without activity.
 import { dayMs, type Instant } from "../time.ts";
 
-/** The counts of one day; days without activity are omitted. */
+/** Counts for one day. A list of them can omit days without activity, and can contain several entries for one day. */
 export interface DailyCounts {
   readonly day: Instant;
   readonly issued: number;

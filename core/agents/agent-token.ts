@@ -63,7 +63,7 @@ export const personFromAgent = ({ ownerId, chain, tokenId }: BaseAgent): Person 
   actor: { kind: "agent", id: tokenId },
 });
 
-/** The signed-in owner of tokens, with the audit chain that records changes to them. */
+/** The owner of tokens, with the audit chain that records changes to them. */
 export interface TokenOwner {
   readonly realm: Realm;
   readonly principalId: string;
@@ -81,8 +81,8 @@ export const tokenOwnerFromSession = (session: Session): TokenOwner => ({
 });
 
 /**
- * Creates the domain event for a token. `expiresAt` is set for a new token. The event does not contain the token's name, because a person
- * chose it and it could contain personal data.
+ * Creates the domain event for a new or revoked token. `expiresAt` is set for a new token. The event does not contain the token's name,
+ * because a person chose it and it could contain personal data.
  */
 export const createTokenEvent = (
   { chain, actor }: TokenOwner,

@@ -73,5 +73,5 @@ export interface HeadsRecord {
 /** Returns the exact text that is hashed for a record of heads. */
 export const serializeHeadsRecord = (record: HeadsRecord): string => toCanonicalJson({ ...record });
 
-/** Returns the log entry for a record of heads. It is 32 bytes long, as is the entry for a chain. */
+/** Returns the log entry for a record of heads. It is 32 bytes long, like the log entry for an audit entry. */
 export const hashHeadsRecord = (hash: HashFunction, text: string): Uint8Array => hash(encodeUtf8(text));

@@ -1,6 +1,6 @@
 // The evidence pack: the bytes that were hashed or signed for one certificate, except those that are deliberately omitted. Each part is in
-// its own file, so that common tools can check it without the service (docs/reference/evidence-pack.md). The same input always results in
-// the same bytes, except for `created_at` in the manifest.
+// its own file, so that common tools can check it without the service (docs/reference/evidence-pack.md). The same input, which includes the
+// creation time, always results in the same bytes.
 import { serializeAuditEntry } from "../audit/chain.ts";
 import { toBase64, toBase64Url, fromBase64, fromBase64Url, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
@@ -42,8 +42,8 @@ const listRedactions = (parts: EvidenceParts): string[] => {
 const ipHashBytes = 16;
 
 /**
- * Hashes a visitor's IP address, so that visitors can be distinguished but not identified. The hash uses the certificate's secret as its
- * key. Without a key, anyone could find the address by hashing all IPv4 addresses, which takes seconds.
+ * Hashes a visitor's IP address, so that visitors can be distinguished but not identified. The certificate's root salt is the key of the
+ * hash. Without a key, anyone could find the address by hashing all IPv4 addresses, which takes seconds.
  */
 const hashViewIp = (parts: EvidenceParts, ip: string): string | null =>
   parts.opened.subject === null

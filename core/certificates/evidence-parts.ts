@@ -83,7 +83,7 @@ export interface EvidenceParts {
   readonly issuer: PackIssuer;
   /** The keys of the fields that the pack discloses with value and salt; null means all fields. */
   readonly disclosedKeys: ReadonlySet<string> | null;
-  /** True if the pack omits the subject's values and everything in the evidence that points to a person. */
+  /** True if the pack omits the subject's values, the evidence, and the IP addresses and user agents of views. */
   readonly isRedacted: boolean;
 }
 

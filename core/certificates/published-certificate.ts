@@ -62,7 +62,7 @@ export interface OpenedWithdrawal {
 export interface IssuerSignature {
   readonly kid: string;
   readonly alg: "Ed25519";
-  /** The signature over the UTF-8 bytes of the canonical preimage: 64 bytes in standard base64. */
+  /** The signature over the UTF-8 bytes of the signed text: 64 bytes in standard base64. */
   readonly value: string;
 }
 
@@ -184,7 +184,7 @@ export interface OpenedCertificate {
   readonly evidenceHash: string;
   readonly retentionUntil: Instant;
   readonly chain: AuditChain;
-  /** The audit log entry for the issuance; null until the audit log contains it. */
+  /** The ID of the issuance's audit entry; null until the audit log contains the entry. */
   readonly issuedEntry: string | null;
   readonly withdrawal: OpenedWithdrawal | null;
   /** One entry for each of `certificate.entitiesWithdrawn`, in the same order. */

@@ -1,5 +1,5 @@
-// Decides which fields of a submission have a value that is valid for their key. Only the values of these fields are indexed, so that a
-// business can find people by email address and phone number. Other values are stored as typed and never matched.
+// Decides which fields of a submission have a value that is valid for their key. Valid email addresses and phone numbers are indexed, so
+// that a business can find people by them. All values are stored as typed. Invalid ones are never matched.
 import { normalizeEmailAddress } from "../email-address.ts";
 import { validateFieldKind } from "./field-kinds.ts";
 import type { SubjectFields } from "./subject.ts";

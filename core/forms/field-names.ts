@@ -55,7 +55,10 @@ export function isOffLimits(control: NamedControl, hints: string[], isFullNumber
   );
 }
 
-/** Returns the guessed key and its rank; a smaller rank is a stronger hint. Free text, checkboxes and dates are never guessed. */
+/**
+ * Returns the guessed key and its rank; a smaller rank is a stronger hint. Free text, checkboxes and dates are recognized only by
+ * `autocomplete`.
+ */
 export function guessFieldKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
   const rank = hints.findIndex((hint) => guessKeyFromHint(hint));
   // Controls of other types are recognized only by autocomplete, such as a textarea with street-address.
