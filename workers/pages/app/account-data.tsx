@@ -1,4 +1,4 @@
-// Serves /app/export, which downloads all of a person's data, and /app/delete, which deletes the account.
+// Serves /app/export, which downloads the data of a person's account, and /app/delete, which deletes the account.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";

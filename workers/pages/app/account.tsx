@@ -136,7 +136,7 @@ const handleRemovePasskey = async (request: AppFormRequest): Promise<Response> =
   redirectToAccount(request, (await removeNamedPasskey(request, request.session)) ? "passkeyRemoved" : null);
 
 /**
- * Requires a recent sign-in. Otherwise, someone who stole only a session could add a passkey to keep access, or remove the owner's
+ * Requires a recent sign-in. Otherwise, someone who stole only a session could add a passkey to keep access, or remove the person's
  * passkeys.
  */
 const requireRecentProof =

@@ -117,7 +117,7 @@ export const ByEndOf: FC<{ at: Instant }> = ({ at }) => {
   return <strong>{formatMessage(messages.byEndOf, { date: formatDay(language, at) })}</strong>;
 };
 
-const endingSoonDays = 7; // the number of days before a share ends when the first reminder email is sent
+const endingSoonDays = 7; // the first reminder email is sent this many days before a share ends
 
 /** Returns true if the deadline has passed and the business has not confirmed that contact has ended. */
 export const isOverdue = ({ status, ceaseBy }: Share, now: Instant): boolean => status === "revoked" && ceaseBy !== null && now > ceaseBy;

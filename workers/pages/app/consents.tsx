@@ -63,7 +63,7 @@ interface BusinessGroup {
   readonly name: string;
   readonly lastActivityAt: Instant;
   readonly shares: readonly Share[];
-  /** Null if this list shows no consents that were given to the business on forms. */
+  /** Null if this list contains neither consents that were given to the business on forms nor shares that other people created. */
   readonly certificateSummary: BusinessCertificateSummary | null;
 }
 

@@ -180,7 +180,7 @@ interface ConfirmPageOptions extends AppPageOptions {
   readonly more?: Child;
 }
 
-/** Builds a page that asks for confirmation before a share or a consent ends. Its two buttons have the same size. */
+/** Builds a page that asks for a decision, for example before a share ends or is renewed. Its two buttons have the same size. */
 export const confirmPage = (
   view: AppView,
   { about, action, consequences, buttons, more, ...options }: ConfirmPageOptions,

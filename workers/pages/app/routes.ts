@@ -1,4 +1,5 @@
-// Routes of the app, a person's own pages under /app. Every change is a plain form whose response redirects to a page that can be reloaded.
+// Routes of the app, a person's own pages under /app. Every change is a plain form. Its response redirects to a page that can be reloaded,
+// except that a new token is shown in the response itself.
 import { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { handlePageError, renderMethodNotAllowed } from "../shared/notice-pages.tsx";

@@ -10,7 +10,7 @@ import {
 import type { ToE164 } from "../../../core/certificates/recognized-fields.ts";
 import type { FormFields } from "../shared/form-handlers.ts";
 
-/** The person's choices and typed values, by form field. If a field is missing, the requested value applies. */
+/** The person's choices and typed values, by form field. */
 export type DecisionChoices = ReadonlyMap<string, string>;
 
 const fieldPrefix = "field.";

@@ -1,5 +1,5 @@
-// Pages of the consent sheet, one per step, except the review (review-step.tsx). Every form works without scripts. The page script only
-// delivers the result and confirms which page opened the sheet.
+// Pages of the consent sheet, one per step, except the review (review-step.tsx). The page script only delivers the result and confirms
+// which page opened the sheet. If the result can be returned by redirect, every form works without it.
 import type { Child, FC } from "hono/jsx";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";

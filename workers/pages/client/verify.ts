@@ -1,6 +1,6 @@
 // Checks the certificate page in the visitor's browser without asking the service. It recomputes the fingerprint from the record, then
-// rebuilds the record from the visible text to detect a page that shows something else. Each element marked `data-bound` holds exactly
-// one member of the record.
+// rebuilds the record from the visible text to detect a page that shows something else. Each element marked `data-bound` shows exactly one
+// value to compare.
 import "./copy.ts";
 import "./manage-link.ts";
 import { toHex, encodeUtf8 } from "../../../core/bytes.ts";

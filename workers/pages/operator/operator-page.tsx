@@ -1,5 +1,5 @@
-// The operator's page: the figures that trigger alerts, how full each shard is, overdue work, failing endpoints, and requests by code. It
-// shows no personal data.
+// The operator's page: the figures that trigger alerts, how full each shard is, overdue work, failing endpoints, and the number of requests
+// by status and error code. It shows no personal data.
 import { alertKinds } from "../../../core/alerts.ts";
 import type { ShardState } from "../../../core/shards/placement.ts";
 import type { Metrics } from "../../operations/admin/dependencies.ts";

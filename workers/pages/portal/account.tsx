@@ -164,7 +164,7 @@ const handleEndOtherSessions = async (request: PortalFormRequest): Promise<Respo
   return redirectTo(request, accountPath, ended > 0 ? "othersEnded" : undefined);
 };
 
-/** Handles a form about the member's own account. It works regardless of the business's billing status. */
+/** Handles a form about the member's own account. It also works while a payment is past due. */
 const ownAction = (act: PageHandler<PortalFormRequest>) => authenticatedAction({ isReadOnly: true }, act);
 
 export const registerMemberAccountRoutes = (pages: Hono<AppEnv>): void => {

@@ -1,4 +1,4 @@
-// Shows code in the portal, with a caption and a copy button. In JSON, keys and strings are colored.
+// Shows code in the portal. If it has a caption, it also has a copy button. In JSON, keys and strings are colored.
 import type { Child, FC } from "hono/jsx";
 import { HighlightedCode } from "../shared/components.tsx";
 import { LabeledCopyButton } from "./components.tsx";

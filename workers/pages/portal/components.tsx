@@ -171,7 +171,7 @@ export const SelectField: FC<SelectFieldProps> = ({ name, label, options, hint, 
   );
 };
 
-/** Whether the box is initially checked. If the page responds to a form, the posted value applies instead. */
+/** A checkbox. `checked` is its initial state. If the page responds to a form, the posted value applies instead. */
 export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; checked?: boolean }> = ({ name, label, hint, checked }) => {
   const { form } = useContext(FormContext);
   const id = name.replace(".", "-");

@@ -58,7 +58,7 @@ export const authenticatedPage = (show: PageHandler<PortalRequest>, allowsInacti
 
 interface ActionOptions {
   readonly ownerOnly?: true;
-  /** True if the action changes nothing. It is a form because the audit log records it, or because it calls another server. */
+  /** True if members can submit the form while a payment is past due, because it changes none of the business's settings or records. */
   readonly isReadOnly?: true;
   /** True for forms that must work even if the business's status does not allow reading, such as switching to another business. */
   readonly allowsInactiveAccount?: true;

@@ -163,7 +163,7 @@ const handleResetSandbox = async (request: PortalFormRequest): Promise<Response>
     : renderSandbox(request, toFormError(result));
 };
 
-/** Moving the clock and resetting the sandbox count toward the same limit as in the API, because each processes up to 1,000 shares. */
+/** Moving the clock and resetting the sandbox count toward the same limit as in the API, because each can process 1,000 shares or more. */
 const sweepActionOptions = { businessLimit: "SANDBOX_CLOCK" } as const;
 
 export const registerSandboxRoutes = (pages: Hono<AppEnv>): void => {

@@ -20,7 +20,7 @@ import type { PostFormProps } from "./signed-in-components.tsx";
 import type { SignedInRequest } from "./signed-in-handlers.ts";
 
 interface ItemFormProps {
-  /** The path that the form of the item is posted to. It contains the item's ID. */
+  /** The path that the form of each item is posted to. A hidden field contains the item's ID. */
   readonly action: string;
   /** The form component to use on the page that shows the list. */
   readonly Form: FC<PostFormProps>;

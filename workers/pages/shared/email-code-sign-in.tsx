@@ -31,8 +31,8 @@ export const findPendingSignInEmail = async (c: Context<AppEnv>, cookie?: Pendin
   (await findPendingSignIn(c, cookie))?.email ?? null;
 
 /**
- * Returns true if the email with the pending code could not be delivered. For members, always returns false (see
- * has-sign-in-email-failed.ts).
+ * Returns true if the newest code for signing in as a consumer with the pending address could not be delivered. Codes for members are not
+ * checked (see has-sign-in-email-failed.ts).
  */
 export const hasPendingSignInFailed = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<boolean> => {
   const pending = await findPendingSignIn(c, cookie);

@@ -105,10 +105,10 @@ export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response>
   return renderAccountRateLimited(c, seconds);
 };
 
-/** Shown if too many forms were submitted from one network. */
+/** Shown if too many requests, such as submitted forms, came from one network. */
 export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");
 
-/** Shown for a form that came from a different site, or that no page of this site sends. */
+/** Shown for a form or a payment link that came from a different site, and for a form that no page of this site sends. */
 export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
   renderNotice(c, "forbidden", (messages) => ({
     icon: "ban",
@@ -122,7 +122,7 @@ export const renderMethodNotAllowed = (c: Context<AppEnv>): Promise<Response> =>
   return renderNotice(c, "method_not_allowed", (messages) => ({ icon: "lock", title: messages.readOnly, advice: messages.readOnlyAdvice }));
 };
 
-/** Shown if a database is unavailable. A change may have been saved; reloading the page shows whether it was. */
+/** Shown if a database or another service is unavailable. A change may have been saved; reloading the page shows whether it was. */
 export const renderStorageUnavailable = (c: Context<AppEnv>): Promise<Response> => {
   c.header("Retry-After", "1");
   return renderNotice(c, "storage_unavailable", (messages) => ({

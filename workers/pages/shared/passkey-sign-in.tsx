@@ -18,7 +18,7 @@ export const completePasskeySignIn = async (c: Context<AppEnv>, form: FormFields
   const credential = parseSignedCredential(form.get("credential") ?? "");
   const request = { realm, party: getRelyingParty(c), replaces: getSessionToken(c), userAgent: c.req.header("user-agent") };
   const signed = credential === null ? null : await signInWithPasskey(c.var.services, { ...request, signed: credential });
-  clearPendingSignIn(c); // the person has signed in, so a pending email code is no longer needed
+  clearPendingSignIn(c); // the person used a passkey instead of the pending email code
   if (!signed?.ok) return null;
   setSessionCookie(c, signed.value.token, realm);
   return signed.value.token;

@@ -1,5 +1,5 @@
-// The public page of a certificate. It renders only the published certificate, so data that only the owner may see cannot appear here.
-// client/verify.ts compares elements marked `data-bound` with the record.
+// The public page of a certificate. It gets only public data, so data that only the business may see cannot appear here. client/verify.ts
+// compares elements marked `data-bound` with the record.
 import type { Child, FC } from "hono/jsx";
 import {
   hasVerifiedDomain,

@@ -63,7 +63,7 @@ interface TimelineProps {
 }
 
 /**
- * Lists the entries for the withdrawal of the whole certificate: the withdrawal's anchor, the deadline, and the business's confirmation.
+ * Lists the entries for the withdrawal of the whole certificate: the withdrawal, its anchor, the deadline, and the business's confirmation.
  */
 const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: TimelineProps, { messages }: PageContext): TimelineItem[] => {
   const { id, withdrawal } = certificate;
@@ -98,7 +98,7 @@ const InlineNames: FC<{ of: readonly { readonly entity: string }[] }> = ({ of })
   </small>
 );
 
-/** Lists the withdrawals for individual recipients of an active certificate. */
+/** Lists the withdrawals for individual recipients, the business's confirmations, and the recipients whose deadline has passed. */
 const listEntityWithdrawalItems = (
   { page: { certificate }, apiBaseUrl, now }: TimelineProps,
   { messages, language }: PageContext,

@@ -1,4 +1,5 @@
-// Withdrawal forms, choices, summaries and receipt links that several pages share. Every form works without scripts.
+// Withdrawal forms, choices, summaries and receipt links that several pages share. Every form except the one for a withdrawal link works
+// without scripts.
 import type { FC } from "hono/jsx";
 import type { PublishedCertificate, PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import { buildEntityReceiptUrl } from "../../../core/certificates/certificate-urls.ts";
