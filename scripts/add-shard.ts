@@ -1,5 +1,5 @@
-// Adds the binding of a new shard to wrangler.toml. `npm run deploy` then creates and migrates its database, and deploys with the ID of
-// that database instead of the placeholder that is written here.
+// Adds the binding of a new shard to wrangler.toml. `npm run deploy` then creates its database, and deploys with the ID of that database
+// instead of the placeholder that is written here.
 import { readFileSync, writeFileSync } from "node:fs";
 import { getShardId, parseShardId, type ShardId } from "../core/ids.ts";
 

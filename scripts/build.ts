@@ -26,8 +26,8 @@ const signatureVerifierPath = "dist/verify-signature.mjs"; // for developers of 
 
 /**
  * Static assets bypass the Worker, so its default headers are repeated here. Pages on other origins load the scripts, so the scripts need
- * CORS headers. Hashed copies never change, so browsers may cache them forever. `svc-share.js` also matches the rule for the hashed copies,
- * so its own rule first removes the Cache-Control that the other rule sets.
+ * CORS headers. Hashed copies never change, so browsers may cache them for a year. `svc-share.js` also matches the rule for the hashed
+ * copies, so its own rule first removes the Cache-Control that the other rule sets.
  */
 const headers = `/*
   Strict-Transport-Security: max-age=31536000; includeSubDomains
@@ -145,8 +145,8 @@ const readReleasedScripts = (): readonly { readonly address: string; readonly co
   });
 
 /**
- * Builds everything. New files are written before old ones are deleted, so every file stays available to a running service. `appUrl` is
- * the URL of the app in a deployment with several hosts; without it, the assets are for the local service.
+ * Builds everything. New files are written before old ones are deleted. `appUrl` is the URL of the app in a deployment with several hosts;
+ * without it, the assets are for the local service.
  */
 export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidget> => {
   const assetsDir = appUrl === undefined ? localAssetsDir : deploymentAssetsDir;

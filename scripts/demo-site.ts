@@ -85,7 +85,7 @@ const handleRequest = async (
 export const startDemoSite = (site: DemoSite, provider: PaymentProviderMock): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer((request, response) => {
-      // The visitor disconnected before the form was complete.
+      // The request failed, usually because the visitor disconnected before the form was complete.
       handleRequest(site, provider, request, response).catch(() => response.destroy());
     });
     server.once("error", reject);

@@ -1,5 +1,5 @@
-// The demo's businesses, clients, keys and people, all derived from this machine's development secrets. The databases store only hashes of
-// the keys, so `npm run demo` derives the keys again.
+// The demo's businesses, clients, keys and people. Their IDs and keys are derived from a development secret of this machine. The databases
+// store only hashes of the keys, so `npm run demo` derives the keys again.
 import { toStoredIndex } from "../core/access/address-index.ts";
 import { defaultLinkKeys, parseLinkKeys } from "../core/access/link-keys.ts";
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";

@@ -103,8 +103,9 @@ const readAccountState = async (deployment: Deployment): Promise<AccountState & 
 };
 
 /**
- * Returns the secrets to upload; null if the deployment has all of them and none changed on this machine. Secrets are generated only for a
- * deployment that has neither a Worker nor a database, because new keys could not decrypt what an earlier deployment stored.
+ * Returns the secrets to upload; null if this machine has no secrets file, the deployment has every secret, and the environment adds none.
+ * Secrets are generated only for a deployment that has neither a Worker nor a database, because new keys could not decrypt what an earlier
+ * deployment stored.
  */
 const prepareSecrets = async (
   deployment: Deployment,

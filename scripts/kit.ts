@@ -1,4 +1,4 @@
-// `npm run kit`: builds the npm package with the `svc` command and the typed client into dist/npm.
+// `npm run kit`: builds the npm package with the `svc` and `svc-verify` commands and the typed client into dist/npm.
 import { buildKit } from "../kit/build.ts";
 
 await buildKit("dist/npm");

@@ -12,7 +12,7 @@ export interface ReleasedScript {
   readonly newFiles: readonly string[];
 }
 
-/** Builds the assets. `appUrl` is built into the page script, which accepts messages only from this origin. */
+/** Builds the assets. `appUrl` is built into the share script, which opens the consent sheet at this origin. */
 export const releaseAssets = async (appUrl: string): Promise<ReleasedScript> => {
   const { hash12, integrity, share } = await buildAssets(appUrl);
   const name = `svc-${hash12}.js`;

@@ -16,7 +16,7 @@ const isTagged = (version: string): boolean =>
 
 /**
  * Saves the version's files for test/flows/earlier-releases.test.ts and test/flows/upgrade.test.ts. Replaces them until the version is
- * tagged, and does not change them after that. Returns a list with the folder, which is empty if nothing was saved.
+ * tagged, and does not change them after that. Returns a list with the folder, or an empty list if nothing was saved.
  */
 const saveForTests = async (): Promise<readonly string[]> => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };

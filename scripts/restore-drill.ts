@@ -19,7 +19,7 @@ export interface DrillOptions {
 /** The drill replaces the DNS resolver's URL, because it must not send requests to other machines. */
 const unreachableUrl = "http://127.0.0.1:1/none";
 
-const intervalMs = 15 * 60_000; // an audit log signs one checkpoint in each interval
+const intervalMs = 15 * 60_000; // how often the service closes an interval of the audit log
 
 /** Lists the folders of all objects of one class in a state folder. */
 const listObjectFolders = (stateDir: string, className: string): readonly string[] => {

@@ -1,4 +1,4 @@
-// Checks that the local service is stopped, for commands that read its files.
+// Checks that the local service is stopped, for commands that read or write its files.
 import type { LocalSettings } from "./settings.ts";
 
 const answerTimeoutMs = 2_000; // a running service would respond within milliseconds

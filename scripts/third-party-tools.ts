@@ -1,5 +1,6 @@
-// The independent tools that test/interop uses to check proofs and documents: Go with its sumdb packages, openssl, Python, PHP, unzip and
-// jq. Missing tools are installed with apt. These tests are never skipped, because they show that anyone can check proofs without our code.
+// The independent tools that test/interop uses to check proofs and documents: Go with its sumdb packages, openssl, Python, PHP, unzip, jq
+// and sha256sum. Missing tools are installed with apt. These tests are never skipped, because they show that anyone can check proofs
+// without our code.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { aptInstall } from "./browser.ts";

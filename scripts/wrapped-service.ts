@@ -1,4 +1,4 @@
-// Runs the service with bindings that a script has wrapped. The Worker and its Durable Objects run in one isolate, so a script can count or
+// Lets a script run the service with wrapped bindings. The Worker and its Durable Objects run in one isolate, so a script can count or
 // change the calls of all of them.
 import type { Env } from "../workers/env.ts";
 

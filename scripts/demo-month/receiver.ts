@@ -37,7 +37,7 @@ export const receiveWebhook = (present: Instant, { clock, advance }: SimulatedTi
   const isDown = (url: string): boolean => url === receiverUrls.crm && clock() >= outage && clock() < outage + hourMs;
   return async ({ url, body }) => {
     const isFailing = isDown(url);
-    // Depends on the body, so it varies between requests but is the same in each replay.
+    // Depends on the body, so that it varies between requests.
     const durationMs = (isFailing ? 900 : 40) + (body.charCodeAt(body.length >> 1) % 60);
     advance(durationMs);
     const answer = isFailing ? unavailable : accepted;

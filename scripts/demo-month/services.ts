@@ -1,5 +1,5 @@
-// Creates the services that run the real operations while the demo month is replayed. The clock is set to the past, requests to the demo
-// website get simulated responses, and follow-up work is left to the running service.
+// Creates the services that run the real operations while the demo month is replayed. The clock is set to the past, email is captured, and
+// most follow-up work is left to the running service.
 import { IntakeState, type IntakeView } from "../../core/intake/intake-state.ts";
 import type { MailOutcome } from "../../core/mail/message.ts";
 import type { Instant } from "../../core/time.ts";

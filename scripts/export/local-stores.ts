@@ -1,5 +1,5 @@
-// Finds the files where the local runtime stores a service's objects and KV values. The runtime does not document these paths, so a test
-// checks them against the pinned version.
+// Reads and writes the files where the local runtime stores a service's objects and KV values, and reads its log tiles. The runtime does
+// not document these paths, so a test checks them against the pinned version.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -10,8 +10,8 @@ const tilesClass = "miniflare-R2BucketObject";
 const textsClass = "miniflare-KVNamespaceObject";
 
 /**
- * The classes whose objects are exported. RateLimiter and DestinationHost are omitted, because they only count calls of the last few
- * minutes. IntakeJournal is omitted, because it must be empty.
+ * The classes whose objects are exported. RateLimiter and DestinationHost are omitted, because their limits may start again, and the next
+ * 2xx response proves a host again. IntakeJournal is omitted, because it must be empty.
  */
 export const exportedClasses = ["AuditLog", "LedgerLog", "EventSequence", "DeliveryQueue"] as const;
 export type ExportedClass = (typeof exportedClasses)[number];

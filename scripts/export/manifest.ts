@@ -6,7 +6,8 @@ import { toCanonicalJson } from "../../core/canonical-json.ts";
 export const exportFormat = "svc-export-1";
 export const manifestName = "manifest.json";
 
-// Generated passphrases have this length; a short one could be guessed by an attacker who has the files, in spite of scrypt.
+// An attacker who has the files could guess a short passphrase, in spite of scrypt. The command in the error message generates 44
+// characters.
 const minPassphraseLength = 20;
 
 /** With this cost, each guess of the passphrase needs 128 MiB and about half a second. */

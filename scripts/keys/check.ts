@@ -46,7 +46,7 @@ const listLogKeys = (secrets: Secrets, logs: TrustDocument["logs"]): readonly Ex
   );
 };
 
-/** Returns a sentence if the service does not use the link keys in the secrets, and nothing otherwise. */
+/** Returns a sentence if the service does not use the link keys in the secrets, and otherwise an empty list. */
 export const checkLinkKeys = ({ LINK_KEYS: text }: Secrets, used: UsedLinkKeys): readonly string[] => {
   const keys = text === undefined ? defaultLinkKeys : parseLinkKeys(text);
   if (keys === null) throw new Error("LINK_KEYS is not a list of link keys.");

@@ -6,7 +6,9 @@ import { runWrangler } from "../deploy/wrangler.ts";
 import { devVarsPath, parseDevVars } from "../settings.ts";
 import type { KeyStore } from "./rotate.ts";
 
-/** Uploads changed secrets immediately, without deploying the code. */
+/**
+ * Returns a store that reads and writes the deployment's secrets file. It uploads changed secrets immediately, without deploying the code.
+ */
 export const createDeploymentStore = (folder: string, deployment: Deployment): KeyStore => {
   const path = getSecretsPath(folder, deployment);
   return {

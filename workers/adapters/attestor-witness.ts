@@ -18,11 +18,10 @@ const maxResponseBytes = 16 * 1_024; // one line takes about 150 bytes, so this 
 const clockSlackMs = 5 * minuteMs;
 
 /**
- * Creates an attestor for a witness. These failures are permanent:
+ * Creates an attestor for a witness. Besides refusals such as `http_403`, these failures are permanent:
  * - `superseded`: the witness has cosigned a larger checkpoint.
  * - `conflict`: the witness has seen a different tree of this size.
- * - `http_422`: the witness rejects the consistency proof.
- * The last two mean that this log or the witness has a second history.
+ * - `http_422`: the witness rejects the consistency proof. The last two mean that this log or the witness has a second history.
  */
 export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypto: NoteCrypto, clock: Clock): Attestor => {
   const { name } = witness.key;

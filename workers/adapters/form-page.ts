@@ -161,7 +161,7 @@ const isDisabled = ({ countSteps }: FormSource, element: Element): boolean => {
   return false;
 };
 
-/** Builds selectors that match exactly one element on this page. */
+/** Returns functions that build a selector which matches only the given element on this page, or return null if that is not possible. */
 const buildSelectors = ({ elements }: FormSource) => {
   const ids = new Map<string, number>();
   const names = new Map<string, number>();
@@ -289,7 +289,7 @@ const mapSource = (source: FormSource): FormPage => {
 };
 
 /**
- * Returns the forms with their controls in page order, and the script tags that have a client ID. If the page needs too many steps, returns
+ * Returns the forms with their controls in page order, and the script tags that have a client ID. If the page exceeds the limits, returns
  * no forms and `isTooComplex: true`.
  */
 export const parseFormPage = (html: string): FormPage => {

@@ -1,5 +1,6 @@
 // The ledger adapter for a tile log: the embedded ledger, or any log with POST /add and C2SP tiles. The adapter does not trust responses.
-// An outcome is `ok` only if a tree contains the entry, a pinned key has signed the tree, and the tree extends the last tree seen.
+// An outcome is `ok` only if a tree contains the entry, a pinned key has signed the tree, and the tree is consistent with the last tree
+// seen.
 import { encodeUtf8 } from "../../core/bytes.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { verifyCheckpoint } from "../../core/ledger/checkpoint.ts";

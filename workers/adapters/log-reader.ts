@@ -49,7 +49,7 @@ export const mapConcurrently = async <T, R>(items: readonly T[], concurrency: nu
 };
 
 export interface TileStore {
-  /** Fetches missing tiles. Returns null once all tiles are loaded. */
+  /** Fetches missing tiles. Returns null if all tiles are loaded; otherwise, returns a failure. */
   readonly load: (locations: readonly TileLocation[]) => Promise<RetryableFailure | null>;
   readonly read: TileReader;
 }

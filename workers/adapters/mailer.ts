@@ -13,8 +13,8 @@ export interface EmailBinding {
 }
 
 /**
- * Converts the domains in an email's addresses to punycode. Returns `unsupported_address` if the provider does not support the recipient's
- * address. Without this check, some providers would accept such an email and lose it later.
+ * Wraps `send`: converts the domains in an email's addresses to punycode, and returns `unsupported_address` if the provider does not
+ * support the recipient's address. Without this check, some providers would accept such an email and lose it later.
  */
 const sendWithPlainAddresses =
   (send: Mailer["send"], { supportsUtf8Addresses }: MailCapabilities): Mailer["send"] =>

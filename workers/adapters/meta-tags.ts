@@ -9,7 +9,10 @@ const chunkLength = 16_384;
 const maxDepth = 100; // limits the work, because the parser's work per tag grows with the number of open elements
 const maxContents = 100;
 
-/** Lists the trimmed contents of `<meta name="…">` or `<meta http-equiv="…">` before the first visible element. */
+/**
+ * Lists the trimmed contents of `<meta name="…">` or `<meta http-equiv="…">` in the page's head. The head ends at the first element that
+ * cannot be part of it.
+ */
 export const listMetaContents = (html: string, name: string, by: "name" | "http-equiv" = "name"): readonly string[] => {
   const contents: string[] = [];
   let depth = 0;

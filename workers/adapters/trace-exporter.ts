@@ -24,7 +24,7 @@ export interface Span {
   readonly attributes: Attributes;
 }
 
-/** Sends the spans, or adds them to the next request if one is in progress. Never throws. */
+/** Sends the spans, or adds them to the next request if one is in progress. Drops them if too many are waiting. Never throws. */
 export type ExportSpans = (spans: readonly Span[]) => Promise<void>;
 
 const limits = { timeoutMs: 5 * secondMs, maxBytes: 65_536 }; // the response must be read to the end, but its content is not used

@@ -3,7 +3,10 @@ import { parseTxtAnswer } from "../../core/access/dns-answer.ts";
 import { secondMs } from "../../core/time.ts";
 import { sendWithLimits } from "./exchange.ts";
 
-/** Looks up the TXT records of a name. Returns one list per resolver, or null for a resolver that did not respond. Never throws. */
+/**
+ * Looks up the TXT records of a name. Returns one list per resolver, or null for a resolver that did not return a valid response. Never
+ * throws.
+ */
 export type LookupTxt = (name: string) => Promise<readonly (readonly string[] | null)[]>;
 
 const resolverTimeoutMs = 3 * secondMs;

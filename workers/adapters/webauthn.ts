@@ -1,5 +1,5 @@
-// WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input. The functions in
-// this file return null instead for every rejected credential.
+// WebAuthn registration and authentication through @simplewebauthn/server. The library throws errors that quote the input. The two verify
+// functions return null instead for every rejected credential.
 import {
   generateAuthenticationOptions,
   generateRegistrationOptions,

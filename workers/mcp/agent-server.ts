@@ -124,7 +124,7 @@ const callContextFromRequest = ({ c, agent }: AgentRequest) => ({ services: c.va
 const handleMessage = async (call: AgentRequest, { id, ...message }: RpcMessage): Promise<RpcResponse | null> =>
   id === undefined ? null : handleClassicMessage(callContextFromRequest(call), { id, ...message });
 
-/** Returns true if the body of the message names revision 2026-07-28 and that revision is enabled. */
+/** Returns true if revision 2026-07-28 is enabled and the message has the version key, which earlier revisions do not use. */
 const isModernMessage = ({ c }: AgentRequest, message: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled && isModernRequest(message);
 
@@ -137,8 +137,8 @@ const handleModernRequest = async (call: AgentRequest, { id, ...message }: RpcMe
 };
 
 /**
- * Returns true if the message is a `server/discover` call whose header names revision 2026-07-28. Call this only if the body does not name
- * that revision.
+ * Returns true if revision 2026-07-28 is enabled and the message is a `server/discover` call whose header names it. Call this only if the
+ * body has no version key.
  */
 const lacksBodyVersion = ({ c }: AgentRequest, { method }: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled &&

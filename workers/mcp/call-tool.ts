@@ -87,8 +87,8 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
 };
 
 /**
- * Runs a call and records it in the audit log, unless the operation has already recorded the change. Throws on a storage outage, even if
- * the tool has run and only the audit entry failed.
+ * Runs a call and records it in the audit log. If the operation has already recorded the change, notifies the person instead. Throws on a
+ * storage outage, even if the tool has run and only the audit entry failed.
  */
 export const callTool = async (context: AnyToolContext, call: ToolCall): Promise<CompletedToolCall> => {
   const { record, ...completed } = await executeToolCall(context, call);

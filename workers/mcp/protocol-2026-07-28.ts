@@ -57,7 +57,7 @@ const respondWithRpcError = ({ id }: MessageWithId, status: ModernResponse["stat
   reply: { jsonrpc: "2.0", id, error },
 });
 
-/** Responds to a message that declares revision 2026-07-28. Throws on a storage outage. */
+/** Responds to a message that has the version key of revision 2026-07-28. Throws on a storage outage. */
 export const handleModernMessage = async (
   context: AnyToolContext,
   message: MessageWithId,

@@ -31,7 +31,7 @@ export interface CheckpointAttestor extends Attestor {
 }
 
 export interface ProofServices {
-  /** Published keys of the ledgers and of the audit log. */
+  /** Published keys of the ledgers and of the audit logs. */
   readonly trustedLogs: readonly TrustedLog[];
   /** Note-format public keys of the witnesses whose cosignatures are accepted. */
   readonly witnessKeys: readonly string[];
@@ -45,7 +45,9 @@ export interface ProofServices {
   readonly anchorKey: AnchorKey | null;
 }
 
-/** Opens keys by name. Throws ConfigError if a secret in the setting is malformed or its key ID does not match its key. */
+/**
+ * Creates a function that opens the keys with a name. It throws ConfigError if there is no key, or if a secret in the setting is invalid.
+ */
 const createKeyOpener =
   (setting: string, secrets: readonly string[], logSeed: string, kind: KeyKind = keyKinds.log) =>
   async (name: string): Promise<readonly VerifierKey[]> => {

@@ -1,6 +1,6 @@
 // Records traces of a sample of requests, jobs and webhook deliveries: what each one called, and how long the call took. A span contains
-// only names from the source code, shards, counts, statuses, error codes and the request ID. Names and arguments of calls are never
-// recorded, because keys of KV and names of Durable Objects can identify a business or a person.
+// only names from the source code, shards, counts, statuses, error codes and the request ID. Arguments of calls and names of Durable
+// Objects are never recorded, because they can identify a business or a person, as keys of KV can.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { toHex } from "../../core/bytes.ts";
 import type { RandomBytes } from "../../core/ids.ts";
@@ -186,7 +186,7 @@ export const createTracer = ({ sampleRate, clock, random, exportSpans, waitUntil
   };
 };
 
-/** Returns the bindings with traced calls, except D1, which `traceShard` traces. */
+/** Returns the bindings with traced calls. Calls to D1 are traced by `traceShard` instead. */
 export const traceBindings = (env: Env, { traceMethods }: Tracer): Env => {
   const traceNamespace = <Namespace extends { readonly getByName: (...given: never[]) => object }>(name: string, namespace: Namespace) =>
     ({ getByName: (...given: never[]) => traceMethods(name, namespace.getByName(...given)) }) as unknown as Namespace;
