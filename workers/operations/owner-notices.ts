@@ -1,5 +1,5 @@
-// Prepares a notice to the owners of a business. The owners get the first notice of a kind immediately, and later ones in digests
-// (background/owner-emails.ts).
+// Prepares a notice to the owners of a business. The owners get the first notice of a kind immediately. Later ones wait, and several
+// waiting notices are sent as one digest (background/owner-emails.ts).
 import type { BusinessId } from "../../core/ids.ts";
 import type { OwnerNotice } from "../../core/mail/owner-notices.ts";
 import { secondMs } from "../../core/time.ts";

@@ -44,7 +44,7 @@ export interface AuditEntry {
   readonly entityId: string;
   /** The person or program that made the change; null if the payload was erased. */
   readonly actor: Actor | null;
-  /** For an issued certificate: true if the business's server sent the submission. */
+  /** For an issued certificate: true if a server, not a browser, sent the submission. */
   readonly isFromServer: boolean;
 }
 

@@ -202,7 +202,8 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
  *
  * Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key of another business, or a test key for a
  * live client), the errors of `issueCertificate`, `rate_limited`. If the idempotency key issued a certificate within the last day, returns
- * its receipt instead, after checking for `origin_not_verified` and `idempotency_conflict`.
+ * its receipt instead, after checking for `origin_not_verified` and `idempotency_conflict`. Returns `storage_unavailable` if concurrent changes
+ * made every attempt fail.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const { submission, originHeader } = request;

@@ -105,6 +105,7 @@ const testShareLimitRefusal = refuse(
  * - `rate_limited` if a storage limit is reached
  * - the errors of `resolveEarlierDecision`, if the same request was decided earlier
  * - `share_limit` if the person has 100 active shares with the business, or 1,000 in its shard
+ * - `storage_unavailable` if concurrent changes made every attempt fail
  */
 export const grantShare = async (
   services: ShareWriteDependencies,

@@ -41,6 +41,7 @@ export type RenewalRefusal = GrantRefusal | "not_found" | "unauthorized" | "shar
  * - the errors for the business's account status
  * - `invalid_request` for a missing value
  * - `rate_limited` if a storage limit is reached
+ * - `storage_unavailable` if concurrent changes made every attempt fail
  */
 export const renewShare = async (
   services: ShareWriteDependencies,

@@ -40,7 +40,8 @@ const repeatRevocation = (share: Share): Result<RevocationResult, "share_inactiv
 /**
  * Revokes the share, regardless of the business's billing status (SPEC Share). A repeated call returns the first revocation. Returns
  * `invalid_request` for a reason over 200 characters, `unauthorized` for a wrong token, `not_found` for unknown shares and other people's
- * shares, and `share_inactive` for a share that has expired or was superseded.
+ * shares, `share_inactive` for a share that has expired or was superseded, and `storage_unavailable` if concurrent changes made every
+ * attempt fail.
  */
 export const revokeShareByPerson = async (
   services: WriteDependencies,

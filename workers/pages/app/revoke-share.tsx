@@ -95,8 +95,8 @@ const resultPage = (title: string, advice: string, link: string): Page =>
   );
 
 /**
- * Shows the same page for an invalid token, an unknown share and a share that has already ended, so that the page does not reveal which
- * shares exist.
+ * Shows the same page for an invalid token, an unknown share, and a share that expired or was superseded, so that the page does not reveal
+ * which shares exist.
  */
 const renderRevokeFailed = (c: Context<AppEnv>): Promise<Response> =>
   renderPage(c, 404, ({ language }) => {

@@ -99,7 +99,7 @@ const describeRecipient = (
   };
 };
 
-/** States what the business must do about a withdrawal. Renders nothing if the business has confirmed everything. */
+/** Says what the business must do about a withdrawal. Renders nothing if the business has confirmed everything. */
 const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certificate: { id, withdrawal, entitiesWithdrawn, entities } }) => {
   const { now } = usePortalRequest();
   const open = (withdrawal === null ? entitiesWithdrawn : [withdrawal]).filter(({ acknowledgedAt }) => acknowledgedAt === null);

@@ -62,7 +62,7 @@ const ShareStatusLabel: FC<{ status: ShareStatus }> = ({ status }) => (
 /** Lists what is shared, for example "Email, phone, and name". */
 const formatSharedDetails = ({ scope }: Pick<Share, "scope">): string => capitalize(formatFieldGroups(language, groupsFromKeys(scope)));
 
-/** States when the share ends or, once it is stopped, when contact must end. */
+/** Describes when the share ends or, once it is stopped, when contact must end. */
 const describeEnd = (share: Share): Child =>
   share.status === "revoked" && share.ceaseBy !== null ? (
     formatMessage(messages.certificates.contactEndsBy, { date: formatDay(language, share.ceaseBy) })

@@ -41,7 +41,7 @@ const WrappedCode: FC<{ text: string }> = ({ text }) => (
 /** Converts the input back into form values, so that the form can be submitted again. */
 const toFormValues = ({ mode, url, purpose, entities }: IntegrationInput) => ({ mode, url, purpose, entities: entities.join("\n") });
 
-/** States what to check before using the tag: how certain the mapping is, which fields it leaves out, and what the page lacks. */
+/** Says what to check before using the tag: how certain the mapping is, which fields it leaves out, and what the page lacks. */
 const MappingNotice: FC<{ built: MappedPage }> = ({ built: { confidence, unmapped, warnings } }) => {
   const { leftOut } = snippetMessages;
   const names = unmapped.join(", ");

@@ -118,7 +118,7 @@ const CertificateHeader: CertificateComponent = ({ certificate }) => {
   );
 };
 
-/** States whether the business has confirmed that contact has ended and, if it has not, whether the deadline has passed. */
+/** Says whether the business has confirmed that contact has ended and, if it has not, whether the deadline has passed. */
 const CeaseStatus: FC<{ certificate: PublishedCertificate; now: Instant }> = ({ certificate: { businessName, withdrawal }, now }) => {
   const { messages } = usePageContext();
   if (withdrawal === null) return null;

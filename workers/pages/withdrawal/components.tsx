@@ -227,7 +227,7 @@ export const groupEntityWithdrawals = ({ entitiesWithdrawn }: Pick<PublishedCert
     first === undefined ? [] : [{ ...first, entities: [first, ...more].map(({ entity }) => entity) }],
   );
 
-/** States when consent was withdrawn, and the deadline for contact to end. */
+/** Shows when consent was withdrawn, and the deadline for contact to end. */
 export const WithdrawnSummary: FC<{ of: Pick<PublishedWithdrawal, "withdrawnAt" | "ceaseBy"> }> = ({ of: { withdrawnAt, ceaseBy } }) => (
   <FormattedMessage
     text={usePageContext().messages.withdraw.summary}
