@@ -1,7 +1,7 @@
 // Audit entries. Each committed change has one row for each audit chain that records it, written in the same batch. These rows are never
-// deleted, because nothing else contains the payloads whose hashes are in the chains. Entries of live issuances and of reads have no row.
-// Until the audit log has recorded such an entry, the entry is stored in its change. After that, the entry of an issuance is rebuilt from
-// the certificate, and the entry of a read is stored in the audit log with its payload.
+// deleted, because nothing else contains the payloads whose hashes are in the chains. Entries of live issuances, and of reads of a
+// certificate's personal data, have no row. Until the audit log has recorded such an entry, the entry is stored in its change. After that,
+// the entry of an issuance is rebuilt from the certificate, and the entry of such a read is stored in the audit log with its payload.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";

@@ -39,7 +39,10 @@ const hasPublicEvent = (event: DomainEvent): boolean => {
   return publicType !== null && (requiresOptIn !== true || event.businessId !== undefined);
 };
 
-/** Sandbox records have a separate event sequence, so that test data never reaches a live endpoint. */
+/**
+ * Returns the name of the event sequence that the event belongs to, or null if the event is not public. Sandbox records have a separate
+ * sequence, so that test data never reaches a live endpoint.
+ */
 const getSequenceOf = (event: DomainEvent): string | null => {
   if (!hasPublicEvent(event)) return null;
   const { type, businessId, environment } = event;

@@ -23,8 +23,8 @@ const consumerNameContext = selfOwnedContext("consumers", "name");
 export const byLastUsed = [desc(members.lastUsedAt), desc(members.createdAt), desc(members.id)] as const;
 
 /**
- * A possible recipient of a sign-in code: a member, consumer, invited person or sign-up with the email address. The code is always sent to
- * the stored address, never to the address in the form.
+ * A possible recipient of a sign-in code: a member, consumer, invited person or sign-up with the email address. The code is sent to the
+ * recipient's stored address, not to the address as typed in the form.
  */
 export interface SignInRecipient {
   /** A `person` is a member or consumer. */

@@ -1,4 +1,4 @@
-// Data removal requests, stored in the person's shard. The file of an affidavit is sealed, because it contains the person's name.
+// Data removal requests, stored in the person's shard. The file of an affidavit is sealed, because it contains the person's email address.
 import { desc, eq, inArray, lte, or, sql } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";

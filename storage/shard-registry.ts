@@ -1,4 +1,5 @@
-// The state and the measured size of each shard. Shard `00` stores all rows, so that one query can choose the shard for a new account.
+// The state and the measured size of each shard. Shard `00` stores all rows, so that one query is enough to choose the shard for a new
+// account.
 import { firstShard, type ShardId } from "../core/ids.ts";
 import type { ShardFill, ShardState } from "../core/shards/placement.ts";
 import type { Instant } from "../core/time.ts";

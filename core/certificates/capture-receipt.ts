@@ -1,4 +1,5 @@
-// The response to an issuance, and its stored form. A caller that repeats the request within one day gets the same receipt again.
+// The response to an issuance, and the form in which an intake journal stores it. A caller that repeats the request with the same
+// idempotency key within one day gets the same receipt again.
 import type { Environment } from "../access/entitlement.ts";
 import type { CertId } from "../ids.ts";
 import { toIso, type Instant } from "../time.ts";
@@ -17,7 +18,7 @@ export interface CaptureReceipt {
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
 }
 
-/** Converts a receipt to the stored form. A different version of the service may have to read it. */
+/** Converts a receipt to the stored form. Another version of the service may have to read it. */
 const toStoredReceipt = (receipt: CaptureReceipt) => ({
   cert_id: receipt.certId,
   fingerprint: receipt.fingerprint,

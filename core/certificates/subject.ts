@@ -1,6 +1,6 @@
-// A certificate's subject. The certificate publishes a commitment to each field with a 128-bit salt, because a plain hash of a phone number
-// could be reversed by trying all ~10^10 numbers. Anyone who has a value and its salt can prove that field alone. Deleting the root salt
-// makes the commitments useless, while the fingerprint stays valid.
+// A certificate's subject. The certificate commits to each field with a 128-bit salt, because a plain hash of a phone number could be
+// reversed by trying all ~10^10 numbers. Anyone who has a value and its salt can prove that field alone. Deleting the root salt makes the
+// commitments useless, while the fingerprint stays valid.
 import { toBase64Url } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
 import { hmacSha256, sha256Hex } from "../hash.ts";

@@ -12,8 +12,8 @@ interface CertificateBasis {
   readonly status: CertificateStatus;
   readonly ceaseBy: Instant | null;
   /**
-   * True if the person was asked about the given recipient and declined. If no recipient is given, true if the person was asked about every
-   * recipient and declined all of them.
+   * True if the person declined the given recipient, or was asked about each recipient and accepted none. If no recipient is given, true
+   * only in the second case.
    */
   readonly isRejected: boolean;
   /** True if the person has withdrawn consent for the given recipient. `ceaseBy` is then that recipient's deadline. */

@@ -6,7 +6,7 @@ const shardPattern = "[0-9a-hjkmnp-tv-z]{2}";
 /** Returns the name of a shard's audit log, such as `api.example.com/audit/00`. Its host is the host of the API, without a port. */
 export const getAuditOrigin = (baseUrl: string, shard: ShardId): string => `${new URL(baseUrl).hostname}/audit/${shard}`;
 
-/** Returns the shard whose audit log has this name, or null if no audit log of this deployment has it. */
+/** Returns the shard in the name of an audit log of this deployment, or null for any other name. Does not check that the shard exists. */
 export const parseAuditOrigin = (baseUrl: string, origin: string): ShardId | null => {
   const shard = new RegExp(`/audit/(${shardPattern})$`).exec(origin)?.[1] as ShardId | undefined;
   return shard !== undefined && getAuditOrigin(baseUrl, shard) === origin ? shard : null;

@@ -92,7 +92,9 @@ export const parseReceipt = (text: string): Receipt | null => {
   return parsed.ok && isReceipt(parsed.value) && toCanonicalJson(parsed.value) === text ? parsed.value : null;
 };
 
-/** Builds a receipt from an unverified ledger response. `leaf` is given only for a ledger that wraps the statement. */
+/**
+ * Builds a receipt from the data of a ledger's response, without verifying it. `leaf` is given only for a ledger that wraps the statement.
+ */
 export const buildReceipt = (
   hash: HashFunction,
   statement: string,

@@ -3,7 +3,7 @@ import { computeRetryDelayMs, addJitter, type Backoff } from "../retry.ts";
 import { hourMs, secondMs, type Instant } from "../time.ts";
 import type { SubmissionOutcome } from "./adapter.ts";
 
-/** The delays are 2, 4, 8 … 512 and then 900 s. */
+/** Before jitter, the delays are 2, 4, 8 … 512 and then 900 s. */
 const submissionBackoff: Backoff = { firstMs: 2 * secondMs, maxMs: 900 * secondMs };
 const parkedRetryMs = 6 * hourMs; // a permanent refusal can come from a configuration error that is fixed within the day
 
@@ -54,7 +54,7 @@ export const scheduleRetry = (
 };
 
 const breakerThreshold = 5;
-/** The delay is 64 s after the fifth failure, and then 128, 256, 512 and 900 s. */
+/** Before jitter, the delay is 64 s after the fifth failure, and then 128, 256, 512 and 900 s. */
 const breakerBackoff: Backoff = { firstMs: 4 * secondMs, maxMs: 900 * secondMs };
 
 /** Returns when requests to a ledger with this many consecutive failures are allowed again, or 0 below the threshold of five failures. */

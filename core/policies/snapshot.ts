@@ -7,7 +7,7 @@ import { minuteMs, toIso, type Instant } from "../time.ts";
 export type PolicyKind = "privacy" | "terms";
 export const policyKinds: readonly PolicyKind[] = ["privacy", "terms"];
 
-/** How long new certificates share one capture, in milliseconds. A domain is therefore captured at most once per interval. */
+/** How long new certificates of the same page or origin share one capture, in milliseconds. */
 export const captureReuseMs = 15 * minuteMs;
 
 export interface PolicyText {

@@ -18,7 +18,7 @@ export interface ShareReceiptInput {
 
 const formatShareDuration = ({ durationDays }: Share): string => `P${durationDays}D`;
 
-/** Returns the event that ended the share, or null if the share is active. */
+/** Returns the event that ended the share. Returns null if the share is active or was replaced by a renewal. */
 const getEndEvent = (share: Share) => {
   if (share.revokedAt !== null) return { at: share.revokedAt, state: "dpv:ConsentWithdrawn" } as const;
   return share.status === "expired" ? ({ at: share.expiresAt, state: "dpv:ConsentExpired" } as const) : null;

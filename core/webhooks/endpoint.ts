@@ -228,8 +228,8 @@ export const isEventReceiver = <E extends { readonly id: string; readonly events
   return receivers.some(({ id }) => id === endpoint.id);
 };
 
-// A delivery ID starts with five characters of its endpoint's ID (25 of 120 random bits). A business has at most twenty endpoints, so five
-// characters are enough to find the endpoint whose Durable Object stores the delivery.
+// After its prefix, a delivery ID starts with the shard and five more characters of its endpoint's ID (25 of 120 random bits). A business
+// has at most twenty endpoints, so five characters are enough to find the endpoint whose Durable Object stores the delivery.
 const idPrefixLength = "whk_".length;
 const endpointTagEnd = idPrefixLength + 2 + 5;
 const getEndpointTag = (id: string): string => id.slice(idPrefixLength, endpointTagEnd);
