@@ -1,4 +1,4 @@
-// Finds primary ledgers, for example by the ID in a receipt.
+// Finds primary ledgers, for example by the ledger ID in a ledger receipt.
 import type { LedgerAdapter } from "../../../core/ledger/adapter.ts";
 import type { Proofs, Stores } from "../dependencies.ts";
 

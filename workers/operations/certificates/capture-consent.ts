@@ -39,7 +39,7 @@ export interface CaptureRequest {
   readonly circumstances: CaptureContext;
   /** The key from the Idempotency-Key header or from `submission_id` in the body. Both have the same meaning. */
   readonly idempotencyKey: string | null;
-  /** The owner of the request's API key; null if the request comes from a visitor's browser. */
+  /** The request's API key with its business and environment; null if the request has no API key. */
   readonly caller: { readonly keyId: string; readonly businessId: BusinessId; readonly environment: Environment } | null;
 }
 
@@ -134,7 +134,7 @@ const attemptCapture = async (
 };
 
 /**
- * Finds the certificate that this idempotency key issued in the shard within the last day. Returns its receipt again,
+ * Finds the certificate that this idempotency key issued in the shard within the last day. Returns its capture receipt again,
  * `idempotency_conflict` if the first request had different content, or null if there is no such certificate.
  */
 const findRepeated = async (
@@ -202,8 +202,8 @@ const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClien
  *
  * Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key of another business, or a test key for a
  * live client), the errors of `issueCertificate`, `rate_limited`. If the idempotency key issued a certificate within the last day, returns
- * its receipt instead, after checking for `origin_not_verified` and `idempotency_conflict`. Returns `storage_unavailable` if concurrent changes
- * made every attempt fail.
+ * its capture receipt instead, after checking for `origin_not_verified` and `idempotency_conflict`. Returns `storage_unavailable` if
+ * concurrent changes made every attempt fail.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const { submission, originHeader } = request;

@@ -19,8 +19,8 @@ export interface CertificateList extends CertificatePage {
 }
 
 /**
- * Lists the reader's certificates, newest first, and their total (SPEC Certificate API). The people's details are masked. An invalid email
- * address matches nothing and takes as long as a valid one without matches.
+ * Lists the business's certificates, newest first, and their total (SPEC Certificate API). The people's details are masked. An invalid
+ * email address matches nothing and takes as long as a valid one without matches.
  */
 export const listCertificates = async (
   services: CertificateDependencies,

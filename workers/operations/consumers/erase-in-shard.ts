@@ -63,8 +63,8 @@ export interface ErasureProgress {
 
 /**
  * Revokes the person's active shares in batches of 500, and then erases everything that identifies the person in this shard. Each batch is
- * one transaction with its events and owner emails. Does not revoke expired shares, because the sweep handles them. Stops when the work
- * budget is used up. A repeated call continues.
+ * one transaction with its events and the notices to owners. Does not revoke expired shares, because the sweep handles them. Stops when the
+ * work budget is used up. A repeated call continues.
  */
 export const eraseInShard = async (services: WriteDependencies, db: Database, { id, chain }: ErasedPerson): Promise<ErasureProgress> => {
   let revokedCount = 0;

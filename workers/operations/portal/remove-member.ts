@@ -6,7 +6,7 @@ import { findMember, deleteMember, isLastOwner } from "../../../storage/members.
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
-/** Removes a member and their sessions, or an invitation. Can return `not_found` and `last_owner`. */
+/** Removes a member with their sessions and passkeys, or an invitation. Can return `not_found` and `last_owner`. */
 export const removeMember = async (
   services: WriteDependencies,
   member: MemberSession,

@@ -1,5 +1,5 @@
 // Handles an emailed link that revokes a share. The script moves the link's token from the address bar into the form. The token is sent
-// only when the reader clicks the button.
+// only when the person clicks the button.
 import { takeLinkToken } from "./links/link-token.ts";
 
 const form = document.querySelector<HTMLFormElement>("#stop-link");

@@ -1,5 +1,5 @@
 // Handles the link in a sign-in email. The script moves the link's token from the address bar into the form. The token is sent only when
-// the reader clicks the button. Without a token, the page asks for the code.
+// the person clicks the button. Without a token, the page asks for the code.
 import { takeLinkToken } from "./links/link-token.ts";
 
 const form = document.querySelector<HTMLFormElement>("#sign-in-link");

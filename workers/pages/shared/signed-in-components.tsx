@@ -46,7 +46,7 @@ export const TokenForm: FC<PostFormProps & Pick<SignedInRequest, "formToken">> =
   );
 };
 
-/** Shows a message about what the reader just did. */
+/** Shows a message about what the person just did. */
 export const FlashBanner: FC<{ children?: Child }> = ({ children }) => (
   <Notice tone="good" icon="circle-check" title={children} role="status" />
 );

@@ -14,7 +14,7 @@ import type { Language } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";
 import { renderAccountRateLimited, renderCrossSiteBlocked } from "./notice-pages.tsx";
 
-/** Information about the reader that every signed-in page has. */
+/** The data that every signed-in page and form gets. */
 export interface SignedInRequest {
   readonly c: Context<AppEnv>;
   readonly services: Services;
