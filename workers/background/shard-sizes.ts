@@ -5,7 +5,8 @@ import { saveShardBytes } from "../../storage/shard-registry.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const warningThreshold = 0.8; // early enough: one client can store 200 MB a day, so it needs ten days to fill the last fifth
+// By default, the last fifth lasts ten days for a client without an API key (200 MB a day), and one day for a business with API keys (2 GB).
+const warningThreshold = 0.8;
 
 /** Stores and logs the size of each shard. Above 80% of the limit, also logs an error. */
 export const measureShards = (platform: Platform): Promise<void> =>

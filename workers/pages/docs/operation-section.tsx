@@ -73,7 +73,7 @@ const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?:
   );
 };
 
-const maxSchemaDepth = 6; // the API's schemas are at most three levels deep; the limit only stops a recursive schema
+const maxSchemaDepth = 6; // the API's schemas have at most six levels; the limit only stops a recursive schema
 
 /**
  * Lists the members of an object, with nested members collapsed. Inputs mark the members that are required, and outputs mark those that may
