@@ -1,4 +1,4 @@
-// The folders for the built static assets. Each deployment has its own folder, so that building its assets does not change what a running
+// The folders for the built static assets. Deployments have a separate folder, so that building their assets does not change what a running
 // local service serves.
 
 export const localAssetsDir = "dist/assets";

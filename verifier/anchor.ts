@@ -22,7 +22,7 @@ export interface AnchorEvidence {
   /** The anchor as the certificate publishes it. */
   readonly published: JsonObject | null;
   readonly receipt: string | null;
-  /** The receipt in the format c2sp.org/tlog-proof@v1. */
+  /** The ledger's receipt in the format c2sp.org/tlog-proof@v1. */
   readonly entryProof: string | null;
   /** The log entry of a ledger that wraps statements in its own format. */
   readonly rekorBody: Uint8Array | null;
@@ -46,7 +46,7 @@ const toCheckId = (event: "issued" | "revoked", step: AnchorStep): CheckId => {
   return step === "attest.inclusion" || step === "attest.cosign" || step === "attest.tsa" ? step : `anchor.${step}`;
 };
 
-/** Receipt faults that make the `note` check fail. All other receipt faults make the `inclusion` check fail. */
+/** Faults of a ledger's receipt that make the `note` check fail. All other faults make the `inclusion` check fail. */
 const noteFaults: readonly ReceiptFault[] = [
   "receipt_malformed",
   "note_malformed",
@@ -84,7 +84,7 @@ const findPublishedStatementFault = (published: JsonObject | null, statement: st
   return isLater ? null : "the certificate was anchored before the event";
 };
 
-/** Compares the anchor on the certificate with the receipt. Returns null if they match. */
+/** Compares the anchor on the certificate with the ledger's receipt. Returns null if they match. */
 const findPublishedFault = (published: JsonObject | null, receipt: Receipt): string | null => {
   // the anchor can still be pending, because the certificate may be slightly older than the receipt
   if (published?.status !== "anchored") return null;

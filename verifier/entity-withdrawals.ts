@@ -36,7 +36,7 @@ const prefixWithNumber = (number: number, { outcome, detail }: Finding): Finding
   detail: `withdrawal ${number}: ${detail}`,
 });
 
-/** Compares the receipt with the certificate. Returns null if they match. */
+/** Compares a withdrawal's receipt with the certificate. Returns null if they match. */
 const findContradiction = (
   receipt: NonNullable<ReturnType<typeof parseSignedReceipt>>,
   listed: ListedEntities,

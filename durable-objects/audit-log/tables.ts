@@ -1,5 +1,5 @@
-// The tables that only audit logs have: chains, their entries and the tree of chain heads. Functions that write must be called inside a
-// transaction.
+// The tables that only audit logs have: chains, their entries and the tree of chain heads. Functions that write several rows must be called
+// inside a transaction.
 import { createGenesisHead, createNextEntry, type ChainHead, type HashedEntry } from "../../core/audit/chain.ts";
 import {
   computeChangedHeadNodes,

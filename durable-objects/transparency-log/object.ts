@@ -10,7 +10,7 @@ import { TileArchive } from "./tile-archive.ts";
 export interface TileEnv {
   /** The bucket for full tiles. Without a bucket, nothing is uploaded or deleted. */
   readonly LOG_TILES?: R2Bucket;
-  /** The secret from which the keys of all logs are derived. */
+  /** The secret from which the keys of logs are derived, except those of logs with their own secret key. */
   readonly LOG_SEED?: string;
 }
 

@@ -77,7 +77,7 @@ const barHeight = 16;
 const rowGap = 14;
 const top = 64;
 
-/** Draws baselines ("floor") lighter than measurements. */
+/** Returns the shade of a bar. In a graph with one bar per row, baselines ("floor") are lighter than measurements. */
 const pickShade = (row: Row, at: number, graph: Graph): string =>
   graph.bars.length === 1 ? (row.label.startsWith("floor") ? "a" : "c") : ("abc"[at + 3 - graph.bars.length] as string);
 

@@ -30,7 +30,7 @@ interface RowCost {
   readonly statements: readonly (readonly [name: string, rows: number])[];
 }
 
-const batchSize = 64; // the ledger takes this many statements in one request
+const batchSize = 64; // few enough that their statements fit in one request to the ledger
 const batches = 4;
 const loneCertificates = 96; // enough certificates that the size of a single database page hardly affects the result
 const withdrawals = 64;

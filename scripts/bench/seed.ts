@@ -1,5 +1,5 @@
-// Measures the cost of list, search and verify for a business with a thousand, a hundred thousand and a million certificates. Rows of
-// realistic size are seeded by SQL; their encrypted parts cannot be decrypted, and no measured route decrypts them.
+// Measures the cost of list, search and verify for businesses with different numbers of certificates (`--seed`). Rows of realistic size are
+// seeded by SQL; their encrypted parts cannot be decrypted, and no measured route decrypts them.
 import { runQueriesInTurn, withKey, type SeededService, type BenchQuery } from "./growth-queries.ts";
 import { insertApiKeys, issueCertificate, origin, startBenchService, type Bench, type Service } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";

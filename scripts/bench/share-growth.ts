@@ -1,4 +1,4 @@
-// Measures the share list of one business with a thousand, a hundred thousand and a million shares. Half of the shares have expired.
+// Measures the share list of a business with different numbers of shares (`--seed`). Half of the shares have expired.
 import { runQueriesInTurn, withKey, type SeededService, type BenchQuery } from "./growth-queries.ts";
 import { insertApiKeys, startBenchService, type Bench } from "./measured-service.ts";
 import { copyShares, grantOne, createPerson } from "./shares.ts";

@@ -34,7 +34,7 @@ export type Dependency = (typeof dependencies)[number];
 export const callModes = ["hang", "fail", "late", "lose_answer", "wrong_data"] as const;
 export type CallMode = (typeof callModes)[number];
 
-/** `set_back`: the service is killed, and the database is restored to a state from a few seconds before. */
+/** `set_back`: the service is stopped, the database is restored to its state before the load, and the service is started again. */
 export type FaultMode = CallMode | "set_back";
 
 export interface FailingCall {

@@ -26,7 +26,7 @@ export interface ReconcileOptions {
   readonly runJobs: () => Promise<void>;
   /** Anything that is still missing after this time counts as lost. */
   readonly deadlineMs: number;
-  /** True to download and verify the evidence packs. */
+  /** If false, evidence packs are not downloaded and verified. The default is true. */
   readonly checksPacks?: boolean;
 }
 

@@ -147,7 +147,7 @@ const withoutLostPhase = (log: WriteLog, shard: string): WriteLog => {
   };
 };
 
-/** Starts the service with a state folder and with working versions of the other machines. */
+/** Returns functions that start, stop and control a service with this state folder. The service calls the simulated other machines. */
 const createRunner = (
   { bundleDir, stateDir, secrets }: Pick<PreparedService, "bundleDir" | "stateDir" | "secrets">,
   machines: OtherMachines,

@@ -58,7 +58,10 @@ function formatScope({ scope = "", needed }: ShareOptions): string {
     .join(" ");
 }
 
-/** Returns the disclosure. As in consent mode, `disclosureText` is used only if the selector matches nothing. */
+/**
+ * Returns the disclosure, or an empty text if neither option is set. As in consent mode, `disclosureText` is used only if the selector
+ * matches nothing.
+ */
 function getShareDisclosure({ disclosureSelector, disclosureText = "" }: ShareOptions): string {
   const found = findDisclosureElements(disclosureSelector);
   const text = found.length ? found.map(getDisplayedText).find(Boolean) : disclosureText.trim();

@@ -1,6 +1,6 @@
-// Rate limits by IP address and by client, counted in this isolate's memory. The counts differ between isolates and locations. Limits that
-// must be exact, such as those for API keys, use a Durable Object instead. Counting here must cost almost nothing, because every submission
-// and every view of a public page is counted.
+// Rate limits for keys such as IP addresses, clients and hosts, counted in this isolate's memory. The counts differ between isolates and
+// locations. Limits that must be exact, such as those for API keys, use a Durable Object instead. Counting here must cost almost nothing,
+// because every submission and every view of a public page is counted.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts";
 
