@@ -58,8 +58,8 @@ export const hasAddress = (index: AddressIndex | SQL): SQL => {
 /**
  * Selects the `ord` of the newest certificates with an address: at most `max`, after skipping `offset`. `conditions` contains one condition
  * for each form of the index (see `mapForms`). Each condition must also specify the environment and the business. Active and revoked
- * certificates are two ranges of the primary key. SQLite reads the ranges in order and merges them, so it reads hardly more rows than it
- * returns or skips.
+ * certificates are two ranges of the primary key. SQLite reads the ranges in order and merges them, so it reads only slightly more rows
+ * than it returns or skips.
  */
 export const selectNewestOrds = (conditions: readonly SQL[], max: number, offset = 0): SQL => {
   const inState = (condition: SQL, state: SQL) =>

@@ -126,9 +126,9 @@ const isInBlocks = (blocks: SQLWrapper): SQL =>
   inArray(certificates.ord, sql`(select c.ord from ${blocks} b cross join ${certificates} c on c.ord between b.first_ord and b.last_ord)`);
 
 /**
- * Finds certificates that are due for erasure, in the order of the end of their retention period, each with its number of view rows. Reads
- * only the most overdue blocks, and none of those in `except`. Also returns the blocks that were read, even those without due certificates,
- * to pass to `updateBlocks`.
+ * Finds certificates that are due for erasure, sorted by the end of their retention period, each with its number of view rows. Reads only
+ * the most overdue blocks, and none of those in `except`. Also returns the blocks that were read, even those without due certificates, to
+ * pass to `updateBlocks`.
  */
 export const findDueErasures = async (db: Database, now: Instant, maxCertificates: number, except: readonly number[]) => {
   const [blocks, due] = await batch(db, [

@@ -268,8 +268,8 @@ const groupBySubject = ({ subjects }: ContactQuery, rows: readonly AddressRow[])
 };
 
 /**
- * Finds the certificates and shares about each person that the account's shard stores, in one round trip. Evaluates the newest 1,000
- * certificates and the newest 1,000 shares of each address.
+ * For each person, finds the certificates and shares in the account's shard, in one round trip. Evaluates the newest 1,000 certificates and
+ * the newest 1,000 shares of each address.
  */
 export const findContactRecords = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectRecords[]> => {
   const emails = listDistinctForms(contact.subjects.map(({ email }) => email));

@@ -168,8 +168,8 @@ export const findCaptureSince = async (db: Database, at: PolicyLocation, notBefo
   );
 
 /**
- * Returns the capture that was linked to a certificate at issuance. Returns null if there was none, or if a capture was linked later. A
- * link has an audit entry only if it was made later.
+ * Returns the capture that was linked to a certificate at issuance. Returns null if there was none, or if a capture was linked later. Only
+ * a link that was made later has an audit entry.
  */
 export const findUnloggedCapture = async (db: Database, certId: CertId): Promise<PolicyCapture | null> => {
   const linked = query.select({ id: certificates.policyCaptureId }).from(certificates).where(eq(certificates.id, certId));

@@ -54,7 +54,7 @@ interface Redemption {
   readonly now: Instant;
 }
 
-/** Builds a condition that is true if the origin's domain is still verified or there is none, as for a test client on http://localhost. */
+/** True if the origin's domain is still verified, or if the code has no domain, as for a test client on http://localhost. */
 const isDomainStillVerified = or(
   isNull(shareCodes.domainId),
   existsIn(domains, eq(domains.id, shareCodes.domainId), eq(domains.status, "verified")),

@@ -73,8 +73,8 @@ export const listOverdueShares = (db: Database, consumerId: ConsumerId, now: Ins
     .all();
 
 /**
- * Builds the data of a warning or expiration. If the sandbox clock was moved beyond both warnings, the data is only for the later one. If
- * it was moved beyond the expiration, the data is only for the expiration.
+ * Builds the data of a warning or expiration. If the sandbox clock was moved beyond both warnings, returns the data of the later one only.
+ * If it was moved beyond the expiration, returns the data of the expiration only.
  */
 const toSweepRow = (share: DueShare, realTime: Instant) => {
   const now = realTime + share.clockOffsetMs;

@@ -22,7 +22,10 @@ const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, con
     .from(table)
     .where(condition);
 
-/** Counts overdue rows by kind, and returns the time of the oldest. Omits kinds without overdue rows. */
+/**
+ * Counts overdue rows by kind, and returns when the oldest began to wait. Exceptions and parked statements always count as overdue. Omits
+ * kinds without overdue rows.
+ */
 export const listStuckWork = async (db: Database, now: Instant) => {
   const before = now - stuckAfterMs;
   const isOpen = sql`${anchors.status} in ('pending', 'prepared')`;

@@ -3,7 +3,7 @@
 import { trimWhiteSpace } from "../text.ts";
 
 export interface Recipients {
-  /** The recipients without duplicates, sorted by UTF-16 code unit like in the fingerprint. */
+  /** The recipients without duplicates, sorted by UTF-16 code unit, as in the fingerprint. */
   readonly entities: readonly string[];
   /** The person's answers. The property is present only if the form asked about each recipient. */
   readonly answered?: { readonly accepted: readonly string[]; readonly rejected: readonly string[] };

@@ -1,5 +1,5 @@
 // c2sp.org/signed-note: text with signature lines, and the one-line key formats. A log's Ed25519 key signs only the text. A witness's key
-// signs the text with a time (c2sp.org/tlog-cosignature). The signing function is an argument because WebCrypto signs asynchronously.
+// signs the text with a time (c2sp.org/tlog-cosignature). The signing function is an argument, because core does not use WebCrypto.
 import { toBase64, fromBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { fail, type Verdict } from "../result.ts";
 import type { HashFunction } from "./merkle.ts";

@@ -78,9 +78,9 @@ export interface MailData {
   };
   /** Sent to the owners of a business. It contains no data about the person. */
   readonly withdrawal_owner_notice: { readonly certIds: readonly string[]; readonly ceaseBy: Instant };
-  /** Sent to the owners of a business, after consent was withdrawn for individual recipients. */
+  /** Sent to the owners of a business after consent was withdrawn for individual recipients. */
   readonly entities_owner_notice: { readonly certId: string; readonly entities: readonly string[]; readonly ceaseBy: Instant };
-  /** Sent to the person, when a share is granted. */
+  /** Sent to the person when a share is granted. */
   readonly share_receipt: ShareMailData & {
     readonly host: string;
     readonly purpose: string;
@@ -121,7 +121,7 @@ export interface MailData {
   /** Sent to the owners of a business whose webhook endpoint is failing. */
   readonly webhook_failing: { readonly webhookId: string; readonly failingSince: Instant; readonly failures: number };
   /**
-   * Sent to the owners of a business, after the operator replaced the signing secret of an endpoint. Until `until`, deliveries are signed
+   * Sent to the owners of a business after the operator replaced the signing secret of an endpoint. Until `until`, deliveries are signed
    * with both secrets.
    */
   readonly webhook_secret_replaced: { readonly webhookId: string; readonly until: Instant };

@@ -1,9 +1,9 @@
-// The shards into which a business issues certificates. The first one is the shard of the business's account. When the current shard is
-// full, the business continues in another shard.
+// The shards in which a business issues certificates. The first one is the shard of the business's account. When the current shard is full,
+// the business continues in another shard.
 import { shardOfId, type BusinessId, type ShardId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
-/** A shard other than the account's own shard, and when the business started to issue certificates into it. */
+/** A shard other than the account's own shard, and when the business started to issue certificates there. */
 export interface IssuingShard {
   readonly shard: ShardId;
   readonly startedAt: Instant;
@@ -19,7 +19,7 @@ const listInOrder = ({ id, issuingShards }: Issuer): readonly IssuingShard[] => 
   ...issuingShards.toSorted((a, b) => a.startedAt - b.startedAt),
 ];
 
-/** Returns the shard into which new certificates are issued. */
+/** Returns the shard in which new certificates are issued. */
 export const getCurrentShard = (issuer: Issuer): ShardId => (listInOrder(issuer).at(-1) as IssuingShard).shard;
 
 /** Lists the earlier shards that can contain certificates issued after `since`. */

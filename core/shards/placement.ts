@@ -1,4 +1,4 @@
-// Decides when a shard is full, in which shard a new account is created, and into which shard a business issues certificates when its own
+// Decides when a shard is full, in which shard a new account is created, and in which shard a business issues certificates when its own
 // shard is full. Accounts never move, so a new account is created in the shard with the most space.
 import type { ShardId } from "../ids.ts";
 
@@ -14,8 +14,8 @@ export interface ShardFill {
 }
 
 /**
- * A shard that is filled to this fraction of its size limit gets no new accounts, and new certificates are issued into a different shard.
- * The remaining space is for withdrawals, page views and email of the accounts and certificates that it already has.
+ * A shard that is filled to this fraction of its size limit gets no new accounts, and new certificates are issued in a different shard. The
+ * remaining space is for withdrawals, page views and email of the accounts and certificates that it already has.
  */
 const fullRatio = 0.7;
 
