@@ -16,8 +16,8 @@ export function warnOwner(cause: string): void {
 }
 
 /**
- * A setup mistake on the page that prevents certification or sharing. It is thrown only when a form is submitted or certified or a share
- * button is clicked, because the page may be incomplete before that.
+ * A setup mistake on the page that prevents certification or sharing. It is reported only when a form is submitted or certified, or when a
+ * share button is clicked, because the page may be incomplete before that.
  */
 export class Misconfiguration extends Error {}
 

@@ -1,5 +1,6 @@
 // Reads a log of C2SP tiles without trusting it: fetches tiles, builds proofs from them, and checks that two trees are consistent. The
-// caller verifies the proofs. The reader reports a fork only if the tiles that prove it belong to a tree that the log has signed.
+// caller verifies the proofs. The reader reports a fork only if the log has signed two trees of the same size, or if the tiles that prove
+// the fork belong to a tree that the log has signed.
 import { toBase64, fromBase64 } from "../../core/bytes.ts";
 import type { LedgerFailure, ForkEvidence, LedgerAdapter, RetryableFailure, VerifiedTree } from "../../core/ledger/adapter.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
@@ -110,8 +111,8 @@ export const toSeenTree = ({ note, checkpoint }: VerifiedCheckpoint): VerifiedTr
 
 /**
  * Returns null if the current tree and the last tree seen are consistent. Either tree can be the larger one. If the current tree is
- * smaller, it may come from a cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`). Only tiles can
- * prove a fork, and only after the log has grown beyond the old size.
+ * smaller, it may come from a cache, so missing tiles of the larger tree are a retryable failure (`checkpoint_behind`). Two roots at the
+ * same size prove a fork. For trees of different sizes, only the tiles of the larger tree can prove a fork.
  */
 export const checkHistory = async (
   hash: HashFunction,
