@@ -1,6 +1,6 @@
 // Reads a log of C2SP tiles without trusting it: fetches tiles, builds proofs from them, and checks that two trees are consistent. The
-// caller verifies the proofs. The reader reports a fork only if the log has signed two trees of the same size, or if the tiles that prove
-// the fork belong to a tree that the log has signed.
+// caller verifies the proofs. The reader reports a fork only if the log has signed two different trees of the same size, or if the tiles
+// that prove the fork belong to a tree that the log has signed.
 import { toBase64, fromBase64 } from "../../core/bytes.ts";
 import type { LedgerFailure, ForkEvidence, LedgerAdapter, RetryableFailure, VerifiedTree } from "../../core/ledger/adapter.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
