@@ -23,7 +23,7 @@ export interface AppEnv {
     ip: string;
     /** Language for emails to the caller, from Accept-Language. */
     language: MailLanguage;
-    /** The refusal code of the response. It is used for the log. */
+    /** The refusal code of the response. It is used for the log and to record refused requests. */
     refused?: RefusalCode;
     /** The parsed body. It is used to record refused requests. */
     sent?: unknown;

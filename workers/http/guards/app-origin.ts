@@ -11,8 +11,8 @@ export const isAppOrigin = (c: RequestContext, origin: string): boolean =>
   origin === new URL(c.var.services.config.appUrl).origin || (isPlainHttp(c) && origin === new URL(c.req.url).origin);
 
 /**
- * Returns the WebAuthn relying party, which is the app. In development over HTTP, requests to `localhost` get `localhost`, because browsers
- * accept a passkey only on the host where it was created.
+ * Returns the WebAuthn relying party, which is the app. In development over HTTP, the relying party of requests to `localhost` is
+ * `localhost`, because browsers accept a passkey only on the host where it was created.
  */
 export const getRelyingParty = (c: RequestContext): RelyingParty => {
   const url = new URL(c.req.url);

@@ -25,8 +25,8 @@ export interface AuditedCertificate {
 }
 
 /**
- * Decrypts a certificate that the reader owns. Commits an audit entry about the read to the business's chain before it returns. Returns
- * `cert_not_found` for unknown certificates and other businesses' certificates.
+ * Decrypts a certificate that the reader's business issued. Commits an audit entry about the read to the business's chain before it
+ * returns. Returns `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const openAuditedCertificate = async (
   services: CertificateWriteDependencies,

@@ -3,7 +3,7 @@ import { toBase64Url, encodeUtf8, fromBase64Url } from "../../../core/bytes.ts";
 import type { RequestEvidence } from "../../../core/shares/request-evidence.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Evidence that exists only when the browser opens the sheet. The cookie stores it for later steps. */
+/** Evidence that is available only when the sheet opens. The cookie stores it for later steps. */
 export type ArrivalEvidence = Extract<RequestEvidence, "referer" | "message" | "request_signature">;
 
 /** A browser and, for each request key, the evidence that the business sent the request. */

@@ -240,7 +240,7 @@ interface BusinessConsents {
   readonly shares: readonly Share[];
   readonly certificates: NamingCertificatePage;
   readonly activeCertificateCount: number;
-  /** Shares that other people created with this person's email address. */
+  /** The number of active shares that other people created with this person's email address. */
   readonly activeOthersShares: number;
 }
 

@@ -42,7 +42,7 @@ interface HistoryPageData extends History {
   readonly businessId: string | null;
 }
 
-/** Renders nothing if no filter is set and there is nothing to choose from. */
+/** Renders nothing if no filter is set and there are fewer than two businesses to choose from. */
 const BusinessFilter: FC<{ shares: readonly Share[]; selectedId: string | null }> = ({ shares, selectedId }) => {
   const { messages, language } = useAppView();
   const names = new Map<string, string>(shares.map(({ business }) => [business.id, business.name]));

@@ -20,7 +20,7 @@ import {
 
 export interface SheetView {
   readonly request: AuthorizedRequest;
-  /** The query string with its question mark; every form and link keeps it. */
+  /** The query string with its question mark. The sheet's forms, and links to the sheet, keep it. */
   readonly search: string;
   /** The URL that may receive the result through a redirect. If null, only the window that opened the sheet may receive it. */
   readonly returnUrl: string | null;
@@ -114,7 +114,10 @@ export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request
 
 export const Answers: FC<{ children?: Child }> = ({ children }) => <div class="answer">{children}</div>;
 
-/** Links to the request's origin, which is always a verified website of the business, even if another site made the request. */
+/**
+ * Links to the request's origin. It is a verified website of the business (for a test client, also localhost), even if another site made
+ * the request.
+ */
 export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages } }) => (
   <a class="btn primary" href={request.origin} rel="noreferrer">
     {messages.goBack}
