@@ -84,7 +84,7 @@ export const findIdempotentResponse = async (
   return { bodyHash: row.bodyHash, response: await openIdempotentResponse(vault, keyHash, row.responseSealed) };
 };
 
-// Four times as long as the longest operation, a webhook test, which takes up to 15 s: 5 s to check the host and 10 s for the receiver.
+// More than four times as long as a webhook test, the longest operation: up to 3 s to check the host and 10 s for the receiver.
 const leaseMs = minuteMs;
 
 export interface IdempotencyClaim extends IdempotentRequest {
