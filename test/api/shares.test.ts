@@ -18,7 +18,7 @@ import {
   contactValues,
   postWithApiKey,
 } from "../support/sharing.ts";
-import { buildJsonRequest, listMailTo } from "../support/people.ts";
+import { buildJsonRequest, listMailTo, signIn } from "../support/people.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { call, origin, createServiceCall, world } from "../support/world.ts";
 
@@ -200,6 +200,17 @@ describe("a share", () => {
     expect(await history(share.id)).toHaveLength(2);
     expect(ended).toMatchObject({ type: "share.renewed", at: fresh.created_at });
     expect(await history(fresh.id)).toEqual([ended]);
+  });
+
+  test("gives the position of each event in the audit chain as a number, as the audit trail does", async () => {
+    const { share } = await grantShare(await signInPerson());
+    await waitUntilSettled();
+    await platform.auditLogStub(firstShard).drainNow();
+    const [{ type, audit_seq: position }] = (await getWithApiKey(`/v1/shares/${share.id}`)).body.data.history;
+    expect(position).toEqual(expect.any(Number));
+    const headers = await signIn(world.ownerEmail);
+    const trail = await call(`/v1/business/portal/audit?limit=1&before_seq=${position + 1}`, { headers });
+    expect(trail.body.data.entries).toMatchObject([{ seq: position, type, entity_id: share.id }]);
   });
 
   test("is superseded by the renewed share", async () => {

@@ -196,7 +196,7 @@ export const shareDetailExample = {
   disclosure_text: null,
   anchor: null,
   reason: null,
-  history: [{ at: shareExample.created_at, type: "share.created", audit_seq: "17" }],
+  history: [{ at: shareExample.created_at, type: "share.created", audit_seq: 17 }],
 };
 
 export const shareIdParamSchema = z.object({
@@ -549,7 +549,7 @@ export const shareDetailSchema = shareSchema
         at: describedTime("When it happened"),
         type: z.string(),
         audit_seq: z
-          .string()
+          .int()
           .nullable()
           .openapi({ description: "Position in your audit chain; `null` until the audit log contains the entry." }),
       }),
@@ -562,7 +562,11 @@ export const shareDetailToWire = (detail: ShareDetail, now: Instant): z.input<ty
   disclosure_text: detail.disclosureText === "" ? null : detail.disclosureText,
   anchor: toAnchorView(detail.anchor) as z.input<typeof anchorSchema> | null,
   reason: detail.reason,
-  history: detail.history.map(({ at, type, auditSeq }) => ({ at: toIso(at), type, audit_seq: auditSeq })),
+  history: detail.history.map(({ at, type, auditSeq }) => ({
+    at: toIso(at),
+    type,
+    audit_seq: auditSeq === null ? null : Number(auditSeq),
+  })),
 });
 
 export const currentValuesSchema = z
