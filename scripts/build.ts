@@ -35,7 +35,7 @@ const headers = `/*
   Referrer-Policy: no-referrer
   Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), usb=()
 /v1/svc.js
-  Cache-Control: public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800
+  Cache-Control: public, max-age=300, stale-while-revalidate=86400
   Access-Control-Allow-Origin: *
   Cross-Origin-Resource-Policy: cross-origin
 /v1/svc-*
@@ -44,7 +44,7 @@ const headers = `/*
   Cross-Origin-Resource-Policy: cross-origin
 /v1/svc-share.js
   ! Cache-Control
-  Cache-Control: public, max-age=300, stale-while-revalidate=86400, stale-if-error=604800
+  Cache-Control: public, max-age=300, stale-while-revalidate=86400
 /svc-verify.mjs
   Cache-Control: public, max-age=300
   Access-Control-Allow-Origin: *
