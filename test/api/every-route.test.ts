@@ -329,6 +329,14 @@ describe("every route that needs a session", () => {
     },
   );
 
+  test("contains Origin once in the Vary header of its response to the app", async () => {
+    const faults = await collectFaults(sessioned(), async (operation) => {
+      const vary = (await requestTo(operation, { origin: "http://svc.test" })).headers.get("vary");
+      return vary === "Origin" ? null : `Vary: ${vary}`;
+    });
+    expect(faults).toEqual([]);
+  });
+
   test("returns 403 csrf_failed for another site's request before it checks the session", async () => {
     const faults = await collectFaults(
       sessioned().filter(({ method }) => method !== "GET"),

@@ -52,13 +52,11 @@ export const corsRules: readonly (readonly [corsRule: MiddlewareHandler<AppEnv>,
     allowAppOrigin,
     [
       "/v1/auth/*",
-      "/v1/me",
-      "/v1/me/*",
+      "/v1/me/*", // also matches "/v1/me"
       "/v1/share/consent",
       "/v1/shares/:share_id/revoke",
       "/v1/business/signup",
-      "/v1/business/portal",
-      "/v1/business/portal/*",
+      "/v1/business/portal/*", // also matches "/v1/business/portal"
       "/v1/webhooks/*",
       "/v1/certs/:cert_id/erase-subject",
       "/v1/billing/*",
