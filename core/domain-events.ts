@@ -75,6 +75,7 @@ export const domainEventRoutes = {
   "domain.removed": { anchored: false, event: null },
   "client.created": { anchored: false, event: null },
   "client.return_urls_changed": { anchored: false, event: null },
+  "client.require_origin_changed": { anchored: false, event: null },
   "api_key.created": { anchored: false, event: null },
   "api_key.revoked": { anchored: false, event: null },
   "recipient.linked": { anchored: false, event: null },

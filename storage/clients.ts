@@ -7,9 +7,11 @@ import { ownerIfBelowLimit } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { clients } from "./schema.ts";
 
-const { id, name, environment, createdAt, returnUrls } = clients;
-const listedFields = { id, name, environment, createdAt, returnUrls };
+const { id, name, environment, createdAt, returnUrls, requireOrigin } = clients;
+const listedFields = { id, name, environment, createdAt, returnUrls, requireOrigin };
 export type Client = Pick<typeof clients.$inferSelect, keyof typeof listedFields>;
+/** The settings that an owner can change. */
+export type ClientSettings = Pick<Client, "returnUrls" | "requireOrigin">;
 
 const maxClients = 50;
 
@@ -33,5 +35,5 @@ const isOwnClient = (businessId: BusinessId, clientId: ClientId) => and(eq(id, c
 export const findOwnClient = async (db: Database, businessId: BusinessId, clientId: ClientId): Promise<Client | null> =>
   (await db.select(listedFields).from(clients).where(isOwnClient(businessId, clientId)).get()) ?? null;
 
-export const updateReturnUrls = (db: Database, businessId: BusinessId, clientId: ClientId, urls: readonly string[]) =>
-  db.update(clients).set({ returnUrls: urls }).where(isOwnClient(businessId, clientId));
+export const updateClient = (db: Database, businessId: BusinessId, clientId: ClientId, settings: Partial<ClientSettings>) =>
+  db.update(clients).set(settings).where(isOwnClient(businessId, clientId));

@@ -7,6 +7,7 @@ import { dayMs, minuteMs } from "../../core/time.ts";
 import { copyRow } from "../support/copied-rows.ts";
 import { listMailTo, signIn } from "../support/people.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
+import { callPortal } from "../support/portal.ts";
 import {
   listAllEvents,
   buildDecision,
@@ -190,10 +191,11 @@ describe("an authorization code", () => {
 
   test("P4: is refused without an Origin if the client requires one", async () => {
     const pat = await signInPerson();
-    const demand = (on: 0 | 1) => env.DB.prepare("UPDATE clients SET require_origin = ? WHERE id = ?").bind(on, acme.clients.live).run();
-    await demand(1);
+    const owner = await signIn(world.ownerEmail);
+    const demand = (require_origin: boolean) => callPortal(owner, "PATCH", `/clients/${acme.clients.live}`, { require_origin });
+    expect(describeOutcome(await demand(true))).toBe("200 ok");
     const made = await grantShare(pat);
-    await demand(0);
+    await demand(false);
     expect(describeOutcome(await redeemCode(made, {}, {}))).toBe("403 origin_mismatch");
     expect(describeOutcome(await redeemCode(made))).toBe("200 ok");
   });

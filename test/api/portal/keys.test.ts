@@ -126,6 +126,7 @@ describe("POST /v1/business/portal/clients", () => {
       environment: "sandbox",
       created_at: expect.any(String),
       return_urls: [],
+      require_origin: false,
     });
     const form = { ...buildSubmission(), client_id: made.body.data.client_id, page_url: "http://localhost:3000/" };
     const issued = await submitConsent(form, { origin: "http://localhost:3000" });
@@ -152,10 +153,11 @@ describe("POST /v1/business/portal/clients", () => {
 
 describe("PATCH /v1/business/portal/clients/{client_id}", () => {
   const path = (clientId: string = world.acme.clients.live): string => `/clients/${clientId}`;
-  const storedUrls = async (): Promise<readonly string[]> =>
+  const listedClient = async (): Promise<{ return_urls: readonly string[]; require_origin: boolean }> =>
     (await callPortal(acmeOwner, "GET", "/clients")).body.data.clients.find(
       ({ client_id }: { client_id: string }) => client_id === world.acme.clients.live,
-    ).return_urls;
+    );
+  const storedUrls = async (): Promise<readonly string[]> => (await listedClient()).return_urls;
   let acmeOwner: Awaited<ReturnType<typeof signIn>>;
   beforeAll(async () => {
     await clearCodes();
@@ -177,6 +179,35 @@ describe("PATCH /v1/business/portal/clients/{client_id}", () => {
     expect(await storedUrls()).toEqual([]);
   });
 
+  test("sets require_origin and leaves the return URLs as they are, and the other way around", async () => {
+    const before = (await listAuditEntryTypes(world.acme.id)).length;
+    const urls = [`${origin}/quote`];
+    await callPortal(acmeOwner, "PATCH", path(), { return_urls: urls, require_origin: null });
+    expect(await listedClient()).toMatchObject({ return_urls: urls, require_origin: false });
+    const changed = await callPortal(acmeOwner, "PATCH", path(), { require_origin: true });
+    expect(changed.body.data).toMatchObject({ return_urls: urls, require_origin: true });
+    await callPortal(acmeOwner, "PATCH", path(), { require_origin: true });
+    expect(await listedClient()).toMatchObject({ return_urls: urls, require_origin: true });
+    await callPortal(acmeOwner, "PATCH", path(), { return_urls: [], require_origin: false });
+    expect(await listedClient()).toMatchObject({ return_urls: [], require_origin: false });
+    expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual([
+      "client.return_urls_changed",
+      "client.require_origin_changed",
+      "client.return_urls_changed",
+      "client.require_origin_changed",
+    ]);
+  });
+
+  test.each([
+    ["nothing to change", {}],
+    ["only null", { return_urls: null, require_origin: null }],
+    ["require_origin as text", { require_origin: "true" }],
+    ["a valid and an invalid change", { return_urls: ["https://elsewhere.example/"], require_origin: true }],
+  ])("returns 400 invalid_request with %s", async (_name, body) => {
+    expect(describeOutcome(await callPortal(acmeOwner, "PATCH", path(), body))).toBe("400 invalid_request");
+    expect(await listedClient()).toMatchObject({ return_urls: [], require_origin: false });
+  });
+
   test.each([
     ["a host that is not verified", ["https://elsewhere.example/"]],
     ["another port", [`${origin}:8443/`]],
@@ -193,11 +224,11 @@ describe("PATCH /v1/business/portal/clients/{client_id}", () => {
   });
 
   test("is for owners of the client's business only", async () => {
-    const body = { return_urls: [`${origin}/`] };
+    const body = { return_urls: [`${origin}/`], require_origin: true };
     expect(describeOutcome(await callPortal(owner, "PATCH", path(), body))).toBe("404 not_found");
     expect(describeOutcome(await callPortal(acmeOwner, "PATCH", path(world.other.clients.live), body))).toBe("404 not_found");
     expect(describeOutcome(await callPortal(await signIn(world.memberEmail), "PATCH", path(), body))).toBe("403 owner_required");
-    expect(await storedUrls()).toEqual([]);
+    expect(await listedClient()).toMatchObject({ return_urls: [], require_origin: false });
   });
 });
 

@@ -7,15 +7,24 @@ import { respond, success } from "../../http/envelope.ts";
 import { respondIdempotent, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
-import { successResponse, requestBody, environmentSchema, idParamSchema, memberWithDefault, timeSchema, toWire } from "../../http/wire.ts";
+import {
+  successResponse,
+  requestBody,
+  environmentSchema,
+  idParamSchema,
+  memberWithDefault,
+  optionalMember,
+  timeSchema,
+  toWire,
+} from "../../http/wire.ts";
 import type { ApiKey } from "../../../storage/api-keys.ts";
 import type { Client } from "../../../storage/clients.ts";
 import { createApiKey, type CreatedApiKey } from "../../operations/portal/create-api-key.ts";
 import { createClient } from "../../operations/portal/create-client.ts";
 import { listApiKeys } from "../../operations/portal/list-api-keys.ts";
 import { listClients } from "../../operations/portal/list-clients.ts";
-import { maxReturnUrls, updateReturnUrls } from "../../operations/portal/update-return-urls.ts";
 import { revokeApiKey } from "../../operations/portal/revoke-api-key.ts";
+import { maxReturnUrls, updateClient } from "../../operations/portal/update-client.ts";
 
 const exampleKeyId = "key_00m4x8c1v6b3n9q2t7w0h5k3d8";
 const exampleCreatedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
@@ -97,6 +106,9 @@ const clientSchema = z
       description:
         "URLs to which the consent sheet can return the person. A request that uses exactly one of these URLs needs no other evidence that it is yours.",
     }),
+    require_origin: z.boolean().openapi({
+      description: "`true` if every redemption of a share code must have an `Origin` header, even one sent by a server.",
+    }),
   })
   .openapi("Client");
 
@@ -104,12 +116,19 @@ const clientIdParamSchema = z.object({
   client_id: idParamSchema(parseClientId, "ID of the client. Starts with `pc_`.", "pc_live_00m3v9d2m4q8x1c7b5n0t6w2h9"),
 });
 
-const returnUrlsSchema = z
+const clientChangeSchema = z
   .object({
-    return_urls: z
-      .array(z.string().max(2_048))
-      .max(maxReturnUrls)
-      .openapi({ description: `All return URLs of the client, at most ${maxReturnUrls}, each on one of your verified domains.` }),
+    return_urls: optionalMember(z.array(z.string().max(2_048)).max(maxReturnUrls)).openapi({
+      description: `All return URLs of the client, at most ${maxReturnUrls}, each on one of your verified domains.`,
+    }),
+    require_origin: optionalMember(z.boolean()).openapi({
+      description:
+        "`true` refuses redemptions without an `Origin` header with 403 `origin_mismatch`. Set it if only your pages redeem codes, not your server. Applies to codes issued from now on.",
+    }),
+  })
+  .refine(({ return_urls: urls, require_origin: requireOrigin }) => urls !== undefined || requireOrigin !== undefined, {
+    path: ["return_urls"],
+    error: "is required unless you send require_origin",
   })
   .openapi("ClientChange");
 
@@ -121,6 +140,7 @@ const clientExample = {
   environment: "live",
   created_at: toIso(exampleCreatedAt),
   return_urls: ["https://acme-solar.example/quote"],
+  require_origin: false,
 };
 
 const createRoute = createRouteFactory("portal");
@@ -193,11 +213,11 @@ const updateClientRoute = createRoute({
   method: "patch",
   path: "/v1/business/portal/clients/{client_id}",
   operationId: "updateClient",
-  summary: "Register return URLs",
+  summary: "Update a public client",
   description:
-    "Owners only. Replaces the URLs to which the consent sheet can return the person. A share request that uses one of these URLs counts as yours, regardless of how the person reached the consent sheet.",
+    "Owners only. Changes only the members that you send. `return_urls` replaces the URLs to which the consent sheet can return the person. A share request that uses one of these URLs counts as yours, regardless of how the person reached the consent sheet.",
   middleware: portalGuard(requireOwner, jsonBody),
-  request: { params: clientIdParamSchema, body: requestBody(returnUrlsSchema, { return_urls: ["https://acme-solar.example/quote"] }) },
+  request: { params: clientIdParamSchema, body: requestBody(clientChangeSchema, { return_urls: ["https://acme-solar.example/quote"] }) },
   responses: { 200: successResponse("The client.", "UpdatedClientAnswer", clientSchema, clientExample) },
   when: { not_found: "The client does not exist or is not yours." },
 });
@@ -232,6 +252,7 @@ keyRoutes.openapi(listClientsRoute, async (c) =>
 
 keyRoutes.openapi(updateClientRoute, async (c) => {
   const { services, member } = c.var;
-  const updated = await updateReturnUrls(services, member, c.req.valid("param").client_id, c.req.valid("json").return_urls);
+  const { return_urls: returnUrls, require_origin: requireOrigin } = c.req.valid("json");
+  const updated = await updateClient(services, member, c.req.valid("param").client_id, { returnUrls, requireOrigin });
   return respond(c, 200, updated, clientToWire);
 });

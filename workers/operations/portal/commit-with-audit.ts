@@ -1,4 +1,4 @@
-// Commits a member's change to a business together with an entry in the business's audit chain.
+// Commits a member's change to a business together with its entries in the business's audit chain.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction } from "../../../core/domain-events.ts";
 import type { BusinessId } from "../../../core/ids.ts";
@@ -12,16 +12,17 @@ export const getBusinessDatabase = ({ shards }: Stores, { business }: { readonly
   shards.forId(business.id);
 
 /**
- * Commits the rows and the audit entry as one batch. If `onlyIf` is given, writes the entry only if this condition is true after the rows
- * are written.
+ * Commits the rows and an audit entry for each action as one batch. If `onlyIf` is given, writes the entries only if this condition is true
+ * after the rows are written.
  */
 export const commitWithAudit = async (
   services: WriteDependencies,
   member: MemberSession,
   rows: readonly Statement[],
-  action: AuditedAction,
+  actions: AuditedAction | readonly AuditedAction[],
   { at = services.clock(), onlyIf }: { readonly at?: Instant; readonly onlyIf?: Condition } = {},
 ): Promise<void> => {
   const source = { chain: member.business.chain, actor: { kind: "member", id: member.userId } } as const;
-  await commit(getBusinessDatabase(services, member), services, rows, [createAuditedEvent(source, action, at)], onlyIf);
+  const events = [actions].flat().map((action) => createAuditedEvent(source, action, at));
+  await commit(getBusinessDatabase(services, member), services, rows, events, onlyIf);
 };

@@ -25,7 +25,8 @@ export const createClient = async (
   const operation = { route: "POST /v1/business/portal/clients", key: idempotencyKey, input };
   return createOnce<Client>(services, member, operation, async (createdAt) => {
     const prefix = environment === "live" ? "pc_live_" : "pc_test_";
-    const client = { id: generateId(prefix, shardOfId(business.id), services.random) as ClientId, ...input, createdAt, returnUrls: [] };
+    const id = generateId(prefix, shardOfId(business.id), services.random) as ClientId;
+    const client = { id, ...input, createdAt, returnUrls: [], requireOrigin: false };
     return ok({
       value: client,
       rows: [insertClient(getBusinessDatabase(services, member), business.id, client)],

@@ -1,34 +1,30 @@
-// Implements PATCH /v1/business/portal/clients/{client_id}. Registers the URLs that share requests can return to.
+// Implements PATCH /v1/business/portal/clients/{client_id}. Registers the URLs that share requests can return to, and sets whether share
+// codes can be redeemed without an Origin header.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { getOriginRules, verifyOrigin } from "../../../core/access/origins.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
+import type { AuditedAction } from "../../../core/domain-events.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { ClientId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { GrantingClient } from "../../../core/shares/grant.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
-import { findOwnClient, updateReturnUrls as updateStoredReturnUrls, type Client } from "../../../storage/clients.ts";
+import { findOwnClient, updateClient as updateStoredClient, type Client, type ClientSettings } from "../../../storage/clients.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 
 export const maxReturnUrls = 20;
 const maxReturnUrlLength = 2_048;
 
-/**
- * Replaces the client's return URLs. A share request must use exactly one of these URLs. Writes nothing if the list is unchanged. Returns
- * `not_found` for a client of another business, and `invalid_request` for more than 20 URLs, an invalid URL, or a URL that is not on a
- * verified domain.
- */
-export const updateReturnUrls = async (
-  services: WriteDependencies,
-  member: MemberSession,
-  clientId: ClientId,
+/** Changes to a client. Undefined properties stay unchanged. */
+export type ClientChange = { readonly [K in keyof ClientSettings]?: ClientSettings[K] | undefined };
+
+const parseReturnUrls = (
+  { config }: WriteDependencies,
+  client: GrantingClient,
   given: readonly string[],
-): Promise<Result<Client, "not_found" | "invalid_request">> => {
-  const db = getBusinessDatabase(services, member);
-  const { business } = member;
-  const [client, granting] = await Promise.all([findOwnClient(db, business.id, clientId), findGrantingClient(db, clientId)]);
-  if (client === null || granting === null) return refuse("not_found");
-  const rules = getOriginRules(services.config, granting);
+): Result<readonly string[], "invalid_request"> => {
+  const rules = getOriginRules(config, client);
   const urls: string[] = [];
   for (const text of given) {
     const url = text.length <= maxReturnUrlLength && URL.canParse(text) ? new URL(text) : null;
@@ -37,15 +33,53 @@ export const updateReturnUrls = async (
       url.username !== "" ||
       url.password !== "" ||
       url.hash !== "" ||
-      !verifyOrigin(url.origin, granting.domains, rules).ok
+      !verifyOrigin(url.origin, client.domains, rules).ok
     )
       return refuse("invalid_request", "return_urls: each must be a URL on one of your verified domains, without a fragment.");
     if (!urls.includes(url.href)) urls.push(url.href);
   }
-  if (urls.length > maxReturnUrls) return refuse("invalid_request", `return_urls: must contain at most ${maxReturnUrls} URLs.`);
-  if (toCanonicalJson(urls) === toCanonicalJson([...client.returnUrls])) return ok(client);
-  const payload = { count: urls.length, urls_hash: sha256Hex(toCanonicalJson(urls)) };
-  const action = { type: "client.return_urls_changed", entityType: "client", entityId: clientId, payload } as const;
-  await commitWithAudit(services, member, [updateStoredReturnUrls(db, business.id, clientId, urls)], action);
-  return ok({ ...client, returnUrls: urls });
+  return urls.length > maxReturnUrls ? refuse("invalid_request", `return_urls: must contain at most ${maxReturnUrls} URLs.`) : ok(urls);
+};
+
+/** Returns one action for each setting that differs. */
+const listChanges = (before: Client, after: Client): readonly AuditedAction[] => {
+  const client = { entityType: "client", entityId: before.id } as const;
+  const actions: AuditedAction[] = [];
+  const urls = toCanonicalJson([...after.returnUrls]);
+  if (urls !== toCanonicalJson([...before.returnUrls]))
+    actions.push({
+      ...client,
+      type: "client.return_urls_changed",
+      payload: { count: after.returnUrls.length, urls_hash: sha256Hex(urls) },
+    });
+  if (after.requireOrigin !== before.requireOrigin)
+    actions.push({ ...client, type: "client.require_origin_changed", payload: { require_origin: after.requireOrigin } });
+  return actions;
+};
+
+/**
+ * Updates the client. The new return URLs replace all earlier ones, and a share request must use exactly one of them. Writes nothing if
+ * nothing changes. Returns `not_found` for a client of another business, and `invalid_request` for more than 20 URLs, an invalid URL, or a
+ * URL that is not on a verified domain.
+ */
+export const updateClient = async (
+  services: WriteDependencies,
+  member: MemberSession,
+  clientId: ClientId,
+  change: ClientChange,
+): Promise<Result<Client, "not_found" | "invalid_request">> => {
+  const db = getBusinessDatabase(services, member);
+  const { business } = member;
+  const [client, granting] = await Promise.all([findOwnClient(db, business.id, clientId), findGrantingClient(db, clientId)]);
+  if (client === null || granting === null) return refuse("not_found");
+  const returnUrls = change.returnUrls === undefined ? ok(client.returnUrls) : parseReturnUrls(services, granting, change.returnUrls);
+  if (!returnUrls.ok) return returnUrls;
+  const settings = {
+    ...(change.returnUrls !== undefined && { returnUrls: returnUrls.value }),
+    ...(change.requireOrigin !== undefined && { requireOrigin: change.requireOrigin }),
+  };
+  const updated = { ...client, ...settings };
+  const actions = listChanges(client, updated);
+  if (actions.length > 0) await commitWithAudit(services, member, [updateStoredClient(db, business.id, clientId, settings)], actions);
+  return ok(updated);
 };

@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import { parseClientId, type ClientId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { listClients } from "../../operations/portal/list-clients.ts";
-import { maxReturnUrls, updateReturnUrls } from "../../operations/portal/update-return-urls.ts";
+import { maxReturnUrls, updateClient } from "../../operations/portal/update-client.ts";
 import { formatMessage, VerbatimText } from "../shared/components.tsx";
 import { CopyLine } from "../shared/signed-in-components.tsx";
 import { Card, Field, FormCard, FormErrorMessage, formatCopyLabel, messages, PropertyList } from "./components.tsx";
@@ -71,7 +71,7 @@ const handleSaveReturnUrls = async (request: PortalFormRequest, id: ClientId): P
   const { services, member, environment } = request;
   const isListed = (await listClients(services, member)).some((client) => client.id === id && client.environment === environment);
   if (!isListed) return notFoundPage(request);
-  const saved = await updateReturnUrls(services, member, id, parseUrls(request.form));
+  const saved = await updateClient(services, member, id, { returnUrls: parseUrls(request.form) });
   if (saved.ok) return redirectTo(request, pagePath(id), "saved");
   return saved.code === "not_found" ? notFoundPage(request) : renderClient(request, id, toFormError(saved));
 };

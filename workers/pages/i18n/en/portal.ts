@@ -1064,6 +1064,8 @@ export const messages = {
       "domain.lapsed": "Domain no longer verified",
       "domain.removed": "Domain removed",
       "client.created": "Client ID created",
+      "client.return_urls_changed": "Return URLs changed",
+      "client.require_origin_changed": "Origin requirement changed",
       "api_key.created": "API key created",
       "api_key.revoked": "API key revoked",
       "recipient.linked": "Recipient linked",
