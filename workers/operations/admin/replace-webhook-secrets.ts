@@ -28,7 +28,7 @@ type Dependencies = WriteDependencies & EventSequences;
 /** Where the next step starts. */
 export interface SecretCursor {
   readonly shard: string;
-  /** The last business that was read; empty before the first one. */
+  /** The ID of the last business that was read; empty before the first one. */
   readonly after: string;
 }
 

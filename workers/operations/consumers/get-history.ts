@@ -16,7 +16,9 @@ export interface History {
   readonly shares: readonly Share[];
 }
 
-/** Returns the entries about shares with the business `of`, or all entries if `of` is `everybody`. */
+/**
+ * Returns the entries about shares with the business `of`, or all entries if `of` is `everybody`. Also returns all of the person's shares.
+ */
 export const getHistory = async (
   services: CertificateDependencies,
   session: ConsumerSession,
