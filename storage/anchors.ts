@@ -10,7 +10,7 @@ import { hashStatement } from "../core/ledger/statement.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, onPrimary, type Database, type Found, type Statement } from "./database.ts";
 import { isRunCurrent, isStoredRun, ledgerOffset, type LedgerRunBasis } from "./ledger-state.ts";
-import { allOf, jsonList, jsonTable, notExistsIn, query } from "./query.ts";
+import { allOf, existsIn, jsonList, jsonTable, notExistsIn, query } from "./query.ts";
 import { anchors, changes, ledgerState, receipts } from "./schema.ts";
 
 const { ord, statement, prepared, attempts, lastError, status, nextAt } = anchors;
@@ -242,37 +242,44 @@ export const unparkAnchors = (db: Database, now: Instant) =>
     .set({ status: "pending" })
     .where(allOf(hasFailed, eq(status, "parked"), lte(nextAt, now)));
 
-/**
- * Returns the SQL statements that move event statements from earlier ledgers to the current one, including statements that the earlier
- * ledgers have not read yet. The last SQL statement removes the earlier ledgers' positions and makes their runs outdated. Checkpoint
- * statements are not moved, because each ledger gets its own.
- */
-export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
-  const isEarlier = allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);
-  const isEarlierLedger = allOf(isNotNull(ledgerState.ord), notInArray(ledgerState.ledgerId, [...ledgerIds]));
-  const firstUnread = query
-    .select({ ord: sql`min(${ledgerState.ord})`.as("first_unread") })
-    .from(ledgerState)
-    .where(isEarlierLedger);
-  // With `attempts` = 1, `listDueAnchors` finds these rows even if the current ledger has already read beyond their changes.
-  const move = { ledgerId, status: "pending", prepared: null, attempts: 1, nextAt: now } as const;
-  const isUnreadIssuance = allOf(
-    sql`${changes.ord} > ${firstUnread}`,
-    notInArray(changes.ledgerId, [...ledgerIds]),
+const isWaitingForEarlierLedger = (ledgerIds: readonly string[]): SQL =>
+  allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);
+
+/** Matches an issuance whose ledger is not one of these and has not stored its statement. */
+const isUnreadIssuance = (ledgerIds: readonly string[]): SQL =>
+  allOf(
     isNotNull(changes.statement),
+    notInArray(changes.ledgerId, [...ledgerIds]),
+    notExistsIn(anchors, eq(ord, changes.ord)),
     notExists(query.select({ one: sql`1` }).from(receipts).where(coversChange(changes.ord))),
   );
+
+/** Matches a change whose statement still has to be moved to the current ledger (`movePendingAnchors`). */
+export const isForEarlierLedger = (ledgerIds: readonly string[]): SQL =>
+  sql`(${isUnreadIssuance(ledgerIds)} or ${existsIn(anchors, eq(ord, changes.ord), isWaitingForEarlierLedger(ledgerIds))})`;
+
+/**
+ * Returns the SQL statements that move event statements from earlier ledgers to the current one, including statements that the earlier
+ * ledgers have not read yet, or that an isolate with earlier settings committed later. The last SQL statement removes the earlier ledgers'
+ * positions and makes their runs outdated. Checkpoint statements are not moved, because each ledger gets its own.
+ */
+export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
+  const isEarlier = isWaitingForEarlierLedger(ledgerIds);
+  const isEarlierLedger = allOf(isNotNull(ledgerState.ord), notInArray(ledgerState.ledgerId, [...ledgerIds]));
+  const oldestChange = query.select({ ord: sql`min(${changes.ord})`.as("oldest") }).from(changes);
+  // With `attempts` = 1, `listDueAnchors` finds these rows even if the current ledger has already read beyond their changes.
+  const move = { ledgerId, status: "pending", prepared: null, attempts: 1, nextAt: now } as const;
   return [
     db.update(anchors).set(move).where(allOf(hasFailed, isEarlier)),
     db
       .update(anchors)
       .set(move)
-      .where(allOf(sql`${ord} > ${firstUnread}`, isEarlier)),
+      .where(allOf(sql`${ord} >= ${oldestChange}`, isEarlier)),
     db
       .insert(anchors, "ord", "ledgerId", "kind", "entityId", "event", "statement", "attempts", "nextAt", "createdAt")
       .select(
         sql`select ${changes.ord}, ${ledgerId}, 'event', ${changes.entityId}, ${changes.type}, ${changes.statement}, 1, ${now}, ${changes.at}
-            from ${changes} where ${isUnreadIssuance}`,
+            from ${changes} where ${isUnreadIssuance(ledgerIds)}`,
       )
       .onConflictDoNothing(),
     db.update(ledgerState).set({ ord: null, lastRun: sql`hex(randomblob(16))` }).where(isEarlierLedger),

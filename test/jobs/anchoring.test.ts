@@ -3,6 +3,8 @@ import { openShards } from "../../storage/shards.ts";
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { firstShard } from "../../core/ids.ts";
+import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import { minuteMs, secondMs } from "../../core/time.ts";
 import type { SendRequest } from "../../workers/adapters/exchange.ts";
 import type { Env } from "../../workers/env.ts";
@@ -109,6 +111,75 @@ describe("two runs at the same time", () => {
     ]);
     expect(await env.DB.prepare("SELECT count(*) AS n FROM receipts").first("n")).toBe(1);
     expect(await env.DB.prepare("SELECT failures FROM ledger_state").first("failures")).toBe(0);
+  });
+
+  /** Returns a database that delays storing the results of a run until `release` is resolved. `isReached` is then resolved. */
+  const delayStoring = (isReached: PromiseWithResolvers<void>, release: PromiseWithResolvers<void>): D1Database => {
+    const wrap = (statement: D1PreparedStatement): D1PreparedStatement =>
+      new Proxy(statement, {
+        get: (target, key) => {
+          const member = Reflect.get(target, key) as (...given: readonly unknown[]) => unknown;
+          if (key === "bind") return (...values: readonly unknown[]) => wrap(member.apply(target, [...values]) as D1PreparedStatement);
+          if (key !== "run" && key !== "raw" && key !== "all") return member.bind(target);
+          return async () => {
+            isReached.resolve();
+            await release.promise;
+            return member.call(target);
+          };
+        },
+      });
+    return new Proxy(env.DB, {
+      get: (target, key) => {
+        const member = Reflect.get(target, key) as (...given: readonly unknown[]) => unknown;
+        if (key !== "prepare") return member.bind(target);
+        return (text: string) => (/^insert into "ledger_state"/.test(text) ? wrap(target.prepare(text)) : target.prepare(text));
+      },
+    });
+  };
+
+  test("submit a statement that the faster one had not listed", async () => {
+    await issueWaiting(1);
+    await submitAnchors(createPlatformWith(realLedger));
+    await env.DB.prepare(
+      "INSERT INTO changes (id, type, entity_type, entity_id, at) VALUES ('x', 'account.updated', 'business', 'b', 1)",
+    ).run();
+    const isReached = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const shards = openShards({ ...env, DB: delayStoring(isReached, release) });
+    const faster = submitAnchors({ ...createPlatformWith(realLedger), shards });
+    await isReached.promise;
+    await issueWaiting(1);
+    const slower = submitAnchors(
+      createPlatformWith(async (request) => {
+        release.resolve();
+        await faster;
+        return realLedger(request);
+      }),
+    );
+    await Promise.all([faster, slower]);
+    expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored"]);
+  });
+});
+
+describe("a ledger that prepares its own request, as Rekor does", () => {
+  test("anchors an issuance in the first run", async () => {
+    const [certId] = await issueWaiting(1);
+    const platform = createPlatformWith(realLedger);
+    const [tlog] = platform.ledgersOf(firstShard);
+    if (tlog === undefined) throw new Error("the platform has no ledger");
+    const preparing: LedgerAdapter = {
+      ...tlog,
+      prepare: async ({ prepared, statement }) => prepared ?? `${statement} `,
+      submit: (submissions, seen, signal) =>
+        tlog.submit(
+          submissions.map((each) => ({ ...each, prepared: each.statement })),
+          seen,
+          signal,
+        ),
+    };
+    await submitAnchors({ ...platform, ledgersOf: () => [preparing] });
+    expect((await getWithKey(`/v1/certs/${certId}/verify`)).body.data.anchor).toMatchObject({ status: "anchored" });
+    expect((await anchors()).map(({ status, attempts }) => [status, attempts])).toEqual([["anchored", 0]]);
   });
 });
 

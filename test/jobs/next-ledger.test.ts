@@ -10,11 +10,14 @@ import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
+import { deletePassed } from "../../workers/background/change-log-cleanup.ts";
+import { retryParkedAnchors } from "../../workers/background/parked-anchors.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 import { basePlatform } from "../support/anchoring.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
 import { logVkey, origin, settings, writerHeaders } from "../support/ledger.ts";
 import { createSecret } from "../support/note-keys.ts";
 import { getWithKey, issueCertificate, world } from "../support/world.ts";
@@ -95,6 +98,23 @@ describe("replacing the ledger", () => {
     expect(await shown()).toMatchObject({ status: "pending", ledger: `tlog:${nextOrigin}` });
     await submitAnchors(next);
     expect(await shown()).toMatchObject({ status: "anchored", ledger: `tlog:${nextOrigin}` });
+  });
+
+  test("anchors a statement that an isolate with the earlier settings commits later", async () => {
+    const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
+    const late = (await issueCertificate()).cert_id;
+    await waitUntilSettled();
+    silent.mockRestore();
+    const platform = { ...next, auditLogStub: basePlatform.auditLogStub };
+    await submitAnchors(next);
+    await issueCertificate(); // the cleanup never deletes the last change that was read
+    await basePlatform.auditLogStub(firstShard).drainNow();
+    await submitAnchors(next);
+    await deletePassed(platform);
+    await retryParkedAnchors(platform);
+    await submitAnchors(next);
+    const { anchor } = (await getWithKey(`/v1/certs/${late}/verify`)).body.data;
+    expect(anchor).toMatchObject({ status: "anchored", ledger: `tlog:${nextOrigin}` });
   });
 
   test("keeps the earlier ledger readable at its address, but closed for new entries", async () => {

@@ -32,7 +32,11 @@ const prepareStatements = async (
   const fresh = prepared.filter((anchor, at) => due[at]?.prepared === null && anchor.prepared !== anchor.statement);
   const saved = await savePreparedAnchors(db, adapter.id, basis, fresh);
   if (fresh.some(({ ord }) => saved.get(ord) == null)) return null;
-  return prepared.map((anchor) => ({ ...anchor, prepared: saved.get(anchor.ord) ?? anchor.prepared }));
+  return prepared.map((anchor) => ({
+    ...anchor,
+    prepared: saved.get(anchor.ord) ?? anchor.prepared,
+    isStored: anchor.isStored || saved.has(anchor.ord),
+  }));
 };
 
 /** Submits one batch to one ledger. Returns false if nothing more can be submitted now. */
@@ -63,7 +67,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   }
 
   const settledAt = platform.clock();
-  const settled = due.map((anchor, at) => ({ anchor, outcome: outcomes[at] as SubmissionOutcome }));
+  const settled = prepared.map((anchor, at) => ({ anchor, outcome: outcomes[at] as SubmissionOutcome }));
   const fork = outcomes.find((outcome) => !outcome.ok && outcome.kind === "fork");
   const success = outcomes.find((outcome) => outcome.ok);
   const seen = success?.ok ? success.seen : null;
@@ -79,7 +83,9 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   if (fork !== undefined) platform.log.error({ at: "ledger", error: `fork ${adapter.id}` });
   const parked = settled.filter(({ anchor, outcome }) => shouldPark(anchor, outcome));
   if (parked.length > 0) platform.log.error({ at: "ledger", error: `parked ${parked.length} ${adapter.id}: ${listCodes(parked)}` });
-  return !failed && fork === undefined && stored.length > 0; // if another run was faster, it also submits the rest
+  if (failed || fork !== undefined) return false;
+  // A run that stored nothing was overtaken by another run, which may have listed fewer statements, or the database was restored.
+  return stored.length > 0 || (await getLedgerState(db, adapter.id)).lastRun !== basis.lastRun;
 };
 
 /** Submits due anchors from every shard to the shard's ledgers, oldest first, until all are submitted or the budget is used up. */

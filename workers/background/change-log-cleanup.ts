@@ -1,4 +1,5 @@
 // Every minute, deletes the changes that all readers of the change log have processed.
+import { isForEarlierLedger } from "../../storage/anchors.ts";
 import { hasUnrecordedEntry, slowestAuditOffset } from "../../storage/audit-entries.ts";
 import { deletePassedChanges } from "../../storage/changes.ts";
 import { slowestLedgerOffset } from "../../storage/ledger-state.ts";
@@ -12,9 +13,16 @@ export const deletePassed = (platform: Platform): Promise<void> => {
   const auditOffset = slowestAuditOffset(platform.shards.all().map(([shard]) => shard));
   const { ledgersOf } = platform;
   return forEachShard(platform, "changes", async (db, shard) => {
-    const offsets = [auditOffset, slowestLedgerOffset(ledgersOf(shard).map(({ id }) => id))] as const;
+    const ledgerIds = ledgersOf(shard).map(({ id }) => id);
+    const offsets = [auditOffset, slowestLedgerOffset(ledgerIds)] as const;
+    const isForMove = ledgerIds.length === 0 ? [] : [isForEarlierLedger(ledgerIds)]; // without a ledger, nothing is moved
     while (await platform.hasBudget()) {
-      const { meta } = await deletePassedChanges(db, offsets, [isUnplacedEvent, hasUnrecordedEntry], changesPerStatement).run();
+      const { meta } = await deletePassedChanges(
+        db,
+        offsets,
+        [isUnplacedEvent, hasUnrecordedEntry, ...isForMove],
+        changesPerStatement,
+      ).run();
       if (meta.changes < changesPerStatement) return;
     }
   });
