@@ -250,7 +250,7 @@ describe("account deletion", () => {
     const browser = browserOf(by);
     const page = await browser.open("/app/delete");
     expect(getPageText(page)).toContain("1 share will stop. The business must stop contacting you by the end of");
-    expect(getPageText(page)).toContain("We’ll keep the certificates of forms you submitted");
+    expect(getPageText(page)).toContain("We’ll keep the certificates of the forms you submitted");
     expect(page.text.indexOf("Keep my account")).toBeLessThan(page.text.indexOf('class="btn danger primary">Delete'));
     const refused = await browser.send(page, "/app/delete", { confirm: "yes" });
     expect([refused.status, refused.text.includes("Type the word “delete”.")]).toEqual([400, true]);

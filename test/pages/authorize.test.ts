@@ -282,10 +282,10 @@ describe("the consent sheet", () => {
   });
 
   test.each<readonly [number, string, Readonly<Record<string, string>>]>([
-    [404, "This request doesn’t work", { client_id: "pc_live_00000000000000000000000000" }],
+    [404, "This request isn’t valid", { client_id: "pc_live_00000000000000000000000000" }],
     [403, "This request isn’t from a verified website", { origin: "https://evil.example" }],
-    [400, "This request doesn’t work", { code_challenge_method: "plain" }],
-    [400, "This request doesn’t work", { scope: "shoe_size" }],
+    [400, "This request isn’t valid", { code_challenge_method: "plain" }],
+    [400, "This request isn’t valid", { scope: "shoe_size" }],
     [
       402,
       "This business can’t receive details right now",

@@ -147,7 +147,7 @@ describe("a triggered event", () => {
     const link = named(created.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
     const page = await openPage(acme, link);
     expect(words(page.document)).toContain("consumer.updated.email");
-    expect(words(page.document)).toContain("They aren’t shown here.");
+    expect(words(page.document)).toContain("This page doesn’t show them.");
     expect(named(page.document, "main").map(words).join()).not.toMatch(/sandy|@example/i);
   });
 

@@ -23,7 +23,7 @@ import { named, textOf } from "./page.ts";
 const list = "/portal/webhooks";
 const newPage = "/portal/webhooks/new";
 const url = "https://hooks.merchant-tests.com/in";
-const onRequest = "2 types are off";
+const onRequest = "2 event types are off";
 
 let round = 0;
 let owner: Awaited<ReturnType<typeof signUpBusiness>>;

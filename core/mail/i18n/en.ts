@@ -42,7 +42,7 @@ export const en = {
   moreRecipients: "and {count} more, listed on the certificate’s page",
   reasons: {
     account: "You’re receiving this because this address belongs to your svc account.",
-    owner: "You’re receiving this because you’re an owner or the contact of a business on svc.",
+    owner: "You’re receiving this because you’re an owner of a business on svc, or its contact.",
   },
 
   login_code: {
@@ -89,7 +89,7 @@ export const en = {
     subject: "We couldn’t verify your domain",
     intro: "We check your domains once a week. This time, we couldn’t find the verification record for {domain}.",
     action: "View the record to publish",
-    hint: "Publish it again by that date to keep the domain verified.",
+    hint: "Publish the record again by the date above to keep the domain verified.",
     afterTitle: "What happens if it stays missing?",
     after: "Forms on this domain will no longer get certificates. Certificates already issued won’t change.",
   },
@@ -121,7 +121,7 @@ export const en = {
     action: "Save your signed receipt",
     hint: "Keep it. It proves when you withdrew, and anyone can check it without us.",
     contactedTitle: "Still being contacted after that date?",
-    contacted: "Write to {contact}. Include the certificate ID above.",
+    contacted: "Contact {contact}. Include the certificate ID above.",
     wrongTitle: "Didn’t want to withdraw?",
     wrong: "A withdrawal can’t be undone. You can agree again on the business’s own form.",
     reason: "You’re receiving this because this address is on the certificate. There is nothing to unsubscribe from.",
@@ -132,14 +132,14 @@ export const en = {
     action: "View withdrawals",
     hint: "Once you’ve stopped contacting this person, confirm it there.",
     keptTitle: "What happens to the certificate?",
-    kept: "We keep it with its record, marked as withdrawn.",
+    kept: "We keep the certificate and mark it as withdrawn.",
   },
   entities_owner_notice: {
     subject: "A person withdrew consent for some recipients",
     intro:
       "A person withdrew consent for the recipients below. These recipients must stop contacting this person by the end of {date} (UTC).",
     action: "View withdrawals",
-    hint: "Once you’ve stopped contacting this person, confirm it there.",
+    hint: "Once the recipients have stopped contacting this person, confirm it there.",
     keptTitle: "What about the other recipients?",
     kept: "The certificate stays active for them.",
   },
@@ -170,7 +170,7 @@ export const en = {
     held: "They may still have what they received. You can ask them to delete it.",
     heldContact: "They may still have what they received. You can ask them to delete it: {contact}.",
     contactedTitle: "Still being contacted after that date?",
-    contacted: "Keep the message. If you file a complaint, include the share ID above.",
+    contacted: "Keep any message you get from them. If you file a complaint, include the share ID above.",
   },
   share_ceased: {
     subject: "A business confirmed that it stopped contacting you",
@@ -178,7 +178,7 @@ export const en = {
     action: "View your record",
     hint: "Your record shows what you shared and this confirmation, with proof of both.",
     contactedTitle: "Still being contacted?",
-    contacted: "Keep the message. If you file a complaint, include the share ID above.",
+    contacted: "Keep any message you get from them. If you file a complaint, include the share ID above.",
   },
   share_overdue: {
     subject: "A business missed its deadline",
@@ -188,7 +188,7 @@ export const en = {
     hint: "Your record shows what you shared and when you stopped sharing it, with proof of both.",
     contactedTitle: "Still being contacted?",
     contacted: "Contact your data protection authority. Include the share ID above.",
-    contactedContact: "Write to {contact}, or contact your data protection authority. Include the share ID above.",
+    contactedContact: "Contact {contact} or your data protection authority. Include the share ID above.",
   },
   share_owner_notice: {
     subject: "A person stopped sharing with you",
@@ -202,16 +202,16 @@ export const en = {
     subject: "Your assistant changed something",
     intro: "An assistant with one of your tokens stopped a share or changed one of your contact details.",
     action: "View your history",
-    hint: "It lists every change. For each token, we email you at most once an hour.",
+    hint: "Your history lists every change. We email you at most once an hour for each token.",
     wrongTitle: "Not what you wanted?",
     wrong: "Sign in and remove the token. The assistant loses access right away.",
   },
   account_deleted: {
     subject: "Your account has been deleted",
     intro: "You deleted your svc account. We also deleted your details, your sessions, and this address.",
-    told: "All your sharing has stopped. We’ve told each business that it must stop contacting you by its deadline.",
+    told: "You no longer share anything. We’ve told each business you were sharing with to stop contacting you by its deadline.",
     keptTitle: "What we keep",
-    kept: "We keep the certificates of forms you submitted, and a record that the shares existed, without your details. You can still withdraw consent on each certificate’s page.",
+    kept: "We keep the certificates of the forms you submitted. We also keep a record of your shares that doesn’t include your details. You can still withdraw consent on each certificate’s page.",
     wrongTitle: "Wasn’t this you?",
     wrong: "Someone may have access to your email. Change your email password.",
     reason: "You’re receiving this because this address belonged to the account. This is our last email about it.",
@@ -227,12 +227,12 @@ export const en = {
     intro: "You connected {client} to svc. It can read your records, but it can’t agree to anything.",
     identityVerified: "Confirmed by {host}",
     identityUnverified: "Not verified. The assistant chose this name itself.",
-    access: "If you connected it to your personal account, it can also correct contact details and stop shares.",
+    access: "If you connected it to your personal account, it can also update your contact details and stop shares.",
     action: "Disconnect assistant",
     hint: "You can disconnect it at any time.",
     wrongTitle: "Wasn’t this you?",
     wrong: "Use the link above to disconnect the assistant.",
-    reason: "You’re receiving this because an assistant was connected by someone signed in with this address.",
+    reason: "You’re receiving this because someone signed in with this address connected an assistant.",
   },
   agent_ending: {
     subject: "Your assistant’s connection ends soon",
@@ -240,7 +240,7 @@ export const en = {
     renew: "To keep using it, connect the assistant again from its own settings.",
     action: "Disconnect assistant now",
     hint: "If you do nothing, the connection will end on its own.",
-    reason: "You’re receiving this because an assistant was connected by someone signed in with this address.",
+    reason: "You’re receiving this because someone signed in with this address connected an assistant.",
   },
   webhook_failing: {
     subject: "A webhook endpoint is failing",
@@ -270,7 +270,7 @@ export const en = {
   },
   owner_digest: {
     whyTitle: "Why one email for several notices?",
-    why: "We send at most one email an hour about this. Notices that arrive in the meantime are reported together.",
+    why: "We email you about this at most once an hour. Notices that arrive in between are grouped into one email.",
     withdrawal_owner_notice: {
       subject: "{count} more withdrawals of consent",
       intro:
@@ -283,7 +283,7 @@ export const en = {
       intro:
         "People withdrew consent for some recipients {count} more times. Those recipients must stop contacting each person by the deadline.",
       action: "View withdrawals",
-      hint: "Once you’ve stopped contacting a person, confirm it there.",
+      hint: "Once the recipients have stopped contacting a person, confirm it there.",
     },
     share_owner_notice: {
       subject: "{count} more shares were stopped",

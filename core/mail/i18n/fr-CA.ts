@@ -141,7 +141,7 @@ export const frCa: MailMessages = {
     intro:
       "Une personne a retiré son consentement pour les destinataires ci-dessous. Ils doivent cesser de communiquer avec elle au plus tard le {date} (UTC).",
     action: "Voir les retraits",
-    hint: "Quand vous aurez cessé de communiquer avec cette personne, confirmez-le sur la page des retraits.",
+    hint: "Quand les destinataires auront cessé de communiquer avec cette personne, confirmez-le sur la page des retraits.",
     keptTitle: "Et les autres destinataires?",
     kept: "Le certificat reste actif pour eux.",
   },
@@ -289,7 +289,7 @@ export const frCa: MailMessages = {
       intro:
         "Il y a eu {count} autres retraits de consentement pour certains destinataires. Ces destinataires doivent cesser de communiquer avec chaque personne au plus tard à la date limite.",
       action: "Voir les retraits",
-      hint: "Quand vous aurez cessé de communiquer avec une personne, confirmez-le sur la page des retraits.",
+      hint: "Quand les destinataires auront cessé de communiquer avec une personne, confirmez-le sur la page des retraits.",
     },
     share_owner_notice: {
       subject: "{count} autres partages ont été arrêtés",

@@ -203,7 +203,13 @@ const renderAcknowledgeForm = (request: PortalRequest, obligation: CeaseObligati
             ))}
           </fieldset>
           <Field name="acknowledged_by" label={deadlineMessages.by} isOptional />
-          <Field name="note" label={deadlineMessages.note} hint={deadlineMessages.noteHint} rows={3} isOptional />
+          <Field
+            name="note"
+            label={deadlineMessages.note}
+            hint={obligation.kind === "share" ? deadlineMessages.noteHintShare : deadlineMessages.noteHint}
+            rows={3}
+            isOptional
+          />
         </FormCard>
       ),
   });

@@ -24,7 +24,7 @@ export const messages = {
     nameHint: "Helps you recognize the assistant later.",
     make: "Create token",
     badName: "Use at most 80 characters on one line.",
-    limit: "You have 10 tokens. Remove one first.",
+    limit: "You have 10 tokens, which is the limit. Remove one first.",
     madeTitle: "Your new token",
     once: "Copy it now. You won’t see it again.",
     secretLabel: "Token for your assistant",
@@ -88,7 +88,7 @@ export const messages = {
     erased:
       "We’ll erase your email, your details, what you shared, passkeys, assistant access, and your notes and files for removals. You won’t be able to get them back.",
     keepsCertificates:
-      "We’ll keep the certificates of forms you submitted, because they prove what was agreed to. If you want to withdraw that consent, do it first.",
+      "We’ll keep the certificates of the forms you submitted, because they prove what you agreed to. If you want to withdraw consent, do that before you delete your account.",
     keepsHashes: "Hashes, times, and statuses of your shares will stay in the public log. They don’t name you.",
     type: "Type “{word}” to confirm",
     word: "delete",
@@ -98,7 +98,7 @@ export const messages = {
     keep: "Keep my account",
     done: "Your account has been deleted",
     doneText:
-      "We erased your details and told the businesses you shared with to stop contacting you. You’ll get one last email to confirm.",
+      "We erased your details. If you were sharing with a business, we told it to stop contacting you. We’ll send you one last email to confirm.",
     toFront: "Go to the home page",
   },
 };

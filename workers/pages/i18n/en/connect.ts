@@ -46,7 +46,7 @@ export const messages = {
   badCode: "Enter the 6-digit code.",
   wrongCode: "That code is wrong or has expired. Use the code in our most recent email.",
   broken: "We can’t connect this app",
-  brokenAdvice: "The app that sent you here requested something that isn’t possible. Nothing was connected.",
+  brokenAdvice: "The app that sent you here made an invalid request. Nothing was connected.",
   unknownAdvice: "We don’t recognize the app that sent you here, or the URL it wants to send you back to. Nothing was connected.",
   forDevelopers: "For developers:",
   back: "Back to {host}",

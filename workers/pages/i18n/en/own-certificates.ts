@@ -23,7 +23,8 @@ export const messages = {
   incompleteAdvice: "We can’t load all of them right now. Try again in a minute.",
   heading: "Consents given on forms",
   notYou: "Wasn’t this you?",
-  strangers: "Anyone can type your email into a form. If it wasn’t you, withdraw the consent. You don’t need to do anything else.",
+  strangers:
+    "Anyone can type your email into a form. If you see a consent you didn’t give, withdraw it. You don’t need to do anything else.",
   older: "Older consents",
   title: "Consent given to {business}",
   givenOn: "Given on {host}",
@@ -33,7 +34,7 @@ export const messages = {
   from: "Withdrawn for",
   subject: "Your details on the form",
   open: "Open the certificate",
-  openAdvice: "The certificate’s public page proves your consent. It also hides some of your details.",
+  openAdvice: "The certificate’s public page proves your consent and hides some of your details.",
   withdraw: "Withdraw consent",
   withdrawTitle: "Withdraw your consent to {business}?",
   consequence: "They must stop contacting you {deadline}. We’ll tell them right away.",

@@ -18,7 +18,7 @@ export const messages = {
   sandbox: "Test",
   issuedOn: "Issued {date}",
   jumpToCheck: "Verification",
-  jumpToWithdrawal: "Is this yours? Withdraw it",
+  jumpToWithdrawal: "Is this your consent? Withdraw it",
   summary:
     "A person submitted a form on {domain}. This certificate records the exact text they saw, who may contact them, and when they submitted it. None of it can be changed without a trace.",
   summaryRefused:
@@ -29,7 +29,7 @@ export const messages = {
   withdrawnText: "The recipients below must stop contacting this person by the end of {day} (UTC).",
   partlyTitleOne: "Consent withdrawn for 1 of {all} recipients",
   partlyTitle: "Consent withdrawn for {count} of {all} recipients",
-  partlyText: "The recipients marked “Withdrawn” must stop contacting this person. The others may still contact them.",
+  partlyText: "The recipients marked “Withdrawn” must stop contacting this person. Those marked “Allowed” may continue.",
   notAcknowledged: "{business} hasn’t confirmed yet that contact has ended.",
   acknowledged: "{business} confirmed on {date} that contact has ended.",
   overdue: "The deadline has passed, and {business} hasn’t confirmed that contact has ended.",
@@ -126,7 +126,7 @@ export const messages = {
   notGenuine: "Don’t rely on this page",
   allPass: "All checks pass",
   someIncomplete: "Some checks are pending",
-  withdrawnGenuine: "It proves what the person agreed to, and that they later withdrew consent.",
+  withdrawnGenuine: "This certificate records what the person agreed to and that they later withdrew consent.",
   notChecked: "Not checked in this browser",
   notCheckedAdvice: "Your browser checks this page if JavaScript is on. You can also verify the certificate yourself, as described below.",
   doesNotMatch: "Does not match",
@@ -264,7 +264,7 @@ export const messages = {
 
   qr: "QR code of this certificate’s URL",
   printedTitle: "Check this certificate online",
-  printedText: "Printed {date}. The page shows whether consent has been withdrawn since.",
+  printedText: "Printed {date}. The online page shows whether consent has been withdrawn since then.",
 
   front: {
     title: "Consent you can prove, and take back",
@@ -289,17 +289,18 @@ export const messages = {
     businessLink: "Create an account",
     doors: "Where to go",
     how: "How it works",
-    howText: "One script on your form. If anything fails, the form still submits.",
+    howText: "Add one script to your form. If anything fails, the form still submits.",
     step1: "The person agrees",
     step1Text: "They check the box themselves. It’s never checked in advance.",
     step2: "{brand} seals a certificate",
-    step2Text: "It holds the text, the recipients, the time, and that day’s policies. Its fingerprint is recorded in a public log.",
-    step3: "They can take it back",
+    step2Text:
+      "The certificate holds the text they saw, the recipients, the time, and the website’s policies. Its fingerprint is recorded in a public log.",
+    step3: "The person can withdraw",
     step3Text:
       "They confirm with an emailed code on the certificate’s own page. The business has 10 business days to stop contacting them.",
     developers: "Built for developers",
     developersText:
-      "Signed webhooks, an event feed that never skips an event, a typed client, a sandbox with its own clock, and an MCP server. Assistants can read and revoke, but never consent.",
+      "Signed webhooks, an event feed that never skips an event, a typed client, a sandbox with its own clock, and an MCP server. Assistants can read and revoke, but can’t give consent.",
     quickstart: "Quickstart",
     reference: "API reference",
     exampleTag: "Your form",
@@ -314,10 +315,10 @@ export const messages = {
   },
   startWithdrawal: {
     title: "Withdraw consent",
-    intro: "You can withdraw consent at any time. There are two ways.",
+    intro: "You can withdraw consent at any time. Choose one of these two ways.",
     withNumber: "With the certificate ID",
     number: "Certificate ID or link",
-    hint: "It starts with cc_. Look for it in what the business sent you, or on the printed certificate.",
+    hint: "It starts with cc_. Look for it in a message from the business or on the printed certificate.",
     submit: "Continue",
     withEmail: "With your email",
     emailHint: "The one you used on the form. We’ll email you a 6-digit code. Then you’ll see what you agreed to and can withdraw it.",
@@ -362,9 +363,9 @@ export const messages = {
   readOnly: "This page is read-only",
   readOnlyAdvice: "Open this URL in a browser to see what the page shows.",
   outage: "This page is unavailable right now",
-  outageAdvice: "We couldn’t reach our records. Nothing was lost. Reload this page in a moment.",
+  outageAdvice: "We can’t reach our records right now. No saved data was lost. Try again in a moment.",
   failure: "Something went wrong",
-  failureAdvice: "The error is on our side. Nothing was lost. Reload this page in a moment.",
+  failureAdvice: "The error is on our side. No saved data was lost. Try again in a moment.",
   requestId: "If you contact us, include this request ID:",
   reload: "Reload this page",
   toFirstPage: "Go to the home page",
@@ -376,7 +377,7 @@ export const messages = {
     recordText:
       "The record is one line of JSON in the canonical form of RFC 8785: members sorted by name, no whitespace, and text exactly as it was recorded. The SHA-256 hash of this line is the fingerprint. It has only these members:",
     members: {
-      business: "ID of the business, and its name on that day.",
+      business: "ID and name of the business when the certificate was issued.",
       cert_id: "ID of the certificate.",
       disclosure_hash: "SHA-256 of the text shown, as UTF-8.",
       entities: "The recipients named, sorted by UTF-16 code unit.",

@@ -88,7 +88,7 @@ export const messages = {
   again: "Send again",
   overHeading: "You already responded",
   over: "You can’t send this response again. To see what you share, open My consents in your svc account.",
-  broken: "This request doesn’t work",
+  broken: "This request isn’t valid",
   brokenClient: "We don’t recognize the website that sent you here. Nothing was shared.",
   brokenPart: "Part of the request is missing or invalid. Nothing was shared.",
   forDevelopers: "For developers:",

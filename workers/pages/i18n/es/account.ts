@@ -99,7 +99,7 @@ export const messages: AccountMessages = {
     keep: "Conservar mi cuenta",
     done: "Se eliminó su cuenta",
     doneText:
-      "Borramos sus datos y avisamos a las empresas con las que los compartía que deben dejar de contactarle. Recibirá un último correo de confirmación.",
+      "Borramos sus datos. Si los compartía con alguna empresa, le avisamos que debe dejar de contactarle. Recibirá un último correo de confirmación.",
     toFront: "Ir a la página de inicio",
   },
 };

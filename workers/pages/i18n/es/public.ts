@@ -29,7 +29,8 @@ export const messages: PublicMessages = {
   withdrawnText: "Los destinatarios que aparecen abajo deben dejar de contactar a esta persona a más tardar el {day} (UTC).",
   partlyTitleOne: "Consentimiento retirado a uno de los {all} destinatarios",
   partlyTitle: "Consentimiento retirado a {count} de {all} destinatarios",
-  partlyText: "Los destinatarios marcados como «Retirado» deben dejar de contactar a esta persona. Los demás aún pueden hacerlo.",
+  partlyText:
+    "Los destinatarios marcados como «Retirado» deben dejar de contactar a esta persona. Los marcados como «Permitido» pueden seguir haciéndolo.",
   notAcknowledged: "{business} todavía no ha confirmado el fin del contacto.",
   acknowledged: "{business} confirmó el {date} que ya no hay contacto.",
   overdue: "El plazo venció y {business} no ha confirmado el fin del contacto.",
@@ -126,7 +127,7 @@ export const messages: PublicMessages = {
   notGenuine: "No confíe en esta página",
   allPass: "Todo correcto",
   someIncomplete: "Comprobaciones pendientes",
-  withdrawnGenuine: "Demuestra lo que la persona aceptó y que después retiró su consentimiento.",
+  withdrawnGenuine: "Este certificado registra lo que la persona aceptó y que después retiró su consentimiento.",
   notChecked: "No se comprobó en este navegador",
   notCheckedAdvice:
     "Su navegador comprueba esta página si JavaScript está activado. También puede verificar el certificado por su cuenta, como se explica más abajo.",
@@ -368,9 +369,10 @@ export const messages: PublicMessages = {
   readOnly: "Esta página es de solo lectura",
   readOnlyAdvice: "Abra esta URL en un navegador para ver su contenido.",
   outage: "Esta página no está disponible en este momento",
-  outageAdvice: "No pudimos acceder a nuestros registros. No se perdió nada. Vuelva a cargar esta página en un momento.",
+  outageAdvice:
+    "No podemos acceder a nuestros registros en este momento. No se perdieron datos guardados. Vuelva a intentarlo en un momento.",
   failure: "Algo salió mal",
-  failureAdvice: "El error es nuestro. No se perdió nada. Vuelva a cargar esta página en un momento.",
+  failureAdvice: "El error es nuestro. No se perdieron datos guardados. Vuelva a intentarlo en un momento.",
   requestId: "Si nos escribe, indique este ID de solicitud:",
   reload: "Volver a cargar",
   toFirstPage: "Ir a la página de inicio",

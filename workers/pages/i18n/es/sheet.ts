@@ -89,7 +89,7 @@ export const messages: SheetMessages = {
   again: "Enviar de nuevo",
   overHeading: "Ya respondió",
   over: "No puede volver a enviar esta respuesta. Para ver lo que comparte, abra Mis consentimientos en su cuenta de svc.",
-  broken: "Esta solicitud no funciona",
+  broken: "Esta solicitud no es válida",
   brokenClient: "No reconocemos el sitio web que le trajo aquí. No se compartió nada.",
   brokenPart: "Falta una parte de la solicitud o no es válida. No se compartió nada.",
   forDevelopers: "Para desarrolladores:",

@@ -100,7 +100,7 @@ export const messages: AccountMessages = {
     keep: "Garder mon compte",
     done: "Votre compte a été supprimé",
     doneText:
-      "Nous avons effacé vos renseignements et avisé les entreprises avec lesquelles vous les partagiez qu’elles doivent cesser de communiquer avec vous. Vous recevrez un dernier courriel de confirmation.",
+      "Nous avons effacé vos renseignements. Si vous les partagiez avec une entreprise, nous l’avons avisée qu’elle doit cesser de communiquer avec vous. Vous recevrez un dernier courriel de confirmation.",
     toFront: "Aller à la page d’accueil",
   },
 };

@@ -30,7 +30,7 @@ export const messages: PublicMessages = {
   partlyTitleOne: "Consentement retiré pour un destinataire sur {all}",
   partlyTitle: "Consentement retiré pour {count} destinataires sur {all}",
   partlyText:
-    "Les destinataires marqués «\u00a0Retiré\u00a0» doivent cesser de communiquer avec cette personne. Les autres peuvent encore le faire.",
+    "Les destinataires marqués «\u00a0Retiré\u00a0» doivent cesser de communiquer avec cette personne. Ceux marqués «\u00a0Autorisé\u00a0» peuvent encore le faire.",
   notAcknowledged: "{business} n’a pas encore confirmé la fin des communications.",
   acknowledged: "{business} a confirmé la fin des communications le {date}.",
   overdue: "Le délai est dépassé et {business} n’a pas confirmé la fin des communications.",
@@ -129,7 +129,7 @@ export const messages: PublicMessages = {
   notGenuine: "Ne vous fiez pas à cette page",
   allPass: "Tout concorde",
   someIncomplete: "Vérifications en attente",
-  withdrawnGenuine: "Il prouve ce que la personne a accepté, et qu’elle a ensuite retiré son consentement.",
+  withdrawnGenuine: "Ce certificat enregistre ce que la personne a accepté et le retrait ultérieur de son consentement.",
   notChecked: "Non vérifié dans ce navigateur",
   notCheckedAdvice:
     "Votre navigateur vérifie cette page si JavaScript est activé. Vous pouvez aussi vérifier le certificat vous-même, comme expliqué plus bas.",
@@ -381,9 +381,10 @@ export const messages: PublicMessages = {
   readOnly: "Cette page est en lecture seule",
   readOnlyAdvice: "Ouvrez cette URL dans un navigateur pour voir son contenu.",
   outage: "Cette page n’est pas disponible pour le moment",
-  outageAdvice: "Nous n’avons pas pu accéder à nos données. Rien n’est perdu. Rechargez cette page dans un instant.",
+  outageAdvice:
+    "Nous ne pouvons pas accéder à nos données en ce moment. Aucune donnée enregistrée n’est perdue. Réessayez dans un instant.",
   failure: "Une erreur s’est produite",
-  failureAdvice: "L’erreur vient de nous. Rien n’est perdu. Rechargez cette page dans un instant.",
+  failureAdvice: "L’erreur vient de nous. Aucune donnée enregistrée n’est perdue. Réessayez dans un instant.",
   requestId: "Si vous nous écrivez, indiquez cet ID de requête\u00a0:",
   reload: "Recharger la page",
   toFirstPage: "Aller à la page d’accueil",

@@ -91,7 +91,7 @@ export const messages: SheetMessages = {
   again: "Renvoyer",
   overHeading: "Vous avez déjà répondu",
   over: "Vous ne pouvez pas renvoyer cette réponse. Pour voir ce que vous partagez, ouvrez Mes consentements dans votre compte svc.",
-  broken: "Cette demande ne fonctionne pas",
+  broken: "Cette demande n’est pas valide",
   brokenClient: "Nous ne reconnaissons pas le site Web d’où vous venez. Rien n’a été partagé.",
   brokenPart: "Une partie de la demande est manquante ou non valide. Rien n’a été partagé.",
   forDevelopers: "Pour les développeurs\u00a0:",
