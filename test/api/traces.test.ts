@@ -350,6 +350,23 @@ describe("the exporter", () => {
     await first;
     expect(sizes).toEqual([1, 1_000]);
   });
+
+  test("sends the waiting spans with the next call if the last requests filled the queue", async () => {
+    const reports: string[] = [];
+    const sizes: number[] = [];
+    const send = async (request: Request): Promise<Response> => {
+      sizes.push(readSpans(await request.text()).length);
+      if (sizes.length <= 5) await exportSpans(Array.from({ length: 1_000 }, () => span)); // five requests are one turn
+      return Response.json({});
+    };
+    const settings = { url: collector, headers: [], sampleRate: 1 };
+    const exportSpans = createTraceExporter(settings, {}, Date.now, (fault) => reports.push(fault), send);
+    await exportSpans([span]);
+    expect(sizes).toEqual([1, 1_000, 1_000, 1_000, 1_000]);
+    for (let count = 0; count < 2; count += 1) await exportSpans([span]);
+    expect(sizes.slice(5)).toEqual([1_000, 1]);
+    expect(reports).toEqual(["collector too slow, 1 spans lost"]);
+  });
 });
 
 describe("the tracer", () => {

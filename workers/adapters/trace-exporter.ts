@@ -98,8 +98,9 @@ export const createTraceExporter = (
   };
 
   return async (spans) => {
-    if (waiting.length + spans.length > maxWaitingSpans) return lose(spans.length, "collector too slow");
-    waiting.push(...spans);
+    // Continues even if these spans are lost. Spans can be left waiting with no request in progress, and only a later call sends them.
+    if (waiting.length + spans.length > maxWaitingSpans) lose(spans.length, "collector too slow");
+    else waiting.push(...spans);
     if (clock() < busyUntil) return; // the invocation that is sending now will also send these spans
     for (let requests = 0; requests < maxRequestsInTurn && waiting.length > 0; requests += 1) {
       busyUntil = clock() + leaseMs;
