@@ -86,11 +86,13 @@ export const countAhead = (sql: SqlStorage, businessId: string): number =>
     .one().ahead;
 
 /**
- * Adds the business to the queue until `until`. If it is already in the queue, it keeps its position. Does nothing if the queue is full.
+ * Adds the business to the queue until `until`, unless the queue is full. If it is already in the queue, it keeps its position, and only
+ * `until` changes.
  */
 export const saveWaiting = (sql: SqlStorage, businessId: string, now: Instant, until: Instant): void => {
   sql.exec(
-    `INSERT INTO waiting (business_id, since, until) SELECT ?1, ?2, ?3 WHERE (SELECT COUNT(*) FROM waiting) < ${maxWaiting}
+    `INSERT INTO waiting (business_id, since, until) SELECT ?1, ?2, ?3
+     WHERE (SELECT COUNT(*) FROM waiting) < ${maxWaiting} OR EXISTS (SELECT 1 FROM waiting WHERE business_id = ?1)
      ON CONFLICT (business_id) DO UPDATE SET until = ?3`,
     businessId,
     now,

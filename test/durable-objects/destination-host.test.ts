@@ -130,6 +130,19 @@ describe("a host that has never returned a 2xx status for a business", () => {
     expect(new Set((await deliveriesOf(endpoint)).map((delivery) => delivery.status))).toEqual(new Set(["success"]));
   }, 60_000);
 
+  test("keeps the place of a business that asks again while the queue of businesses is full", async () => {
+    const stub = destinationHosts.getByName(host);
+    const limits = { business: { count: 1, seconds: 60 }, host: { count: 1, seconds: 60 } };
+    const ask = async (businessId: string, afterSeconds: number): Promise<string> =>
+      (await stub.takeAttempt({ businessId, now: farAhead + afterSeconds * 1_000, limits, isMemberCall: false })).kind;
+    expect(await ask("first", 0)).toBe("counted");
+    const waiting = Array.from({ length: 1_000 }, (_, n) => `waiting-${n}`);
+    for (const businessId of waiting) expect(await ask(businessId, 0)).toBe("wait");
+    expect(await ask("waiting-500", 50)).toBe("wait"); // extends its place, and the other places expire after 90 seconds
+    expect(await ask("newcomer", 100)).toBe("wait");
+    expect(await ask("waiting-500", 100)).toBe("counted");
+  });
+
   test("keeps no rows of attempts and businesses after a day without attempts", async () => {
     const sender = await createSender(1, 12);
     await run([sender], 5 * step);
