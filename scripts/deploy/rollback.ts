@@ -2,7 +2,8 @@
 import { DeploymentError, type Deployment } from "./config.ts";
 import { readFromWrangler, runWrangler, WranglerError } from "./wrangler.ts";
 
-interface ActiveVersions {
+/** A deployment as wrangler lists it. */
+interface ListedDeployment {
   readonly created_on: string;
   readonly versions: readonly { readonly version_id: string; readonly percentage: number }[];
 }
@@ -10,11 +11,20 @@ interface ActiveVersions {
 /** Cloudflare's error code for a version that was uploaded before a secret changed. */
 const changedSecretsCode = "[code: 10220]";
 
-/** Returns the ID of the version that served all requests before the current deployment. */
-const findPreviousVersion = async (worker: string): Promise<string> => {
-  const deployments = (await readFromWrangler("deployments", "list", "--name", worker, "--json")) as readonly ActiveVersions[];
-  const [, ...earlier] = deployments.toSorted((a, b) => b.created_on.localeCompare(a.created_on));
-  const previous = earlier.flatMap(({ versions }) => versions).find(({ percentage }) => percentage === 100);
+/**
+ * Returns the ID of the version that last served all requests before the active one. The same version can occur in several deployments in a
+ * row. Throws a DeploymentError if there is none, or if several versions are active, because each of them may be the one to return to.
+ */
+export const findPreviousVersion = (worker: string, deployments: readonly ListedDeployment[]): string => {
+  const [newest, ...earlier] = deployments.toSorted((a, b) => b.created_on.localeCompare(a.created_on));
+  const active = (newest?.versions ?? []).filter(({ percentage }) => percentage > 0).map((version) => version.version_id);
+  if (active.length > 1)
+    throw new DeploymentError([
+      `The Worker ${worker} serves several versions. Choose one of them: npx wrangler versions deploy <version>@100 --name ${worker}`,
+    ]);
+  const previous = earlier
+    .flatMap(({ versions }) => versions)
+    .find(({ version_id: id, percentage }) => percentage === 100 && !active.includes(id));
   if (previous === undefined) throw new DeploymentError([`The Worker ${worker} has no earlier version.`]);
   return previous.version_id;
 };
@@ -25,7 +35,8 @@ const findPreviousVersion = async (worker: string): Promise<string> => {
  * without a terminal, it activates such a version without asking.
  */
 export const rollBack = async ({ worker }: Deployment): Promise<void> => {
-  const version = await findPreviousVersion(worker);
+  const deployments = (await readFromWrangler("deployments", "list", "--name", worker, "--json")) as readonly ListedDeployment[];
+  const version = findPreviousVersion(worker, deployments);
   try {
     await runWrangler("versions", "deploy", `${version}@100`, "--name", worker, "--yes", "--message", "npm run deploy -- --rollback");
   } catch (error) {

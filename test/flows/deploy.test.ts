@@ -7,6 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { assertHostsFree } from "../../scripts/deploy/hosts.ts";
 import { resolveDeployment } from "../../scripts/deploy/config.ts";
+import { findPreviousVersion } from "../../scripts/deploy/rollback.ts";
 import { startCloudflareApi, type CloudflareApi } from "../support/cloudflare-api.ts";
 
 const guide = readFileSync("docs/operate/deploy.md", "utf8");
@@ -93,6 +94,36 @@ test("npm run keys -- rotate master --dry-run accepts the domain that the guide 
   expect(status, output).toBe(0);
   expect(output).toContain("Rotate the master key of example.com");
 }, 180_000);
+
+describe("npm run deploy -- --rollback", () => {
+  /** Lists deployments as wrangler does, the oldest first. Each is a map from versions to percentages. */
+  const listDeployments = (...history: readonly Readonly<Record<string, number>>[]) =>
+    history.map((versions, day) => ({
+      created_on: `2026-11-${10 + day}T00:00:00.000Z`,
+      versions: Object.entries(versions).map(([id, percentage]) => ({ version_id: id, percentage })),
+    }));
+
+  test.each([
+    ["the version before the active one", listDeployments({ v1: 100 }, { v2: 100 }, { v3: 100 }), "v2"],
+    ["the later version after a rollback", listDeployments({ v1: 100 }, { v2: 100 }, { v1: 100 }), "v2"],
+    ["a different version if the active one was deployed repeatedly", listDeployments({ v1: 100 }, { v2: 100 }, { v2: 100 }), "v1"],
+    ["a different version after a gradual deployment", listDeployments({ v1: 100 }, { v2: 100 }, { v2: 50, v1: 50 }, { v2: 100 }), "v1"],
+    ["a version that has served all requests", listDeployments({ v1: 100 }, { v1: 50, v2: 50 }, { v3: 100, v2: 0 }), "v1"],
+  ])("chooses %s", (_, deployments, expected) => {
+    expect(findPreviousVersion("svc", deployments)).toBe(expected);
+  });
+
+  test.each([
+    ["there is no other version", listDeployments({ v1: 100 }, { v1: 100 }), "The Worker svc has no earlier version."],
+    [
+      "several versions are active",
+      listDeployments({ v1: 100 }, { v2: 100 }, { v2: 50, v3: 50 }),
+      "The Worker svc serves several versions. Choose one of them: npx wrangler versions deploy <version>@100 --name svc",
+    ],
+  ])("refuses if %s", (_, deployments, reason) => {
+    expect(() => findPreviousVersion("svc", deployments)).toThrow(reason);
+  });
+});
 
 describe("npm run deploy", () => {
   let api: CloudflareApi;
