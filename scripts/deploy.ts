@@ -178,7 +178,10 @@ const deploy = async (deployment: Deployment): Promise<void> => {
   if (state.isEmailEnabled === false) await runStep("Email", () => enableEmail(deployment.domain));
   const configPath = writeWranglerConfig(folder, deployment, ids);
   const { newFiles } = await runStep("Build", () => releaseAssets(deployment.vars.APP_URL as string));
-  await runStep("Migrations", () => runWrangler("d1", "migrations", "apply", "DB", "--remote", "--config", configPath));
+  for (const database of needed.filter(({ kind }) => kind === "database"))
+    await runStep(`Migrations of ${describeResource(database)}`, () =>
+      runWrangler("d1", "migrations", "apply", database.binding, "--remote", "--config", configPath),
+    );
   await runStep("Code", () => deployCode(configPath, secrets));
   const adminToken = readSecrets(getSecretsPath(folder, deployment))?.ADMIN_TOKEN;
   if (!options["skip-check"] && adminToken !== undefined)

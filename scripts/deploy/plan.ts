@@ -19,7 +19,7 @@ export interface AccountState {
 
 export const describeResource = ({ kind, name }: Resource): string => `${kindLabels[kind]} ${name}`;
 
-/** Lists what exists, what will be created, and the cost of the deployment without traffic. */
+/** Lists what exists, what will be created and migrated, and the cost of the deployment without traffic. */
 export const describePlan = (
   deployment: Deployment,
   needed: readonly Resource[],
@@ -29,6 +29,7 @@ export const describePlan = (
   const mark = (isThere: boolean | undefined): string => (state === null ? "needed " : isThere === true ? "exists " : "create ");
   const rows = [
     ...needed.map((resource) => [mark(state?.resourceIds.has(resource.binding)), describeResource(resource)]),
+    ...needed.filter(({ kind }) => kind === "database").map((database) => ["migrate", describeResource(database)]),
     [hasSecrets ? "exists " : "create ", "keys and tokens"],
     ...(deployment.mailTransport === "cloudflare"
       ? [[mark(state?.isEmailEnabled ?? false), `permission to send email from ${deployment.domain}`]]

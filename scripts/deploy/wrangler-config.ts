@@ -37,7 +37,7 @@ const readBaseConfig = (): WranglerConfig => experimental_readRawConfig({ config
 
 const toResourceName = ({ worker }: Deployment, binding: string): string => `${worker}-${binding.toLowerCase().replaceAll("_", "-")}`;
 
-/** Lists the resources that wrangler.toml binds. The first database has the Worker's own name. */
+/** Lists the resources that wrangler.toml binds. The first database is shard 00 and has the Worker's own name. */
 export const listNeededResources = (deployment: Deployment): readonly Resource[] => {
   const base = readBaseConfig();
   const toResource =

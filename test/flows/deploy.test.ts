@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statS
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addShard } from "../../scripts/add-shard.ts";
 import { assertHostsFree } from "../../scripts/deploy/hosts.ts";
 import { resolveDeployment } from "../../scripts/deploy/config.ts";
 import { findPreviousVersion } from "../../scripts/deploy/rollback.ts";
@@ -58,7 +59,8 @@ describe("npm run deploy -- --dry-run", () => {
     });
     expect(status, output).toBe(0);
     for (const line of [
-      "D1 database svc",
+      "needed  D1 database svc",
+      "migrate D1 database svc",
       "KV namespace svc-kv",
       "R2 bucket svc-log-tiles",
       "queue svc-anchor-queue",
@@ -185,6 +187,35 @@ describe("npm run deploy", () => {
     const [{ db } = { db: null }] = api.databases.values();
     expect(db?.prepare("SELECT count(*) AS n FROM sqlite_master WHERE name = 'certificates'").get()).toEqual({ n: 1 });
   });
+
+  test("creates and migrates a shard that was added later, and continues with its migrations after they have failed", async () => {
+    const [[firstId] = []] = api.databases;
+    const oneShard = readFileSync(join(clone, "wrangler.toml"), "utf8");
+    addShard(join(clone, "wrangler.toml"), "01");
+    api.fail(new RegExp(`^POST /d1/database/(?!${firstId})[^/]+/query$`));
+    const { status, output } = await deploy();
+    expect(status, output).toBe(1);
+    expect(output).toContain("create  D1 database svc-db-01");
+    expect(output).toContain("migrate D1 database svc-db-01");
+    expect(output).toContain("Migrations of D1 database svc-db-01: ");
+    api.fail(null);
+
+    const changesBefore = api.changes.length;
+    const resumed = await deploy();
+    expect(resumed.status, resumed.output).toBe(0);
+    expect(resumed.output.indexOf("Migrations of D1 database svc ...")).toBeLessThan(
+      resumed.output.indexOf("Migrations of D1 database svc-db-01"),
+    );
+    const changes = api.changes.slice(changesBefore);
+    expect(changes.findLastIndex((change) => change.endsWith("/query"))).toBeLessThan(changes.indexOf("PUT /workers/scripts/svc"));
+    const migrated = [...api.databases.values()].map(({ name, db }) => ({
+      name,
+      migrations: db?.prepare("SELECT name FROM d1_migrations ORDER BY id").all(),
+    }));
+    expect(migrated.map(({ name }) => name)).toEqual(["svc", "svc-db-01"]);
+    expect(migrated[1]?.migrations).toEqual(migrated[0]?.migrations);
+    writeFileSync(join(clone, "wrangler.toml"), oneShard);
+  }, 300_000);
 
   test("generates the secrets once, in a file for its owner only, and uploads them with the code without printing them", async () => {
     const secrets = readSecrets();
