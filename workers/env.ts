@@ -161,7 +161,7 @@ export class ConfigError extends Error {
 const keyBytes = 32;
 // This model supports JSON schema output and the languages that forms use.
 const defaultAiModel = "@cf/meta/llama-3.3-70b-instruct-fp8-fast";
-// Most of the cost of anchoring is per batch (signature, checkpoint, tiles, leases), so large batches are cheaper. A third party attests
+// Most of the cost of anchoring is per batch (signature, checkpoint, tiles), so large batches are cheaper. A third party attests
 // the ledger's time only after minutes, so two seconds do not matter.
 const defaultBatchWindowMs = 2_000;
 const defaultMaxShardBytes = 10_000_000_000; // the size limit of a D1 database

@@ -75,7 +75,7 @@ const postTimeoutMs = 30 * secondMs; // Rekor responds only after its next check
 const readTimeoutMs = 10 * secondMs;
 const maxResponseBytes = 65_536;
 const maxConcurrentPosts = 5;
-const maxPerBatch = 5; // one round of requests takes at most 30 s plus verification, which is less than the lease of one minute
+const maxPerBatch = 5; // one round of requests takes at most 30 s of the 40 s that anchoring allows, so time is left for verification
 
 type LoggedEntry = { readonly ok: true; readonly answer: RekorResponse; readonly submittedAt: number };
 
