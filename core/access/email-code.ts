@@ -39,15 +39,15 @@ export interface EmailCodeLimits {
    * invalidate the code that the person is typing.
    */
   readonly maxActive: number;
-  /** While a code is active, the minimum time until another code can be requested. */
+  /** While a code is active, the minimum time between sending it and the next request. */
   readonly resendDelayMs: number;
   /** Limits for one email address and topic. `emailCodeLimits` defines the topic for each purpose. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
   /** Limit for one email address across all topics. The first `freeOfTopic` emails for each topic do not count. */
   readonly mailsToAddress: { readonly withinMs: number; readonly max: number; readonly freeOfTopic: number };
   /**
-   * The number of attempts at one code from the browser that requested it. If browsers are not distinguished, this limit applies to all
-   * attempts.
+   * The maximum number of attempts at one code from the browser that requested it. If browsers are not distinguished, the maximum applies
+   * to all attempts.
    */
   readonly attemptsFromContext: number;
   /**

@@ -105,7 +105,7 @@ export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: 
 
 /**
  * Inserts a delivery for each event that the queue has not received yet. `upTo` is the last sequence number that was read for this
- * endpoint, including events that it does not receive. Returns the last sequence number received.
+ * endpoint, including events of types that it has not selected. Returns the sequence number up to which the queue is now current.
  */
 export const insertEvents = (
   sql: SqlStorage,

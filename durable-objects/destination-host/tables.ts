@@ -1,4 +1,4 @@
-// The tables of a destination host. Each function is synchronous, so no other request can run in between.
+// The tables of a destination host. Each function is synchronous, so no other request can run partway through it.
 import { dayMs, type Instant } from "../../core/time.ts";
 
 /**

@@ -203,7 +203,7 @@ export const freezeUnlessConsistent = (sql: SqlStorage, head: { readonly size: n
   return true;
 };
 
-/** Returns the root of the tree. If tiles are missing or too short, returns an empty array, which equals no root. */
+/** Returns the root of the tree. If tiles are missing or too short, returns an empty array, which never matches a root. */
 const computeRootOrEmpty = (sql: SqlStorage, size: number): Uint8Array => {
   try {
     return computeRoot(sql, size);

@@ -20,7 +20,7 @@ const auditStub = (env.AUDIT_LOG as DurableObjectNamespace<AuditLog>).getByName(
 
 type Ask = (path: string, init?: RequestInit) => Promise<Response>;
 
-/** Creates the service with other bindings. */
+/** Creates the service with these bindings replaced. */
 const createApp = async (bindings: Partial<Env>): Promise<Ask> => {
   const app = buildApp(await createPlatform({ ...(env as unknown as Env), ...bindings }));
   return async (path, init) => app.fetch(new Request(`http://svc.test${path}`, init));

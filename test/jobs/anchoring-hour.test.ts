@@ -1,4 +1,4 @@
-// Tests an hour without the ledger at full load. Statements keep arriving, and the ledger is tried less and less often. When the ledger is
+// Tests an hour at full load while the ledger is unavailable. Statements keep arriving, and the ledger is tried less and less often. When the ledger is
 // available again, every statement is anchored exactly once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50, which
 // makes 180,000 statements).
 import { openShards } from "../../storage/shards.ts";

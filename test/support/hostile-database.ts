@@ -80,7 +80,7 @@ export interface OriginalRecords {
 const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: OriginalRecords): Promise<void> => {
   const original = `id = '${certId}'`;
   await copyRows("certificates", original, many, { id: copyId("cc_", "a"), issued_at: `s.issued_at - n.i * ${minuteMs}` });
-  // Each purpose has its own recipients, origin and disclosure.
+  // Each purpose has its own recipients and disclosure.
   await insertRows("purposes", several, {
     business_id: text(world.acme.id),
     environment: "'live'",

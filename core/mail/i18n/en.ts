@@ -42,7 +42,7 @@ export const en = {
   moreRecipients: "and {count} more, listed on the certificate’s page",
   reasons: {
     account: "You’re receiving this because this address belongs to your svc account.",
-    owner: "You’re receiving this because you’re an owner of a business on svc, or its contact.",
+    owner: "You’re receiving this because you’re an owner or the contact of a business on svc.",
   },
 
   login_code: {
@@ -246,7 +246,7 @@ export const en = {
     subject: "A webhook endpoint is failing",
     intro: "One of your webhook endpoints isn’t accepting the events we send. We’ll keep trying.",
     action: "View the endpoint",
-    hint: "It shows the most recent responses. Once the endpoint works again, you can resend failed events there.",
+    hint: "The endpoint’s page shows the most recent responses. Once the endpoint works again, you can resend failed events there.",
     missedTitle: "Missed events?",
     missed: "Every event is also in the event feed, in order: GET /v1/events.",
   },
@@ -281,7 +281,7 @@ export const en = {
     entities_owner_notice: {
       subject: "Consent was withdrawn for some recipients {count} more times",
       intro:
-        "People withdrew consent for some recipients {count} more times. Those recipients must stop contacting each person by the deadline.",
+        "There were {count} more withdrawals for some recipients. The recipients named in each one must stop contacting that person by the deadline.",
       action: "View withdrawals",
       hint: "Once the recipients have stopped contacting a person, confirm it there.",
     },

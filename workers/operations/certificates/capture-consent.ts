@@ -44,7 +44,7 @@ export interface CaptureRequest {
 }
 
 /**
- * Hashes the parts of a submission that must be the same in a repeated one: the client, the fields, the disclosure, the recipients and
+ * Hashes the parts of a submission that a retry must repeat exactly: the client, the fields, the disclosure, the recipients and
  * answers, the purpose and the page URL. Excludes everything that can change with a retry.
  */
 const hashSubmission = (

@@ -56,7 +56,7 @@ export const messages = {
   answered: "You already responded",
   answeredAdvice: "If your assistant isn’t connected, go back to it and start over.",
   invited: "Accept your invitation first",
-  invitedAdvice: "This email address has an open invitation to a business. Open the invitation, then come back to this page.",
+  invitedAdvice: "This email address has a pending invitation to join a business. Open the invitation, then come back to this page.",
   invitedOpen: "Open the invitation",
   otherAccount: "Use another account",
   inactive: "Your business can’t connect an assistant right now",

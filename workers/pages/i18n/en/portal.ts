@@ -180,7 +180,7 @@ export const messages = {
     send: "Send code",
     new: "New here?",
     person: "Looking for consent you gave?",
-    personLink: "Go to your own account",
+    personLink: "Go to your personal account",
     codeTitle: "Check your email",
     codeTo: "We sent a code to {address}. It’s valid for 10 minutes.",
     noMail: "No email? We only send a code if the address belongs to an account.",
