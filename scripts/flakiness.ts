@@ -1,5 +1,5 @@
 // The rounds of the `flakiness` stress test: dates at calendar boundaries, each with a different random seed. Only core tests and tests
-// inside the runtime run in these rounds, because the clocks of browsers and of complete services cannot be changed.
+// inside the runtime run in these rounds, because TEST_CLOCK_OFFSET_MS does not reach browsers or complete services.
 const moments = [
   "2026-12-31T23:59:30Z", // the end of a year, a quarter and a half-year ledger
   "2027-01-01T00:00:05Z",

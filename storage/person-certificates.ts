@@ -153,7 +153,7 @@ export const findNamedAt = async (db: Database, addressIndex: AddressIndex, cert
 /** Where a page starts: after a certificate in the same shard, or at the time when a certificate in another shard was issued. */
 type NamingStart = { readonly startingAfter: CertId | null } | { readonly before: Instant; readonly isIncluded: boolean };
 
-/** Lists one business's certificates with the address in one shard, newest first. */
+/** Lists one business's certificates in one shard that contain the address, newest first. */
 export const listNamingCertificates = (
   db: Database,
   addressIndex: AddressIndex,

@@ -127,7 +127,7 @@ export interface BillingSettings {
   readonly webhookSecret: string;
   /** The provider's price IDs. */
   readonly prices: Readonly<Record<PurchasablePlan, string>>;
-  /** A mock of the provider's API. Development only. */
+  /** The URL of a mock of the provider's API, in development only; null for the real API. */
   readonly apiUrl: URL | null;
 }
 

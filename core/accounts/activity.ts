@@ -15,7 +15,7 @@ export interface DailyCounts {
   readonly late: number;
 }
 
-/** A point of a chart: two values for an hour, a day or a month. */
+/** A point on a chart: two values for an hour, a day or a month. */
 export interface ChartPoint {
   /** The start of the period. */
   readonly start: Instant;

@@ -61,7 +61,7 @@ const pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 const isPackPath = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => pathSegmentPattern.test(part));
 
 /**
- * Builds an archive. Its members are sorted by name, regardless of the order of the map. Throws for a name that the reader would refuse.
+ * Builds an archive. Its members are sorted by name, regardless of the order of the map. Throws for a name that `parseZip` would refuse.
  */
 export const createZip = (files: PackFiles): Uint8Array<ArrayBuffer> => {
   const members: Uint8Array[] = [];

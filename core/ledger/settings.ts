@@ -19,7 +19,7 @@ export interface LedgerSettings {
   readonly kind: LedgerKind;
   /** The ledger's ID, `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
-  /** The name of the first shard's ledger. An external ledger serves all shards. */
+  /** The ledger's name: for embedded ledgers, that of the first shard's ledger. An external ledger serves all shards. */
   readonly origin: string;
   /** The URL of the ledger's API; empty for the embedded ledger. */
   readonly url: string;

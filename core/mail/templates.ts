@@ -44,7 +44,7 @@ export type OwnerNoticeKind =
 export interface MailData {
   /** Sent to the person who requested a sign-in code. */
   readonly login_code: SignInMailData;
-  /** Sent to the account owner. `device` is a name such as `Firefox, Windows`, or null. */
+  /** Sent to the person whose passkey was added. `device` is a name such as `Firefox, Windows`, or null. */
   readonly passkey_added: { readonly at: Instant; readonly device: string | null; readonly accountUrl: string };
   /** Sent to the person who requested a business account. */
   readonly signup_code: SignInMailData;

@@ -205,8 +205,8 @@ export const receivesEventType = (events: readonly string[] | null, type: string
   events === null ? defaultEventTypes.has(type) : events.includes(type);
 
 /**
- * The event types that anyone can cause in a sandbox. Web pages contain test clients' IDs, and anyone who finds such an ID can create test
- * shares.
+ * The event types that anyone can trigger in a sandbox. Web pages contain test clients' IDs, and anyone who finds such an ID can create
+ * test shares.
  */
 const publicTestEventTypes: ReadonlySet<string> = new Set(["share.created", "share.expiring", "share.expired"]);
 const maxPublicTestReceivers = 3;

@@ -38,7 +38,7 @@ interface FeedEvent {
   readonly share_id: string | null;
 }
 
-/** A condition that must be met at some time. It is checked repeatedly until it is met. */
+/** A condition that must eventually be met. It is checked repeatedly until it is. */
 interface Expectation {
   readonly text: string;
   /** True if the expectation is about the audit log or the ledger, which are updated within minutes. */

@@ -8,7 +8,7 @@ import { rotations, type RotationKind, type RotationStep } from "./rotations.ts"
 
 type SteppedKind = keyof typeof rotations;
 
-/** The keys whose rotation processes stored values. */
+/** The keys whose rotation changes stored values. */
 export type StoredKind = Extract<SteppedKind, "master" | "index">;
 
 /** Where the secrets are stored, and how changed secrets reach the service. */

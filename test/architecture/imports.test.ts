@@ -1,5 +1,5 @@
-// Checks that imports follow the table in import-rules.ts and form no cycles. API, pages and background import operations; operations
-// import core and storage; storage imports core; core imports nothing.
+// Checks that imports follow the table in import-rules.ts and form no cycles. The folders api, pages and background import operations;
+// operations import core and storage; storage imports core; core imports nothing.
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { findImportCycles } from "./import-cycles.ts";

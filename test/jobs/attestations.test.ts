@@ -1,5 +1,5 @@
 // Tests attestations of checkpoints. The ledger's own witness attests a checkpoint of the audit log before the checkpoint is used. Other
-// witnesses and timestamp authorities attest it when they respond. An attestor never delays anchoring.
+// witnesses and timestamp authorities can attest it later. An attestor never delays anchoring.
 import { openShards } from "../../storage/shards.ts";
 import { firstShard } from "../../core/ids.ts";
 import { env } from "cloudflare:workers";

@@ -1,4 +1,4 @@
-// Tests every page for people in each language. No text, title or label may stay in English.
+// Tests every consumer page in each language. In languages other than English, no text, title or label may be in English.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";

@@ -44,7 +44,10 @@ export const launchFirefox = async (options: LaunchOptions): Promise<Browser> =>
   return browser;
 };
 
-/** Sends one Marionette command at a time. A message is `length:[kind, number, ...]`. */
+/**
+ * Sends a Marionette command and returns its result. Callers must wait for the result before they send another. A message is `length:[kind,
+ * number, ...]`.
+ */
 export const sendMarionetteCommand = async (browser: Browser, name: string, params: object): Promise<unknown> => {
   const socket = marionetteSockets.get(browser) as Socket;
   const command = JSON.stringify([0, 1, name, params]);

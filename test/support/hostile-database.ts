@@ -475,7 +475,7 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
       next_at: waiting,
       created_at: "n.i",
     });
-  // Adds thousands of certificates for one page of one business, and one page for each of thousands of businesses.
+  // Assigns thousands of certificates to one page of one business, and adds a page for each of thousands of other businesses.
   const ownPage = { origin: "'https://www.example.com'", page: "'https://www.example.com/quote'", created_at: "n.i" };
   await insertRows("policy_pages", 1, { ...ownPage, business_id: text(world.acme.id), next_at: "1" });
   await run(`UPDATE certificates SET policy_page_id = (SELECT ord FROM policy_pages WHERE business_id = '${world.acme.id}')

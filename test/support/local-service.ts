@@ -100,7 +100,7 @@ const takeLock = (lock: string): boolean => {
   }
 };
 
-/** Adds databases with the demo accounts, and the secrets that these rows depend on. */
+/** Adds to the build a copy of the databases with the demo accounts, and the secrets that the accounts' rows depend on. */
 const buildAccounts = async (building: string): Promise<void> => {
   const stateDir = join(building, "accounts");
   cpSync(join(building, "state"), stateDir, { recursive: true });

@@ -13,7 +13,7 @@ export const openFirstShard = async (): Promise<void> => {
   await env.DB.exec("DELETE FROM shard_registry");
 };
 
-/** Submits a form of the business through the given isolate. */
+/** Submits one of the business's forms through the given isolate. */
 export const submitThrough = (
   service: Call,
   change: Partial<ConsentBody> = {},

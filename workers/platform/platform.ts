@@ -38,7 +38,7 @@ export interface Platform
 }
 
 /**
- * All dependencies of the operations, created once per isolate. The type of each operation lists the groups that it uses, which shows what
- * it can access.
+ * All dependencies of the operations, created once per isolate. The type of each operation names only the dependencies that the operation
+ * uses, which shows what it can access.
  */
 export interface Services extends Platform, Schedules {}

@@ -156,7 +156,7 @@ export const en = {
     subjectTomorrow: "You’ll stop sharing your contact details tomorrow",
     subjectWeek: "You’ll stop sharing your contact details in 7 days",
     intro:
-      "You share contact details with {business} until {date}. If you do nothing, sharing will end, and they can no longer use your details.",
+      "You’re sharing contact details with {business} until {date}. If you do nothing, sharing will end, and they’ll no longer be able to use your details.",
     action: "Renew sharing",
     hint: "You’ll choose a new end date and confirm it on the next page.",
     stop: "Stop sharing today",

@@ -97,7 +97,9 @@ export const fieldUpdateSchema = z.record(z.string(), z.unknown()).openapi("Cont
   additionalProperties: false,
 });
 
-/** Maps a field update. Unlike most bodies, this one must not contain unknown keys. Otherwise, a misspelled field would go unnoticed. */
+/**
+ * Parses the body of a field update. Unlike most bodies, it must not contain unknown keys, because a misspelled field would go unnoticed.
+ */
 export const fieldUpdateFromWire = (body: Record<string, unknown>): Result<ReadonlyMap<ContactKey, string | null>, "invalid_request"> => {
   const change = new Map<ContactKey, string | null>();
   for (const [key, value] of Object.entries(body)) {

@@ -247,8 +247,8 @@ export const entityAcknowledgmentToWire = (
 });
 
 /**
- * Returns the examples of the OpenAPI document: the example certificate after its withdrawal. Readers can recompute the receipt and check its
- * signature.
+ * Returns the withdrawal examples for the OpenAPI document. They show the worked example after its withdrawal. Readers can recompute the
+ * receipt and check its signature.
  */
 export const getWithdrawalExamples = once(() => {
   const withdrawnAt = Date.UTC(2026, 2, 20, 9, 30, 0, 250);

@@ -99,7 +99,7 @@ export const codeStepPage = (language: Language, step: SignInStep & { readonly e
   ),
 });
 
-/** Contains the options for the browser's passkey prompt. The page script shows the prompt and submits the result. */
+/** The page with the options for the browser's passkey prompt. Its script shows the prompt and submits the result. */
 const passkeyStepPage = (language: Language, next: string, options: object): Page => {
   const messages = appMessages[language];
   return {

@@ -120,8 +120,8 @@ const renderStartWithdrawal = (c: Context<AppEnv>): Response | Promise<Response>
 };
 
 /**
- * Emails a sign-in code, with the rate limits for signing in. The response is the same for every address, so that it does not reveal which
- * accounts exist.
+ * Emails a sign-in code, subject to the rate limits for signing in. The response is the same for every address, so that it does not reveal
+ * which accounts exist.
  */
 const startWithdrawalByEmail = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseRateLimitedForm(c, "AUTH_REQUEST_PER_IP");

@@ -208,7 +208,7 @@ export const saveLanguage = (c: Context<AppEnv>): void => {
     setCookie(c, languageCookie, selected, { path: "/", sameSite: "Lax", secure: !isPlainHttp(c), maxAge: languageCookieSeconds });
 };
 
-/** Renders a page in the reader's language, or in its only language. */
+/** Renders a page in the reader's language or, if the page exists in only one language, in that language. */
 export const renderPage = async (
   c: Context<AppEnv>,
   status: ContentfulStatusCode,

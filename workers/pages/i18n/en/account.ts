@@ -83,7 +83,7 @@ export const messages = {
     consequences: "What will happen",
     endsNone: "You aren’t sharing anything right now, so there’s nothing to stop.",
     endsOne: "1 share will stop. The business must stop contacting you by the end of {date} (UTC).",
-    endsMany: "{count} shares will stop. Those businesses must stop contacting you by the end of {date} (UTC).",
+    endsMany: "{count} shares will stop. The businesses you share with must stop contacting you by the end of {date} (UTC).",
     signedOut: "You’ll be signed out on all devices, and assistants will lose access.",
     erased:
       "We’ll erase your email, your details, what you shared, passkeys, assistant access, and your notes and files for removals. You won’t be able to get them back.",

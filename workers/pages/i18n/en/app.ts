@@ -112,7 +112,7 @@ export const messages = {
   byEndOf: "by the end of {date} (UTC)",
   stopKeeps: "They may still have what they already received. You can ask them to delete it.",
   stopKeepsAsk: "They may still have what they already received. You can ask them to delete it: {contact}",
-  stopDepend: "If they provide a service to you, ask them first whether it will be affected when you stop sharing.",
+  stopDepend: "If they provide a service to you, ask them first whether stopping will affect it.",
   stopFinal: "You can’t undo this, but you can share again later. Your history will keep a record.",
   stopWhy: "Reason",
   optional: "(optional)",

@@ -13,7 +13,7 @@ export const messages = {
   manyWithdrawn: "{count} withdrawn consents from forms",
   oneOther: "1 share someone else created using your email address",
   others: "{count} shares someone else created using your email address",
-  othersNote: "If you end all sharing and consent with this business, these shares will end too.",
+  othersNote: "If you stop all sharing and withdraw all consent, these shares will end too.",
   newest: "Most recent on {date}",
   given: "given on {date}",
   seeOrWithdraw: "Review or withdraw",

@@ -83,7 +83,7 @@ export const messages = {
       "The request named this origin, which was on a verified domain of the business. A browser fills in the origin itself; other programs can send any origin.",
     origin_server: "The request came from a server that named this origin, which was on a verified domain of the business.",
     domain: "The business had verified this domain before the certificate was issued.",
-    origin_unverified: "The request named this origin and came from a developer’s machine. It was not verified.",
+    origin_unverified: "The request named this origin and came from a developer’s machine. The origin was not verified.",
     domain_unverified: "Control of this domain was not verified. A sandbox certificate does not require it.",
     subject: "The person’s details are as typed into the form. They were not verified.",
   },
@@ -300,7 +300,7 @@ export const messages = {
       "They confirm with an emailed code on the certificate’s own page. The business has 10 business days to stop contacting them.",
     developers: "Built for developers",
     developersText:
-      "Signed webhooks, an event feed that never skips an event, a typed client, a sandbox with its own clock, and an MCP server. Assistants can read and revoke, but can’t give consent.",
+      "Signed webhooks, an event feed that never skips an event, a typed client, a sandbox with its own clock, and an MCP server through which assistants can read and end shares, but never give consent.",
     quickstart: "Quickstart",
     reference: "API reference",
     exampleTag: "Your form",
@@ -353,7 +353,7 @@ export const messages = {
 
   notFound: "Certificate not found",
   notFoundAdvice:
-    "Check the URL. It ends in cc_ and 26 letters and digits, exactly as printed on the certificate. Certificates are never deleted, so a correct URL keeps working.",
+    "Check the URL. It should end in cc_ followed by 26 letters and digits, exactly as printed on the certificate. Certificates are never deleted, so a correct URL keeps working.",
   crowded: "Too many certificates at once",
   crowdedAdvice: "Your network opened too many certificates in a short time. Wait {wait}, then reload this page.",
   busy: "Too many tries",

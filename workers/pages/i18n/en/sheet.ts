@@ -8,8 +8,8 @@ export const messages = {
   test: "Test mode: no real details",
   heading: "Share your contact details with {business}?",
   asks: "Your {groups}",
-  asksBesides: ", and your {groups} if you like",
-  asksOptional: "Your {groups} if you like",
+  asksBesides: ", and your {groups}, if you like",
+  asksOptional: "Your {groups}, if you like",
   until: "Until {date}",
   untilOrSooner: "{until}, or sooner if you stop",
   purpose: "For:",
@@ -122,7 +122,7 @@ export const messages = {
   stopBroken: "This link is incomplete. Open it from the email again.",
   stopped: "You stopped sharing",
   stoppedAdvice: "They must stop contacting you by the end of {date} (UTC). We’ll email you when they confirm, or if they miss the date.",
-  stopFailed: "This link can’t stop a share",
+  stopFailed: "This link doesn’t work",
   stopFailedAdvice: "It doesn’t belong to a share, or the share has already ended.",
 };
 
