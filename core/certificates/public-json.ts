@@ -152,7 +152,11 @@ const verifiedOriginChecks = (certificate: PublishedCertificate) => [
 ];
 
 const unverifiedOriginChecks = [
-  { id: "origin", result: "reported", note: "The request named this origin and came from a developer's machine. The origin was not verified." },
+  {
+    id: "origin",
+    result: "reported",
+    note: "The request named this origin and came from a developer's machine. The origin was not verified.",
+  },
   { id: "domain", result: "not_verified", note: "Control of this domain was not verified. A sandbox certificate does not require it." },
 ];
 
