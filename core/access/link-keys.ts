@@ -5,7 +5,7 @@ import type { Bytes } from "../hash.ts";
 const keyBytes = 32;
 const nextMark = "@next";
 
-/** In LINK_KEYS, this name stands for the key in the INDEX_KEY setting. */
+/** The name of the key from the INDEX_KEY setting in LINK_KEYS. */
 const indexKeyName = "index";
 
 export interface LinkKey {
