@@ -40,10 +40,8 @@ export type OutboundUrlVerdict = Verdict<{ url: OutboundUrl }, OutboundUrlFault>
 const maxUrlLength = 2_048;
 const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
-const ambiguousCharacterPattern = /[\\<>"`]/;
-/** Browsers encode these characters in the part of a URL before the query, but not in the query. */
-const ambiguousBeforeQueryPattern = /^[^?]*[{}|^]/;
-const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // DNS allows underscores, and some cloud providers use them in host names
+const ambiguousCharacterPattern = /[\\<>"{}|^`]/;
+const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // aliases can have underscores; `checkOutboundUrl` refuses them in URLs
 const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // a top-level label is never numeric, so a name cannot be read as an IP address
 
 // Names of internal machines, and public names that can resolve to them. Each name covers its subdomains. Reserved names (RFC 2606, 6761,
@@ -79,9 +77,9 @@ const typedUrlPattern = /^(https?:\/\/)([\p{L}\p{N}\p{M}._-]+)((?::\d{1,5})?)((?
 const hiddenCharacterPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 
 /**
- * Rewrites a typed or pasted URL as a browser does: converts an international domain to punycode, and encodes spaces, braces and non-ASCII
- * letters in the path and query. Returns any other text unchanged, so that `checkOutboundUrl` reports what is wrong with it. Store and show
- * the result, so that the author sees which host will be called.
+ * Rewrites a URL that a person typed or pasted in a form: converts an international domain to punycode, and encodes spaces, braces and
+ * non-ASCII letters in the path and query. Returns any other text unchanged, so that `checkOutboundUrl` reports what is wrong with it.
+ * Store and show the result, so that the person sees which host will be called.
  */
 export const toPlainUrl = (typed: string): string => {
   const text = typed.trim();
@@ -89,18 +87,16 @@ export const toPlainUrl = (typed: string): string => {
   if (scheme === undefined || host === undefined || hiddenCharacterPattern.test(text) || !URL.canParse(text)) return text;
   const { hostname, pathname, search, hash } = new URL(text);
   const plainHost = printableAsciiPattern.test(host) ? host : hostname;
-  const isPlain =
-    printableAsciiPattern.test(rest || "/") && !ambiguousCharacterPattern.test(rest) && !ambiguousBeforeQueryPattern.test(rest);
-  const path = pathname.replace(/[{}|^`]/g, (character) => encodeURIComponent(character));
-  const plainRest = isPlain ? rest : `${path}${search.replaceAll("`", "%60")}${hash}`;
+  const isPlain = printableAsciiPattern.test(rest || "/") && !ambiguousCharacterPattern.test(rest);
+  const pathAndQuery = `${pathname}${search}`.replace(/[{}|^`]/g, (character) => encodeURIComponent(character));
+  const plainRest = isPlain ? rest : `${pathAndQuery}${hash}`;
   return `${scheme}${plainHost}${port}${plainRest}`;
 };
 
 /** Checks a URL that a third party supplied. Returns the first fault found. */
 export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): OutboundUrlVerdict => {
   if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return fail("spelling");
-  if (!printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text) || ambiguousBeforeQueryPattern.test(text))
-    return fail("spelling");
+  if (!printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text)) return fail("spelling");
 
   const [, scheme = "", authority = ""] = /^([a-z]+):\/\/([^/?#]*)/i.exec(text) ?? [];
   const isDevelopmentHost = rules.developmentHosts.includes(authority) && /^https?$/i.test(scheme);
@@ -121,6 +117,7 @@ export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): Outbou
   if (url.hostname.startsWith("[") || /^[\d.]+$/.test(url.hostname)) return fail("ip_address");
   if (writtenHost !== url.host) return fail("spelling");
   if (!rules.ports.includes(url.port === "" ? 443 : Number(url.port))) return fail("port");
+  if (url.hostname.includes("_")) return fail("host_name");
   const fault = findHostNameFault(url.hostname, rules.ownHosts);
   return fault === null ? { ok: true, url: { href: url.href, hostname: url.hostname, isDevelopmentHost } } : fail(fault);
 };

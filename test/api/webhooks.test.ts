@@ -205,21 +205,19 @@ describe("POST /v1/webhooks", () => {
     expect((await create({ url })).body.error).toEqual({ code: "invalid_webhook_url", message });
   });
 
-  test("accepts hosts with underscores and queries with braces, as DNS and browsers do", async () => {
-    for (const url of ["https://hook_1.merchant-tests.com/in", "https://hook1.merchant-tests.com/in?tags={a|b}"])
-      expect((await create({ url })).status, url).toBe(201);
-  });
-
   test.each([
-    ["https://bücher-tests.com/in", "https://xn--bcher-tests-thb.com/in"],
-    ["https://例え-hooks.com:8443/in?a=1", "https://xn---hooks-o53ep00u.com:8443/in?a=1"],
-    [" https://hook2.merchant-tests.com/in ", "https://hook2.merchant-tests.com/in"],
-    ["https://hook2.merchant-tests.com/a b", "https://hook2.merchant-tests.com/a%20b"],
-    ["https://hook2.merchant-tests.com/{tenant}/in", "https://hook2.merchant-tests.com/%7Btenant%7D/in"],
-    ["https://hook2.merchant-tests.com/größe?ö=ü", "https://hook2.merchant-tests.com/gr%C3%B6%C3%9Fe?%C3%B6=%C3%BC"],
-    ["https://hook2.merchant-tests.com/in?q=`x`", "https://hook2.merchant-tests.com/in?q=%60x%60"],
-  ])("accepts %s as a browser reads it, and shows the address that is called", async (typed, url) => {
-    expect((await create({ url: typed })).body.data.url).toBe(url);
+    "https://bücher-tests.com/in",
+    "https://hook1.merchant-tests.com/größe",
+    " https://hook1.merchant-tests.com/in ",
+    "https://hook1.merchant-tests.com/a b",
+    "https://hook1.merchant-tests.com/{tenant}/in",
+    "https://hook1.merchant-tests.com/in?tags=a|b",
+    "https://hook_1.merchant-tests.com/in",
+  ])("refuses %j instead of rewriting it, also for changes", async (url) => {
+    const { id } = await created();
+    expect(outcome(await create({ url }))).toBe("400 invalid_webhook_url");
+    expect(outcome(await callWebhooks(owner, "PATCH", `/${id}`, { url }))).toBe("400 invalid_webhook_url");
+    expect((await list()).map((endpoint) => endpoint.url)).toEqual([hook]);
   });
 
   test("returns 400 invalid_webhook_url where a resolver returns an address that is not public, also for changes", async () => {

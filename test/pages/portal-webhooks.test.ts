@@ -98,6 +98,16 @@ test.each([
   expect(await readDatabaseContents()).toEqual(before);
 });
 
+test.each([
+  [" https://bücher-hooks.com/in ", "https://xn--bcher-hooks-thb.com/in"],
+  [
+    "https://hooks.merchant-tests.com/{tenant}/größe?tags=a|b c",
+    "https://hooks.merchant-tests.com/%7Btenant%7D/gr%C3%B6%C3%9Fe?tags=a%7Cb%20c",
+  ],
+])("encodes %j as a browser does, and shows the URL that is called", async (typed, called) => {
+  expect(getPageText(await openPage(owner, await make({ url: typed })))).toContain(called);
+});
+
 test("returns the not-found page for an invalid time or position and calls no endpoint", async () => {
   const path = await make();
   const calls = mockReceivers(() => new Response(null, { status: 200 }));

@@ -48,9 +48,6 @@ const legal: readonly string[] = [
   `https://${"a".repeat(63)}.com/`,
   `https://example.com/${"p".repeat(2_000)}`,
   "https://metadata.example.net/",
-  "https://foo_bar.example.com/",
-  "https://_hooks.example.com/",
-  "https://example.com/in?filter={a|b}^c",
   "https://hooks.slack.com/services/T0/B0/x",
 ];
 
@@ -75,6 +72,7 @@ const hostile: Readonly<Record<OutboundUrlFault, readonly unknown[]>> = {
     ],
     ...[
       "https://example.com/a|b",
+      "https://example.com/in?filter={a|b}",
       "https://example.com/a^b",
       "https://example.com/`",
       "https://example.com/\u202e",
@@ -170,7 +168,15 @@ const hostile: Readonly<Record<OutboundUrlFault, readonly unknown[]>> = {
       "https://example.com.:443/",
       "https://.example.com/",
     ],
-    ...["https://a..b.com/", "https://-a.com/", "https://a-.com/", "https://a.-b.com/", "https://example.c/"],
+    ...[
+      "https://foo_bar.example.com/",
+      "https://_hooks.example.com/",
+      "https://a..b.com/",
+      "https://-a.com/",
+      "https://a-.com/",
+      "https://a.-b.com/",
+      "https://example.c/",
+    ],
     ...["https://example.com-/", "https://*.example.com/", "https://a,b.com/", "https://a;b.com/", "https://$x.com/", "https://a!b.com/"],
     ...[`https://${"a".repeat(64)}.com/`, `https://${"abcdefg.".repeat(31)}example.com/`, "https://example.c0m-/", "https://xn--/"],
   ],
@@ -359,7 +365,7 @@ describe("toPlainUrl", () => {
     ["https://пример.рф/вход", "https://xn--e1afmkfd.xn--p1ai/%D0%B2%D1%85%D0%BE%D0%B4"],
     ["\nhttps://example.com/in\u00a0", "https://example.com/in"],
     ["https://EXAMPLE.com/In", "https://EXAMPLE.com/In"],
-    ["https://example.com/in?filter={a|b}^c", "https://example.com/in?filter={a|b}^c"],
+    ["https://example.com/in?filter={a|b}^c", "https://example.com/in?filter=%7Ba%7Cb%7D%5Ec"],
     ["https://example.com/a|b^c`", "https://example.com/a%7Cb%5Ec%60"],
   ])("rewrites %j as %j", (typed, url) => {
     expect(toPlainUrl(typed)).toBe(url);

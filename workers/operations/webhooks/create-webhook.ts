@@ -1,6 +1,5 @@
 // Implements POST /v1/webhooks. Adds the endpoint first, because only the event sequence knows whether the limit is reached. Removes the
 // endpoint again if its audit entry cannot be committed.
-import { toPlainUrl } from "../../../core/access/outbound-url.ts";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
@@ -54,8 +53,7 @@ export const createWebhook = async (
   member: MemberSession,
   request: CreateWebhookRequest,
 ): Promise<Result<CreatedWebhook, CreateWebhookRefusal>> => {
-  const { environment } = request;
-  const url = toPlainUrl(request.url);
+  const { environment, url } = request;
   const events = parseSelectedEvents(request.events);
   if (!events.ok) return events;
   const description = parseLine("description", request.description, maxDescriptionLength);

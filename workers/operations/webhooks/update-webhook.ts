@@ -1,5 +1,4 @@
 // Implements PATCH /v1/webhooks/{webhook_id}.
-import { toPlainUrl } from "../../../core/access/outbound-url.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import type { WebhookId } from "../../../core/ids.ts";
@@ -29,7 +28,7 @@ const parseWebhookUpdate = async (
   const { description: text } = input;
   const description = text === undefined ? ok(undefined) : parseLine("description", text, maxDescriptionLength);
   if (!description.ok) return description;
-  const url = input.url === undefined ? undefined : toPlainUrl(input.url);
+  const { url } = input;
   const fault = url === undefined ? null : await services.findWebhookUrlFault(url);
   if (fault !== null) return refuse("invalid_webhook_url", `url: ${fault}.`);
   return ok({

@@ -1,5 +1,6 @@
 // The form that adds or changes an endpoint: its URL, description and event types in three groups.
 import { useContext, type FC } from "hono/jsx";
+import { toPlainUrl } from "../../../core/access/outbound-url.ts";
 import type { EventType } from "../../../core/events/event.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Endpoint } from "../../../core/webhooks/endpoint.ts";
@@ -122,7 +123,7 @@ export const readEndpointForm = (form: FormFields): Result<EndpointInput, "inval
   const isAll = form.get("events") === "all";
   if (!isAll && chosen.length === 0) return refuse("invalid_request", `events: ${formMessages.noneChosen}`);
   return ok({
-    url: (form.get("url") ?? "").trim(),
+    url: toPlainUrl(form.get("url") ?? ""),
     description: form.get("description")?.trim() || null,
     events: isAll ? null : chosen,
   });
