@@ -203,7 +203,7 @@ const choices: { readonly [name in keyof Query]-?: () => string } = {
   subject_phone: () =>
     pick([...phones.filter((phone) => phone !== ""), "+12025550123", "+442079460958", "ask  my mother", "+1 202 555 0000", "%"]),
   origin_domain: () => pick(["www.example.com", "WWW.EXAMPLE.COM", "example.com", "demo.example", "nowhere.example", "%"]),
-  entity: () => pick([...names, "ZETA", "%", ""]),
+  entity: () => pick([...names, "ZETA", "%"]),
   from: () => pick([atTimes(), atTimes().slice(0, 10)]),
   to: () => pick([atTimes(), atTimes().slice(0, 10)]),
 };
@@ -372,6 +372,9 @@ describe("GET /v1/certs", () => {
     `subject_email=${"m".repeat(321)}`,
     "subject_email=",
     "subject_phone=",
+    "origin_domain=",
+    "origin_domain=%20",
+    "entity=",
     `subject_phone=${"5".repeat(65)}`,
     ...[
       "page=1",

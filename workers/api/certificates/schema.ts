@@ -634,7 +634,7 @@ const pagingFields = (positiveInteger: z.ZodType<number>) => ({
 
 /** Returns the host as browsers write it: in Punycode and lowercase. Text that is not a host matches no certificate. */
 const toAsciiHost = (text: string): string => {
-  const url = `https://${text.trim().replace(/\.$/, "")}`;
+  const url = `https://${text.replace(/\.$/, "")}`;
   return URL.canParse(url) ? new URL(url).hostname : text.toLowerCase();
 };
 
@@ -650,11 +650,11 @@ export const certificateListQuerySchema = z.object({
     example: "+1 202 555 0123",
   }),
   q: optionalMember(z.string().max(500)).openapi({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
-  origin_domain: optionalMember(z.string().max(253).transform(toAsciiHost)).openapi({
+  origin_domain: optionalMember(z.string().trim().min(1).max(253).transform(toAsciiHost)).openapi({
     type: "string",
     description: "Returns only certificates from this website host. Internationalized domains are accepted in Unicode or Punycode form.",
   }),
-  entity: optionalMember(z.string().max(200)).openapi({ description: "Exact name of a recipient." }),
+  entity: optionalMember(z.string().min(1).max(200)).openapi({ description: "Exact name of a recipient." }),
   from: optionalMember(instantSchema).openapi({
     description: "Issued at or after this time, ISO 8601. A date without a time means the whole day (UTC).",
     format: "date-time",
