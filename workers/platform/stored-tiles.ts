@@ -3,7 +3,7 @@
 import { getLogPath } from "../../core/ledger/checkpoint.ts";
 import { parseAuditOrigin } from "../../core/ledger/log-names.ts";
 import { parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
-import { secondMs, type Clock } from "../../core/time.ts";
+import { hourMs, secondMs, type Clock, type Instant } from "../../core/time.ts";
 import { createReadAccess } from "../../durable-objects/ledger-log/access.ts";
 import { bytesResponse, publicAccess } from "../../durable-objects/transparency-log/responses.ts";
 import { findTaggedTile, openTileBucket, TileConflict, type TileBucket } from "../../storage/log-tiles.ts";
@@ -14,10 +14,14 @@ import { getErrorKind, type Log } from "../log.ts";
 export type ServeStoredTile = (origin: string, request: Request) => Promise<Response | null>;
 
 const pauseMs = 30 * secondMs; // after R2 has failed, do not ask it again for this long
+/** Conflicts of a log are logged at most this often. After an earlier log seed is removed, every read of a tile that it tagged is a conflict. */
+const conflictReportMs = hourMs;
 
 export const createTileServer = (env: Env, baseUrl: string, clock: Clock, log: Log): ServeStoredTile => {
   const buckets = new Map<string, TileBucket | null>();
   let pausedUntil = 0;
+  /** When a conflict of each log is next logged. */
+  const nextConflictReports = new Map<string, Instant>();
 
   const openBucket = (origin: string): TileBucket | null => {
     const known = buckets.get(origin);
@@ -38,8 +42,14 @@ export const createTileServer = (env: Env, baseUrl: string, clock: Clock, log: L
       if (tile === null) return null;
       return bytesResponse(request.method === "GET" ? tile : null, location.level !== "entries" || access.entriesArePublic);
     } catch (error) {
-      log.error({ at: "log tiles", error: error instanceof TileConflict ? error.message : getErrorKind(error) });
-      if (!(error instanceof TileConflict)) pausedUntil = clock() + pauseMs;
+      const now = clock();
+      if (!(error instanceof TileConflict)) {
+        log.error({ at: "log tiles", error: getErrorKind(error) });
+        pausedUntil = now + pauseMs;
+      } else if (now >= (nextConflictReports.get(origin) ?? 0)) {
+        log.error({ at: "log tiles", error: error.message });
+        nextConflictReports.set(origin, now + conflictReportMs);
+      }
       return null;
     }
   };
