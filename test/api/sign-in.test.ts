@@ -471,6 +471,55 @@ describe("POST /v1/auth/request-code", () => {
   );
 });
 
+describe("while the database of a shard does not respond", () => {
+  const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+  const silentDatabase = { prepare: (text: string) => env.DB_01.prepare(text), batch: fails };
+  const partial = createServiceCall({ DB_01: silentDatabase });
+  const newAddress = (): string => `partial.${crypto.randomUUID()}@example.com`;
+  const countNew = () => countRows(["consumers", "businesses"]);
+
+  test.each([
+    ["a member", ownerEmail, "business"],
+    ["a consumer", consumerEmail, "consumer"],
+  ] as const)("%s with an account in another shard signs in", async (_who, email, realm) => {
+    expect(outcome(await requestEmailCode(email, realm, partial))).toBe("200 ok");
+    const answer = await submitEmailCode(email, await findEmailCode(email), realm, {}, partial);
+    expect([outcome(answer), answer.body.data.created]).toEqual(["200 ok", false]);
+  });
+
+  test("a new person gets the same response and a code, which creates the account once all shards respond", async () => {
+    const email = newAddress();
+    const answers = [await requestEmailCode(email, "consumer", partial), await requestEmailCode(consumerEmail, "consumer", partial)];
+    expect(answers.map(({ status, body }) => [status, body.data])).toEqual([1, 2].map(() => [200, { accepted: true }]));
+    const code = await findEmailCode(email);
+    const before = await countNew();
+    expect(outcome(await submitEmailCode(email, differentCode(code), "consumer", {}, partial))).toBe("400 login_failed");
+    expect(outcome(await submitEmailCode(email, code, "consumer", {}, partial))).toBe("503 storage_unavailable");
+    expect(await countNew()).toEqual(before);
+    const answer = await submitEmailCode(email, code, "consumer");
+    expect([outcome(answer), answer.body.data.created]).toEqual(["200 ok", true]);
+  });
+
+  test("a new business is created once all shards respond", async () => {
+    const email = newAddress();
+    const signUp = await partial("/v1/business/signup", buildJsonRequest({ business_name: "Solar & Sons", email }));
+    expect(signUp.status).toBe(201);
+    const code = await findEmailCode(email);
+    const before = await countNew();
+    expect(outcome(await submitEmailCode(email, code, "business", {}, partial))).toBe("503 storage_unavailable");
+    expect(await countNew()).toEqual(before);
+    expect((await submitEmailCode(email, code, "business")).body.data).toMatchObject({ created: true });
+  });
+
+  test("and no other one responds, sign-in returns 503 storage_unavailable", async () => {
+    const service = createServiceCall({
+      DB: { ...silentDatabase, prepare: (text: string) => env.DB.prepare(text) },
+      DB_01: silentDatabase,
+    });
+    expect(outcome(await requestEmailCode(ownerEmail, "business", service))).toBe("503 storage_unavailable");
+  });
+});
+
 describe("whether an address is known", () => {
   const stranger = "stranger@acme-solar.example";
   const realms: readonly Realm[] = ["business", "consumer"];

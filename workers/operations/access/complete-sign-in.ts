@@ -5,6 +5,7 @@ import { generateId, shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findSignupIdByCode, markCodeUsed, expireOpenCodes } from "../../../storage/email-codes.ts";
+import { StorageFault } from "../../../storage/faults.ts";
 import { insertConsumer } from "../../../storage/people.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { findOpenInvitation } from "../../../storage/members.ts";
@@ -112,7 +113,8 @@ const createSession = async (
  * Starts a session with a verified code. At a first sign-in, also creates the consumer or completes the sign-up. A person who was invited
  * but has not joined yet gets a session without a business. Ends the browser's previous session (`replaces`), so that an attacker gains
  * nothing by planting a session token in the browser before sign-in. Returns `login_failed` if a concurrent request used the code first, if
- * the address has no account or open invitation, or if the session or membership ended during the call.
+ * the address has no account or open invitation, or if the session or membership ended during the call. While a shard does not respond,
+ * throws an outage instead of creating an account, because the address may have one there. The code then stays valid.
  */
 export const completeSignIn = async (
   services: WriteDependencies,
@@ -120,6 +122,7 @@ export const completeSignIn = async (
   codeId: string,
   { replaces, ...person }: SignInPerson & { readonly replaces: string | null },
 ): Promise<Result<SignInResult, "login_failed">> => {
+  if (lookup.isPartial && (lookup.addressee === null || lookup.addressee.kind === "sign_up")) throw new StorageFault("outage");
   const created = await createSession(services, lookup, codeId, person);
   if (created === null) return refuse("login_failed");
   if (replaces !== null) await signOut(services, replaces);

@@ -9,8 +9,10 @@ import { choosePlacement, type ShardFill } from "../../../core/shards/placement.
 import type { Instant } from "../../../core/time.ts";
 import type { CodeRequester } from "../../../storage/email-codes.ts";
 import { unknownAddressContext } from "../../../storage/people-contexts.ts";
+import { StorageFault, findStorageFault } from "../../../storage/faults.ts";
 import { findSignInAddress, preferredRecipient, findLastUsedMemberId, type SignInAddress } from "../../../storage/people.ts";
 import { listShardFills } from "../../../storage/shard-registry.ts";
+import { getErrorKind } from "../../log.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 
@@ -35,20 +37,42 @@ const chooseShard = (
   return newest?.shard ?? choosePlacement(fills, config.maxShardBytes);
 };
 
+/** Returns what the shard responds, or null if it does not respond. Logs the outage. */
+const unlessOutage = async <T>({ log }: Runtime, call: Promise<T>): Promise<T | null> => {
+  try {
+    return await call;
+  } catch (error) {
+    if (findStorageFault(error)?.kind !== "outage") throw error;
+    log.error({ at: "sign-in", error: getErrorKind(error) });
+    return null;
+  }
+};
+
 /**
- * Searches all shards for an email address's account. For an unknown address, uses the shard where its account would be created. Returns
- * null if the text is not an email address.
+ * Searches all shards for an email address's account. For an unknown address, uses the shard where its account would be created. Shards
+ * that do not respond within two seconds are left out, so that one of them does not keep everyone from signing in. Returns null if the text
+ * is not an email address. Throws if no shard responds.
  */
 export const lookUpAddress = async (services: ReadDependencies, realm: Realm, email: string) => {
   const address = normalizeEmailAddress(email);
   if (address === null) return null;
   const emailIndex = await services.vault.blindIndex("email", address);
   const now = services.clock();
+  const shards = services.shards.all();
   // Read the registry even if the address is known, so that timing does not reveal which addresses are known.
-  const [found, fills] = await Promise.all([
-    Promise.all(services.shards.all().map(async ([shard, db]) => ({ shard, ...(await findSignInAddress(db, realm, emailIndex, now)) }))),
-    listShardFills(services.shards),
+  const [searched, registered] = await Promise.all([
+    Promise.all(
+      shards.map(async ([shard, db]) => {
+        const inShard = await unlessOutage(services, findSignInAddress(db, realm, emailIndex, now));
+        return inShard === null ? [] : [{ shard, ...inShard }];
+      }),
+    ),
+    unlessOutage(services, listShardFills(services.shards)),
   ]);
+  const found = searched.flat();
+  if (found.length === 0) throw new StorageFault("outage");
+  const isPartial = found.length < shards.length;
+  const fills = found.map(({ shard }): ShardFill => registered?.find((fill) => fill.shard === shard) ?? { shard, state: "open", bytes: 0 });
   const recipients = found.flatMap((address) => address.recipients);
   const addressee = preferredRecipient(recipients);
   const shard = addressee === null ? chooseShard(services, found, fills, now) : shardOfId(addressee.id);
@@ -58,8 +82,10 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     addressee,
     /** The ID of the address's most recently used membership in any shard. Null if there is none, and for consumers. */
     lastUsedMembershipId: realm === "business" ? findLastUsedMemberId(recipients) : null,
-    /** True if the address has memberships or invitations in more than one shard. */
-    hasOtherShards: found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
+    /** True if some shards did not respond, so that the address may have an account that was not found. */
+    isPartial,
+    /** True if the address has memberships or invitations in more than one shard, or may have. */
+    hasOtherShards: isPartial || found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
      * For a new consumer, the part before the @ as typed; otherwise empty. A code is bound to this part, because another spelling of the
      * address can be a different mailbox.
