@@ -84,19 +84,22 @@ export interface DueNotices extends WaitingNotices {
   readonly lastSealed: string | null;
 }
 
-/** Lists due notices, most overdue first. Omits notices to businesses whose account is in one of the shards in `except`. */
+/**
+ * Lists due notices, most overdue first. Omits notices to businesses whose account is in one of the shards in `except`, and then the first
+ * `skip` notices.
+ */
 export const listDueNotices = async (
   db: Database,
   now: Instant,
-  max: number,
-  except: readonly ShardId[],
+  { max, skip, except }: { readonly max: number; readonly skip: number; readonly except: readonly ShardId[] },
 ): Promise<readonly DueNotices[]> => {
   const rows = await db
     .select()
     .from(ownerNotices)
     .where(allOf(lte(ownerNotices.dueAt, now), notInArray(accountShardOf(ownerNotices.businessId), jsonList(except))))
     .orderBy(ownerNotices.dueAt)
-    .limit(max);
+    .limit(max)
+    .offset(skip);
   return rows.map((row) => ({ ...row, dueAt: row.dueAt as Instant }));
 };
 

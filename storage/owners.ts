@@ -6,30 +6,35 @@ import type { Database } from "./database.ts";
 import { memberEmailContext } from "./people-contexts.ts";
 import { businesses, members } from "./schema.ts";
 import { allOf, jsonList } from "./query.ts";
-import type { Vault } from "./vault.ts";
+import type { EncryptionContext } from "./vault.ts";
 
 const maxOwners = 10; // limited, because each owner gets a separate email
 
-/** Lists the email addresses for several businesses in one shard, up to ten per business. */
+/** Decrypts a sealed address. Returns undefined if that fails. */
+type OpenAddress = (context: EncryptionContext, sealed: string) => Promise<string | undefined>;
+
+/**
+ * Lists the email addresses for several businesses in one shard, up to ten per business. Addresses that cannot be decrypted are left out.
+ * If none of a business's owners has a readable address, the value is null, because an operator may still restore the key.
+ */
 export const listOwnerAddresses = async (
   db: Database,
-  vault: Vault,
+  openAddress: OpenAddress,
   ids: readonly BusinessId[],
-): Promise<ReadonlyMap<BusinessId, readonly string[]>> => {
+): Promise<ReadonlyMap<BusinessId, readonly string[] | null>> => {
   const rows = await db
     .select({ id: businesses.id, contact: businesses.contactEmail, owner: { id: members.id, emailSealed: members.emailSealed } })
     .from(businesses)
     .leftJoin(members, allOf(eq(members.businessId, businesses.id), eq(members.role, "owner")))
     .where(inArray(businesses.id, jsonList(ids)))
     .orderBy(members.createdAt, members.id);
-  const addresses = async (id: BusinessId, of: typeof rows): Promise<readonly [BusinessId, readonly string[]]> => {
-    const owners = await Promise.all(
-      of
-        .slice(0, maxOwners)
-        .flatMap(({ owner }) => (owner === null ? [] : [vault.open(memberEmailContext(owner.id, id), owner.emailSealed)])),
-    );
+  const addresses = async (id: BusinessId, of: typeof rows): Promise<readonly [BusinessId, readonly string[] | null]> => {
+    const owners = of.flatMap(({ owner }) => owner ?? []).slice(0, maxOwners);
     const contact = of[0]?.contact ?? null;
-    return [id, owners.length > 0 || contact === null || !isEmailAddress(contact) ? owners : [contact]];
+    if (owners.length === 0) return [id, contact !== null && isEmailAddress(contact) ? [contact] : []];
+    const opened = await Promise.all(owners.map((owner) => openAddress(memberEmailContext(owner.id, id), owner.emailSealed)));
+    const readable = opened.filter((address) => address !== undefined);
+    return [id, readable.length === 0 ? null : readable];
   };
   return new Map(await Promise.all([...Map.groupBy(rows, ({ id }) => id)].map(([id, of]) => addresses(id, of))));
 };

@@ -199,6 +199,29 @@ describe("notices to owners", () => {
     expect([await listWaiting(), await countEmails()]).toEqual([[], 2]);
   });
 
+  test("wait while they or their owners' addresses cannot be decrypted, and do not delay the notices read with them", async () => {
+    const unreadable = 25; // more than are read at once
+    const businessIds = Array.from({ length: unreadable }, (_, n) => `biz_00${String(n).padStart(24, "0")}`);
+    for (const id of [other.id, ...businessIds]) {
+      if (id !== other.id) await copyRow("businesses", acme.id, 1, { id: `'${id}'`, audit_chain: "lower(hex(randomblob(16)))" });
+      await env.DB.prepare(
+        "INSERT INTO members (id, business_id, role, email_sealed, email_index, created_at) VALUES (?, ?, 'owner', '1.x', ?, 0)",
+      )
+        .bind(id.replace("biz_", "mem_"), id, id)
+        .run();
+      if (id !== other.id) await writeNotice(withdrawalNotice, id);
+    }
+    await writeNotice(withdrawalNotice);
+    await env.DB.prepare("UPDATE owner_notices SET last_sealed = '1.x', due_at = due_at - 1 WHERE business_id = ?").bind(acme.id).run();
+    await env.DB.prepare("UPDATE owner_notices SET due_at = due_at - 1 WHERE business_id <> ?").bind(acme.id).run();
+    await writeNotice(withdrawalNotice, other.id);
+    await passTime(minute);
+    expect(await subjectsTo(otherOwnerEmail)).toEqual(["A person withdrew consent"]);
+    expect(await subjectsTo(ownerEmail)).toEqual([]);
+    const waiting = env.DB.prepare("SELECT COUNT(*) FROM owner_notices WHERE due_at IS NOT NULL");
+    expect(await waiting.first("COUNT(*)")).toBe(unreadable + 1);
+  });
+
   test("are stored without readable details, and without any details once they are reported", async () => {
     const entities = ["Bright Homes Inc"];
     await writeNotice({ template: "entities_owner_notice", data: { certId: "cc_1", entities, ceaseBy: start } });

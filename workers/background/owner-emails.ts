@@ -29,13 +29,17 @@ const writeEmails = async (platform: Platform, db: Database, due: DueNotices, to
 
 /**
  * Lists the owners' addresses. The account's shard stores the members, and it can differ from the shard of the notices. For a shard that
- * fails or does not respond, `addresses` is null.
+ * fails or does not respond, `addresses` is null. Logs addresses that cannot be decrypted.
  */
 const listAddresses = (platform: Platform, ids: readonly BusinessId[]) =>
   Promise.all(
     [...Map.groupBy(ids, shardOfId)].map(async ([shard, ofShard]) => {
       const addresses = await runIsolated(platform, "owner addresses", () =>
-        listOwnerAddresses(platform.shards.get(shard), platform.vault, ofShard),
+        listOwnerAddresses(
+          platform.shards.get(shard),
+          (context, sealed) => runIsolated(platform, "owner address", () => platform.vault.open(context, sealed)),
+          ofShard,
+        ),
       );
       return { shard, addresses: addresses ?? null };
     }),
@@ -43,19 +47,25 @@ const listAddresses = (platform: Platform, ids: readonly BusinessId[]) =>
 
 /**
  * Writes the emails for one shard's due notices to the mail outbox, within the work budget. If the shard of a business's account does not
- * respond, its notices wait, and the others are sent.
+ * respond, or a notice or all its owners' addresses cannot be decrypted, the notice waits, and the others are sent.
  */
 export const writeOwnerEmails = async (platform: Platform, db: Database): Promise<void> => {
   const silent: ShardId[] = [];
+  let unsent = 0; // notices that stay due, so that the next list would start with them again
   while (await platform.hasBudget()) {
-    const due = await listDueNotices(db, platform.clock(), noticesPerRead, silent);
+    const due = await listDueNotices(db, platform.clock(), { max: noticesPerRead, skip: unsent, except: silent });
     if (due.length === 0) return;
     const found = await listAddresses(platform, [...new Set(due.map(({ businessId }) => businessId))]);
     silent.push(...found.flatMap(({ shard, addresses }) => (addresses === null ? [shard] : [])));
     const owners = new Map(found.flatMap(({ addresses }) => [...(addresses ?? [])]));
     for (const notices of due) {
       if (silent.includes(shardOfId(notices.businessId))) continue;
-      await runIsolated(platform, "owner email", () => writeEmails(platform, db, notices, owners.get(notices.businessId) ?? []));
+      const to = owners.get(notices.businessId);
+      const writeAll = async (): Promise<boolean> => {
+        if (to !== null) await writeEmails(platform, db, notices, to ?? []);
+        return to !== null;
+      };
+      if ((await runIsolated(platform, "owner email", writeAll)) !== true) unsent += 1;
     }
     if (due.length < noticesPerRead) return;
   }
