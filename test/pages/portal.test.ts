@@ -326,24 +326,40 @@ describe("one certificate", () => {
   });
 });
 
-describe("return URLs of a client", () => {
+describe("the settings of a client", () => {
   const path = `/portal/clients/${world.acme.clients.live}`;
   const edit = (who: Member, urls: string) => submitForm(who, path, path, { return_urls: urls });
   const listed = async (): Promise<string> => parseFormFields(await openPage(acme, path), path).return_urls ?? "";
 
-  test("are saved one per line, and counted in the list of clients", async () => {
+  test("contain return URLs, one per line, which are counted in the list of clients", async () => {
     const before = (await listAuditEntryTypes(world.acme.id)).length;
     const saved = await edit(acme, " https://www.example.com/quote \r\n\r\nhttps://www.example.com/contact\r\n");
     expect(describeRedirect(saved)).toBe(`303 ${path}?done=saved`);
     expect(await listed()).toBe("https://www.example.com/quote\nhttps://www.example.com/contact");
     expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual(["client.return_urls_changed"]);
     const rows = named((await openPage(acme, "/portal/keys")).document, "tr").map(words);
-    expect(rows).toContainEqual(expect.stringMatching(/Copy 2 .*Edit return URLs$/));
+    expect(rows).toContainEqual(expect.stringMatching(/Copy 2 .*Edit$/));
     expect(describeRedirect(await edit(acme, ""))).toBe(`303 ${path}?done=saved`);
     expect(await listed()).toBe("");
   });
 
-  test("are refused next to the field, with what was typed, if one is not on a verified domain", async () => {
+  test("require an Origin header while an owner has checked the box", async () => {
+    const owner = await signUpBusiness("owner@client-settings.example");
+    const [client] = (await openPage(owner, "/portal/keys")).text.match(/\/portal\/clients\/pc_live_[a-z0-9]+/) as [string];
+    const parseForm = async () => parseFormFields(await openPage(owner, client), client);
+    expect((await parseForm()).require_origin).toBeUndefined();
+    expect(describeRedirect(await submitForm(owner, client, client, { require_origin: "1" }))).toBe(`303 ${client}?done=saved`);
+    const { form = "", require_origin: isRequired } = await parseForm();
+    expect(isRequired).toBe("1");
+    expect(describeRedirect(await postForm(owner, client, { form }))).toBe(`303 ${client}?done=saved`);
+    expect((await parseForm()).require_origin).toBeUndefined();
+    expect((await listAuditEntryTypes(owner.id)).filter((type) => type.startsWith("client."))).toEqual([
+      "client.require_origin_changed",
+      "client.require_origin_changed",
+    ]);
+  });
+
+  test("are refused next to the field, with what was typed, if a URL is not on a verified domain", async () => {
     const refused = parsePage(await edit(acme, "https://elsewhere.example/quote"));
     expect(refused.status).toBe(400);
     expect(getPageText(refused)).toContain("Each must be a URL on one of your verified domains, without a fragment.");

@@ -38,6 +38,7 @@ import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
 import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const keyMessages = messages.keys;
+const { clientSettings: settings } = keyMessages;
 const keysPath = "/portal/keys";
 
 type CredentialKind = "key" | "client";
@@ -141,21 +142,11 @@ const ClientsCard: FC<{ clients: readonly Client[] }> = ({ clients }) => (
       columns={[
         [keyMessages.name, (row) => <VerbatimText text={row.name} />],
         [keyMessages.clientId, (row) => <CopyLine id={row.id} value={row.id} copyLabel={formatCopyLabel(row.name)} />],
-        [
-          keyMessages.returnUrls.title,
-          (row) => (row.returnUrls.length === 0 ? keyMessages.returnUrls.none : formatCount(row.returnUrls.length)),
-        ],
+        [settings.returnUrls, (row) => (row.returnUrls.length === 0 ? settings.noReturnUrls : formatCount(row.returnUrls.length))],
         [keyMessages.made, (row) => <ShortTime at={row.createdAt} />, "minor"],
         [
           messages.action,
-          (row) => (
-            <Link
-              class="btn sm"
-              to={`/portal/clients/${row.id}`}
-              text={keyMessages.returnUrls.edit}
-              label={`${keyMessages.returnUrls.edit}: ${row.name}`}
-            />
-          ),
+          (row) => <Link class="btn sm" to={`/portal/clients/${row.id}`} text={settings.edit} label={`${settings.edit}: ${row.name}`} />,
           "plain",
         ],
       ]}

@@ -14,7 +14,7 @@ import { registerDomainRoutes } from "./domains.tsx";
 import { registerEventRoutes } from "./events.tsx";
 import { registerHomeRoutes } from "./home.tsx";
 import { registerInvitationRoutes } from "./invitations.tsx";
-import { registerClientRoutes } from "./client-return-urls.tsx";
+import { registerClientRoutes } from "./client.tsx";
 import { registerKeyRoutes } from "./keys.tsx";
 import { registerOverviewRoutes } from "./overview.tsx";
 import { registerPasskeySignInRoutes } from "./passkey-sign-in.tsx";

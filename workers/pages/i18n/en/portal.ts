@@ -653,15 +653,18 @@ export const messages = {
     newClient: "Create client ID",
     newClientNote: "Create one for each website so you can tell them apart.",
     client: "Client",
-    returnUrls: {
-      title: "Return URLs",
-      note: "Pages on your site that people can return to after a share request. A request that uses one of these URLs works even if the browser doesn’t report which site it came from.",
-      label: "Return URLs",
-      hint: "One per line, up to {max}. Each must be on a domain you’ve verified. Requests must use exactly the same URL.",
-      save: "Save return URLs",
+    clientSettings: {
+      title: "Sharing",
+      returnUrls: "Return URLs",
+      returnUrlsHint:
+        "Pages on your site that people can return to after a share request, one per line, up to {max}. Each must be on a domain you’ve verified. A request that uses exactly one of these URLs works even if the browser doesn’t report which site it came from.",
+      noReturnUrls: "None",
+      requireOrigin: "Require an Origin header to redeem share codes",
+      requireOriginHint:
+        "Browsers send this header, and it must match the site where the person shared. Leave this off if your server redeems the codes.",
+      save: "Save settings",
       footnote: "Takes effect right away.",
-      none: "None",
-      edit: "Edit return URLs",
+      edit: "Edit",
     },
   },
   webhooks: {
