@@ -46,6 +46,7 @@ import { handleError } from "./http/error-handler.ts";
 import { recordRefusal } from "./http/refused-requests.ts";
 import { createApi, openApiDocument } from "./http/openapi.ts";
 import { acceptsHtml, renderNotFound } from "./pages/home/routes.ts";
+import { renderMethodNotAllowed } from "./pages/shared/notice-pages.tsx";
 import { agentServer } from "./mcp/agent-server.ts";
 import { redirectEncodedFragment } from "./pages/shared/encoded-fragment.ts";
 import { registerPageRoutes } from "./pages/routes.ts";
@@ -75,9 +76,18 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** Responds with 404. Browsers get a page. Programs, and all paths under /v1 and /.well-known, get JSON. */
+/** Returns whether errors are shown as a page: to browsers, except on paths under /v1 and /.well-known. */
+const showsErrorPage = (c: Context<AppEnv>): boolean => acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path);
+
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
-  acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path) ? renderNotFound(c) : failure(c, "not_found");
+  showsErrorPage(c) ? renderNotFound(c) : failure(c, "not_found");
+
+/** Responds with 405. A browser that sends a form gets a page, but not a browser that opens the URL of a program. */
+const respondMethodNotAllowed = (c: Context<AppEnv>, methods: readonly string[]): Response | Promise<Response> => {
+  if (methods.includes("GET") && showsErrorPage(c)) return renderMethodNotAllowed(c, methods);
+  c.header("Allow", methods.join(", "));
+  return failure(c, "method_not_allowed");
+};
 
 /**
  * Responds with 404 on unknown hosts, and to paths that a known host does not serve. The verification host always responds with a page,
@@ -181,10 +191,7 @@ export const buildApp = (services: Services) => {
   app.use(
     methodNotAllowed({
       app,
-      onMethodNotAllowed: (c, methods) => {
-        c.header("Allow", methods.join(", "));
-        return failure(c as Context<AppEnv>, "method_not_allowed");
-      },
+      onMethodNotAllowed: (c, methods) => respondMethodNotAllowed(c as Context<AppEnv>, methods),
     }),
   );
   app.use(redirectEncodedFragment); // must come before the routes, because the log shows the name of the last match

@@ -571,6 +571,7 @@ describe("every page of the app", () => {
     const page = await pat.open("/app/account");
     expect([page.status, getPageText(page).includes("Too many tries")]).toEqual([429, true]);
     expect(getPageText(page)).toMatch(new RegExp(`Wait ${page.headers.get("retry-after")} seconds?,`));
+    expect(getPageText(page)).toContain("Reload this page");
   });
 
   test("stays in the selected language", async () => {

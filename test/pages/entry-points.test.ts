@@ -257,6 +257,21 @@ describe("an unknown URL", () => {
     }
   });
 
+  test("or a form that no page has is explained by a page with one link, and to programs as JSON", async () => {
+    for (const path of ["/", "/docs", "/portal/sandbox/clock", "/app/nothing", "/stop/nothing/of/ours"]) {
+      const page = await read(path, { method: "POST", ...asPerson });
+      expect([path, kindOf(page), page.headers.get("allow")]).toEqual([path, "405 text/html", "GET, HEAD"]);
+      expect(
+        named(page.document, "main")
+          .flatMap((main) => named(main, "a"))
+          .map(textOf),
+      ).toEqual(["Open this page"]);
+      expect(kindOf(await call(path, { method: "POST" }))).toBe("405 application/json");
+    }
+    expect(kindOf(await call("/v1/health", { method: "POST", ...asPerson }))).toBe("405 application/json");
+    expect(kindOf(await call("/oauth/token", asPerson))).toBe("405 application/json");
+  });
+
   test("returns JSON to programs, and to everyone under /v1", async () => {
     for (const ask of [call, host("api"), host("app")]) {
       expect(kindOf(await ask("/nothing"))).toBe("404 application/json");

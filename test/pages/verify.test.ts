@@ -474,6 +474,11 @@ describe("error pages", () => {
     expect(page.status).toBe(405);
     expect(page.headers.get("allow")).toBe("GET, HEAD");
     expect(named(page.document, "h1").map(textOf)).toEqual(["This page is read-only"]);
+    expect(
+      named(page.document, "main")
+        .flatMap((main) => named(main, "a"))
+        .map(textOf),
+    ).toEqual(["Open this page"]);
   });
 
   test("return the headers of GET and no body for HEAD", async () => {

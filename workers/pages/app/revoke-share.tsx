@@ -14,7 +14,7 @@ import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import { saveLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { noticePage, handlePageError, renderStorageUnavailable, renderMethodNotAllowed } from "../shared/notice-pages.tsx";
+import { noticePage, handlePageError, renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import { parseRateLimitedForm } from "../shared/form-handlers.ts";
 import { formatDay, formatMessage } from "../shared/components.tsx";
 import { ConsequenceList } from "./components.tsx";
@@ -146,7 +146,6 @@ export const registerRevokeLinkRoutes = (app: Hono<AppEnv>): void => {
   pages.post("/:id", handleRevokeShare);
   pages.get("/:id/stopped", renderRevoked);
   pages.get("*", renderRevokeFailed);
-  pages.all("*", renderMethodNotAllowed);
   pages.onError(handlePageError);
   app.route("/stop", pages);
 };

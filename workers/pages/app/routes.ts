@@ -2,7 +2,7 @@
 // except that a new token is shown in the response itself.
 import { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
-import { handlePageError, renderMethodNotAllowed } from "../shared/notice-pages.tsx";
+import { handlePageError } from "../shared/notice-pages.tsx";
 import { registerAccountRoutes } from "./account.tsx";
 import { registerAgentRoutes } from "./agents.tsx";
 import { registerCertificateRoutes } from "./certificates.tsx";
@@ -35,7 +35,6 @@ export const registerAppRoutes = (app: Hono<AppEnv>, exportFile: ExportFormatter
     "*",
     authenticatedPage((request) => notFoundPage(request, request.messages.noPage, request.messages.noPageAdvice)),
   );
-  pages.all("*", renderMethodNotAllowed);
   pages.onError(handlePageError);
   app.route("/app", pages);
 };

@@ -88,6 +88,7 @@ const createWaitPageRenderer =
         icon: "timer",
         title: messages[title],
         advice: formatMessage(messages[`${title}Advice`], { wait: formatWait(Number(seconds), locale) }),
+        more: <ReloadLink c={c} text={messages.reload} />,
       }),
       true,
     );
@@ -117,9 +118,15 @@ export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
     more: <ActionLink href="/" text={messages.toFirstPage} />,
   }));
 
-export const renderMethodNotAllowed = (c: Context<AppEnv>): Promise<Response> => {
-  c.header("Allow", "GET, HEAD");
-  return renderNotice(c, "method_not_allowed", (messages) => ({ icon: "lock", title: messages.readOnly, advice: messages.readOnlyAdvice }));
+/** Shown for a form that the page does not accept, such as an outdated one. `methods` are the methods that the page allows. */
+export const renderMethodNotAllowed = (c: Context<AppEnv>, methods: readonly string[] = ["GET", "HEAD"]): Promise<Response> => {
+  c.header("Allow", methods.join(", "));
+  return renderNotice(c, "method_not_allowed", (messages) => ({
+    icon: "lock",
+    title: messages.readOnly,
+    advice: messages.readOnlyAdvice,
+    more: <ActionLink href="" text={messages.openPage} />,
+  }));
 };
 
 /** Shown if a database or another service is unavailable. A change may have been saved; reloading the page shows whether it was. */

@@ -367,7 +367,8 @@ export const messages: PublicMessages = {
   crowdedForm: "Demasiados intentos",
   crowdedFormAdvice: "Hubo demasiados intentos desde su red. Espere {wait} e inténtelo de nuevo.",
   readOnly: "Esta página es de solo lectura",
-  readOnlyAdvice: "Abra esta URL en un navegador para ver su contenido.",
+  readOnlyAdvice: "No se cambió nada. Abra la página para ver su contenido.",
+  openPage: "Abrir esta página",
   outage: "Esta página no está disponible en este momento",
   outageAdvice:
     "No podemos acceder a nuestros registros en este momento. No se perdieron datos guardados. Vuelva a intentarlo en un momento.",

@@ -379,7 +379,8 @@ export const messages: PublicMessages = {
   crowdedForm: "Trop de tentatives",
   crowdedFormAdvice: "Il y a eu trop de tentatives à partir de votre réseau. Attendez {wait}, puis réessayez.",
   readOnly: "Cette page est en lecture seule",
-  readOnlyAdvice: "Ouvrez cette URL dans un navigateur pour voir son contenu.",
+  readOnlyAdvice: "Rien n’a été modifié. Ouvrez la page pour voir son contenu.",
+  openPage: "Ouvrir cette page",
   outage: "Cette page n’est pas disponible pour le moment",
   outageAdvice:
     "Nous ne pouvons pas accéder à nos données en ce moment. Aucune donnée enregistrée n’est perdue. Réessayez dans un instant.",
