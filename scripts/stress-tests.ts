@@ -32,7 +32,7 @@ export const stressTests: Readonly<Record<string, StressTest>> = {
   outage: nodeTest("a database that refuses all writes for 30 seconds", { OUTAGE_MS: "30000" }, "test/flows/database-outage.test.ts"),
   intake: nodeTest(
     "60 kills of the service while its database fails, and 79 submissions per second during a hang of 80 seconds",
-    { INTAKE_KILLS: "60", INTAKE_HANG_MS: "80000" },
+    { INTAKE_KILLS: "60", INTAKE_HANG_MS: "80000", INTAKE_WAIT_MS: "" },
     "test/flows/intake.test.ts",
   ),
   hour: workerdTest(

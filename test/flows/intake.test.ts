@@ -1,6 +1,7 @@
 // Tests submissions to a real service whose database fails. In the first test, the service is also killed repeatedly; afterward, every
 // receipt must be in the database exactly once. In the second test, the database hangs under a steady load, and every submission must get a
-// certificate. INTAKE_KILLS and INTAKE_HANG_MS set the size (npm run stress -- intake sets 60 kills and 80 seconds).
+// certificate. INTAKE_KILLS and INTAKE_HANG_MS set the size. `npm run stress -- intake` sets 60 kills and 80 seconds, and measures the
+// response times with the default of INTAKE_WAIT_MS.
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";

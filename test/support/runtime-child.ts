@@ -9,5 +9,7 @@ const [stateDir, bundleDir] = process.argv.slice(2);
 if (stateDir === undefined || bundleDir === undefined) throw new Error("usage: runtime-child <state folder> <bundle folder>");
 const seed = (db: D1Like): Promise<void> => seedDemo(db, createDemoWorld(worldSecret), Date.now());
 if (!existsSync(join(stateDir, "v3"))) await prepareDatabases({ stateDir, seed }); // a restart finds them prepared
-const runtime = await startPreparedRuntime({ port: 0, stateDir, bundleDir, vars: testVars });
+const { INTAKE_WAIT_MS } = process.env;
+const vars = INTAKE_WAIT_MS === undefined ? testVars : { ...testVars, INTAKE_WAIT_MS };
+const runtime = await startPreparedRuntime({ port: 0, stateDir, bundleDir, vars });
 console.log(JSON.stringify({ url: runtime.url }));
