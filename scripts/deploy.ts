@@ -90,15 +90,19 @@ const confirm = async (): Promise<void> => {
 };
 
 const readAccountState = async (deployment: Deployment): Promise<AccountState & { readonly deployedSecrets: readonly string[] | null }> => {
-  const account = await getAccount();
-  const resourceIds = await findResources(listNeededResources(deployment));
-  const deployedSecrets = await listDeployedSecrets(deployment);
+  const account = await getAccount(); // runs alone, because it may renew the sign-in
+  process.env.CLOUDFLARE_ACCOUNT_ID = account.id; // otherwise every further call of wrangler first looks up the account
+  const [resourceIds, deployedSecrets, canSendEmail] = await Promise.all([
+    findResources(listNeededResources(deployment)),
+    listDeployedSecrets(deployment),
+    deployment.mailTransport === "cloudflare" ? isEmailEnabled(deployment.domain) : null,
+  ]);
   return {
-    account,
+    account: account.name,
     resourceIds,
     deployedSecrets,
     isWorkerDeployed: deployedSecrets !== null,
-    isEmailEnabled: deployment.mailTransport === "cloudflare" ? await isEmailEnabled(deployment.domain) : null,
+    isEmailEnabled: canSendEmail,
   };
 };
 

@@ -5,14 +5,20 @@ import type { Resource, ResourceKind } from "./wrangler-config.ts";
 
 interface Identity {
   readonly loggedIn: boolean;
-  readonly accounts?: readonly { readonly id: string; readonly name: string }[];
+  readonly accounts?: readonly Account[];
+}
+
+/** The account that the deployment uses. */
+interface Account {
+  readonly id: string;
+  readonly name: string;
 }
 
 /**
- * Returns the name of the account. Throws a DeploymentError if wrangler is not signed in, or if it can access several accounts and
+ * Returns the account. Throws a DeploymentError if wrangler is not signed in, or if it can access several accounts and
  * CLOUDFLARE_ACCOUNT_ID does not select one.
  */
-export const getAccount = async (): Promise<string> => {
+export const getAccount = async (): Promise<Account> => {
   const { loggedIn, accounts = [] } = (await readFromWrangler("whoami", "--json").catch((error: unknown) => {
     if (error instanceof WranglerError) return { loggedIn: false };
     throw error;
@@ -25,7 +31,7 @@ export const getAccount = async (): Promise<string> => {
     throw new DeploymentError([
       `Set CLOUDFLARE_ACCOUNT_ID to the account to use: ${accounts.map(({ id, name }) => `${id} (${name})`).join(", ")}.`,
     ]);
-  return account.name;
+  return account;
 };
 
 /** Returns whether wrangler failed because the bucket, queue or Worker does not exist. */
@@ -49,17 +55,18 @@ const listResources: Readonly<Record<ResourceKind, (names: readonly string[]) =>
   queue: (names) => findByName(names, (name) => runWrangler("queues", "info", name)),
 };
 
+/** Returns the names for which `find` succeeds. Rejects if it fails for a reason other than a missing resource. */
 const findByName = async (names: readonly string[], find: (name: string) => Promise<unknown>): Promise<ResourceIds> => {
-  const found = new Map<string, string>();
-  for (const name of names) {
-    try {
-      await find(name);
-      found.set(name, name);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
-  }
-  return found;
+  const exists = (name: string): Promise<boolean> =>
+    find(name).then(
+      () => true,
+      (error: unknown) => {
+        if (isMissing(error)) return false;
+        throw error;
+      },
+    );
+  const found = await Promise.all(names.map(async (name) => [name, await exists(name)] as const));
+  return new Map(found.flatMap(([name, isFound]) => (isFound ? [[name, name]] : [])));
 };
 
 const createResource: Readonly<Record<ResourceKind, (name: string) => Promise<unknown>>> = {
@@ -71,16 +78,16 @@ const createResource: Readonly<Record<ResourceKind, (name: string) => Promise<un
 
 /** Returns the IDs of the needed resources that exist, by binding. */
 export const findResources = async (needed: readonly Resource[]): Promise<ResourceIds> => {
-  const found = new Map<string, string>();
-  for (const kind of new Set(needed.map((resource) => resource.kind))) {
+  const findOfKind = async (kind: ResourceKind): Promise<readonly (readonly [binding: string, id: string])[]> => {
     const ofKind = needed.filter((resource) => resource.kind === kind);
     const ids = await listResources[kind](ofKind.map(({ name }) => name));
-    for (const { binding, name } of ofKind) {
+    return ofKind.flatMap(({ binding, name }) => {
       const id = ids.get(name);
-      if (id !== undefined) found.set(binding, id);
-    }
-  }
-  return found;
+      return id === undefined ? [] : [[binding, id] as const];
+    });
+  };
+  const kinds = [...new Set(needed.map(({ kind }) => kind))];
+  return new Map((await Promise.all(kinds.map(findOfKind))).flat());
 };
 
 /** Creates the missing resources one at a time, and returns the IDs of all needed resources by binding. */
@@ -94,7 +101,9 @@ export const createMissingResources = async (
     await createResource[resource.kind](resource.name);
     report(resource);
   }
-  return missing.length === 0 ? existing : findResources(needed);
+  const isNamed = ({ kind }: Resource): boolean => kind === "bucket" || kind === "queue";
+  const named = missing.filter(isNamed).map(({ binding, name }) => [binding, name] as const);
+  return new Map([...existing, ...named, ...(await findResources(missing.filter((resource) => !isNamed(resource))))]);
 };
 
 /** Returns the names of the deployed Worker's secrets; null if there is no Worker yet. */

@@ -1,10 +1,9 @@
 // The wrangler configuration of a deployment: wrangler.toml with the deployment's own names, IDs, hosts and settings.
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { deploymentAssetsDir } from "../assets-folders.ts";
 import { keySettings, rotationSettings, type Deployment } from "./config.ts";
-
-const { experimental_readRawConfig } = await import("wrangler");
 
 /** The parts of wrangler.toml that a deployment changes. Everything else is copied. */
 interface WranglerConfig {
@@ -33,7 +32,11 @@ export interface Resource {
   readonly name: string;
 }
 
-const readBaseConfig = (): WranglerConfig => experimental_readRawConfig({ config: "wrangler.toml" }).rawConfig as unknown as WranglerConfig;
+/** Loads wrangler only when it is called, because loading takes half a second, and a rollback reads no configuration. */
+const readBaseConfig = (): WranglerConfig => {
+  const wrangler = createRequire(import.meta.url)("wrangler") as typeof import("wrangler");
+  return wrangler.experimental_readRawConfig({ config: "wrangler.toml" }).rawConfig as unknown as WranglerConfig;
+};
 
 const toResourceName = ({ worker }: Deployment, binding: string): string => `${worker}-${binding.toLowerCase().replaceAll("_", "-")}`;
 
