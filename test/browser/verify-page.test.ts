@@ -214,7 +214,7 @@ describe("the check in the visitor's browser", () => {
         });
       await page.waitForSelector(withOutcome("fail"));
       expect(await page.locator(verdict).innerText(), selector).toMatch(
-        new RegExp(`This page doesn’t show what the record says:.*\\b${member}\\b`),
+        new RegExp(`These parts of the page don’t match the record:.*\\b${member}\\b`),
       );
       await page
         .locator(selector)

@@ -216,7 +216,7 @@ describe("after the correct code", () => {
   test.each([
     [
       "en",
-      "Nothing is withdrawn yet.",
+      "Nothing has been withdrawn yet.",
       "One other active certificate",
       "Everything you agreed to with",
       "One other certificate from Acme Solar LLC with your email address is still active.",

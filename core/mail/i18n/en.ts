@@ -306,7 +306,7 @@ export const en = {
     },
     webhook_failing: {
       subject: "{count} more alerts about webhook endpoints",
-      intro: "Your webhook endpoints caused {count} more alerts because they aren’t accepting the events we send. We’ll keep trying.",
+      intro: "There were {count} more alerts about webhook endpoints that aren’t accepting the events we send. We’ll keep trying.",
       action: "View your endpoints",
       hint: "Each endpoint’s page shows its most recent responses.",
     },

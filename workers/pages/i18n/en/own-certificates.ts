@@ -22,7 +22,7 @@ export const messages = {
   incomplete: "Some consents may be missing",
   incompleteAdvice: "We can’t load all of them right now. Try again in a minute.",
   heading: "Consents given on forms",
-  notYou: "Wasn’t this you?",
+  notYou: "Didn’t give one of these consents?",
   strangers:
     "Anyone can type your email into a form. If you see a consent you didn’t give, withdraw it. You don’t need to do anything else.",
   older: "Older consents",

@@ -387,7 +387,7 @@ export const messages = {
       due: "You must stop contacting this person by the end of {date} (UTC)",
       late: "Contact had to stop by the end of {date} (UTC)",
       dueOne: "{name} must stop contacting this person by the end of {date} (UTC)",
-      lateOne: "{name} had to stop contacting this person by the end of {date} (UTC)",
+      lateOne: "{name} should have stopped contacting this person by the end of {date} (UTC)",
       dueSome: "{count} recipients must stop contacting this person by the end of {date} (UTC)",
       lateSome: "{count} recipients had to stop contacting this person by the end of {date} (UTC)",
       whole: "Consent was withdrawn on {date}.",
@@ -642,7 +642,7 @@ export const messages = {
     removeQuestion: "Revoke this API key?",
     removeFollows: {
       used: "Anything that uses this key stops working right away.",
-      unused: "Nothing has used this key so far. It will stop working right away.",
+      unused: "This key has never been used. It will stop working right away.",
       final: "You can’t undo this, but you can create a new key.",
     },
     revoke: "Revoke key",
@@ -1203,7 +1203,7 @@ export const messages = {
       year: "1 year",
       years: "{years} years",
       bad: "Choose 1 to 10 years.",
-      save: "Save retention",
+      save: "Save retention period",
       footnote: "Applies to certificates issued from now on.",
     },
     withdrawals: {

@@ -76,7 +76,7 @@ export const messages = {
   seeRequest: "See request",
   unconfirmedHeading: "We can’t confirm this request",
   unconfirmed:
-    "This link says that {business} is asking for your contact details, but nothing shows that it came from {host}. Anyone can create such a link, so you can’t share anything here.",
+    "This link says {business} is asking for your contact details, but we can’t confirm that it came from {host}. Anyone can create a link like this, so you can’t share anything here.",
   unconfirmedAdvice: "Nothing was shared. To share your details, go to {host} yourself and use the button on the site.",
   confirming: "Checking with {host}…",
   needsScripts: "Turn on JavaScript to share",

@@ -137,7 +137,7 @@ export const messages: PublicMessages = {
   unchanged: "No se ha modificado nada",
   unchangedText: "Su navegador volvió a calcular la huella y coincide.",
   mismatchFingerprint: "La huella no es el SHA-256 del registro.",
-  mismatchPage: "Esta página no muestra lo que dice el registro:",
+  mismatchPage: "Estas partes de la página no coinciden con el registro:",
   unable: "Este navegador no puede calcular la huella aquí. Verifique el certificado por su cuenta, como se explica más abajo.",
   signatureCheck: "Firma",
   signed: "Firmado por svc",

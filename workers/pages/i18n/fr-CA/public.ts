@@ -139,7 +139,7 @@ export const messages: PublicMessages = {
   unchanged: "Rien n’a été modifié",
   unchangedText: "Votre navigateur a recalculé l’empreinte, et elle concorde.",
   mismatchFingerprint: "L’empreinte n’est pas le SHA-256 de l’enregistrement.",
-  mismatchPage: "Cette page ne correspond pas à l’enregistrement\u00a0:",
+  mismatchPage: "Ces parties de la page ne correspondent pas à l’enregistrement\u00a0:",
   unable: "Ce navigateur ne peut pas calculer l’empreinte ici. Vérifiez le certificat vous-même, comme expliqué plus bas.",
   signatureCheck: "Signature",
   signed: "Signé par svc",
