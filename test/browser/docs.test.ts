@@ -1,6 +1,7 @@
 // Tests the documentation in a real browser: whether it is accessible at every width, in light and dark mode, and without scripts. Also
 // runs the curl commands of the reference unchanged.
 import { spawnSync } from "node:child_process";
+import { DomUtils, parseDocument } from "htmlparser2";
 import type { Browser, Page } from "playwright-core";
 import type { ApiDocument } from "../../workers/pages/docs/openapi-document.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -45,6 +46,14 @@ const parseCurlArguments = (calls: readonly Call[], apiKey: string): string[][] 
   return found;
 };
 
+/** Returns the commands in the figures named "curl". Does not open the page in the browser, because rendering it takes much longer. */
+const listCurlCommands = async (path: string): Promise<readonly string[]> => {
+  const document = parseDocument(await (await fetch(`${service.origin}/docs${path}`)).text());
+  return DomUtils.getElementsByTagName("figure", document)
+    .filter((figure) => DomUtils.getElementsByTagName("figcaption", figure).map(DomUtils.textContent).join() === "curl")
+    .flatMap((figure) => DomUtils.getElementsByTagName("code", figure).map(DomUtils.textContent));
+};
+
 /** Signs in a person from the demo data and returns the session token. */
 const signInDemoUser = async (email: string, realm: "business" | "consumer"): Promise<string> =>
   (await signInToOrigin(service.origin, email, realm)).replace(/^svc_session=/, "");
@@ -80,7 +89,18 @@ describe("the API reference", () => {
       for (const unfolded of document.querySelectorAll("details")) unfolded.open = false;
     });
 
-  test("is accessible in light and dark, wide and narrow, with all sections open", async () => {
+  /** Opens all sections and lists the window widths at which the page scrolls horizontally. Leaves the sections open. */
+  const listTooNarrowWidths = async (page: Page, widths: readonly number[]): Promise<readonly number[]> => {
+    await expandAll(page);
+    const tooNarrow: number[] = [];
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      if (!(await hasNoHorizontalScroll(page))) tooNarrow.push(width);
+    }
+    return tooNarrow;
+  };
+
+  test("is accessible in light and dark, wide and narrow, with all sections open, and never scrolls horizontally", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: wideAndNarrowAppearances[0].width, height: 900 } });
     for (const guide of [
       "widget",
@@ -102,8 +122,11 @@ describe("the API reference", () => {
       expect(await findingsInWindows(page, wideAndNarrowAppearances), guide).toEqual([]);
     }
     const kinds: string[] = [];
+    const tooNarrow: string[] = [];
     for (const path of ["", ...groups, "/api/events/event-types", ...operations]) {
       await page.goto(`${service.origin}/docs${path}`);
+      const widths = operations.includes(path) ? [320, 1_280] : [320, 480, 800, 991, 992, 1_280, 1_920];
+      tooNarrow.push(...(await listTooNarrowWidths(page, widths)).map((width) => `${path} ${width}`));
       const ids = await page.locator("[id]").evaluateAll((parts) => parts.map(({ id }) => id));
       const repeated = ids.filter((id, at) => ids.indexOf(id) !== at);
       expect(repeated, path).toEqual([]);
@@ -116,24 +139,10 @@ describe("the API reference", () => {
       await collapseAll(page); // closed sections were already checked in the other windows
       expect(await findingsInWindows(page, wideAndNarrowAppearances, { within: ".unfolded-for-all" }), path).toEqual([]);
     }
+    expect(tooNarrow).toEqual([]);
     expect(problems).toEqual([]);
     await close();
   }, 240_000); // running every axe rule on the whole reference takes several times longer on a busy machine
-
-  test("never scrolls horizontally", async () => {
-    const { page, close } = await openPage(browser);
-    const tooNarrow: string[] = [];
-    for (const path of ["", ...groups, "/api/events/event-types", ...operations]) {
-      await page.goto(`${service.origin}/docs${path}`);
-      await expandAll(page);
-      for (const width of operations.includes(path) ? [320, 1_280] : [320, 480, 800, 991, 992, 1_280, 1_920]) {
-        await page.setViewportSize({ width, height: 900 });
-        if (!(await hasNoHorizontalScroll(page))) tooNarrow.push(`${path} ${width}`);
-      }
-    }
-    expect(tooNarrow).toEqual([]);
-    await close();
-  }, 180_000);
 
   test("follows links of the contents and opens members without scripts", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
@@ -202,13 +211,8 @@ describe("the API reference", () => {
   ];
 
   test("shows curl commands that run unchanged", async () => {
-    const { page, close } = await openPage(browser);
     const calls: string[] = [];
-    for (const path of operations) {
-      await page.goto(`${service.origin}/docs${path}`);
-      calls.push(...(await page.getByRole("figure", { name: "curl", exact: true }).locator("code").allTextContents()));
-    }
-    await close();
+    for (const path of operations) calls.push(...(await listCurlCommands(path)));
     const owner = await signInDemoUser(service.world.ownerEmail, "business");
     const consumer = await signInDemoUser(service.world.consumerEmail, "consumer");
     // Uses a separate person, because deleting an account ends its sessions.
