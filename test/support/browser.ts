@@ -148,9 +148,12 @@ export const findingsInWindows = async (
 ): Promise<string[]> => {
   await injectAxe(page);
   const height = page.viewportSize()?.height ?? 900;
-  const show = async ({ colorScheme, width }: Appearance): Promise<void> => {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height });
+  let shown: Appearance | null = null;
+  const show = async (appearance: Appearance): Promise<void> => {
+    const { colorScheme, width } = appearance;
+    if (colorScheme !== shown?.colorScheme) await page.emulateMedia({ colorScheme });
+    if (width !== shown?.width) await page.setViewportSize({ width, height });
+    shown = appearance;
   };
   const findings: string[] = [];
   const checkedLayouts = new Set<string>();
