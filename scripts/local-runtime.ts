@@ -21,7 +21,8 @@ const loadWrangler = (): typeof import("wrangler") => createRequire(import.meta.
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
 type Miniflare = InstanceType<typeof Miniflare>;
 
-const bundleDir = "dist/worker";
+/** The output folder of `bundleWorker` that `npm start` and the tests share. */
+export const workerBundleDir = "dist/worker";
 
 /** The file next to the bundle that contains the result of `loadWorkerConfiguration`. */
 export const configurationName = "configuration.json";
@@ -30,7 +31,7 @@ export const configurationName = "configuration.json";
  * Bundles the Worker as a deployment does, or bundles the module `entry` with the same settings. Also writes esbuild's list of inputs and
  * the Worker options. Rejects with wrangler's output on failure.
  */
-export const bundleWorker = async (outDir: string = bundleDir, entry?: string): Promise<void> => {
+export const bundleWorker = async (outDir: string = workerBundleDir, entry?: string): Promise<void> => {
   const command = ["deploy", ...(entry === undefined ? [] : [entry]), "--dry-run", "--metafile", "--outdir", outDir];
   const wrangler = spawn("node_modules/.bin/wrangler", command, { stdio: ["ignore", "pipe", "pipe"] });
   const output: string[] = [];
@@ -309,7 +310,7 @@ export default {
 
 /** Starts the service with databases that `prepareDatabases` has prepared. */
 export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed" | "migrations">): Promise<Runtime> => {
-  const worker = readBundledConfiguration(options.bundleDir ?? bundleDir);
+  const worker = readBundledConfiguration(options.bundleDir ?? workerBundleDir);
   const databases = listDatabases(worker, listShards(worker, options));
   const { otherVersionDir } = options;
   const borrowedObjects = (configuration: Record<string, unknown>): object =>
@@ -360,7 +361,7 @@ export const startPreparedRuntime = async (options: Omit<RuntimeOptions, "seed" 
               },
             ]),
         {
-          ...buildVersion(worker, options.script ?? readBundle(options.bundleDir ?? bundleDir)),
+          ...buildVersion(worker, options.script ?? readBundle(options.bundleDir ?? workerBundleDir)),
           // A module that replaces the Worker has no Durable Objects or queues.
           ...(options.script !== undefined && { durableObjects: {}, queueProducers: {}, queueConsumers: {} }),
           name: "svc",

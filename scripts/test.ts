@@ -9,8 +9,8 @@ import { ensureBrowsers } from "./browser.ts";
 import { ensureThirdPartyTools } from "./third-party-tools.ts";
 import { buildAssets } from "./build.ts";
 import { printResult, runChecks } from "./checks.ts";
-import { bundleWorker } from "./local-runtime.ts";
 import { withMemoryFolder } from "./memory-folder.ts";
+import { updateWorkerBundle } from "./worker-bundle.ts";
 
 const failed: string[] = [];
 
@@ -100,7 +100,8 @@ const startedAt = performance.now();
 for (const project of projects) rmSync(getResultsPath(project), { force: true });
 console.log("svc: all checks");
 // The type checks and the tests need the generated files.
-if ((await runStep("page script, styles", buildAssets)) && (await runStep("bundle of the Worker", bundleWorker))) await runAll();
+if ((await runStep("page script, styles", buildAssets)) && (await runStep("bundle of the Worker", () => updateWorkerBundle())))
+  await runAll();
 
 const reports = readReports();
 const sum = (name: "numPassedTests" | "numFailedTests"): number => reports.reduce((total, report) => total + report[name], 0);

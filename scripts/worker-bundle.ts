@@ -1,9 +1,9 @@
-// Bundles the Worker for `npm start`. Reuses the last bundle if its inputs have not changed, because bundling takes longer than starting
-// the service.
+// Bundles the Worker for `npm start` and the tests. Reuses the last bundle if its inputs have not changed, because bundling takes longer
+// than starting the service.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bundleWorker } from "./local-runtime.ts";
+import { bundleWorker, workerBundleDir } from "./local-runtime.ts";
 
 /** Inputs that esbuild does not list. The lock file changes whenever a package does. */
 const configurationFiles = [
@@ -45,7 +45,7 @@ const isCurrent = (record: BundleRecord | null, bundlePath: string): boolean => 
  * rebuilt. `makeBundle` must write `index.js` and esbuild's `bundle-meta.json`. Rejects if `makeBundle` rejects.
  */
 export const updateWorkerBundle = async (
-  outDir = "dist/worker",
+  outDir = workerBundleDir,
   makeBundle: (outDir: string) => Promise<void> = (folder) => bundleWorker(folder),
 ): Promise<boolean> => {
   const [recordPath, bundlePath] = [join(outDir, "inputs.json"), join(outDir, "index.js")];

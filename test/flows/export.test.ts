@@ -1,7 +1,7 @@
 // Exports a service with a month of data, imports it into a deployment with another master key, and uses everything there. The export and
 // the import are each interrupted once and continued.
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,7 +13,6 @@ import { parseZip } from "../../core/certificates/evidence-zip.ts";
 import { encodeEntryBundle } from "../../core/ledger/tiles.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { consentRequest } from "../../scripts/bench/submission.ts";
-import { prepareDemoData } from "../../scripts/demo-data.ts";
 import { createDemoWorld, type DemoWorld } from "../../scripts/demo-world.ts";
 import { runExport, type ExportOptions } from "../../scripts/export/export.ts";
 import { listObjectFiles, openForReading } from "../../scripts/export/local-stores.ts";
@@ -22,7 +21,7 @@ import { startPreparedRuntime, type Runtime } from "../../scripts/local-runtime.
 import { buildLocalSettings, generateDevVars } from "../../scripts/settings.ts";
 import { trustOf, type Trust } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
-import { ensureBuiltWorker, findFreePort } from "../support/local-service.ts";
+import { copyPreparedState, ensureBuiltWorker, findFreePort } from "../support/local-service.ts";
 import { signInToOrigin } from "../support/local-session.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-export-test-"));
@@ -83,10 +82,8 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-  sourceVars = generateDevVars();
+  sourceVars = await copyPreparedState(join(folder, "source"), "month");
   world = createDemoWorld(sourceVars.ISSUER_KEY as string);
-  cpSync(join(bundleDir, "state"), join(folder, "source"), { recursive: true });
-  await prepareDemoData(settingsOf("source", sourceVars), world, { isEmpty: false });
 }, 240_000);
 afterAll(async () => {
   await stop();
@@ -157,7 +154,7 @@ const getAnchoredVerifications = async (certIds: readonly string[]): Promise<rea
   }
 };
 
-/** Adds entries to the ledger until it has moved its oldest three tiles to R2. */
+/** Adds entries to the ledger, so that it will move its oldest three tiles to R2 after ten seconds. */
 const fillLedger = async (): Promise<void> => {
   for (let from = 0; from < 1_280; from += 256) {
     const entries = Array.from({ length: 256 }, (_, at) => encodeUtf8(`entry ${from + at}`));
@@ -165,6 +162,9 @@ const fillLedger = async (): Promise<void> => {
     const response = await fetch(`${origin()}/ledger/2026h2/add-batch`, { method: "POST", headers, body: encodeEntryBundle(entries) });
     expect(response.status).toBe(200);
   }
+  await readCheckpointSize("ledger/2026h2"); // signs the entries
+};
+const waitForRemovedTiles = async (): Promise<void> => {
   const [file = ""] = listObjectFiles(settingsOf("source", sourceVars).stateDir, "LedgerLog");
   const countRemoved = async (): Promise<number> => {
     await readCheckpointSize("ledger/2026h2");
@@ -214,6 +214,7 @@ const interruptAt = (line: number): ((text: string) => void) => {
 describe("an export and its import into another deployment", () => {
   test("move everything: certificates, proofs, withdrawals, logs, keys, members, shares and endpoints", { timeout: 400_000 }, async () => {
     await start("source", sourceVars);
+    await fillLedger();
     const owner = await signInOwner();
     const certIds = [...(await listCertificates("active")), ...(await listCertificates("revoked"))];
     expect(certIds).toHaveLength(10);
@@ -234,7 +235,7 @@ describe("an export and its import into another deployment", () => {
       secret: await getAnswer(`/v1/webhooks/${endpoint.id}/secret`, { headers: owner }),
     };
     const trust = await getTrust();
-    await fillLedger();
+    await waitForRemovedTiles();
     const sizes = { audit: await readCheckpointSize("audit/00"), ledger: await readCheckpointSize("ledger/2026h2") };
     expect(sizes.audit).toBeGreaterThan(0);
     expect(sizes.ledger).toBeGreaterThan(0);

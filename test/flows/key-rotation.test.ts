@@ -46,6 +46,7 @@ interface Acknowledged {
 }
 
 const minSubmissions = 12; // at least this many, even on a slow machine
+const pauseMs = 100; // after each submission, so that the rotation gets most of the CPU time
 
 /** Simulates visitors who submit forms one after another, and repeat a submission with the same ID until it is acknowledged. */
 const startTraffic = () => {
@@ -69,7 +70,10 @@ const startTraffic = () => {
     }
   };
   const visitors = (async () => {
-    for (let n = 0; isOpen || acknowledged.length < minSubmissions; n += 1) await submit(n);
+    for (let n = 0; isOpen || acknowledged.length < minSubmissions; n += 1) {
+      await submit(n);
+      await delay(pauseMs);
+    }
   })();
   return {
     acknowledged,

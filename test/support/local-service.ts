@@ -1,5 +1,5 @@
 // Runs the whole service for a test: the real Worker on the local runtime and the demo business site, on free ports, with its own
-// databases. Services with only the demo accounts share their secrets.
+// databases. The databases are copies of those that the first service prepared, and have the same secrets.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -21,8 +21,9 @@ import { buildAssets } from "../../scripts/build.ts";
 import { prepareDemoData } from "../../scripts/demo-data.ts";
 import { startDemoSite } from "../../scripts/demo-site.ts";
 import { createDemoWorld, type DemoWorld } from "../../scripts/demo-world.ts";
-import { bundleWorker, prepareDatabases, startPreparedRuntime, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
+import { prepareDatabases, startPreparedRuntime, workerBundleDir, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
 import { generateDevVars, paymentProviderMockFrom, buildLocalSettings } from "../../scripts/settings.ts";
+import { updateWorkerBundle } from "../../scripts/worker-bundle.ts";
 
 export interface LocalService {
   /** The service's origin. Locally, the API, the app and all other parts of the service share this origin. */
@@ -40,6 +41,8 @@ export interface LocalService {
   readonly stop: () => Promise<void>;
 }
 
+type Vars = Readonly<Record<string, string>>;
+
 const sourcePaths = [
   "core/**",
   "storage/**",
@@ -49,6 +52,8 @@ const sourcePaths = [
   "verifier/**",
   "scripts/build.ts",
   "scripts/demo-data.ts",
+  "scripts/demo-month.ts",
+  "scripts/demo-month/**",
   "scripts/demo-world.ts",
   "scripts/guides.ts",
   "scripts/local-runtime.ts",
@@ -110,16 +115,44 @@ const buildAccounts = async (building: string): Promise<void> => {
   writeFileSync(join(building, "vars.json"), JSON.stringify(vars));
 };
 
+const readVars = (built: string): Vars => JSON.parse(readFileSync(join(built, "vars.json"), "utf8")) as Vars;
+
+/** Adds to the build a copy of the databases with the demo accounts and their month of demo data. */
+const buildMonth = async (built: string, month: string): Promise<void> => {
+  const stateDir = `${month}.new`;
+  rmSync(stateDir, { recursive: true, force: true });
+  cpSync(join(built, "state"), stateDir, { recursive: true });
+  const settings = buildLocalSettings({ port: 0, demoPort: 0, stateDir, vars: readVars(built) });
+  const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
+  await prepareDemoData({ ...settings, assetsDir: join(built, "assets") }, world, { isEmpty: false });
+  renameSync(stateDir, month);
+};
+
 const buildWorker = async (built: string): Promise<void> => {
   await buildAssets();
   removeOldBuilds();
   const building = mkdtempSync(join(buildsDir, "building-"));
-  await bundleWorker(building);
+  await updateWorkerBundle(); // finds it current after `npm test` or `npm start`
+  cpSync(workerBundleDir, building, { recursive: true });
   cpSync("dist/assets", join(building, "assets"), { recursive: true }); // another build may replace dist/assets during the tests
   await prepareDatabases({ stateDir: join(building, "state") });
   await buildAccounts(building);
   if (existsSync(built)) rmSync(building, { recursive: true, force: true });
   else renameSync(building, built);
+};
+
+/** Builds `path` unless it exists. If another process is building it, waits for that process. */
+const buildOnce = async (path: string, build: () => Promise<void>): Promise<void> => {
+  const lock = `${path}.lock`;
+  while (!existsSync(path)) {
+    if (!takeLock(lock)) await new Promise((resolve) => setTimeout(resolve, 100));
+    else
+      try {
+        if (!existsSync(path)) await build(); // another process may have finished before this one got the lock
+      } finally {
+        rmSync(lock, { force: true });
+      }
+  }
 };
 
 /**
@@ -128,18 +161,18 @@ const buildWorker = async (built: string): Promise<void> => {
  */
 export const ensureBuiltWorker = async (): Promise<string> => {
   const built = join(buildsDir, hashSources());
-  const lock = `${built}.lock`;
   mkdirSync(buildsDir, { recursive: true });
-  while (!existsSync(built)) {
-    if (!takeLock(lock)) await new Promise((resolve) => setTimeout(resolve, 100));
-    else
-      try {
-        if (!existsSync(built)) await buildWorker(built); // another process may have finished before this one got the lock
-      } finally {
-        rmSync(lock, { force: true });
-      }
-  }
+  await buildOnce(built, () => buildWorker(built));
   return built;
+};
+
+const monthSlotMs = 30 * 60_000; // the month of demo data ends when it is written, so an older one is written again
+
+/** Returns a folder in the build with databases that contain the month of demo data. The first test file that uses it builds it. */
+const ensureMonth = async (built: string): Promise<string> => {
+  const month = join(built, `month-${Math.floor(Date.now() / monthSlotMs)}`);
+  await buildOnce(month, () => buildMonth(built, month));
+  return month;
 };
 
 const isPortFree = (port: number): Promise<boolean> =>
@@ -165,17 +198,23 @@ export const findFreePort = async (): Promise<number> => {
   }
 };
 
-type Vars = Readonly<Record<string, string>>;
+type DemoData = "accounts" | "month";
+
+/** Copies databases with the demo accounts, or also with their month of demo data, to `stateDir`. Returns the secrets of the service. */
+export const copyPreparedState = async (stateDir: string, data: DemoData): Promise<Vars> => {
+  const built = await ensureBuiltWorker();
+  cpSync(data === "month" ? await ensureMonth(built) : join(built, "accounts"), stateDir, { recursive: true });
+  return readVars(built);
+};
 
 /**
  * Starts the service. `vars` override the Worker's settings, for example `LIMIT_VERIFY_PER_IP`. `data` selects what the databases contain:
  * only the demo accounts, or also their month of demo data.
  */
-export const startLocalService = async (vars: Vars = {}, data: "accounts" | "month" = "accounts"): Promise<LocalService> => {
+export const startLocalService = async (vars: Vars = {}, data: DemoData = "accounts"): Promise<LocalService> => {
   const bundleDir = await ensureBuiltWorker();
   const stateDir = mkdtempSync(join(tmpdir(), "svc-state-"));
-  cpSync(join(bundleDir, data === "month" ? "state" : "accounts"), stateDir, { recursive: true }); // copying them saves migrating and seeding
-  const secrets = data === "month" ? generateDevVars() : (JSON.parse(readFileSync(join(bundleDir, "vars.json"), "utf8")) as Vars);
+  const secrets = await copyPreparedState(stateDir, data);
   const [port, demoPort] = await Promise.all([findFreePort(), findFreePort()]);
   const settings = buildLocalSettings({ port, demoPort, stateDir, vars: { ...secrets, ...vars } });
   let runtimeOptions = { ...settings, bundleDir, assetsDir: join(bundleDir, "assets"), printsLog: false };
