@@ -269,8 +269,10 @@ export const prepareService = async (folder: string, bundleDir: string): Promise
   const { client } = runner;
   try {
     await runner.start();
-    const accounts = await createAccounts(client, machines, worlds);
-    const oldTile = await moveTileToR2(client, stateDir, secrets);
+    const [accounts, oldTile] = await Promise.all([
+      createAccounts(client, machines, worlds),
+      moveTileToR2(client, stateDir, secrets), // mostly waits
+    ]);
     return { bundleDir, stateDir, secrets, ...accounts, oldTile };
   } finally {
     await runner.stop();
