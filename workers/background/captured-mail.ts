@@ -4,6 +4,7 @@ import type { Database } from "../../storage/database.ts";
 import { hasMailInProgress } from "../../storage/outboxes/mail.ts";
 import { waitUntilBudget, withBudget } from "../operations/work-budget.ts";
 import type { Platform } from "../platform/platform.ts";
+import { forEachShard } from "./for-each-shard.ts";
 import { relayMail } from "./mail-relay.ts";
 
 const maxPolls = 400;
@@ -15,9 +16,9 @@ const pollEveryMs = 25;
  */
 export const loadCapturedMail = async (platform: Platform, store: Database, to: string | null): Promise<readonly CapturedMail[]> => {
   await relayMail(withBudget(platform, waitUntilBudget));
-  for (const [, db] of platform.shards.all()) {
+  await forEachShard(platform, "captured mail", async (db) => {
     for (let polls = 0; polls < maxPolls && (await hasMailInProgress(db, platform.clock())); polls += 1)
       await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
-  }
+  });
   return listCapturedMail(store, platform.vault, to);
 };
