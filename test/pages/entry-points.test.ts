@@ -240,8 +240,9 @@ describe("GET /", () => {
   test("counts as a public read and returns 429 as a page", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_PUBLIC_READ_PER_IP: "2/60" });
     const answers: string[] = [];
-    for (const path of ["/", "/withdraw", "/c?number=x"]) answers.push(kindOf(await service(path, asPerson)));
-    expect(answers).toEqual(["200 text/html", "200 text/html", "429 text/html"]);
+    for (const path of ["/", "/withdraw", "/c?number=x", "/docs", "/docs/webhooks", "/status"])
+      answers.push(kindOf(await service(path, asPerson)));
+    expect(answers).toEqual(["200 text/html", "200 text/html", ...Array(4).fill("429 text/html")]);
     expect(kindOf(await service("/"))).toBe("429 application/json");
   });
 });

@@ -6,12 +6,12 @@ import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
 import type { Child, FC } from "hono/jsx";
 import type { AppEnv } from "../../http/context.ts";
-import { limitPublicReads } from "../../http/guards/rate-limits.ts";
 import type { Services } from "../../platform/platform.ts";
 import { productName } from "../shared/brand.ts";
 import { ApiDocumentProvider, EventTypes, listOperationParts, MarkdownParagraphs, OperationDescription } from "./operation-section.tsx";
 import { listEventTypes, listOperations, type ApiDocument } from "./openapi-document.ts";
 import { guides } from "../guides.gen.ts";
+import { limitPublicReads } from "../home/routes.ts";
 import { Brand, Icon, InlineMarkdown, JoinedList } from "../shared/components.tsx";
 import { renderPage } from "../shared/layout.tsx";
 
