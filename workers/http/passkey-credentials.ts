@@ -30,7 +30,7 @@ export const createdCredentialSchema = z
       transports: optionalMember(z.array(z.string().regex(/^[a-z-]{1,32}$/, "must be a WebAuthn transport name")).max(10)),
     }),
   })
-  .openapi({
+  .meta({
     description: "`credential.toJSON()` of the result of `navigator.credentials.create()` (`RegistrationResponseJSON`).",
   });
 
@@ -44,7 +44,7 @@ export const signedCredentialSchema = z
       userHandle: base64UrlSchema(128).nullish(),
     }),
   })
-  .openapi({
+  .meta({
     description: "`credential.toJSON()` of the result of `navigator.credentials.get()` (`AuthenticationResponseJSON`).",
   });
 

@@ -10,26 +10,26 @@ import type { ShareRequest } from "../operations/shares/authorize-share-request.
 export const challengeSchema = z
   .string()
   .refine(isCodeChallenge, "must be the 43 characters of an S256 challenge")
-  .openapi({ description: "S256 challenge (RFC 7636).", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
-export const challengeMethodSchema = z.literal("S256").openapi({ description: "The only supported method.", example: "S256" });
-export const stateSchema = z.string().max(512).openapi({ description: "Returned unchanged." });
+  .meta({ description: "S256 challenge (RFC 7636).", example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" });
+export const challengeMethodSchema = z.literal("S256").meta({ description: "The only supported method.", example: "S256" });
+export const stateSchema = z.string().max(512).meta({ description: "Returned unchanged." });
 export const clientIdSchema = z
   .string()
   .max(64)
-  .openapi({ description: "The business's public client ID.", example: "pc_live_00f7m2k9x4c1v8b5n3q6t0w2h7" });
+  .meta({ description: "The business's public client ID.", example: "pc_live_00f7m2k9x4c1v8b5n3q6t0w2h7" });
 export const originSchema = z
   .string()
   .max(300)
-  .openapi({ description: "Scheme, host and port of the requesting page.", example: "https://acme-solar.example" });
+  .meta({ description: "Scheme, host and port of the requesting page.", example: "https://acme-solar.example" });
 export const purposeSchema = z
   .string()
   .min(1)
   .max(500)
-  .openapi({ description: "What the fields are for, in one line.", example: "Send you a solar estimate" });
+  .meta({ description: "What the fields are for, in one line.", example: "Send you a solar estimate" });
 export const disclosureSchema = z
   .string()
   .max(20_000)
-  .openapi({ description: "The business's disclosure, shown to the person in full and included in the fingerprint." });
+  .meta({ description: "The business's disclosure, shown to the person in full and included in the fingerprint." });
 
 const durationRule = `must be a whole number from 1 to ${maxDurationDays}`;
 
@@ -40,7 +40,7 @@ export const authorizeQuerySchema = z.object({
     .string()
     .min(1)
     .max(500)
-    .openapi({
+    .meta({
       description: `Field keys and groups, separated by spaces or commas. Keys: ${contactKeys.join(", ")}. Groups: ${fieldGroupNames.join(", ")}. Add \`?\` to a key to make the field optional for the person.`,
       example: "email phone?",
     }),
@@ -54,7 +54,7 @@ export const authorizeQuerySchema = z.object({
     .transform(Number)
     .refine((days) => days <= maxDurationDays, durationRule)
     .optional()
-    .openapi({
+    .meta({
       type: "integer",
       minimum: 1,
       maximum: maxDurationDays,
@@ -62,15 +62,15 @@ export const authorizeQuerySchema = z.object({
       description: "Duration in days, each of 24 hours.",
     }),
   disclosure_text: disclosureSchema.optional(),
-  locale: z.string().max(35).optional().openapi({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),
-  return_url: z.string().max(2_048).optional().openapi({
+  locale: z.string().max(35).optional().meta({ description: "Language of the labels: en, es or fr-CA.", example: "en" }),
+  return_url: z.string().max(2_048).optional().meta({
     description: "URL on the requesting page's origin. The consent sheet redirects there when it cannot reach the window that opened it.",
   }),
-  request_signature: z.string().max(100).optional().openapi({
+  request_signature: z.string().max(100).optional().meta({
     description:
       "Signature from `POST /v1/share/requests`. It proves to the consent sheet that your server made this request. Ignored by the API.",
   }),
-  display: z.enum(["popup", "page"]).optional().openapi({ description: "How the consent sheet was opened. Ignored by the API." }),
+  display: z.enum(["popup", "page"]).optional().meta({ description: "How the consent sheet was opened. Ignored by the API." }),
 });
 
 /** The request that this service signs for a business's server. Contains the parameters of the consent sheet. */
@@ -89,9 +89,9 @@ export const shareRequestSchema = z
       .min(1)
       .max(maxDurationDays)
       .nullish()
-      .openapi({ description: "Duration in days, each of 24 hours. Default: 365." }),
+      .meta({ description: "Duration in days, each of 24 hours. Default: 365." }),
     disclosure_text: disclosureSchema.nullish(),
-    return_url: z.string().max(2_048).nullish().openapi({
+    return_url: z.string().max(2_048).nullish().meta({
       description: "URL on `origin` to which the consent sheet returns with `svc_code` and `svc_state`.",
     }),
   })

@@ -12,19 +12,19 @@ export const idempotencyPattern = /^[A-Za-z0-9_-]{1,64}$/;
 export const idempotencyKeyRule = "must be 1 to 64 letters (A-Z, a-z), digits, underscores or hyphens";
 
 const exampleRequestId = "req_00k3v9d2m4q8x1c7b5n0t6w2h9";
-const requestIdSchema = z.string().openapi({
+const requestIdSchema = z.string().meta({
   description: "ID of this request. Include it when you contact support. Also sent in the `X-Request-Id` header.",
   example: exampleRequestId,
 });
 
 export const idempotencyKeySchema = (
   description = "Makes retries safe for 24 hours. Repeating the request with the same key and body changes nothing and returns the first response with `Idempotency-Replayed: true`.",
-) => z.string().regex(idempotencyPattern, idempotencyKeyRule).optional().openapi({ description, example: "order-1042" });
+) => z.string().regex(idempotencyPattern, idempotencyKeyRule).optional().meta({ description, example: "order-1042" });
 
 export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKeySchema() });
 
-export const timeSchema = z.string().openapi({ format: "date-time" });
-export const describedTime = (meaning: string) => timeSchema.openapi({ description: `${meaning}.` });
+export const timeSchema = z.string().meta({ format: "date-time" });
+export const describedTime = (meaning: string) => timeSchema.meta({ description: `${meaning}.` });
 
 /**
  * Normalizes ISO 8601 variants that other programming languages write: a space or `t` before the time, `z`, offsets without a colon, and
@@ -51,14 +51,14 @@ export const instantSchema = z
       new Date(text.slice(0, 10)).toISOString().startsWith(text.slice(0, 10)),
     "must be an ISO 8601 date or time, such as 2026-03-05T09:12:00Z",
   )
-  .openapi({ type: "string", maxLength: 40 });
+  .meta({ type: "string", maxLength: 40 });
 
 export const emailCodeSchema = z
   .string()
   .max(200)
   .refine((text) => parseEmailCode(text) !== null, emailCodeRule)
   .transform((text) => parseEmailCode(text) as string)
-  .openapi({
+  .meta({
     type: "string",
     description: "6-digit code from the email. Spaces, dashes and full-width digits are accepted.",
     example: "042917",
@@ -101,7 +101,7 @@ export const limitSchema = (preset: number, max: number) =>
     .regex(/^[1-9]\d{0,39}$/, positiveIntegerRule)
     .optional()
     .transform((text) => Math.min(max, text === undefined ? preset : Number(text)))
-    .openapi({
+    .meta({
       type: "integer",
       minimum: 1,
       default: preset,
@@ -116,7 +116,7 @@ export const idSchema = <Id extends string>(parseId: (text: string) => Id | null
 
 /** Accepts an ID in a path. `createApi` turns a malformed ID into a 404 response. */
 export const idParamSchema = <Id extends string>(parseId: (text: string) => Id | null, description: string, example: string) =>
-  idSchema(parseId, "must be an ID").openapi({ type: "string", description, example });
+  idSchema(parseId, "must be an ID").meta({ type: "string", description, example });
 
 /** The envelope of a successful JSON response. `name` is the schema's name in the OpenAPI document. */
 export const envelopeSchema = <S extends z.ZodType>(name: string, data: S) =>
@@ -218,8 +218,8 @@ const failureSchema = z
     error: z.object({
       code: z
         .string()
-        .openapi({ description: "Machine-readable error code. Existing routes never return new codes; only new routes introduce them." }),
-      message: z.string().openapi({ description: "Explanation for developers. May name a field; never repeats a value you sent." }),
+        .meta({ description: "Machine-readable error code. Existing routes never return new codes; only new routes introduce them." }),
+      message: z.string().meta({ description: "Explanation for developers. May name a field; never repeats a value you sent." }),
     }),
     request_id: requestIdSchema,
   })

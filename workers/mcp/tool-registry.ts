@@ -50,13 +50,16 @@ export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => 
   return { name, description, inputSchema, annotations: { title, ...hints } };
 };
 
+/** Leaves out the metadata of the API's schemas. It describes the OpenAPI document, and models do not need it in every list of tools. */
+const noMetadata = z.registry<never>();
+
 const openAtSchema = { type: "string", description: "URL of this share's page in the person's account. Only the person can open it." };
 
 /**
  * Converts a tool to the wire format of revision 2026-07-28. The output schema allows unknown keys, so that new keys do not break clients.
  */
 const modernToolToWire = (tool: Tool, listing: ToolListing): ToolDefinition & { readonly title: string; readonly outputSchema: object } => {
-  const { $schema: _, ...schema } = z.toJSONSchema(tool.outputSchema, { io: "input" });
+  const { $schema: _, ...schema } = z.toJSONSchema(tool.outputSchema, { io: "input", metadata: noMetadata });
   const outputSchema =
     getHandOver(tool, listing) === undefined ? schema : { ...schema, properties: { ...schema.properties, open_at: openAtSchema } };
   return { ...toolToWire(tool, listing), title: tool.title, outputSchema };

@@ -15,36 +15,34 @@ import { revokeAgentToken } from "../../operations/agents/revoke-agent-token.ts"
 
 const agentTokenRequestSchema = z
   .object({
-    name: z.string().nullish().openapi({ description: "Label for the token, at most 80 characters.", example: "Claude on my laptop" }),
+    name: z.string().nullish().meta({ description: "Label for the token, at most 80 characters.", example: "Claude on my laptop" }),
   })
   .openapi("AgentTokenRequest");
 
 const exampleTokenId = "tok_00k3v9d2m4q8x1c7b5n0t6w2h9";
 
 const tokenParam = z.object({
-  token_id: z.string().openapi({ description: "ID of the token. Starts with `tok_`.", example: exampleTokenId }),
+  token_id: z.string().meta({ description: "ID of the token. Starts with `tok_`.", example: exampleTokenId }),
 });
 
-const realmSchema = z.enum(realms).openapi({ description: "Realm whose records the token can access: `consumer` or `business`." });
+const realmSchema = z.enum(realms).meta({ description: "Realm whose records the token can access: `consumer` or `business`." });
 const commonFields = {
-  id: z.string().openapi({ description: "ID of the token. Starts with `tok_`. Audit entries refer to the token by this ID." }),
+  id: z.string().meta({ description: "ID of the token. Starts with `tok_`. Audit entries refer to the token by this ID." }),
   realm: realmSchema,
-  name: z.string().nullable().openapi({ description: "Label of the token, or `null`." }),
+  name: z.string().nullable().meta({ description: "Label of the token, or `null`." }),
   created_at: timeSchema,
-  expires_at: timeSchema.openapi({ description: "Expiry, 90 days after creation." }),
+  expires_at: timeSchema.meta({ description: "Expiry, 90 days after creation." }),
 };
 
 const createdTokenSchema = z
-  .object({ ...commonFields, token: z.string().openapi({ description: "The token. Starts with `pat_`. It is shown only once." }) })
+  .object({ ...commonFields, token: z.string().meta({ description: "The token. Starts with `pat_`. It is shown only once." }) })
   .openapi("MintedAgentToken");
 
 const connectedClientSchema = z
   .object({
-    name: z.string().nullable().openapi({ description: "Name that the client reported; `null` if it is not safe to display." }),
-    host: z.string().nullable().openapi({ description: "Host of the client's metadata document; `null` if the client registered itself." }),
-    verified: z
-      .boolean()
-      .openapi({ description: "Whether `host` confirms the client's identity. `false` if the client registered itself." }),
+    name: z.string().nullable().meta({ description: "Name that the client reported; `null` if it is not safe to display." }),
+    host: z.string().nullable().meta({ description: "Host of the client's metadata document; `null` if the client registered itself." }),
+    verified: z.boolean().meta({ description: "Whether `host` confirms the client's identity. `false` if the client registered itself." }),
   })
   .openapi("ConnectedClient");
 
@@ -52,20 +50,20 @@ const listedTokenFields = {
   ...commonFields,
   source: z
     .enum(["minted", "oauth"])
-    .openapi({ description: "`minted`: a person created the token. `oauth`: a client got it through OAuth." }),
-  client: connectedClientSchema.nullable().openapi({ description: "The connected client; `null` if `source` is `minted`." }),
-  redirect_host: z.string().nullable().openapi({
+    .meta({ description: "`minted`: a person created the token. `oauth`: a client got it through OAuth." }),
+  client: connectedClientSchema.nullable().meta({ description: "The connected client; `null` if `source` is `minted`." }),
+  redirect_host: z.string().nullable().meta({
     description:
       "Where the authorization code was sent: the host name of a website, a loopback host such as `127.0.0.1` or `localhost` for a program on the person's own machine, or the name of an app. `null` if `source` is `minted`.",
   }),
   last_used_at: z
     .string()
     .nullable()
-    .openapi({ format: "date", description: "Date (UTC) of the last tool call with this token; `null` if never used." }),
+    .meta({ format: "date", description: "Date (UTC) of the last tool call with this token; `null` if never used." }),
 };
 
 export const consumerTokensSchema = z
-  .object({ agent_tokens: z.array(z.object(listedTokenFields)).openapi({ description: "Active tokens, newest first." }) })
+  .object({ agent_tokens: z.array(z.object(listedTokenFields)).meta({ description: "Active tokens, newest first." }) })
   .openapi("AgentTokens");
 const businessTokensSchema = z
   .object({
@@ -73,15 +71,15 @@ const businessTokensSchema = z
       .array(
         z.object({
           ...listedTokenFields,
-          member_id: z.string().openapi({ description: "ID of the member who owns the token. Starts with `mem_`." }),
+          member_id: z.string().meta({ description: "ID of the member who owns the token. Starts with `mem_`." }),
         }),
       )
-      .openapi({ description: "Active tokens of all members, newest first." }),
+      .meta({ description: "Active tokens of all members, newest first." }),
   })
   .openapi("BusinessAgentTokens");
 
 const revokedTokenSchema = z
-  .object({ revoked: z.literal(true), id: z.string().openapi({ description: "ID of the revoked token." }) })
+  .object({ revoked: z.literal(true), id: z.string().meta({ description: "ID of the revoked token." }) })
   .openapi("RevokedAgentToken");
 const revokedTokenToWire = (id: string): z.input<typeof revokedTokenSchema> => ({ revoked: true, id });
 

@@ -7,7 +7,7 @@ import { anchorSchema } from "../certificates/schema.ts";
 
 export const auditTrailQuerySchema = z.object({
   limit: limitSchema(50, 200),
-  before_seq: positiveIntSchema.nullable().default(null).openapi({
+  before_seq: positiveIntSchema.nullable().default(null).meta({
     type: "integer",
     minimum: 1,
     description: "Returns entries before this number. Use `next_before_seq` from the previous page.",
@@ -21,16 +21,16 @@ const pendingEntrySchema = z.object({ at: timeSchema, type: textSchema, entity_t
 
 export const auditTrailSchema = z
   .object({
-    chain: textSchema.openapi({ description: "Random name of the audit chain." }),
+    chain: textSchema.meta({ description: "Random name of the audit chain." }),
     chain_index: z
       .int()
       .nullable()
-      .openapi({ description: "Index of the chain in the audit log's tree of heads; `null` before the first entry." }),
+      .meta({ description: "Index of the chain in the audit log's tree of heads; `null` before the first entry." }),
     algorithm: z.literal("svc-audit-v1"),
     entries: z
       .array(
         z.object({
-          seq: z.int().openapi({
+          seq: z.int().meta({
             description: "Position in the chain, starting at 1, without gaps. It is a number here but a string in the hashed text.",
           }),
           at: timeSchema,
@@ -39,31 +39,31 @@ export const auditTrailSchema = z
           entity_id: textSchema,
           payload: z.record(z.string(), z.unknown()).nullable(),
           payload_salt: textSchema.nullable(),
-          erased: z.literal(true).optional().openapi({ description: "Present if the payload was erased. All hashes remain valid." }),
-          payload_hash: hashSchema.openapi({ description: "SHA-256 of the canonical JSON `[payload_salt, payload]`." }),
+          erased: z.literal(true).optional().meta({ description: "Present if the payload was erased. All hashes remain valid." }),
+          payload_hash: hashSchema.meta({ description: "SHA-256 of the canonical JSON `[payload_salt, payload]`." }),
           prev_hash: hashSchema,
-          hash: hashSchema.openapi({
+          hash: hashSchema.meta({
             description: "SHA-256 of the canonical JSON with the eight string members listed in docs/reference/ledger.md.",
           }),
-          log_index: textSchema.openapi({ description: "Index in the audit log, decimal." }),
+          log_index: textSchema.meta({ description: "Index in the audit log, decimal." }),
         }),
       )
-      .openapi({ description: "Entries on this page, newest first." }),
-    head: z.object({ seq: z.int(), hash: hashSchema }).nullable().openapi({ description: "Newest entry of the chain." }),
-    next_before_seq: z.int().nullable().openapi({ description: "Cursor for the next page; `null` on the last page." }),
-    pending: z.array(pendingEntrySchema).openapi({ description: "Entries that are committed but not yet in the chain." }),
+      .meta({ description: "Entries on this page, newest first." }),
+    head: z.object({ seq: z.int(), hash: hashSchema }).nullable().meta({ description: "Newest entry of the chain." }),
+    next_before_seq: z.int().nullable().meta({ description: "Cursor for the next page; `null` on the last page." }),
+    pending: z.array(pendingEntrySchema).meta({ description: "Entries that are committed but not yet in the chain." }),
     proof: z
       .object({
         origin: textSchema,
-        checkpoint: textSchema.openapi({ description: "Signed checkpoint of the audit log." }),
-        head_tlog_proof: textSchema.openapi({
+        checkpoint: textSchema.meta({ description: "Signed checkpoint of the audit log." }),
+        head_tlog_proof: textSchema.meta({
           description: "Proof that the audit log contains the newest entry (c2sp.org/tlog-proof@v1).",
         }),
         heads: z
           .object({ record: textSchema, record_tlog_proof: textSchema, leaf: textSchema, path: z.array(textSchema), size: textSchema })
           .nullable()
-          .openapi({ description: "Proof that no entry was left out, up to the newest record in the audit log." }),
-        anchor: nullableSchema(anchorSchema).openapi({ description: "Newest checkpoint of the audit log that is anchored in the ledger." }),
+          .meta({ description: "Proof that no entry was left out, up to the newest record in the audit log." }),
+        anchor: nullableSchema(anchorSchema).meta({ description: "Newest checkpoint of the audit log that is anchored in the ledger." }),
       })
       .nullable(),
   })

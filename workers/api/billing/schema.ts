@@ -6,7 +6,7 @@ import type { BillingEvent, SubscriptionEvent } from "../../../core/billing/bill
 import { secondMs, type Instant } from "../../../core/time.ts";
 
 export const checkoutQuerySchema = z.object({
-  plan: z.enum(purchasablePlans).openapi({
+  plan: z.enum(purchasablePlans).meta({
     description: "`business` for the owner of a business, `white_glove` for a consumer.",
     example: "business",
   }),

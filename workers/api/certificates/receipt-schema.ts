@@ -4,14 +4,14 @@ import { describedTime } from "../../http/wire.ts";
 import { certIdSchema, withdrawnEntitiesSchema } from "./schema.ts";
 
 const textSchema = z.string();
-const jurisdictionSchema = z.string().openapi({ description: "Country of the business, two-letter code (ISO 3166-1).", example: "US" });
-const subjectSchema = z.string().openapi({ description: "The certificate's `subject_hash`. Receipts contain no personal data." });
-const languageSchema = z.string().openapi({
+const jurisdictionSchema = z.string().meta({ description: "Country of the business, two-letter code (ISO 3166-1).", example: "US" });
+const subjectSchema = z.string().meta({ description: "The certificate's `subject_hash`. Receipts contain no personal data." });
+const languageSchema = z.string().meta({
   description:
     "BCP 47 language tag. Always `und` (undetermined), because the form's language is part of the evidence, which is not public.",
 });
-const attributeSchema = z.string().openapi({ description: "Key of a submitted field, never its value.", example: "email" });
-const privacyNoticeSchema = z.string().openapi({
+const attributeSchema = z.string().meta({ description: "Key of a submitted field, never its value.", example: "email" });
+const privacyNoticeSchema = z.string().meta({
   format: "uri",
   description:
     "URL of the privacy policy captured at issuance. If none was captured, URL of the certificate page, which shows the disclosure.",
@@ -22,25 +22,25 @@ const certificateReferenceSchema = z
     fingerprint: textSchema,
     status: textSchema,
     environment: textSchema,
-    verify_url: z.string().openapi({ format: "uri" }),
+    verify_url: z.string().meta({ format: "uri" }),
     subject_erased_at: describedTime("When the person's data was erased. Absent if it was not erased").optional(),
     entities_withdrawn: withdrawnEntitiesSchema,
   })
-  .openapi({ description: "Certificate against which the receipt can be checked. This is an extension to the standard." });
+  .meta({ description: "Certificate against which the receipt can be checked. This is an extension to the standard." });
 
 const processingSchema = z.object({
   purpose: textSchema,
   lawful_basis: textSchema,
   pii_information: z.array(z.object({ pii_type: attributeSchema, pii_attribute_id: attributeSchema })),
-  pii_controllers: z.array(textSchema).openapi({ description: "`party_id` of each controller." }),
+  pii_controllers: z.array(textSchema).meta({ description: "`party_id` of each controller." }),
   collection_method: textSchema,
   storage_locations: z.array(textSchema),
   retention_period: textSchema,
   jurisdiction: jurisdictionSchema,
   recipient_third_parties: z
     .array(textSchema)
-    .openapi({ description: "`party_id` of each recipient. If the form asked about each recipient, only accepted recipients are listed." }),
-  withdrawal_method: z.string().openapi({ format: "uri", description: "Page where the person can withdraw consent." }),
+    .meta({ description: "`party_id` of each recipient. If the form asked about each recipient, only accepted recipients are listed." }),
+  withdrawal_method: z.string().meta({ format: "uri", description: "Page where the person can withdraw consent." }),
 });
 const partySchema = z.object({
   party_id: textSchema,
@@ -54,7 +54,7 @@ const partySchema = z.object({
 const consentEventSchema = z.object({
   event_time: describedTime("When consent was given or withdrawn"),
   validity_duration: textSchema,
-  entity_id: textSchema.openapi({ description: "ID of the party that gave or withdrew consent." }),
+  entity_id: textSchema.meta({ description: "ID of the party that gave or withdrew consent." }),
   event_type: textSchema,
   event_state: z.enum(["dpv:ConsentGiven", "dpv:ConsentWithdrawn"]),
 });
@@ -86,7 +86,7 @@ export const kantaraReceiptSchema = z
   .object({
     version: z.literal("KI-CR-v1.1.0"),
     jurisdiction: jurisdictionSchema,
-    consentTimestamp: z.number().int().openapi({ description: "Unix time in seconds." }),
+    consentTimestamp: z.number().int().meta({ description: "Unix time in seconds." }),
     collectionMethod: textSchema,
     consentReceiptID: certIdSchema,
     language: languageSchema,
@@ -113,12 +113,12 @@ export const kantaraReceiptSchema = z
             consentType: z
               .literal("EXPLICIT")
               .optional()
-              .openapi({ description: "Present only if the evidence shows that the person checked the box." }),
+              .meta({ description: "Present only if the evidence shows that the person checked the box." }),
             piiCategory: z.array(attributeSchema).readonly(),
             primaryPurpose: z.boolean(),
             termination: textSchema,
             thirdPartyDisclosure: z.boolean(),
-            thirdPartyName: textSchema.optional().openapi({ description: "Present if data is shared with third parties." }),
+            thirdPartyName: textSchema.optional().meta({ description: "Present if data is shared with third parties." }),
           }),
         ),
       }),

@@ -54,7 +54,7 @@ const consentRequestContent = {
   "text/plain": {
     schema: z
       .custom<z.input<typeof wire.consentRequestSchema>>()
-      .openapi({ type: "string", description: "The `application/json` body, sent as plain text." }),
+      .meta({ type: "string", description: "The `application/json` body, sent as plain text." }),
   },
 };
 
@@ -94,8 +94,8 @@ const issueCertificateRoute = createRoute({
       "X-Subject-IP": z
         .string()
         .optional()
-        .openapi({ description: "IP address of the visitor. Used only with an API key.", example: "203.0.113.7" }),
-      "X-Subject-User-Agent": z.string().optional().openapi({ description: "User agent of the visitor. Used only with an API key." }),
+        .meta({ description: "IP address of the visitor. Used only with an API key.", example: "203.0.113.7" }),
+      "X-Subject-User-Agent": z.string().optional().meta({ description: "User agent of the visitor. Used only with an API key." }),
     }),
     body: {
       required: true,
@@ -192,7 +192,7 @@ const verifyCertificateRoute = createRoute({
       "If-None-Match": z
         .string()
         .optional()
-        .openapi({ description: "ETag of an earlier response. Returns 304 if the certificate has not changed." }),
+        .meta({ description: "ETag of an earlier response. Returns 304 if the certificate has not changed." }),
     }),
   },
   responses: {
@@ -293,8 +293,8 @@ const exportEvidencePackRoute = createRoute({
       ...evidenceBundleResponse,
       content: {
         ...evidenceBundleResponse.content,
-        "application/zip": { schema: z.string().openapi({ format: "binary", description: "The pack for `format=zip`." }) },
-        "text/html": { schema: z.string().openapi({ description: "The pack for `format=html`." }) },
+        "application/zip": { schema: z.string().meta({ format: "binary", description: "The pack for `format=zip`." }) },
+        "text/html": { schema: z.string().meta({ description: "The pack for `format=html`." }) },
       },
     },
   },

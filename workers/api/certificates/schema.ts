@@ -47,7 +47,7 @@ const namesSchema = z.array(z.string()).readonly();
 /** Passes the object on without copying it. A copy could lose a key such as `__proto__` before the code in core can refuse it. */
 const fieldMapSchema = z
   .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "must be an object")
-  .openapi({
+  .meta({
     type: "object",
     additionalProperties: { type: "string", maxLength: 500 },
     description:
@@ -57,92 +57,92 @@ const fieldMapSchema = z
 
 const presentationSchema = z
   .object({
-    opt_in_type: z.enum(["manual", "pre_selected", "non_interactive"]).nullish().openapi({
+    opt_in_type: z.enum(["manual", "pre_selected", "non_interactive"]).nullish().meta({
       description:
         "How the consent box was checked. `manual`: by the visitor. `pre_selected`: in the page's markup. `non_interactive`: there was no checkbox.",
     }),
-    font_px: z.number().min(0).max(1_000).nullish().openapi({ description: "Font size of the disclosure in CSS pixels." }),
-    contrast_ratio: z.number().min(1).max(21).nullish().openapi({ description: "Contrast ratio of the disclosure, 1 to 21." }),
-    visible: z.boolean().nullish().openapi({ description: "Whether the disclosure was visible on the screen." }),
-    checkbox_name: z.string().max(200).nullish().openapi({ description: "Name of the consent checkbox." }),
+    font_px: z.number().min(0).max(1_000).nullish().meta({ description: "Font size of the disclosure in CSS pixels." }),
+    contrast_ratio: z.number().min(1).max(21).nullish().meta({ description: "Contrast ratio of the disclosure, 1 to 21." }),
+    visible: z.boolean().nullish().meta({ description: "Whether the disclosure was visible on the screen." }),
+    checkbox_name: z.string().max(200).nullish().meta({ description: "Name of the consent checkbox." }),
   })
-  .openapi({ description: "How the consent request was presented, as measured on the page." });
+  .meta({ description: "How the consent request was presented, as measured on the page." });
 
 export const consentRequestSchema = z
   .object({
-    client_id: z.string().openapi({ description: "Your public client ID. Starts with `pc_`.", example: exampleClientId }),
+    client_id: z.string().meta({ description: "Your public client ID. Starts with `pc_`.", example: exampleClientId }),
     fields: fieldMapSchema,
-    disclosure_text: z.string().openapi({ description: "Disclosure as displayed, 1 to 200,000 characters. Stored exactly as sent." }),
-    fields_truncated: z.boolean().nullish().openapi({
+    disclosure_text: z.string().meta({ description: "Disclosure as displayed, 1 to 200,000 characters. Stored exactly as sent." }),
+    fields_truncated: z.boolean().nullish().meta({
       description:
         "`true` if some fields were left out: the form had more than 20, or values of more than 500 characters. The certificate shows this.",
     }),
-    entities: namesSchema.openapi({ description: "Recipients shown to the person: 1 to 1,000 names of at most 200 characters." }),
-    purpose: z.string().openapi({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
-    page_url: z.string().openapi({
+    entities: namesSchema.meta({ description: "Recipients shown to the person: 1 to 1,000 names of at most 200 characters." }),
+    purpose: z.string().meta({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
+    page_url: z.string().meta({
       description: "URL of the page that contains the form, at most 2,048 characters. Its host must be on one of your verified domains.",
       example: "https://www.acme-solar.example/quote",
     }),
-    entities_accepted: namesSchema.nullish().openapi({
+    entities_accepted: namesSchema.nullish().meta({
       description:
         "Recipients that the visitor accepted, if the form asks about each one. Send this together with `entities_rejected`, or omit both. An empty list means that the visitor accepted none.",
     }),
     entities_rejected: namesSchema
       .nullish()
-      .openapi({ description: "Recipients that the visitor rejected. A name must not also be in `entities_accepted`." }),
-    submission_id: z.guid("must be a UUID").nullish().openapi({
+      .meta({ description: "Recipients that the visitor rejected. A name must not also be in `entities_accepted`." }),
+    submission_id: z.guid("must be a UUID").nullish().meta({
       description:
         "UUID of the submission. Has the same effect as the `Idempotency-Key` header, which takes precedence if a request has both.",
       example: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11",
     }),
-    locale: z.string().max(35).nullish().openapi({ description: "Language tag of the page, at most 35 characters.", example: "en-US" }),
+    locale: z.string().max(35).nullish().meta({ description: "Language tag of the page, at most 35 characters.", example: "en-US" }),
     presentation: presentationSchema.nullish(),
     esign: z
       .object({
-        disclosure_text: z.string().max(20_000).openapi({ description: "E-SIGN disclosure as displayed, at most 20,000 characters." }),
-        accepted: z.boolean().openapi({ description: "Whether the visitor accepted the E-SIGN disclosure." }),
+        disclosure_text: z.string().max(20_000).meta({ description: "E-SIGN disclosure as displayed, at most 20,000 characters." }),
+        accepted: z.boolean().meta({ description: "Whether the visitor accepted the E-SIGN disclosure." }),
       })
       .nullish()
-      .openapi({ description: "Separate electronic-signature disclosure, if the page shows one." }),
+      .meta({ description: "Separate electronic-signature disclosure, if the page shows one." }),
     widget: z
       .object({
-        version: z.string().max(64).nullish().openapi({ description: "Version of the widget." }),
-        sha256: z.string().max(64).nullish().openapi({ description: "SHA-256 of the widget." }),
-        automated: z.boolean().nullish().openapi({ description: "Whether the browser identified itself as automated." }),
+        version: z.string().max(64).nullish().meta({ description: "Version of the widget." }),
+        sha256: z.string().max(64).nullish().meta({ description: "SHA-256 of the widget." }),
+        automated: z.boolean().nullish().meta({ description: "Whether the browser identified itself as automated." }),
       })
       .nullish()
-      .openapi({ description: "Widget that captured the submission." }),
-    referrer: z.string().max(2_048).nullish().openapi({ description: "Referrer as reported by the page, at most 2,048 characters." }),
-    client_time: z.string().max(40).nullish().openapi({ description: "Time on the visitor's device. Stored as reported." }),
+      .meta({ description: "Widget that captured the submission." }),
+    referrer: z.string().max(2_048).nullish().meta({ description: "Referrer as reported by the page, at most 2,048 characters." }),
+    client_time: z.string().max(40).nullish().meta({ description: "Time on the visitor's device. Stored as reported." }),
   })
   .openapi("ConsentRequest");
 
-export const certIdSchema = z.string().openapi({ description: "ID of the certificate. Starts with `cc_`.", example: exampleCertId });
-const hashSchema = z.string().openapi({ description: "SHA-256, 64 lowercase hex characters." });
-const describedHashSchema = (input: string) => hashSchema.openapi({ description: `SHA-256 of ${input}, 64 lowercase hex characters.` });
+export const certIdSchema = z.string().meta({ description: "ID of the certificate. Starts with `cc_`.", example: exampleCertId });
+const hashSchema = z.string().meta({ description: "SHA-256, 64 lowercase hex characters." });
+const describedHashSchema = (input: string) => hashSchema.meta({ description: `SHA-256 of ${input}, 64 lowercase hex characters.` });
 const timestampSchema = describedTime("ISO 8601, UTC, with milliseconds");
 const certificateEnvironmentSchema = z
   .enum(["live", "sandbox"])
-  .openapi({ description: "Sandbox certificates are for testing and have no evidentiary value." });
-const certificateStatusSchema = z.enum(["active", "revoked"]).openapi({ description: "`revoked`: the person withdrew consent." });
+  .meta({ description: "Sandbox certificates are for testing and have no evidentiary value." });
+const certificateStatusSchema = z.enum(["active", "revoked"]).meta({ description: "`revoked`: the person withdrew consent." });
 const textMapSchema = z.record(z.string(), z.string());
-const verifyUrlSchema = z.string().openapi({ format: "uri", description: "URL of the certificate's public page." });
-const entitiesSchema = namesSchema.openapi({ description: "Recipients shown to the person, sorted." });
+const verifyUrlSchema = z.string().meta({ format: "uri", description: "URL of the certificate's public page." });
+const entitiesSchema = namesSchema.meta({ description: "Recipients shown to the person, sorted." });
 const acceptedEntitiesSchema = namesSchema
   .optional()
-  .openapi({ description: "Recipients that the person accepted. Present only if the form asked about each recipient." });
+  .meta({ description: "Recipients that the person accepted. Present only if the form asked about each recipient." });
 const rejectedEntitiesSchema = namesSchema
   .optional()
-  .openapi({ description: "Recipients that the person rejected. Present only together with `entities_accepted`." });
+  .meta({ description: "Recipients that the person rejected. Present only together with `entities_accepted`." });
 const withdrawnEntityObjectSchema = z.object({
-  entity: z.string().openapi({ description: "Name of the recipient, as on the certificate." }),
+  entity: z.string().meta({ description: "Name of the recipient, as on the certificate." }),
   withdrawn_at: describedTime("When the person withdrew consent for this recipient"),
   cease_by: describedTime("Deadline for this recipient to stop contacting the person: the end of the tenth business day (UTC)"),
   method: z.enum(["email_code", "manage_link", "business_recorded"]),
   received_at: describedTime("For a withdrawal that the business recorded: when the business received it").nullable(),
-  receipt_url: z.string().openapi({ format: "uri", description: "Public URL of the signed receipt." }),
+  receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
   cease_acknowledged_at: describedTime("When the business acknowledged that this recipient stopped contacting the person").nullable(),
-  overdue: z.boolean().openapi({
+  overdue: z.boolean().meta({
     description:
       "`true` if `cease_by` has passed and the business has acknowledged neither this withdrawal nor the withdrawal of the whole certificate.",
   }),
@@ -154,31 +154,31 @@ const withdrawnEntitiesDescription = {
   description:
     "Recipients for whom the person withdrew consent individually, oldest first. The certificate stays valid for the others unless it is `revoked`. Absent if there are none.",
 };
-export const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().openapi(withdrawnEntitiesDescription);
-const certificatePurposeSchema = z.string().openapi({ description: "Purpose shown to the person." });
-const originDomainSchema = z.string().openapi({ description: "Host of the website where the form was submitted." });
-const maskedSubjectSchema = textMapSchema.openapi({ description: "The person's details, masked." });
+export const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().meta(withdrawnEntitiesDescription);
+const certificatePurposeSchema = z.string().meta({ description: "Purpose shown to the person." });
+const originDomainSchema = z.string().meta({ description: "Host of the website where the form was submitted." });
+const maskedSubjectSchema = textMapSchema.meta({ description: "The person's details, masked." });
 const unrecognizedFieldsSchema = z
   .array(z.string())
   .readonly()
   .optional()
-  .openapi({
+  .meta({
     description:
       "Keys of the fields that have invalid values, for example a `country` that is not a country code. The values are stored, but no search finds them. Absent if there are none.",
     example: ["country"],
   });
 const submissionNotesFields = {
   fields_unrecognized: unrecognizedFieldsSchema,
-  fields_truncated: z.literal(true).optional().openapi({
+  fields_truncated: z.literal(true).optional().meta({
     description:
       "`true` if fields were left out because the form had more fields than a certificate can hold, or longer values. Otherwise absent.",
   }),
   text_replaced: z
     .literal(true)
     .optional()
-    .openapi({ description: "`true` if characters that cannot be stored were replaced with U+FFFD. Otherwise absent." }),
+    .meta({ description: "`true` if characters that cannot be stored were replaced with U+FFFD. Otherwise absent." }),
 };
-const viewCountSchema = z.int().openapi({ description: "Number of views of the public page, excluding known bots." });
+const viewCountSchema = z.int().meta({ description: "Number of views of the public page, excluding known bots." });
 
 export const consentReceiptSchema = z
   .object({
@@ -188,7 +188,7 @@ export const consentReceiptSchema = z
     verify_url: verifyUrlSchema,
     status: z.literal("active"),
     environment: certificateEnvironmentSchema,
-    manage_url: z.string().openapi({
+    manage_url: z.string().meta({
       format: "uri",
       description: "One-click withdrawal link, valid for 5 years. Give it only to the person. It is shown only once.",
     }),
@@ -199,9 +199,9 @@ export const consentReceiptSchema = z
   .openapi("ConsentReceipt", { description: "The issued certificate." });
 
 const policyObjectSchema = z.object({
-  id: z.string().openapi({ description: "ID of the policy snapshot. Starts with `pol_`." }),
+  id: z.string().meta({ description: "ID of the policy snapshot. Starts with `pol_`." }),
   kind: z.enum(["privacy", "terms"]),
-  source_url: z.string().openapi({ format: "uri", description: "URL of the policy." }),
+  source_url: z.string().meta({ format: "uri", description: "URL of the policy." }),
   content_hash: describedHashSchema("the text"),
   captured_at: describedTime("When this text was first captured"),
 });
@@ -209,14 +209,14 @@ const policySchema = policyObjectSchema.openapi("Policy", {
   description: "Snapshot of a privacy policy or terms at the time of issuance.",
 });
 const policyWithTextSchema = policyObjectSchema
-  .extend({ text: z.string().nullable().openapi({ description: "Text of the policy; `null` if temporarily unavailable." }) })
+  .extend({ text: z.string().nullable().meta({ description: "Text of the policy; `null` if temporarily unavailable." }) })
   .openapi("PolicyWithText");
 
 const preimageSchema = z
   .object({
     business: z.object({
       id: z.string(),
-      name: z.string().openapi({ description: "Name of the business at the time of issuance." }),
+      name: z.string().meta({ description: "Name of the business at the time of issuance." }),
     }),
     cert_id: certIdSchema,
     disclosure_hash: describedHashSchema("the disclosure"),
@@ -234,36 +234,36 @@ export const anchorSchema = z
   .object({
     status: z
       .enum(["pending", "anchored"])
-      .openapi({ description: "`pending` until the ledger contains the statement. The certificate is valid in the meantime." }),
-    event: z.string().openapi({ description: "Event that was anchored, for example `certificate.issued`." }),
+      .meta({ description: "`pending` until the ledger contains the statement. The certificate is valid in the meantime." }),
+    event: z.string().meta({ description: "Event that was anchored, for example `certificate.issued`." }),
     entry_hash: describedHashSchema("`statement`"),
     statement: z
       .string()
-      .openapi({ description: "Statement sent to the ledger, as canonical JSON. It contains only hashes and non-personal metadata." }),
-    ledger: z.string().openapi({ description: "Name of the ledger." }),
-    tx_ref: z.string().optional().openapi({
+      .meta({ description: "Statement sent to the ledger, as canonical JSON. It contains only hashes and non-personal metadata." }),
+    ledger: z.string().meta({ description: "Name of the ledger." }),
+    tx_ref: z.string().optional().meta({
       description:
         "Position in the ledger, `<origin>#<index>`. This and the other optional members are present only after the statement is anchored.",
     }),
-    leaf_index: z.string().optional().openapi({ description: "Decimal number, as a string." }),
-    tree_size: z.string().optional().openapi({ description: "Decimal number, as a string." }),
-    inclusion_proof: namesSchema.optional().openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
-    signed_root: z.string().optional().openapi({ description: "Signed checkpoint." }),
+    leaf_index: z.string().optional().meta({ description: "Decimal number, as a string." }),
+    tree_size: z.string().optional().meta({ description: "Decimal number, as a string." }),
+    inclusion_proof: namesSchema.optional().meta({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
+    signed_root: z.string().optional().meta({ description: "Signed checkpoint." }),
     anchored_at: nullableSchema(timestampSchema).optional(),
     anchored_at_source: z
       .literal("service")
       .optional()
-      .openapi({ description: "`service`: the time comes from this service and is not independently attested." }),
-    tlog_proof: nullableSchema(z.string()).optional().openapi({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
+      .meta({ description: "`service`: the time comes from this service and is not independently attested." }),
+    tlog_proof: nullableSchema(z.string()).optional().meta({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
     attested: z
       .object({
-        tree_size: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
-        signed_root: z.string().openapi({ description: "Ledger checkpoint that third parties attested to, with witness cosignatures." }),
-        inclusion_proof: namesSchema.openapi({ description: "Proof that the checkpoint includes the statement, as base64 hashes." }),
-        time: nullableSchema(timestampSchema).openapi({ description: "Time of the attestation, from an independent clock." }),
+        tree_size: nullableSchema(z.string()).meta({ description: "Decimal number, as a string." }),
+        signed_root: z.string().meta({ description: "Ledger checkpoint that third parties attested to, with witness cosignatures." }),
+        inclusion_proof: namesSchema.meta({ description: "Proof that the checkpoint includes the statement, as base64 hashes." }),
+        time: nullableSchema(timestampSchema).meta({ description: "Time of the attestation, from an independent clock." }),
         time_source: z
           .enum(["rfc3161", "cosignature"])
-          .openapi({ description: "Source of the time: a timestamp authority (`rfc3161`) or a witness (`cosignature`)." }),
+          .meta({ description: "Source of the time: a timestamp authority (`rfc3161`) or a witness (`cosignature`)." }),
         attestations: z.array(
           z.object({
             kind: z.enum(["rfc3161", "cosignature"]),
@@ -273,12 +273,12 @@ export const anchorSchema = z
             token: z
               .string()
               .optional()
-              .openapi({ description: "RFC 3161 response for the checkpoint (excluding its cosignatures), in base64." }),
+              .meta({ description: "RFC 3161 response for the checkpoint (excluding its cosignatures), in base64." }),
           }),
         ),
       })
       .optional()
-      .openapi({
+      .meta({
         description: "Third-party attestations, if any: a timestamp, or witnesses who confirm that the log has a single history.",
       }),
   })
@@ -286,33 +286,33 @@ export const anchorSchema = z
 
 const signatureSchema = z
   .object({
-    kid: z.string().openapi({ description: "ID of the key in /.well-known/jwks.json." }),
+    kid: z.string().meta({ description: "ID of the key in /.well-known/jwks.json." }),
     alg: z.literal("Ed25519"),
-    value: z.string().openapi({ description: "64-byte signature, standard base64." }),
+    value: z.string().meta({ description: "64-byte signature, standard base64." }),
   })
   .openapi("Signature", { description: "Issuer's signature over the UTF-8 bytes of `canonical`." });
 
 const withdrawalObjectSchema = z.object({
   withdrawn_at: describedTime("When the certificate was revoked"),
   cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (Monday to Friday, UTC)"),
-  method: z.enum(["email_code", "manage_link", "business_recorded"]).openapi({
+  method: z.enum(["email_code", "manage_link", "business_recorded"]).meta({
     description:
       "`email_code`: the person entered an email code. `manage_link`: the person used the withdrawal link (`manage_url`). `business_recorded`: the business recorded the withdrawal.",
   }),
-  scope: z.enum(["certificate", "recipient", "business"]).openapi({
+  scope: z.enum(["certificate", "recipient", "business"]).meta({
     description:
       "`certificate`: this certificate. `business`: all of the business's certificates for the same person. `recipient`: individual recipients.",
   }),
   received_at: describedTime(
     "For a withdrawal that the business recorded: when the business received it. `cease_by` counts from this time",
   ).nullable(),
-  receipt_url: z.string().openapi({ format: "uri", description: "Public URL of the signed receipt." }),
+  receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
   cease_acknowledged_at: describedTime("When the business acknowledged that contact stopped").nullable(),
-  overdue: z.boolean().openapi({ description: "`true` if `cease_by` has passed without an acknowledgment." }),
+  overdue: z.boolean().meta({ description: "`true` if `cease_by` has passed without an acknowledgment." }),
 });
 export const withdrawalSchema = withdrawalObjectSchema.openapi("Withdrawal", { description: "Withdrawal of consent by the person." });
 const withdrawalWithProofObjectSchema = withdrawalObjectSchema.extend({
-  anchor: nullableSchema(anchorSchema).openapi({ description: "Ledger anchor for the withdrawal." }),
+  anchor: nullableSchema(anchorSchema).meta({ description: "Ledger anchor for the withdrawal." }),
 });
 const withdrawalWithProofSchema = nullableSchema(
   withdrawalWithProofObjectSchema.openapi("ProvenWithdrawal", { description: "Withdrawal with its ledger anchor." }),
@@ -321,11 +321,11 @@ const businessStatementFields = {
   recorded: z
     .object({ method: z.string(), note: z.string().nullable() })
     .nullable()
-    .openapi({ description: "For a withdrawal that the business recorded: how the business received it." }),
+    .meta({ description: "For a withdrawal that the business recorded: how the business received it." }),
   acknowledgement: z
     .object({ note: z.string().nullable(), acknowledged_by: z.string().nullable(), actions: namesSchema })
     .nullable()
-    .openapi({ description: "Details the business gave in its acknowledgment." }),
+    .meta({ description: "Details the business gave in its acknowledgment." }),
 };
 const businessWithdrawalSchema = nullableSchema(
   withdrawalWithProofObjectSchema
@@ -345,27 +345,27 @@ const withdrawalReceiptFieldsSchema = z
     method: z.string(),
     origin_domain: originDomainSchema,
     received_at: nullableSchema(timestampSchema),
-    schema: z.enum(["svc-withdrawal-receipt-v1", "svc-withdrawal-receipt-v2"]).openapi({
+    schema: z.enum(["svc-withdrawal-receipt-v1", "svc-withdrawal-receipt-v2"]).meta({
       description: "`v2` is for a withdrawal of consent for individual recipients: `scope` is `recipient` and `entities` lists them.",
     }),
     scope: z.string(),
     entities: namesSchema.optional(),
     withdrawn_at: timestampSchema,
   })
-  .openapi({ description: "Content of the receipt." });
+  .meta({ description: "Content of the receipt." });
 export const withdrawalReceiptSchema = z
   .object({
     receipt: withdrawalReceiptFieldsSchema,
-    canonical: z.string().openapi({ description: "Signed text: the canonical JSON of `receipt`." }),
+    canonical: z.string().meta({ description: "Signed text: the canonical JSON of `receipt`." }),
     signature: signatureSchema,
-    anchor: nullableSchema(anchorSchema).openapi({ description: "Ledger anchor for the withdrawal." }),
+    anchor: nullableSchema(anchorSchema).meta({ description: "Ledger anchor for the withdrawal." }),
   })
   .openapi("WithdrawalReceipt", { description: "Signed proof of a withdrawal. `svc-verify` verifies it offline." });
 
 const checkSchema = z.object({
-  id: z.string().openapi({ description: "ID of the check." }),
+  id: z.string().meta({ description: "ID of the check." }),
   result: z.string(),
-  note: z.string().openapi({ description: "What the check does and does not prove." }),
+  note: z.string().meta({ description: "What the check does and does not prove." }),
 });
 
 const subjectErasedAtSchema = describedTime("When the person's data was erased; `null` if it was not erased").nullable();
@@ -378,13 +378,13 @@ const publishedCertificateObjectSchema = z.object({
   fingerprint_version: z.literal("1"),
   issued_at: describedTime("When the certificate was issued"),
   verify_url: verifyUrlSchema,
-  business_id: z.string().openapi({ description: "ID of the business. Starts with `biz_`." }),
-  business_name: z.string().openapi({ description: "Name of the business at the time of issuance." }),
+  business_id: z.string().meta({ description: "ID of the business. Starts with `biz_`." }),
+  business_name: z.string().meta({ description: "Name of the business at the time of issuance." }),
   entities: entitiesSchema,
   entities_accepted: acceptedEntitiesSchema,
   entities_rejected: rejectedEntitiesSchema,
   entities_withdrawn: withdrawnEntitiesSchema,
-  disclosure_text: z.string().openapi({ description: "Disclosure exactly as displayed." }),
+  disclosure_text: z.string().meta({ description: "Disclosure exactly as displayed." }),
   disclosure_hash: describedHashSchema("`disclosure_text`"),
   purpose: certificatePurposeSchema,
   origin_domain: originDomainSchema,
@@ -395,38 +395,38 @@ const publishedCertificateObjectSchema = z.object({
   policies: z.array(policySchema),
   policies_status: z
     .enum(["pending", "captured", "unavailable"])
-    .openapi({ description: "Status of the policy capture, which runs after issuance." }),
+    .meta({ description: "Status of the policy capture, which runs after issuance." }),
   preimage: preimageSchema,
-  canonical: z.string().openapi({ description: "Text whose SHA-256 hash is the fingerprint." }),
+  canonical: z.string().meta({ description: "Text whose SHA-256 hash is the fingerprint." }),
   signature: signatureSchema,
   anchor: nullableSchema(anchorSchema),
   withdrawal: withdrawalWithProofSchema,
   cease_by: describedTime("Deadline to stop all contact; `null` while the certificate is active").nullable(),
   signals: z.object({
-    gpc: z.boolean().openapi({ description: "Whether the browser sent Global Privacy Control with the submission." }),
+    gpc: z.boolean().meta({ description: "Whether the browser sent Global Privacy Control with the submission." }),
   }),
   checks: z
     .array(checkSchema)
-    .openapi({ description: "Checks performed at issuance. Each note states what the check does and does not prove." }),
+    .meta({ description: "Checks performed at issuance. Each note states what the check does and does not prove." }),
   view_count: viewCountSchema,
   status_list: z
     .object({ uri: z.string(), index: z.int() })
     .nullable()
-    .openapi({ description: "Position in the public status list, if there is one." }),
+    .meta({ description: "Position in the public status list, if there is one." }),
 });
 
 const duplicateSchema = z
   .object({
     fingerprint: hashSchema,
     issued_at: describedTime("When this text was signed"),
-    canonical: z.string().openapi({ description: "Text whose SHA-256 hash is `fingerprint`." }),
+    canonical: z.string().meta({ description: "Text whose SHA-256 hash is `fingerprint`." }),
     signature: signatureSchema,
   })
   .openapi("CertificateDuplicate");
 
 export const verifiedCertificateSchema = publishedCertificateObjectSchema
   .extend({
-    duplicates: z.array(duplicateSchema).optional().openapi({
+    duplicates: z.array(duplicateSchema).optional().meta({
       description:
         "Other signed texts for the same submission. Present only if there are any. A request that is repeated during an outage can get a receipt with a different fingerprint. This list contains the text for that fingerprint, so that the receipt can still be verified.",
     }),
@@ -436,32 +436,32 @@ export const verifiedCertificateSchema = publishedCertificateObjectSchema
 export const certificateViewSchema = z
   .object({
     at: timestampSchema,
-    ip: z.string().nullable().openapi({ description: "`null` if redacted." }),
-    user_agent: z.string().nullable().openapi({ description: "`null` if redacted." }),
-    os: z.string().nullable().openapi({ description: "Operating system, if known." }),
-    bot: z.boolean().openapi({ description: "`true` for a known bot. Bots do not count as views." }),
+    ip: z.string().nullable().meta({ description: "`null` if redacted." }),
+    user_agent: z.string().nullable().meta({ description: "`null` if redacted." }),
+    os: z.string().nullable().meta({ description: "Operating system, if known." }),
+    bot: z.boolean().meta({ description: "`true` for a known bot. Bots do not count as views." }),
   })
   .openapi("View", { description: "One view of the public page." });
 
 const deviceReportedSchema = (value: string) =>
-  z.unknown().openapi({ description: `${value}, as reported by the page; \`null\` if not sent.` });
+  z.unknown().meta({ description: `${value}, as reported by the page; \`null\` if not sent.` });
 const evidenceSchema = z
   .object({
     salt: z
       .string()
       .optional()
-      .openapi({ description: "128 random bits, so that no one can guess the evidence from its hash. Absent from older certificates." }),
-    page_url: z.string().openapi({ description: "URL of the page that contains the form." }),
-    ip: z.string().openapi({ description: "IP address from which the form was submitted." }),
+      .meta({ description: "128 random bits, so that no one can guess the evidence from its hash. Absent from older certificates." }),
+    page_url: z.string().meta({ description: "URL of the page that contains the form." }),
+    ip: z.string().meta({ description: "IP address from which the form was submitted." }),
     user_agent: z.string(),
     os: z.string().nullable(),
     browser: z.string().nullable(),
     geo: z
       .object({ country: z.string().nullable(), region: z.string().nullable(), city: z.string().nullable() })
-      .openapi({ description: "Approximate location of the IP address, as determined at the network edge." }),
-    gpc: z.boolean().openapi({ description: "Whether the browser sent Global Privacy Control." }),
+      .meta({ description: "Approximate location of the IP address, as determined at the network edge." }),
+    gpc: z.boolean().meta({ description: "Whether the browser sent Global Privacy Control." }),
     captured_via: z.enum(["browser", "server"]),
-    origin_reported: z.string().openapi({ description: "`Origin` header as received." }),
+    origin_reported: z.string().meta({ description: "`Origin` header as received." }),
     referrer: deviceReportedSchema("Referrer"),
     client_time: deviceReportedSchema("Time on the device"),
     locale: deviceReportedSchema("Language of the page"),
@@ -475,22 +475,22 @@ const evidenceSchema = z
 // Extends the unnamed schema. For a named schema, the OpenAPI document would use `allOf`, which cannot change the type of `subject`.
 export const certificateDetailSchema = publishedCertificateObjectSchema
   .extend({
-    subject: textMapSchema.openapi({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
-    subject_salts: textMapSchema.openapi({
+    subject: textMapSchema.meta({ description: "The person's details as typed. Contains personal data. Empty once erased." }),
+    subject_salts: textMapSchema.meta({
       description: "Salt for each field's commitment. With it, you can prove one field without disclosing the others.",
     }),
     evidence: nullableSchema(evidenceSchema),
     evidence_hash: describedHashSchema("the canonical JSON of `evidence` (kept after the evidence is erased)"),
     withdrawal: businessWithdrawalSchema,
-    entities_withdrawn: z.array(businessWithdrawnEntitySchema).optional().openapi(withdrawnEntitiesDescription),
+    entities_withdrawn: z.array(businessWithdrawnEntitySchema).optional().meta(withdrawnEntitiesDescription),
     policies: z.array(policyWithTextSchema),
     view_trail: z
       .array(certificateViewSchema)
-      .openapi({ description: "The newest 100 views of the public page, newest first. Empty once the person's data is erased." }),
+      .meta({ description: "The newest 100 views of the public page, newest first. Empty once the person's data is erased." }),
     audit: z
       .object({ seq: z.int(), hash: hashSchema, prev_hash: hashSchema })
       .nullable()
-      .openapi({ description: "Audit log entry for issuing this certificate; `null` until it is written." }),
+      .meta({ description: "Audit log entry for issuing this certificate; `null` until it is written." }),
     retention_until: describedTime("When the personal data will be erased"),
   })
   .openapi("CertificateDetail", { description: "Certificate with personal data. Returned only to its issuer." });
@@ -518,11 +518,11 @@ const listedCertificateSchema = z
 
 export const certificateListSchema = z
   .object({
-    certs: z.array(listedCertificateSchema).openapi({ description: "Certificates on this page, newest first." }),
-    total: z.int().openapi({ description: "Number of matching certificates on all pages. A lower bound if `truncated` is present." }),
+    certs: z.array(listedCertificateSchema).meta({ description: "Certificates on this page, newest first." }),
+    total: z.int().meta({ description: "Number of matching certificates on all pages. A lower bound if `truncated` is present." }),
     page: z.int(),
     per_page: z.int(),
-    truncated: z.literal(true).optional().openapi({
+    truncated: z.literal(true).optional().meta({
       description:
         "Present if `total` or the pages might not include all matches. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. We keep counts for a limited number of combinations of purpose, recipients and domain. Among certificates with any other combination, a search by purpose, recipient, domain or date reads only the newest 1,000. To reach older certificates, use `from` and `to`.",
     }),
@@ -536,13 +536,13 @@ const auditEntrySchema = z
     type: z.string(),
     entity_type: z.string(),
     entity_id: z.string(),
-    payload: nullableSchema(z.record(z.string(), z.unknown())).openapi({ description: "Payload of the entry; `null` once erased." }),
+    payload: nullableSchema(z.record(z.string(), z.unknown())).meta({ description: "Payload of the entry; `null` once erased." }),
     payload_salt: nullableSchema(z.string()),
     payload_hash: hashSchema,
     prev_hash: hashSchema,
     hash: hashSchema,
-    log_index: nullableSchema(z.string()).openapi({ description: "Index in the audit log, decimal." }),
-    tlog_proof: nullableSchema(z.string()).openapi({
+    log_index: nullableSchema(z.string()).meta({ description: "Index in the audit log, decimal." }),
+    tlog_proof: nullableSchema(z.string()).meta({
       description: "Proof that the audit log contains the entry, in the c2sp.org/tlog-proof@v1 text format.",
     }),
   })
@@ -554,22 +554,22 @@ export const evidenceBundleSchema = z
     generated_at: timestampSchema,
     certificate: verifiedCertificateSchema,
     preimage: preimageSchema,
-    canonical_json: z.string().openapi({ description: "Text whose SHA-256 hash is the fingerprint." }),
+    canonical_json: z.string().meta({ description: "Text whose SHA-256 hash is the fingerprint." }),
     fingerprint: hashSchema,
     subject_disclosures: z
       .array(z.object({ key: z.string(), salt: z.string(), value: z.string() }))
-      .openapi({ description: "Disclosed fields. Each field's commitment is the SHA-256 of the canonical JSON `[salt, key, value]`." }),
-    commitments: textMapSchema.openapi({ description: "Commitment for each field, by key, whether or not the field is disclosed." }),
+      .meta({ description: "Disclosed fields. Each field's commitment is the SHA-256 of the canonical JSON `[salt, key, value]`." }),
+    commitments: textMapSchema.meta({ description: "Commitment for each field, by key, whether or not the field is disclosed." }),
     disclosure: z.object({ text: z.string(), hash: hashSchema }),
     policies: z.array(policyWithTextSchema),
-    evidence: nullableSchema(evidenceSchema).openapi({ description: "`null` if redacted." }),
+    evidence: nullableSchema(evidenceSchema).meta({ description: "`null` if redacted." }),
     evidence_hash: hashSchema,
     audit: z
       .object({
-        chain: nullableSchema(z.string()).openapi({ description: "Random name of your audit chain." }),
-        chain_index: nullableSchema(z.int()).openapi({ description: "Index of the chain in the audit log's tree of heads." }),
-        entries: z.array(auditEntrySchema).openapi({ description: "Audit entries for the certificate, oldest first." }),
-        head: nullableSchema(z.object({ seq: z.int(), hash: hashSchema })).openapi({ description: "Newest entry of the chain." }),
+        chain: nullableSchema(z.string()).meta({ description: "Random name of your audit chain." }),
+        chain_index: nullableSchema(z.int()).meta({ description: "Index of the chain in the audit log's tree of heads." }),
+        entries: z.array(auditEntrySchema).meta({ description: "Audit entries for the certificate, oldest first." }),
+        head: nullableSchema(z.object({ seq: z.int(), hash: hashSchema })).meta({ description: "Newest entry of the chain." }),
         heads: nullableSchema(
           z.object({
             record: z.string(),
@@ -578,30 +578,30 @@ export const evidenceBundleSchema = z
             path: z.array(z.string()),
             size: z.string(),
           }),
-        ).openapi({ description: "Record in the audit log that covers the newest entry of every chain, with the proof for this chain." }),
+        ).meta({ description: "Record in the audit log that covers the newest entry of every chain, with the proof for this chain." }),
       })
-      .openapi({ description: "Entries for the certificate in your audit chain, each with its proof." }),
+      .meta({ description: "Entries for the certificate in your audit chain, each with its proof." }),
     ledger: z
       .object({
-        entry: nullableSchema(z.string()).openapi({ description: "Anchored statement." }),
+        entry: nullableSchema(z.string()).meta({ description: "Anchored statement." }),
         entry_hash: nullableSchema(hashSchema),
-        leaf_hash: nullableSchema(z.string()).openapi({
+        leaf_hash: nullableSchema(z.string()).meta({
           description: "Base64. `null` until the statement is anchored.",
         }),
-        leaf_index: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
-        leaf_body: nullableSchema(z.string()).optional().openapi({
+        leaf_index: nullableSchema(z.string()).meta({ description: "Decimal number, as a string." }),
+        leaf_body: nullableSchema(z.string()).optional().meta({
           description: "The leaf that contains the statement, base64. Present only if the ledger wraps statements in a format of its own.",
         }),
-        tree_size: nullableSchema(z.string()).openapi({ description: "Decimal number, as a string." }),
-        inclusion_proof: z.array(z.string()).openapi({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
-        checkpoint: nullableSchema(z.string()).openapi({ description: "Signed checkpoint, with witness cosignatures." }),
-        cosignatures: z.array(z.string()).openapi({ description: "Witness cosignatures." }),
-        timestamp_token: nullableSchema(z.string()).openapi({
+        tree_size: nullableSchema(z.string()).meta({ description: "Decimal number, as a string." }),
+        inclusion_proof: z.array(z.string()).meta({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),
+        checkpoint: nullableSchema(z.string()).meta({ description: "Signed checkpoint, with witness cosignatures." }),
+        cosignatures: z.array(z.string()).meta({ description: "Witness cosignatures." }),
+        timestamp_token: nullableSchema(z.string()).meta({
           description: "RFC 3161 response for the checkpoint (excluding its cosignatures), in base64.",
         }),
-        tlog_proof: nullableSchema(z.string()).openapi({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
+        tlog_proof: nullableSchema(z.string()).meta({ description: "Proof in the c2sp.org/tlog-proof@v1 text format." }),
       })
-      .openapi({
+      .meta({
         description:
           "Statement and, once anchored, its proof. Until then, the members other than `entry` and `entry_hash` are `null` or empty.",
       }),
@@ -610,17 +610,17 @@ export const evidenceBundleSchema = z
     views: z.array(certificateViewSchema),
     issuer_keys: z
       .object({ keys: z.array(z.record(z.string(), z.unknown())) })
-      .openapi({ description: "Issuer keys, as published at /.well-known/svc-trust.json." }),
+      .meta({ description: "Issuer keys, as published at /.well-known/svc-trust.json." }),
     signature: signatureSchema,
     identity: z
       .object({ legal_name: z.string().nullable(), mailing_address: z.string().nullable(), contact: z.string().nullable() })
-      .openapi({ description: "Legal identity of the business." }),
-    how_to_verify: z.string().openapi({ description: "Verification steps in plain text." }),
+      .meta({ description: "Legal identity of the business." }),
+    how_to_verify: z.string().meta({ description: "Verification steps in plain text." }),
   })
   .openapi("EvidenceBundle", { description: "Everything needed to verify the certificate without this service." });
 
 const pagingFields = (positiveInteger: z.ZodType<number>) => ({
-  page: memberWithDefault(positiveInteger, 1).openapi({
+  page: memberWithDefault(positiveInteger, 1).meta({
     type: "integer",
     minimum: 1,
     default: 1,
@@ -629,7 +629,7 @@ const pagingFields = (positiveInteger: z.ZodType<number>) => ({
   per_page: memberWithDefault(
     positiveInteger.transform((count) => Math.min(100, count)),
     25,
-  ).openapi({ type: "integer", minimum: 1, default: 25, description: "Items per page, at most 100. Larger values are treated as 100." }),
+  ).meta({ type: "integer", minimum: 1, default: 25, description: "Items per page, at most 100. Larger values are treated as 100." }),
 });
 
 /** Returns the host as browsers write it: in Punycode and lowercase. Text that is not a host matches no certificate. */
@@ -641,25 +641,25 @@ const toAsciiHost = (text: string): string => {
 export const certificateListQuerySchema = z.object({
   ...pagingFields(positiveIntSchema),
   status: optionalMember(certificateStatusSchema),
-  subject_email: optionalMember(z.string().min(1).max(320)).openapi({
+  subject_email: optionalMember(z.string().min(1).max(320)).meta({
     description: "Exact email address. Not case-sensitive.",
     example: "pat@example.com",
   }),
-  subject_phone: optionalMember(z.string().min(1).max(64)).openapi({
+  subject_phone: optionalMember(z.string().min(1).max(64)).meta({
     description: "Exact phone number, with or without punctuation.",
     example: "+1 202 555 0123",
   }),
-  q: optionalMember(z.string().max(500)).openapi({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
-  origin_domain: optionalMember(z.string().trim().min(1).max(253).transform(toAsciiHost)).openapi({
+  q: optionalMember(z.string().max(500)).meta({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
+  origin_domain: optionalMember(z.string().trim().min(1).max(253).transform(toAsciiHost)).meta({
     type: "string",
     description: "Returns only certificates from this website host. Internationalized domains are accepted in Unicode or Punycode form.",
   }),
-  entity: optionalMember(z.string().min(1).max(200)).openapi({ description: "Exact name of a recipient." }),
-  from: optionalMember(instantSchema).openapi({
+  entity: optionalMember(z.string().min(1).max(200)).meta({ description: "Exact name of a recipient." }),
+  from: optionalMember(instantSchema).meta({
     description: "Issued at or after this time, ISO 8601. A date without a time means the whole day (UTC).",
     format: "date-time",
   }),
-  to: optionalMember(instantSchema).openapi({
+  to: optionalMember(instantSchema).meta({
     description: "Issued at or before this time, ISO 8601. A date without a time means the whole day (UTC).",
     format: "date-time",
   }),
@@ -673,12 +673,12 @@ export const certificateSearchSchema = certificateListQuerySchema.extend(pagingF
 const fieldListPattern = /^[a-z][a-z0-9_]{0,39}(?:,[a-z][a-z0-9_]{0,39}){0,19}$/;
 
 export const evidencePackQuerySchema = z.object({
-  format: z.enum(["json", "zip", "html"]).default("json").openapi({
+  format: z.enum(["json", "zip", "html"]).default("json").meta({
     description:
       "`json` (default): one JSON object in the envelope. `zip`: evidence pack for `svc-verify` and common tools. `html`: the same pack in a page that verifies itself.",
   }),
-  redact: z.enum(["subject"]).optional().openapi({ description: "`subject` omits all personal data." }),
-  disclose: z.string().regex(fieldListPattern, "must be field keys separated by commas").optional().openapi({
+  redact: z.enum(["subject"]).optional().meta({ description: "`subject` omits all personal data." }),
+  disclose: z.string().regex(fieldListPattern, "must be field keys separated by commas").optional().meta({
     description: "Field keys to disclose, separated by commas. Default: all fields.",
     example: "email,phone",
   }),
@@ -686,10 +686,8 @@ export const evidencePackQuerySchema = z.object({
 
 export const eraseSubjectSchema = z
   .object({
-    confirm: z
-      .literal("ERASE", "must be ERASE")
-      .openapi({ description: "Must be `ERASE`, to confirm that you know this cannot be undone." }),
-    reason: z.enum(erasureReasons).nullish().openapi({ description: "Reason, recorded in your audit trail." }),
+    confirm: z.literal("ERASE", "must be ERASE").meta({ description: "Must be `ERASE`, to confirm that you know this cannot be undone." }),
+    reason: z.enum(erasureReasons).nullish().meta({ description: "Reason, recorded in your audit trail." }),
   })
   .openapi("EraseSubject");
 

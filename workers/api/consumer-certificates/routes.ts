@@ -61,36 +61,34 @@ const withdrawalResultExample = {
 const startingAfterSchema = <Id extends string>(parseId: (text: string) => Id | null, record: string) =>
   idSchema(parseId, `must be the ID of a ${record}`)
     .optional()
-    .openapi({ type: "string", description: `ID of the last ${record} on the previous page.` });
+    .meta({ type: "string", description: `ID of the last ${record} on the previous page.` });
 
 const businessListQuerySchema = z.object({ starting_after: startingAfterSchema(parseBusinessId, "business") });
 const certificateListQuerySchema = z.object({ starting_after: startingAfterSchema(parseCertId, "certificate") });
 /** Parses a malformed ID as null, so that the list is empty, as for an unknown business. */
 const businessIdParamSchema = z.object({
-  business_id: z.string().transform(parseBusinessId).openapi({ type: "string", description: "ID of the business. Starts with `biz_`." }),
+  business_id: z.string().transform(parseBusinessId).meta({ type: "string", description: "ID of the business. Starts with `biz_`." }),
 });
 
 const namingBusinessSchema = z.object({
   business_id: z.string(),
   name: z.string(),
-  certificates: z.int().openapi({ description: "Number of certificates that contain your email address. 1,000 means at least 1,000." }),
-  active: z.int().openapi({ description: "Number of these certificates that are active. 1,000 means at least 1,000." }),
-  others_shares: z.int().openapi({
+  certificates: z.int().meta({ description: "Number of certificates that contain your email address. 1,000 means at least 1,000." }),
+  active: z.int().meta({ description: "Number of these certificates that are active. 1,000 means at least 1,000." }),
+  others_shares: z.int().meta({
     description: "Number of shares that other people created with your sign-in email address. They do not count as your consent.",
   }),
   active_others_shares: z
     .int()
-    .openapi({ description: "Number of these shares that are active. They end when you withdraw your consent for the business." }),
+    .meta({ description: "Number of these shares that are active. They end when you withdraw your consent for the business." }),
   last_issued_at: describedTime("When the newest of these certificates or shares was created"),
 });
 
 const businessListSchema = z
   .object({
-    businesses: z.array(namingBusinessSchema).openapi({ description: "Businesses sorted by ID, at most 20." }),
+    businesses: z.array(namingBusinessSchema).meta({ description: "Businesses sorted by ID, at most 20." }),
     has_more: z.boolean(),
-    incomplete: z
-      .boolean()
-      .openapi({ description: "`true` if a database did not respond, so that businesses may be missing from the list." }),
+    incomplete: z.boolean().meta({ description: "`true` if a database did not respond, so that businesses may be missing from the list." }),
   })
   .openapi("BusinessesNamingYou");
 
@@ -102,19 +100,19 @@ const businessListToWire = (page: NamingBusinessPage): z.input<typeof businessLi
 
 const namingCertificateSchema = z.object({
   cert_id: z.string(),
-  business_name: z.string().openapi({ description: "Name of the business when you submitted the form." }),
+  business_name: z.string().meta({ description: "Name of the business when you submitted the form." }),
   status: z.enum(["active", "revoked"]),
   purpose: z.string(),
   origin_domain: z.string(),
   issued_at: describedTime("When the certificate was issued"),
   withdrawn_at: describedTime("When consent was withdrawn").nullable(),
   cease_by: describedTime("Deadline by which the business must stop contacting you").nullable(),
-  verify_url: z.string().openapi({ description: "URL of the certificate's public page." }),
+  verify_url: z.string().meta({ description: "URL of the certificate's public page." }),
 });
 
 const certificateListSchema = z
   .object({
-    certificates: z.array(namingCertificateSchema).openapi({ description: "Certificates, newest first, at most 50." }),
+    certificates: z.array(namingCertificateSchema).meta({ description: "Certificates, newest first, at most 50." }),
     has_more: z.boolean(),
   })
   .openapi("CertificatesNamingYou");
@@ -136,14 +134,14 @@ const withdrawalRequestSchema = z
 
 const withdrawalResultSchema = z
   .object({
-    withdrawn: z.int().openapi({ description: "Number of certificates for which consent has been withdrawn so far." }),
-    shares_ended: z.int().openapi({
+    withdrawn: z.int().meta({ description: "Number of certificates for which consent has been withdrawn so far." }),
+    shares_ended: z.int().meta({
       description:
         "Number of shares ended so far: your own shares, and shares that other people created with your sign-in email address. 0 with scope `certificate`.",
     }),
-    pending: z.boolean().openapi({ description: "`true` if more certificates will be withdrawn within minutes." }),
+    pending: z.boolean().meta({ description: "`true` if more certificates will be withdrawn within minutes." }),
     withdrawn_at: describedTime("When you withdrew consent; the same for all certificates in this request"),
-    cert_id: z.string().nullable().openapi({ description: "ID of the certificate if the scope is `certificate`, otherwise `null`." }),
+    cert_id: z.string().nullable().meta({ description: "ID of the certificate if the scope is `certificate`, otherwise `null`." }),
     cease_by: describedTime("Deadline by which the business must stop contacting you. Present only with scope `certificate`").nullable(),
   })
   .openapi("WithdrawnFromAccount");

@@ -22,7 +22,7 @@ export const accountExportSchema = z
     export_version: z.literal("1"),
     exported_at: timeSchema,
     profile: profileSchema,
-    fields: contactFieldsSchema.openapi({
+    fields: contactFieldsSchema.meta({
       description:
         "Your contact fields as in `GET /v1/me/fields`: `fields` contains the values, and `updated_at` the time at which each was set.",
     }),
@@ -31,17 +31,17 @@ export const accountExportSchema = z
         .extend({
           disclosure_text: textSchema.nullable(),
           anchor: nullableSchema(anchorSchema),
-          granted: z.record(z.string(), z.string()).openapi({ description: "Values you shared when you gave consent." }),
+          granted: z.record(z.string(), z.string()).meta({ description: "Values you shared when you gave consent." }),
         })
         .openapi("ExportedShare"),
     ),
-    audit: auditTrailSchema.shape.entries.openapi({ description: "Your entire audit chain, newest first." }),
-    audit_pending: auditTrailSchema.shape.pending.openapi({ description: "Audit entries that are committed but not yet in the chain." }),
+    audit: auditTrailSchema.shape.entries.meta({ description: "Your entire audit chain, newest first." }),
+    audit_pending: auditTrailSchema.shape.pending.meta({ description: "Audit entries that are committed but not yet in the chain." }),
     removals: z.array(removalSchema),
-    agent_tokens: consumerTokensSchema.shape.agent_tokens.openapi({
+    agent_tokens: consumerTokensSchema.shape.agent_tokens.meta({
       description: "Your active agent tokens, without the token values.",
     }),
-    receipts: z.array(anyRecordSchema).openapi({ description: "Consent receipt for each share, as ISO/IEC TS 27560 JSON-LD." }),
+    receipts: z.array(anyRecordSchema).meta({ description: "Consent receipt for each share, as ISO/IEC TS 27560 JSON-LD." }),
   })
   .openapi("AccountExport");
 

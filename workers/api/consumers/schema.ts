@@ -62,7 +62,7 @@ export const accountExportExample = {
 export const profileSchema = z
   .object({
     id: z.string(),
-    email: z.string().openapi({ description: "Email address you sign in with." }),
+    email: z.string().meta({ description: "Email address you sign in with." }),
     plan: z.enum(["free", "white_glove"]),
     created_at: describedTime("When the account was created"),
     shares_active: z.number().int(),
@@ -75,7 +75,7 @@ export const profileToWire = (profile: Profile): z.input<typeof profileSchema> =
 
 const fieldValuesSchema = z
   .record(z.string(), z.string().nullable())
-  .openapi({ description: "All 10 fields; `null` for a field without a value." });
+  .meta({ description: "All 10 fields; `null` for a field without a value." });
 
 export const contactFieldsSchema = z
   .object({ fields: fieldValuesSchema, updated_at: z.record(z.string(), z.string().nullable()) })
@@ -117,7 +117,7 @@ export const fieldUpdateResultSchema = z
     events_emitted: z
       .number()
       .int()
-      .openapi({ description: "Number of events written before this response. Events for some businesses are written shortly after it." }),
+      .meta({ description: "Number of events written before this response. Events for some businesses are written shortly after it." }),
   })
   .openapi("ContactFieldsChanged");
 
@@ -129,14 +129,14 @@ export const fieldUpdateResultToWire = (change: FieldsUpdate): z.input<typeof fi
 
 export const accountDeletionRequestSchema = z
   .object({
-    confirm: z.literal("DELETE").nullish().openapi({ description: "Optional. If you send it, it must be `DELETE`." }),
+    confirm: z.literal("DELETE").nullish().meta({ description: "Optional. If you send it, it must be `DELETE`." }),
   })
   .openapi("AccountDeletion");
 
 export const accountDeletionSchema = z
   .object({
     deleted: z.literal(true),
-    shares_revoked: z.number().int().openapi({ description: "Number of shares revoked by this request." }),
+    shares_revoked: z.number().int().meta({ description: "Number of shares revoked by this request." }),
     fields_erased: z.literal(true),
   })
   .openapi("AccountDeleted");

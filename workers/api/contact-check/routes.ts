@@ -40,8 +40,8 @@ const sha256Schema = z
   .nullish()
   .transform(emptyAsAbsent);
 const subjectFields = {
-  email: z.string().max(320).nullish().transform(emptyAsAbsent).openapi({ description: "Email address.", example: "pat@example.com" }),
-  email_sha256: sha256Schema.openapi({
+  email: z.string().max(320).nullish().transform(emptyAsAbsent).meta({ description: "Email address.", example: "pat@example.com" }),
+  email_sha256: sha256Schema.meta({
     type: "string",
     description: "Alternative to `email`: hex SHA-256 of the email address, trimmed and lowercased, with the domain in Punycode.",
   }),
@@ -50,8 +50,8 @@ const subjectFields = {
     .max(64)
     .nullish()
     .transform(emptyAsAbsent)
-    .openapi({ description: "Phone number, with or without punctuation.", example: "+1 202 555 0123" }),
-  phone_sha256: sha256Schema.openapi({
+    .meta({ description: "Phone number, with or without punctuation.", example: "+1 202 555 0123" }),
+  phone_sha256: sha256Schema.meta({
     type: "string",
     description: "Alternative to `phone`: hex SHA-256 of the number in E.164, for example `+12025550123`.",
   }),
@@ -75,21 +75,21 @@ const matchVerdictSchema = (identifier: string) =>
   z
     .boolean()
     .nullable()
-    .openapi({
+    .meta({
       description: `Whether the ${identifier} matches the certificate. \`null\` if you did not send one, or if the person's data was erased.`,
     });
 const matchResultSchema = z
   .object({
     status: z
       .enum(["active", "revoked"])
-      .openapi({ description: "`revoked`: the person withdrew consent for all recipients or for you. Do not contact them." }),
+      .meta({ description: "`revoked`: the person withdrew consent for all recipients or for you. Do not contact them." }),
     email: matchVerdictSchema("email address"),
     phone: matchVerdictSchema("phone number"),
-    entity_named: z.boolean().openapi({
+    entity_named: z.boolean().meta({
       description:
         "Whether the certificate currently names you as a recipient. If the form asked about each recipient, `true` also means that the person accepted you.",
     }),
-    one_to_one: z.boolean().openapi({
+    one_to_one: z.boolean().meta({
       description:
         "Whether the person consented to each recipient individually: the form named only one recipient or asked about each one separately.",
     }),
@@ -98,14 +98,14 @@ const matchResultSchema = z
 
 const contactCheckRequestSchema = z
   .object({
-    subjects: z.array(z.object(subjectFields).refine(hasSubjectIdentifier, missingIdentifierIssue)).min(1).max(100).openapi({
+    subjects: z.array(z.object(subjectFields).refine(hasSubjectIdentifier, missingIdentifierIssue)).min(1).max(100).meta({
       description: "1 to 100 people. If you send both an email address and a phone number, records that match either one are included.",
     }),
-    entity: z.string().min(1).max(200).nullish().openapi({
+    entity: z.string().min(1).max(200).nullish().meta({
       description:
         "Name of a recipient, spelled exactly as on the certificate. Only consent for this recipient counts. A share counts only if this value is exactly your business name as the person saw it.",
     }),
-    purpose: z.string().min(1).max(500).nullish().openapi({ description: "Purpose. Only consent for exactly this purpose counts." }),
+    purpose: z.string().min(1).max(500).nullish().meta({ description: "Purpose. Only consent for exactly this purpose counts." }),
   })
   .openapi("ContactCheck");
 /** Trims the recipient and the purpose, because the stored values are trimmed too. */
@@ -120,7 +120,7 @@ const contactResultsSchema = z
     results: z.array(
       z.object({
         contactable: z.boolean(),
-        reason: z.enum(["active_consent", "revoked", "expired", "none", "rejected_recipient"]).openapi({
+        reason: z.enum(["active_consent", "revoked", "expired", "none", "rejected_recipient"]).meta({
           description:
             "Reason for the result. Active consent takes precedence, then a withdrawal, then a declined recipient. `expired`: you have only expired shares. `none`: you have no record of this person.",
         }),
@@ -129,15 +129,15 @@ const contactResultsSchema = z
             z.object({
               type: z.enum(["cert", "share"]),
               id: z.string(),
-              status: z.string().openapi({ description: "Status of the record. If you sent `entity`, the status for that recipient." }),
+              status: z.string().meta({ description: "Status of the record. If you sent `entity`, the status for that recipient." }),
               cease_by: describedTime("Deadline by which you must stop contacting the person").nullable(),
             }),
           )
-          .openapi({
+          .meta({
             description:
               "Your records about this person. Records that allow contact come first, then the others. Within each group, the newest records come first. At most 20 certificates and 20 shares per email address and per phone number.",
           }),
-        truncated: z.literal(true).optional().openapi({
+        truncated: z.literal(true).optional().meta({
           description:
             "Present if you have more than 1,000 certificates or 1,000 shares for this email address or phone number. Only the newest 1,000 of each were checked.",
         }),

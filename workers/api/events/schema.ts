@@ -13,7 +13,7 @@ export const eventFeedQuerySchema = z.object({
     .transform(Number)
     .refine(Number.isSafeInteger, "must be an integer from 0 to 9007199254740991")
     .default(0)
-    .openapi({
+    .meta({
       type: "integer",
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
@@ -27,7 +27,7 @@ export const eventFeedQuerySchema = z.object({
     .refine((types) => types.every((type) => filterableEventTypes.has(type)), "must be known event types, separated by commas")
     .nullable()
     .default(null)
-    .openapi({
+    .meta({
       type: "string",
       description:
         "Event types to return, separated by commas. Other types are skipped, so a page can be short or empty while `has_more` is `true`.",
@@ -38,15 +38,15 @@ export const eventFeedQuerySchema = z.object({
 /** One event, in the feed and as the body of a webhook delivery (SPEC Events). */
 export const eventSchema = z
   .object({
-    id: z.string().openapi({ format: "uuid", description: "ID of the event, the same in every delivery. Use it to detect duplicates." }),
-    type: z.string().openapi({ description: "Event type. Ignore types that you do not recognize, because new ones can be added." }),
+    id: z.string().meta({ format: "uuid", description: "ID of the event, the same in every delivery. Use it to detect duplicates." }),
+    type: z.string().meta({ description: "Event type. Ignore types that you do not recognize, because new ones can be added." }),
     created_at: timeSchema,
-    share_id: z.string().nullable().openapi({ description: "ID of the share, for events about a share." }),
-    cert_id: z.string().nullable().openapi({ description: "ID of the certificate, for events about a certificate." }),
+    share_id: z.string().nullable().meta({ description: "ID of the share, for events about a share." }),
+    cert_id: z.string().nullable().meta({ description: "ID of the certificate, for events about a certificate." }),
     data: z
       .union([z.record(z.string(), z.unknown()), z.null()])
-      .openapi({ description: "For `consumer.updated.*` events while the share is active: the new values. Otherwise `null`." }),
-    seq: z.int().openapi({ description: "Position in your event sequence, starting at 1, without gaps." }),
+      .meta({ description: "For `consumer.updated.*` events while the share is active: the new values. Otherwise `null`." }),
+    seq: z.int().meta({ description: "Position in your event sequence, starting at 1, without gaps." }),
   })
   .openapi("Event");
 
@@ -63,11 +63,9 @@ export const eventExample = {
 export const eventFeedPageSchema = z
   .object({
     events: z.array(eventSchema),
-    next_cursor: z.int().openapi({ description: "Cursor for the next page. An empty page returns the cursor you sent." }),
-    has_more: z.boolean().openapi({ description: "`true` if there are events after `next_cursor`." }),
-    head: z
-      .int()
-      .openapi({ description: "Position of your newest event; 0 if there are none. Use it as the cursor to get only new events." }),
+    next_cursor: z.int().meta({ description: "Cursor for the next page. An empty page returns the cursor you sent." }),
+    has_more: z.boolean().meta({ description: "`true` if there are events after `next_cursor`." }),
+    head: z.int().meta({ description: "Position of your newest event; 0 if there are none. Use it as the cursor to get only new events." }),
   })
   .openapi("Events");
 

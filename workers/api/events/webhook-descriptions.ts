@@ -7,8 +7,8 @@ import type { AppEnv } from "../../http/context.ts";
 import { timeSchema } from "../../http/wire.ts";
 import { eventExample } from "./schema.ts";
 
-const shareIdSchema = z.string().openapi({ example: "shr_00m4q8x1c7b5n0t6w2h9k3v9d2" });
-const certIdSchema = z.string().openapi({ example: eventExample.cert_id });
+const shareIdSchema = z.string().meta({ example: "shr_00m4q8x1c7b5n0t6w2h9k3v9d2" });
+const certIdSchema = z.string().meta({ example: eventExample.cert_id });
 
 /** Schemas of the IDs, by the kind of record that the event is about. */
 const subjectIdSchemas = {
@@ -26,7 +26,7 @@ interface WebhookEventDescription {
 }
 
 const updatedValuesSchema = (names: readonly [name: string, example: string][]): z.ZodObject =>
-  z.object(Object.fromEntries(names.map(([name, example]) => [name, z.string().nullable().optional().openapi({ example })])));
+  z.object(Object.fromEntries(names.map(([name, example]) => [name, z.string().nullable().optional().meta({ example })])));
 
 const optInNote = "Opt-in: enable it in your profile and select it on the endpoint.";
 
@@ -93,29 +93,27 @@ const webhookBodySchema = (type: string, { subject, values }: WebhookEventDescri
     .object({
       id: z
         .uuid()
-        .openapi({ description: "ID of the event, the same in every delivery. Use it to detect duplicates.", example: eventExample.id }),
+        .meta({ description: "ID of the event, the same in every delivery. Use it to detect duplicates.", example: eventExample.id }),
       type: z.literal(type),
-      created_at: timeSchema.openapi({ example: eventExample.created_at }),
+      created_at: timeSchema.meta({ example: eventExample.created_at }),
       ...subjectIdSchemas[subject],
       data:
-        values === undefined
-          ? z.null()
-          : values.nullable().openapi({ description: "New values; `null` once the share is no longer active." }),
-      seq: z.int().openapi({ description: "Position in your event sequence.", example: type === "test.ping" ? 0 : eventExample.seq }),
+        values === undefined ? z.null() : values.nullable().meta({ description: "New values; `null` once the share is no longer active." }),
+      seq: z.int().meta({ description: "Position in your event sequence.", example: type === "test.ping" ? 0 : eventExample.seq }),
     })
     .openapi(schemaNameFromType(type));
 
 const webhookHeaders = z.object({
-  "Svc-Signature": z.string().openapi({
+  "Svc-Signature": z.string().meta({
     description:
       "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the endpoint's secret. Verify it before you parse the body.",
     example: "t=1763632800,v1=250028caefb951519f8204bbee7b86e5fc5e189ec0dcf003256a39a5beea9ec6",
   }),
-  "Svc-Delivery-Id": z.string().openapi({
+  "Svc-Delivery-Id": z.string().meta({
     description: "ID of the delivery, as in the list of deliveries.",
     example: "dlv_00m4q8x1c7b5n0t6w2h9k3v9d2",
   }),
-  "Svc-Attempt": z.string().openapi({ description: "Attempt number, 1 to 5.", example: "1" }),
+  "Svc-Attempt": z.string().meta({ description: "Attempt number, 1 to 5.", example: "1" }),
 });
 
 /** Registers the webhooks on the whole app. On a mounted app, `route` would turn the names of the webhooks into paths. */

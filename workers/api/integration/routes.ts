@@ -15,16 +15,16 @@ const modeSchema = z.enum(["share", "consent"]);
 
 const integrationRequestSchema = z
   .object({
-    url: z.string().openapi({
+    url: z.string().meta({
       description: "URL of the page. Its host must be on one of your verified domains.",
       example: "https://www.example.com/quote",
     }),
-    mode: modeSchema.openapi({
+    mode: modeSchema.meta({
       description:
         "`consent`: issues a certificate when the form is submitted. `share`: adds a button that asks the person to share contact fields.",
     }),
-    purpose: z.string().openapi({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
-    entities: z.array(z.string()).openapi({
+    purpose: z.string().meta({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
+    entities: z.array(z.string()).meta({
       description: "Names of the recipients. `consent` mode requires at least one. Names must not contain a vertical bar.",
       example: ["Acme Solar LLC", "Bright Homes Inc"],
     }),
@@ -37,17 +37,17 @@ const integrationSchema = z
   .object({
     mode: modeSchema,
     page_url: z.string(),
-    form_selector: nullableSelectorSchema.openapi({ description: "CSS selector of the form; `null` if none identifies it reliably." }),
+    form_selector: nullableSelectorSchema.meta({ description: "CSS selector of the form; `null` if none identifies it reliably." }),
     checkbox_selector: nullableSelectorSchema,
     disclosure_selector: nullableSelectorSchema,
-    disclosure_text: z.string().nullable().openapi({ description: "Disclosure text found in the page source." }),
-    field_map: z.record(z.string(), z.string()).openapi({ description: "Maps CSS selectors to field keys." }),
+    disclosure_text: z.string().nullable().meta({ description: "Disclosure text found in the page source." }),
+    field_map: z.record(z.string(), z.string()).meta({ description: "Maps CSS selectors to field keys." }),
     entity_checkboxes: z.array(z.object({ selector: z.string(), entity: z.string() })),
-    unmapped: z.array(z.string()).openapi({ description: "Selectors of fields that were not recognized and will not be collected." }),
+    unmapped: z.array(z.string()).meta({ description: "Selectors of fields that were not recognized and will not be collected." }),
     warnings: z.array(z.string()),
     confidence: z.number().min(0).max(1),
-    source: z.enum(["ai", "heuristic"]).openapi({ description: "`ai` if a model contributed to the mapping." }),
-    snippet: z.string().openapi({ description: "Script tag to paste into the page." }),
+    source: z.enum(["ai", "heuristic"]).meta({ description: "`ai` if a model contributed to the mapping." }),
+    snippet: z.string().meta({ description: "Script tag to paste into the page." }),
   })
   .openapi("Integration");
 

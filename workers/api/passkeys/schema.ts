@@ -58,12 +58,12 @@ export const newPasskeySchema = z
     name: z
       .string()
       .nullish()
-      .openapi({ description: "Label, at most 80 characters. Default: browser and operating system of the device.", example: "My phone" }),
+      .meta({ description: "Label, at most 80 characters. Default: browser and operating system of the device.", example: "My phone" }),
   })
   .openapi("NewPasskey");
 
 const webAuthnOptionsSchema = (standard: string, call: string) =>
-  z.record(z.string(), z.unknown()).openapi({ description: `\`${standard}\` (WebAuthn). Pass it to \`${call}\`.` });
+  z.record(z.string(), z.unknown()).meta({ description: `\`${standard}\` (WebAuthn). Pass it to \`${call}\`.` });
 
 export const creationOptionsSchema = z.object({
   options: webAuthnOptionsSchema("PublicKeyCredentialCreationOptionsJSON", "PublicKeyCredential.parseCreationOptionsFromJSON()"),
@@ -74,13 +74,13 @@ export const requestOptionsSchema = z.object({
 
 export const passkeySchema = z
   .object({
-    id: z.string().openapi({ description: "ID of the passkey. Starts with `psk_`." }),
+    id: z.string().meta({ description: "ID of the passkey. Starts with `psk_`." }),
     name: z.string(),
     created_at: timeSchema,
-    last_used: z.string().nullable().openapi({ format: "date", description: "Date (UTC) of the last sign-in; `null` if never used." }),
+    last_used: z.string().nullable().meta({ format: "date", description: "Date (UTC) of the last sign-in; `null` if never used." }),
     backed_up: z
       .boolean()
-      .openapi({ description: "Whether your passkey manager backs up the passkey, so that you keep it even if you lose the device." }),
+      .meta({ description: "Whether your passkey manager backs up the passkey, so that you keep it even if you lose the device." }),
   })
   .openapi("Passkey");
 

@@ -22,18 +22,18 @@ import { memberUserExample, userSchema, userToWire } from "../sign-in/schema.ts"
 
 const signupSchema = z
   .object({
-    business_name: z.string().openapi({ description: "Name shown to people, at most 200 characters.", example: "Acme Solar LLC" }),
-    legal_name: z.string().nullish().openapi({ description: "Legal name, if different.", example: "Acme Solar LLC" }),
-    email: z.string().openapi({
+    business_name: z.string().meta({ description: "Name shown to people, at most 200 characters.", example: "Acme Solar LLC" }),
+    legal_name: z.string().nullish().meta({ description: "Legal name, if different.", example: "Acme Solar LLC" }),
+    email: z.string().meta({
       description: "Email address of the first owner. The account is created when the owner enters the emailed code.",
       example: "owner@acme-solar.example",
     }),
-    country: memberWithDefault(z.string(), "US").openapi({
+    country: memberWithDefault(z.string(), "US").meta({
       default: "US",
       description: "Two-letter country code (ISO 3166-1).",
       example: "US",
     }),
-    website: z.string().nullish().openapi({
+    website: z.string().nullish().meta({
       description: "Website of the business. We add its domain to your account. You must then verify it.",
       example: "https://acme-solar.example",
     }),
@@ -43,9 +43,9 @@ const signupSchema = z
 const signupResultSchema = z
   .object({
     business: z.object({
-      id: z.string().openapi({ description: "ID that the account will have." }),
+      id: z.string().meta({ description: "ID that the account will have." }),
       name: z.string(),
-      status: z.enum(["active", "pending"]).openapi({ description: "`pending` if the operator approves accounts manually." }),
+      status: z.enum(["active", "pending"]).meta({ description: "`pending` if the operator approves accounts manually." }),
       plan: z.literal("free"),
     }),
     code_sent: z.literal(true),
@@ -72,11 +72,11 @@ const clearableTextSchema = (description: string, example: string) =>
   z
     .string()
     .nullish()
-    .openapi({ description: `${description} \`null\` or an empty string clears it.`, example });
+    .meta({ description: `${description} \`null\` or an empty string clears it.`, example });
 
 const profileUpdateSchema = z
   .object({
-    name: optionalMember(z.string()).openapi({ description: "Name shown to people. Existing certificates keep the previous name." }),
+    name: optionalMember(z.string()).meta({ description: "Name shown to people. Existing certificates keep the previous name." }),
     legal_name: clearableTextSchema("Legal name.", "Acme Solar LLC"),
     mailing_address: clearableTextSchema(
       "Mailing address, at most 500 characters. Line breaks are allowed.",
@@ -85,16 +85,16 @@ const profileUpdateSchema = z
     contact_email: clearableTextSchema("Public email address for questions about consent.", "privacy@acme-solar.example"),
     contact_phone: clearableTextSchema("Public phone number for questions about consent.", "+1 202 555 0123"),
     logo_url: clearableTextSchema("HTTPS URL of an image.", "https://acme-solar.example/logo.png"),
-    country: optionalMember(z.string()).openapi({
+    country: optionalMember(z.string()).meta({
       description: "Two-letter country code (ISO 3166-1). Also used to parse phone numbers without a country code.",
     }),
-    retention_years: optionalMember(z.int().min(1).max(10)).openapi({
+    retention_years: optionalMember(z.int().min(1).max(10)).meta({
       description: "Years to keep the personal data of new certificates, 1 to 10.",
     }),
-    revocation_scope_default: optionalMember(z.enum(["certificate", "business"])).openapi({
+    revocation_scope_default: optionalMember(z.enum(["certificate", "business"])).meta({
       description: "Default `scope` for withdrawals that you record.",
     }),
-    emit_certificate_issued: optionalMember(z.boolean()).openapi({
+    emit_certificate_issued: optionalMember(z.boolean()).meta({
       description: `Whether to emit ${optInEventTypes.map((type) => `\`${type}\``).join(" and ")} events.`,
     }),
   })

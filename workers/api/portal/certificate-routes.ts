@@ -34,7 +34,7 @@ const listCertificatesRoute = createRoute({
   middleware: portalGuard(),
   request: {
     query: certificateListQuerySchema.extend({
-      environment: environmentSchema.default("live").openapi({ description: "Environment of the certificates.", default: "live" }),
+      environment: environmentSchema.default("live").meta({ description: "Environment of the certificates.", default: "live" }),
     }),
   },
   responses: {
@@ -87,8 +87,8 @@ const revealCertificateRoute = createRoute({
 });
 
 const certificateViewsSchema = z.object({
-  views: z.array(certificateViewSchema).openapi({ description: "Views on this page, newest first." }),
-  total: z.int().openapi({ description: "Number of stored views, at most 10,000 per certificate." }),
+  views: z.array(certificateViewSchema).meta({ description: "Views on this page, newest first." }),
+  total: z.int().meta({ description: "Number of stored views, at most 10,000 per certificate." }),
   page: z.int(),
   per_page: z.int(),
 });

@@ -30,13 +30,13 @@ const domainIdParamSchema = z.object({ domain_id: idParamSchema(parseDomainId, "
 
 const domainClaimSchema = z
   .object({
-    domain: z.string().max(300).openapi({ description: "Host name without scheme, port or path.", example: "acme-solar.example" }),
+    domain: z.string().max(300).meta({ description: "Host name without scheme, port or path.", example: "acme-solar.example" }),
   })
   .openapi("DomainClaim");
 
 const verificationMethodSchema = z.enum(verificationMethods);
 const domainVerificationSchema = z
-  .object({ method: verificationMethodSchema.nullish().openapi({ description: "Verification method. Default: try all.", example: "dns" }) })
+  .object({ method: verificationMethodSchema.nullish().meta({ description: "Verification method. Default: try all.", example: "dns" }) })
   .openapi("DomainProof");
 
 const domainSchema = z
@@ -44,8 +44,8 @@ const domainSchema = z
     id: z.string(),
     domain: z.string(),
     status: z.enum(["pending", "verified", "lapsed"]),
-    token: z.string().nullable().openapi({ description: "Token to publish. `null` for a domain that was verified without one." }),
-    expires_at: timeSchema.nullable().openapi({ description: "Deadline for verifying a pending domain." }),
+    token: z.string().nullable().meta({ description: "Token to publish. `null` for a domain that was verified without one." }),
+    expires_at: timeSchema.nullable().meta({ description: "Deadline for verifying a pending domain." }),
     methods: z
       .object({
         dns: z.object({ type: z.literal("TXT"), name: z.string(), value: z.string() }),
@@ -53,14 +53,14 @@ const domainSchema = z
         well_known: z.object({ url: z.string(), body: z.string() }),
       })
       .nullable()
-      .openapi({ description: "Ways to publish the token. One is enough." }),
-    method: verificationMethodSchema.nullable().openapi({ description: "Method that verified the domain." }),
+      .meta({ description: "Ways to publish the token. One is enough." }),
+    method: verificationMethodSchema.nullable().meta({ description: "Method that verified the domain." }),
     verified_at: timeSchema.nullable(),
-    covers_subdomains: z.boolean().openapi({ description: "`true` if the domain was verified by DNS." }),
-    checked_at: timeSchema.nullable().openapi({ description: "When the last check got a response." }),
+    covers_subdomains: z.boolean().meta({ description: "`true` if the domain was verified by DNS." }),
+    checked_at: timeSchema.nullable().meta({ description: "When the last check got a response." }),
     lapses_at: timeSchema
       .nullable()
-      .openapi({ description: "If the token is no longer found: the deadline by which it must be published again." }),
+      .meta({ description: "If the token is no longer found: the deadline by which it must be published again." }),
     created_at: timeSchema,
   })
   .openapi("Domain");

@@ -31,12 +31,12 @@ const exampleCreatedAt = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
 
 const keyIdParamSchema = z.object({ key_id: idParamSchema(parseApiKeyId, "ID of the key. Starts with `key_`.", exampleKeyId) });
 
-const nameSchema = z.string().openapi({ description: "Label, at most 80 characters.", example: "CRM" });
+const nameSchema = z.string().meta({ description: "Label, at most 80 characters.", example: "CRM" });
 
 const keyRequestSchema = z
   .object({
     name: nameSchema,
-    environment: memberWithDefault(z.enum(["live", "test"]), "live").openapi({
+    environment: memberWithDefault(z.enum(["live", "test"]), "live").meta({
       default: "live",
       description: "A test key accesses sandbox records only.",
       example: "live",
@@ -53,7 +53,7 @@ const createdKeySchema = z
     id: z.string(),
     name: z.string(),
     environment: keyEnvironmentSchema,
-    key: z.string().openapi({ description: "The API key. It is shown only once." }),
+    key: z.string().meta({ description: "The API key. It is shown only once." }),
     last4: z.string(),
     created_at: timeSchema,
   })
@@ -64,10 +64,10 @@ const keySchema = z
     id: z.string(),
     name: z.string(),
     environment: keyEnvironmentSchema,
-    prefix: z.string().openapi({ description: "Prefix of the key." }),
-    last4: z.string().openapi({ description: "Last four characters of the key." }),
+    prefix: z.string().meta({ description: "Prefix of the key." }),
+    last4: z.string().meta({ description: "Last four characters of the key." }),
     created_at: timeSchema,
-    last_used_at: timeSchema.nullable().openapi({ description: "Day (UTC) on which the key was last used; `null` if never used." }),
+    last_used_at: timeSchema.nullable().meta({ description: "Day (UTC) on which the key was last used; `null` if never used." }),
     revoked_at: timeSchema.nullable(),
   })
   .openapi("Key");
@@ -89,7 +89,7 @@ const keyExample = keyToWire({ ...commonKeyExample, lastUsedAt: Date.UTC(2026, 2
 const clientRequestSchema = z
   .object({
     name: nameSchema,
-    environment: memberWithDefault(environmentSchema, "live").openapi({
+    environment: memberWithDefault(environmentSchema, "live").meta({
       default: "live",
       description: "Certificates from a sandbox client are for testing and have no evidentiary value.",
     }),
@@ -98,15 +98,15 @@ const clientRequestSchema = z
 
 const clientSchema = z
   .object({
-    client_id: z.string().openapi({ description: "Public client ID, used in the source of your pages." }),
+    client_id: z.string().meta({ description: "Public client ID, used in the source of your pages." }),
     name: z.string(),
     environment: environmentSchema,
     created_at: timeSchema,
-    return_urls: z.array(z.string()).openapi({
+    return_urls: z.array(z.string()).meta({
       description:
         "URLs to which the consent sheet can return the person. A request that uses exactly one of these URLs needs no other evidence that it is yours.",
     }),
-    require_origin: z.boolean().openapi({
+    require_origin: z.boolean().meta({
       description: "`true` if every redemption of a share code must have an `Origin` header, even one sent by a server.",
     }),
   })
@@ -118,10 +118,10 @@ const clientIdParamSchema = z.object({
 
 const clientChangeSchema = z
   .object({
-    return_urls: optionalMember(z.array(z.string().max(2_048)).max(maxReturnUrls)).openapi({
+    return_urls: optionalMember(z.array(z.string().max(2_048)).max(maxReturnUrls)).meta({
       description: `All return URLs of the client, at most ${maxReturnUrls}, each on one of your verified domains.`,
     }),
-    require_origin: optionalMember(z.boolean()).openapi({
+    require_origin: optionalMember(z.boolean()).meta({
       description:
         "`true` refuses redemptions without an `Origin` header with 403 `origin_mismatch`. Set it if only your pages redeem codes, not your server. Applies to codes issued from now on.",
     }),

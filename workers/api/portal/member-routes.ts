@@ -17,14 +17,14 @@ import { updateMemberRole } from "../../operations/portal/update-member-role.ts"
 const exampleMemberId = "mem_00m4x8c1v6b3n9q2t7w0h5k3d8";
 const roleSchema = z
   .enum(["owner", "member"])
-  .openapi({ description: "Owners can change settings. Members can read, test and acknowledge.", example: "member" });
+  .meta({ description: "Owners can change settings. Members can read, test and acknowledge.", example: "member" });
 
 const memberIdParamSchema = z.object({
   member_id: idParamSchema(parseMemberId, "ID of the member or invitation. Starts with `mem_`.", exampleMemberId),
 });
 
 const invitationSchema = z
-  .object({ email: z.string().openapi({ description: "Email address to invite.", example: "sam@acme-solar.example" }), role: roleSchema })
+  .object({ email: z.string().meta({ description: "Email address to invite.", example: "sam@acme-solar.example" }), role: roleSchema })
   .openapi("Invitation");
 
 const memberSchema = z
@@ -34,9 +34,9 @@ const memberSchema = z
     role: roleSchema,
     status: z
       .enum(["active", "invited"])
-      .openapi({ description: "`invited` until the person accepts the invitation in the portal. Signing in does not accept it." }),
-    invited_until: timeSchema.nullable().openapi({ description: "Expiry of the invitation; `null` for a member." }),
-    delivery_failed_at: timeSchema.nullable().openapi({
+      .meta({ description: "`invited` until the person accepts the invitation in the portal. Signing in does not accept it." }),
+    invited_until: timeSchema.nullable().meta({ description: "Expiry of the invitation; `null` for a member." }),
+    delivery_failed_at: timeSchema.nullable().meta({
       description:
         "Time at which delivery of the invitation email failed, or `null` if it did not fail. After a failure, check the address and invite the person again.",
     }),

@@ -23,12 +23,12 @@ const example = {
 const entitySchema = z
   .string()
   .max(300)
-  .openapi({ description: "The recipient's name, spelled as on your certificates.", example: example.entity });
+  .meta({ description: "The recipient's name, spelled as on your certificates.", example: example.entity });
 
 const recipientRequestSchema = z
   .object({
     entity: entitySchema,
-    business_id: idSchema(parseBusinessId, "must be the ID of a business").openapi({
+    business_id: idSchema(parseBusinessId, "must be the ID of a business").meta({
       type: "string",
       description: "ID of the recipient's account. Starts with `biz_`.",
       example: example.business_id,

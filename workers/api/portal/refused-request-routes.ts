@@ -16,14 +16,14 @@ const refusedRequestSchema = z
     request_id: z.string(),
     at: timeSchema,
     method: z.string(),
-    route: z.string().openapi({ description: "Path with placeholders for IDs." }),
+    route: z.string().meta({ description: "Path with placeholders for IDs." }),
     status: z.int(),
     code: z.string(),
-    message: z.string().openapi({ description: "General message for the code. The original response may have been more specific." }),
-    origin_host: z.string().nullable().openapi({ description: "Host in the `Origin` header." }),
-    page_host: z.string().nullable().openapi({ description: "Host of the `page_url` in the request." }),
+    message: z.string().meta({ description: "General message for the code. The original response may have been more specific." }),
+    origin_host: z.string().nullable().meta({ description: "Host in the `Origin` header." }),
+    page_host: z.string().nullable().meta({ description: "Host of the `page_url` in the request." }),
     client_id: z.string().nullable(),
-    key_id: z.string().nullable().openapi({ description: "ID of the API key." }),
+    key_id: z.string().nullable().meta({ description: "ID of the API key." }),
   })
   .openapi("RefusedRequest");
 

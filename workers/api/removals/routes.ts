@@ -40,9 +40,9 @@ const removalRequestSchema = z
       .min(1)
       .max(50)
       .nullish()
-      .openapi({ description: `Data brokers to contact. Default: all of them. Values: ${removalTargetNames.join(", ")}.` }),
-    authorize: z.literal(true).openapi({ description: "Must be `true`, to confirm that you authorize us to act on your behalf." }),
-    notes: z.string().max(2_000).nullish().openapi({ description: "Notes for our team, one line of at most 500 characters." }),
+      .meta({ description: `Data brokers to contact. Default: all of them. Values: ${removalTargetNames.join(", ")}.` }),
+    authorize: z.literal(true).meta({ description: "Must be `true`, to confirm that you authorize us to act on your behalf." }),
+    notes: z.string().max(2_000).nullish().meta({ description: "Notes for our team, one line of at most 500 characters." }),
   })
   .openapi("RemovalRequest");
 
@@ -61,15 +61,15 @@ export const removalSchema = z
     requested_at: describedTime("When you requested the removal"),
     completed_at: describedTime("When every broker had either completed or refused the removal").nullable(),
     recheck_at: describedTime("When we will check again").nullable(),
-    affidavit_url: z.string().nullable().openapi({ description: "URL of the affidavit; `null` until the removal is complete." }),
+    affidavit_url: z.string().nullable().meta({ description: "URL of the affidavit; `null` until the removal is complete." }),
     affidavit: z
       .object({
-        sha256: z.string().openapi({ description: "Hex SHA-256 of the file." }),
-        signed: z.string().openapi({ description: "Text that the signature covers." }),
+        sha256: z.string().meta({ description: "Hex SHA-256 of the file." }),
+        signed: z.string().meta({ description: "Text that the signature covers." }),
         signature: z.object({ kid: z.string(), alg: z.literal("Ed25519"), value: z.string() }),
       })
       .nullable()
-      .openapi({ description: "Hash and signature that prove that the affidavit file is genuine. The hash is also in your audit chain." }),
+      .meta({ description: "Hash and signature that prove that the affidavit file is genuine. The hash is also in your audit chain." }),
   })
   .openapi("Removal");
 
@@ -94,10 +94,8 @@ export const removalToWire = ({ config }: Pick<Services, "config">, removal: Rem
 
 const removalListSchema = z
   .object({
-    removals: z.array(removalSchema).openapi({ description: "Your removals, newest first, at most 200." }),
-    targets: z
-      .array(z.object({ name: removalTargetNameSchema, title: z.string() }))
-      .openapi({ description: "Data brokers you can choose." }),
+    removals: z.array(removalSchema).meta({ description: "Your removals, newest first, at most 200." }),
+    targets: z.array(z.object({ name: removalTargetNameSchema, title: z.string() })).meta({ description: "Data brokers you can choose." }),
   })
   .openapi("Removals");
 
@@ -143,7 +141,7 @@ const downloadAffidavitRoute = createRoute({
   responses: {
     200: {
       description: "The PDF file, as an attachment.",
-      content: { "application/pdf": { schema: z.string().openapi({ format: "binary" }) } },
+      content: { "application/pdf": { schema: z.string().meta({ format: "binary" }) } },
     },
   },
   refuses: ["affidavit_not_ready"],

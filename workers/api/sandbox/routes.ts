@@ -29,11 +29,11 @@ const exactlyOneIssue = { message: "is required unless you send to; send only on
 
 const clockAdvanceSchema = z
   .object({
-    advance_seconds: optionalMember(z.int().min(1).max(94_694_400)).openapi({
+    advance_seconds: optionalMember(z.int().min(1).max(94_694_400)).meta({
       description: "Seconds to advance, 1 to 94,694,400 (1,096 days). Send this or `to`.",
       example: 518_400,
     }),
-    to: optionalMember(z.iso.datetime("must be an ISO 8601 time in UTC, such as 2027-11-19T10:05:00.000Z")).openapi({
+    to: optionalMember(z.iso.datetime("must be an ISO 8601 time in UTC, such as 2027-11-19T10:05:00.000Z")).meta({
       description: "Time to advance to, ISO 8601 in UTC. Send this or `advance_seconds`.",
       example: "2027-11-19T10:05:00.000Z",
     }),
@@ -46,16 +46,16 @@ const clockAdvanceFromWire = ({ advance_seconds: advanceSeconds, to }: z.output<
 
 const clockFields = {
   environment: sandboxEnvironmentSchema,
-  now: timeSchema.openapi({ description: "Current time in your sandbox." }),
-  offset_seconds: z.number().openapi({ description: "Seconds by which the sandbox clock is ahead." }),
-  moved_at: timeSchema.nullable().openapi({ description: "When you last advanced the clock; `null` if it shows the real time." }),
+  now: timeSchema.meta({ description: "Current time in your sandbox." }),
+  offset_seconds: z.number().meta({ description: "Seconds by which the sandbox clock is ahead." }),
+  moved_at: timeSchema.nullable().meta({ description: "When you last advanced the clock; `null` if it shows the real time." }),
 };
 const clockSchema = z.object(clockFields).openapi("SandboxClock");
 const advancedClockSchema = z
   .object({
     ...clockFields,
-    swept: z.int().openapi({ description: "Number of shares that expired or got an expiry warning." }),
-    more: z.literal(true).optional().openapi({ description: "Present if more shares are due. Repeat the request to continue." }),
+    swept: z.int().meta({ description: "Number of shares that expired or got an expiry warning." }),
+    more: z.literal(true).optional().meta({ description: "Present if more shares are due. Repeat the request to continue." }),
   })
   .openapi("MovedSandboxClock");
 
@@ -73,14 +73,14 @@ const advancedClockToWire = (moved: ClockReading & SweepResult): z.input<typeof 
 
 const triggerRequestSchema = z
   .object({
-    type: z.enum(triggerableEventTypes).openapi({ description: "Event to trigger.", example: "share.revoked" }),
-    share_id: z.string().max(64).nullish().openapi({
+    type: z.enum(triggerableEventTypes).meta({ description: "Event to trigger.", example: "share.revoked" }),
+    share_id: z.string().max(64).nullish().meta({
       description: "ID of an active test share. For `business.ceased`, ID of a revoked test share. Default: a new share.",
     }),
     fields: z
       .partialRecord(fieldKeySchema, z.string().max(300).nullable())
       .nullish()
-      .openapi({ description: "For `consumer.updated.*`: new values for the group; `null` clears a field. Default: a generated value." }),
+      .meta({ description: "For `consumer.updated.*`: new values for the group; `null` clears a field. Default: a generated value." }),
   })
   .openapi("SandboxTrigger");
 
@@ -106,8 +106,8 @@ const triggeredEventToWire = (
 const resetSchema = z
   .object({
     environment: sandboxEnvironmentSchema,
-    ended: z.int().openapi({ description: "Number of test shares that were revoked." }),
-    more: z.literal(true).optional().openapi({
+    ended: z.int().meta({ description: "Number of test shares that were revoked." }),
+    more: z.literal(true).optional().meta({
       description: "Present if more shares are active. Repeat the request; the clock is reset when the last ones are revoked.",
     }),
   })

@@ -8,15 +8,15 @@ import { exampleSigningKey } from "../certificates/schema.ts";
 
 const healthCheckSchema = z.object({
   ok: z.boolean(),
-  latency_ms: z.number().openapi({ description: "Response time in milliseconds.", example: 2 }),
+  latency_ms: z.number().meta({ description: "Response time in milliseconds.", example: 2 }),
 });
 
 export const healthSchema = z
   .object({
     status: z.literal("ok"),
     checks: z.object({ database: healthCheckSchema, kv: healthCheckSchema, crypto: healthCheckSchema }),
-    version: z.string().openapi({ description: "Version of the service.", example: serviceVersion }),
-    time: timeSchema.openapi({ description: "Current time of the service.", example: "2026-03-04T05:06:07.089Z" }),
+    version: z.string().meta({ description: "Version of the service.", example: serviceVersion }),
+    time: timeSchema.meta({ description: "Current time of the service.", example: "2026-03-04T05:06:07.089Z" }),
   })
   .openapi("Health");
 
@@ -36,8 +36,8 @@ export const jwkSchema = z
   .object({
     kty: z.literal("OKP"),
     crv: z.literal("Ed25519"),
-    x: z.string().openapi({ description: "Public key, base64url.", example: exampleSigningKey.x }),
-    kid: z.string().openapi({ description: "RFC 7638 thumbprint. Signatures use it to identify the key.", example: exampleSigningKey.kid }),
+    x: z.string().meta({ description: "Public key, base64url.", example: exampleSigningKey.x }),
+    kid: z.string().meta({ description: "RFC 7638 thumbprint. Signatures use it to identify the key.", example: exampleSigningKey.kid }),
     alg: z.literal("EdDSA"),
     use: z.literal("sig"),
   })
@@ -48,19 +48,19 @@ export const trustDocumentSchema = z
     version: z.literal(1),
     verifier: z
       .object({ url: z.string(), sha256: z.string() })
-      .openapi({ description: "Command-line verifier for evidence packs (one file, Node 20 or later), with its SHA-256 in hex." }),
+      .meta({ description: "Command-line verifier for evidence packs (one file, Node 20 or later), with its SHA-256 in hex." }),
     logs: z.array(
       z.object({
-        origin: z.string().openapi({ description: "Name of the log." }),
-        vkey: z.string().openapi({ description: "Public key in signed-note format." }),
+        origin: z.string().meta({ description: "Name of the log." }),
+        vkey: z.string().meta({ description: "Public key in signed-note format." }),
         ...validityFields,
-        role: z.enum(["primary", "mirror", "audit"]).openapi({
+        role: z.enum(["primary", "mirror", "audit"]).meta({
           description: "`primary`: anchors statements. `mirror`: anchors checkpoints. `audit`: contains the audit chains.",
         }),
       }),
     ),
-    witnesses: z.array(z.string()).openapi({ description: "Public keys of the witnesses that may cosign checkpoints." }),
-    policy: z.object({ witness_min: z.int() }).openapi({ description: "Number of witnesses that a verifier requires by default." }),
+    witnesses: z.array(z.string()).meta({ description: "Public keys of the witnesses that may cosign checkpoints." }),
+    policy: z.object({ witness_min: z.int() }).meta({ description: "Number of witnesses that a verifier requires by default." }),
     tsa: z
       .array(
         z.object({
@@ -70,7 +70,7 @@ export const trustDocumentSchema = z
           ...validityFields,
         }),
       )
-      .openapi({ description: "Timestamp authorities, identified by the SHA-256 of their public key (SPKI, hex)." }),
+      .meta({ description: "Timestamp authorities, identified by the SHA-256 of their public key (SPKI, hex)." }),
     issuer_keys: z
       .object({
         keys: z.array(
@@ -79,10 +79,10 @@ export const trustDocumentSchema = z
           }),
         ),
       })
-      .openapi({
+      .meta({
         description:
           "Keys published at /.well-known/jwks.json, with their validity periods. A signature made outside the period is not valid.",
       }),
-    anchor_keys: z.array(z.string()).openapi({ description: "Issuer keys for ledgers that require signed entries: SPKI, base64." }),
+    anchor_keys: z.array(z.string()).meta({ description: "Issuer keys for ledgers that require signed entries: SPKI, base64." }),
   })
   .openapi("Trust");

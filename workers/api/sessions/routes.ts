@@ -22,15 +22,15 @@ const sessionExample = {
 
 const sessionListItemSchema = z
   .object({
-    id: z.string().openapi({ description: "ID of the session. Starts with `ssn_`. It is not a credential." }),
+    id: z.string().meta({ description: "ID of the session. Starts with `ssn_`. It is not a credential." }),
     device: z
       .object({ os: z.string().nullable(), browser: z.string().nullable() })
       .nullable()
-      .openapi({ description: "Operating system and browser, as reported by the browser. `null` for older sessions." }),
-    created_at: timeSchema.openapi({ description: "When the device signed in." }),
-    expires_at: timeSchema.openapi({ description: "When the session expires. Use does not extend it." }),
-    last_seen: z.string().nullable().openapi({ format: "date", description: "Date (UTC) of the last use." }),
-    current: z.boolean().openapi({ description: "`true` for the session that sent this request." }),
+      .meta({ description: "Operating system and browser, as reported by the browser. `null` for older sessions." }),
+    created_at: timeSchema.meta({ description: "When the device signed in." }),
+    expires_at: timeSchema.meta({ description: "When the session expires. Use does not extend it." }),
+    last_seen: z.string().nullable().meta({ format: "date", description: "Date (UTC) of the last use." }),
+    current: z.boolean().meta({ description: "`true` for the session that sent this request." }),
   })
   .openapi("KnownSession");
 

@@ -46,7 +46,7 @@ const durationDaysSchema = z
   .int()
   .min(1)
   .max(maxDurationDays)
-  .openapi({ description: `Duration in days of 24 hours. Default: ${defaultDurationDays}.`, example: 365 });
+  .meta({ description: `Duration in days of 24 hours. Default: ${defaultDurationDays}.`, example: 365 });
 const scopeNameSchema = z.string().min(1).max(40);
 
 export const shareExample = {
@@ -207,7 +207,7 @@ export const lenientShareIdParamSchema = z.object({
   share_id: z
     .string()
     .transform(parseShareId)
-    .openapi({ type: "string", description: "ID of the share. Starts with `shr_`.", example: shareExample.id }),
+    .meta({ type: "string", description: "ID of the share. Starts with `shr_`.", example: shareExample.id }),
 });
 
 export const authorizedRequestSchema = z
@@ -216,21 +216,21 @@ export const authorizedRequestSchema = z
       client_id: z.string(),
       business_id: z.string(),
       business_name: z.string(),
-      logo_url: z.string().nullable().openapi({ description: "Logo URL from the business profile. The consent sheet does not load it." }),
+      logo_url: z.string().nullable().meta({ description: "Logo URL from the business profile. The consent sheet does not load it." }),
       environment: environmentSchema,
     }),
     origin: z.string(),
     scope: z.array(fieldKeySchema),
     scope_groups: z.array(fieldGroupSchema),
-    needed: z.array(fieldKeySchema).openapi({ description: "Fields in scope that the person must share." }),
-    labels: z.record(z.string(), z.string()).openapi({ description: "Label of each field." }),
+    needed: z.array(fieldKeySchema).meta({ description: "Fields in scope that the person must share." }),
+    labels: z.record(z.string(), z.string()).meta({ description: "Label of each field." }),
     purpose: z.string(),
     duration_days: z.number().int(),
     disclosure_text: z.string().nullable(),
-    disclosure_hash: z.string().openapi({ description: "Hex SHA-256 of the disclosure, or of the empty string if there is none." }),
+    disclosure_hash: z.string().meta({ description: "Hex SHA-256 of the disclosure, or of the empty string if there is none." }),
     state: z.string().nullable(),
-    authorize_token: z.string().openapi({ description: "Binds the decision to this request. Send it with the decision." }),
-    expires_in: z.number().int().openapi({ description: "Seconds until the token expires." }),
+    authorize_token: z.string().meta({ description: "Binds the decision to this request. Send it with the decision." }),
+    expires_in: z.number().int().meta({ description: "Seconds until the token expires." }),
   })
   .openapi("AuthorizedRequest");
 
@@ -262,8 +262,8 @@ export const authorizedRequestToWire = (
 
 export const signedRequestSchema = z
   .object({
-    authorize_url: z.string().openapi({ description: "URL of the consent sheet for this request. Redirect the person to it." }),
-    request_signature: z.string().openapi({ description: "Signature of the request. It is part of `authorize_url`." }),
+    authorize_url: z.string().meta({ description: "URL of the consent sheet for this request. Redirect the person to it." }),
+    request_signature: z.string().meta({ description: "Signature of the request. It is part of `authorize_url`." }),
     expires_at: describedTime("When the signature expires. The person must open the consent sheet before this time"),
   })
   .openapi("SignedRequest");
@@ -285,19 +285,19 @@ const decisionFields = {
     .array(scopeNameSchema)
     .min(1)
     .max(20)
-    .openapi({ description: "Fields and groups that the person agreed to share.", example: ["email", "phone"] }),
+    .meta({ description: "Fields and groups that the person agreed to share.", example: ["email", "phone"] }),
   purpose: purposeSchema,
   duration_days: durationDaysSchema.nullish(),
   disclosure_text: disclosureSchema.nullish(),
   code_challenge: challengeSchema,
   code_challenge_method: challengeMethodSchema,
   state: stateSchema.nullish(),
-  consent: z.literal(true).openapi({ description: "Must be `true`, to confirm that the person gave consent." }),
-  missing_ok: z.array(scopeNameSchema).max(20).nullish().openapi({
+  consent: z.literal(true).meta({ description: "Must be `true`, to confirm that the person gave consent." }),
+  missing_ok: z.array(scopeNameSchema).max(20).nullish().meta({
     description:
       "Fields that may have no value. Otherwise, a request for a field without a value is refused. If the first line of the address has a value, the second line is always optional.",
   }),
-  authorize_token: z.string().max(300).nullish().openapi({
+  authorize_token: z.string().max(300).nullish().meta({
     description:
       "Token from `GET /v1/authorize`. If you send it, the request can be decided only once, and repeating the call returns the same share.",
   }),
@@ -307,8 +307,8 @@ export const shareConsentSchema = z.object(decisionFields).openapi("ShareConsent
 export const sandboxShareConsentSchema = z
   .object({
     ...decisionFields,
-    client_id: clientIdSchema.openapi({ description: "The ID of a sandbox client.", example: sandboxClientId }),
-    persona: z.enum(personaNames).nullish().openapi({ description: "Test person. `minimal` has only an email address and a first name." }),
+    client_id: clientIdSchema.meta({ description: "The ID of a sandbox client.", example: sandboxClientId }),
+    persona: z.enum(personaNames).nullish().meta({ description: "Test person. `minimal` has only an email address and a first name." }),
   })
   .openapi("SandboxShareConsent");
 
@@ -354,12 +354,12 @@ export const shareSchema = z
   .object({
     id: z.string(),
     status: z.enum(shareStatuses),
-    fingerprint: z.string().openapi({ description: "Hex SHA-256 of the share's terms." }),
-    business: z.object({ id: z.string(), name: z.string().openapi({ description: "Business name as shown to the person." }) }),
+    fingerprint: z.string().meta({ description: "Hex SHA-256 of the share's terms." }),
+    business: z.object({ id: z.string(), name: z.string().meta({ description: "Business name as shown to the person." }) }),
     client_id: z.string(),
     environment: environmentSchema,
     origin: z.string(),
-    request_evidence: z.enum(requestEvidenceKinds).openapi({
+    request_evidence: z.enum(requestEvidenceKinds).meta({
       description:
         "Evidence that the request came from the business: `request_signature` (its server signed the request with `POST /v1/share/requests`), `return_url` (a registered return URL), `referer` (the browser came from `origin`), `message` (the page at `origin` replied to the consent sheet), or `api` (the person's own session called the API). A renewal keeps the value of the share it renewed.",
     }),
@@ -372,9 +372,9 @@ export const shareSchema = z
     duration_days: z.number().int(),
     revoked_at: describedTime("When the person revoked the share").nullable(),
     expired_at: describedTime("When the share expired").nullable(),
-    supersedes: z.string().nullable().openapi({ description: "ID of the share that this one renewed." }),
-    superseded_by: z.string().nullable().openapi({ description: "ID of the share that renewed this one." }),
-    cease: nullableSchema(ceaseNoticeSchema).openapi({
+    supersedes: z.string().nullable().meta({ description: "ID of the share that this one renewed." }),
+    superseded_by: z.string().nullable().meta({ description: "ID of the share that renewed this one." }),
+    cease: nullableSchema(ceaseNoticeSchema).meta({
       description: "The business's duty to stop contacting the person; `null` unless the share is revoked.",
     }),
     last_delivered_at: describedTime(
@@ -405,7 +405,7 @@ export const shareToWire = (share: Share, now: Instant): z.input<typeof shareSch
 
 export const shareGrantSchema = z
   .object({
-    code: z.string().openapi({ description: "Single-use code. Redeem it within 60 seconds." }),
+    code: z.string().meta({ description: "Single-use code. Redeem it within 60 seconds." }),
     expires_in: z.number().int(),
     expires_at: describedTime("When the code expires"),
     state: z.string().nullable(),
@@ -423,18 +423,18 @@ export const shareGrantToWire = (granted: GrantResult, state: string | null, now
 
 export const redeemRequestSchema = z
   .object({
-    code: z.string().min(1).max(200).openapi({ description: "Code from the grant." }),
+    code: z.string().min(1).max(200).meta({ description: "Code from the grant." }),
     code_verifier: z
       .string()
       .refine(isCodeVerifier, "must be 43 to 128 letters (A-Z, a-z), digits or - . _ ~")
-      .openapi({ description: "PKCE verifier. Its SHA-256 must be the `code_challenge` of the request." }),
+      .meta({ description: "PKCE verifier. Its SHA-256 must be the `code_challenge` of the request." }),
     client_id: clientIdSchema,
   })
   .openapi("RedeemRequest");
 
 const sharedFieldsSchema = z
   .record(z.string(), z.string().nullable())
-  .openapi({ description: "All fields in scope; `null` for a field without a value." });
+  .meta({ description: "All fields in scope; `null` for a field without a value." });
 
 export const redeemedShareSchema = z
   .object({
@@ -453,12 +453,12 @@ export const redeemedShareSchema = z
 export const redeemedShareToWire = (redeemed: Redemption): z.input<typeof redeemedShareSchema> =>
   toWire(redeemedShareSchema, { ...redeemed, status: "active", fields: redeemed.fields as Record<string, string | null> });
 
-const reasonSchema = z.string().max(200).nullish().openapi({ description: "Your reason. The business can read it." });
+const reasonSchema = z.string().max(200).nullish().meta({ description: "Your reason. The business can read it." });
 export const revokeOwnShareRequestSchema = z.object({ reason: reasonSchema }).openapi("SeverRequest");
 export const revokeShareRequestSchema = z
   .object({
     reason: reasonSchema,
-    revoke_token: z.string().max(200).nullish().openapi({ description: "Token from the link in the email. Use it instead of a session." }),
+    revoke_token: z.string().max(200).nullish().meta({ description: "Token from the link in the email. Use it instead of a session." }),
   })
   .openapi("RevokeRequest");
 
@@ -466,23 +466,23 @@ export const revokedShareSchema = z
   .object({
     share: shareSchema,
     cease_by: describedTime("Deadline to stop contact: the end of the tenth business day (UTC)"),
-    already_revoked: z.literal(true).optional().openapi({ description: "Present if the share was already revoked." }),
+    already_revoked: z.literal(true).optional().meta({ description: "Present if the share was already revoked." }),
   })
   .openapi("RevokedShare");
 
 export const shareAcknowledgmentRequestSchema = z
   .object({
-    note: z.string().max(500).nullish().openapi({ description: "Note to the person, included in the email to them." }),
+    note: z.string().max(500).nullish().meta({ description: "Note to the person, included in the email to them." }),
     acknowledged_by: z
       .string()
       .max(120)
       .nullish()
-      .openapi({ description: "Name of the person or team that confirms that contact has stopped." }),
+      .meta({ description: "Name of the person or team that confirms that contact has stopped." }),
     actions: z
       .array(z.string().max(200))
       .max(10)
       .nullish()
-      .openapi({ description: "Actions you took.", example: ["removed from the call list"] }),
+      .meta({ description: "Actions you took.", example: ["removed from the call list"] }),
   })
   .openapi("ShareCeaseRequest");
 
@@ -509,14 +509,14 @@ export const acknowledgedShareToWire = ({ share, isRepeated }: CeasedShare, now:
 
 export const renewShareRequestSchema = z
   .object({
-    consent: z.literal(true).openapi({ description: "Must be `true`, to confirm that you give consent." }),
+    consent: z.literal(true).meta({ description: "Must be `true`, to confirm that you give consent." }),
     duration_days: durationDaysSchema.nullish(),
     scope: z
       .array(scopeNameSchema)
       .min(1)
       .max(20)
       .nullish()
-      .openapi({ description: "Fields and groups of the new share. Default: the same as before." }),
+      .meta({ description: "Fields and groups of the new share. Default: the same as before." }),
   })
   .openapi("RenewRequest");
 
@@ -530,9 +530,9 @@ export const renewedShareToWire = ({ share, superseded }: RenewedShare, now: Ins
 });
 
 export const shareListQuerySchema = z.object({
-  status: z.enum(shareStatuses).optional().openapi({ description: "Returns only shares with this status." }),
+  status: z.enum(shareStatuses).optional().meta({ description: "Returns only shares with this status." }),
   limit: limitSchema(200, 200),
-  starting_after: z.string().max(64).optional().openapi({ description: "ID of the last share on the previous page." }),
+  starting_after: z.string().max(64).optional().meta({ description: "ID of the last share on the previous page." }),
 });
 
 export const shareListSchema = z
@@ -543,15 +543,12 @@ export const shareDetailSchema = shareSchema
   .extend({
     disclosure_text: z.string().nullable(),
     anchor: nullableSchema(anchorSchema),
-    reason: z.string().nullable().openapi({ description: "Reason the person gave." }),
+    reason: z.string().nullable().meta({ description: "Reason the person gave." }),
     history: z.array(
       z.object({
         at: describedTime("When it happened"),
         type: z.string(),
-        audit_seq: z
-          .int()
-          .nullable()
-          .openapi({ description: "Position in your audit chain; `null` until the audit log contains the entry." }),
+        audit_seq: z.int().nullable().meta({ description: "Position in your audit chain; `null` until the audit log contains the entry." }),
       }),
     ),
   })

@@ -52,7 +52,7 @@ const passkeySignInSchema = z
     credential: signedCredentialSchema,
     realm: realmSchema
       .default("consumer")
-      .openapi({ description: "Realm of the passkey: `consumer` (default), or `business` for a member of a business." }),
+      .meta({ description: "Realm of the passkey: `consumer` (default), or `business` for a member of a business." }),
   })
   .openapi("PasskeyProof");
 

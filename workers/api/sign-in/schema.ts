@@ -5,11 +5,11 @@ import { emailCodeSchema, toWire } from "../../http/wire.ts";
 import type { SignedInUser } from "../../operations/access/get-signed-in-user.ts";
 
 const realmEnum = z.enum(realms);
-export const realmSchema = realmEnum.openapi({
+export const realmSchema = realmEnum.meta({
   description: "`business` signs in a member of a business; `consumer` signs in a person.",
   example: "business",
 });
-const emailSchema = z.string().openapi({ description: "Email address.", example: "owner@acme-solar.example" });
+const emailSchema = z.string().meta({ description: "Email address.", example: "owner@acme-solar.example" });
 
 export const signInCodeRequestSchema = z.object({ email: emailSchema, realm: realmSchema }).openapi("CodeRequest");
 export const signInCodeVerificationSchema = z
@@ -17,7 +17,7 @@ export const signInCodeVerificationSchema = z
     email: emailSchema,
     code: emailCodeSchema,
     realm: realmSchema,
-    name: z.string().nullish().openapi({
+    name: z.string().nullish().meta({
       description: "Your name, at most 200 characters. Stored only the first time you sign in as a consumer.",
       example: "Pat Example",
     }),
@@ -40,13 +40,13 @@ export const consumerUserExample = {
 };
 export const userSchema = z
   .object({
-    id: z.string().openapi({ description: "ID of the user. Starts with `mem_` for a member or invited person, or `con_` for a consumer." }),
-    email: z.string().openapi({ description: "Email address as first entered." }),
+    id: z.string().meta({ description: "ID of the user. Starts with `mem_` for a member or invited person, or `con_` for a consumer." }),
+    email: z.string().meta({ description: "Email address as first entered." }),
     realm: realmEnum,
-    role: z.enum(["owner", "member"]).nullable().openapi({
+    role: z.enum(["owner", "member"]).nullable().meta({
       description: "Role in the business; `null` for a consumer, and for a person who has been invited but has not joined a business yet.",
     }),
-    business_id: z.string().nullable().openapi({
+    business_id: z.string().nullable().meta({
       description:
         "ID of the member's business; `null` for a consumer, and for a person who has been invited but has not joined a business yet.",
     }),
@@ -54,12 +54,12 @@ export const userSchema = z
   .openapi("SignedInUser");
 
 export const sessionSchema = userSchema
-  .extend({ user: userSchema.openapi({ description: "The top-level fields again, grouped as in the sign-in response." }) })
+  .extend({ user: userSchema.meta({ description: "The top-level fields again, grouped as in the sign-in response." }) })
   .openapi("Session");
 
 export const signedInSchema = z.object({
   user: userSchema,
-  created: z.boolean().openapi({ description: "`true` if this sign-in created the consumer account." }),
+  created: z.boolean().meta({ description: "`true` if this sign-in created the consumer account." }),
 });
 
 export const userToWire = (user: SignedInUser): z.input<typeof userSchema> => toWire(userSchema, user);

@@ -99,20 +99,20 @@ export const rotatedSecretExample = { ...webhookSecretExample, previous_secret_u
 export const webhookRecoveryExample = { queued: 41, has_more: false };
 export const webhookCallExample = { delivered: true, response_status: 200, duration_ms: 184 };
 
-const urlSchema = z.string().openapi({
+const urlSchema = z.string().meta({
   description:
     "HTTPS URL that receives events: a public host name, port 443 or 8443, at most 2,048 characters, without a username, password or fragment.",
   example: "https://hooks.example.com/svc",
 });
-const eventsSchema = z.array(z.string()).openapi({
+const eventsSchema = z.array(z.string()).meta({
   description: `Event types to receive: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Omit to receive all default event types, including future ones. ${optInEventTypes.map((type) => `\`${type}\``).join(" and ")} are not default types. To receive them, list them here.`,
   example: ["certificate.revoked", "share.revoked"],
 });
 const descriptionSchema = z
   .string()
-  .openapi({ description: `Label, one line of at most ${maxDescriptionLength} characters.`, example: "CRM" });
+  .meta({ description: `Label, one line of at most ${maxDescriptionLength} characters.`, example: "CRM" });
 
-const webhookEnvironmentSchema = environmentSchema.openapi({
+const webhookEnvironmentSchema = environmentSchema.meta({
   description: "Environment whose events the endpoint receives.",
   example: "live",
 });
@@ -122,7 +122,7 @@ export const createWebhookSchema = z
     url: urlSchema,
     events: eventsSchema.nullish(),
     description: descriptionSchema.nullish(),
-    environment: optionalMember(environmentSchema).openapi({
+    environment: optionalMember(environmentSchema).meta({
       description: "Environment whose events the endpoint receives. It cannot be changed later. Default: `live`.",
       example: "live",
     }),
@@ -133,7 +133,7 @@ export const updateWebhookSchema = z
     url: optionalMember(urlSchema),
     events: eventsSchema.nullish(),
     description: descriptionSchema.nullish(),
-    status: optionalMember(z.enum(["enabled", "disabled"])).openapi({
+    status: optionalMember(z.enum(["enabled", "disabled"])).meta({
       description: "While the endpoint is `disabled`, its events are held. They are sent when you enable it again.",
       example: "enabled",
     }),
@@ -149,7 +149,7 @@ export const deliveryIdParamSchema = z.object({
 
 export const deliveryListQuerySchema = z.object({
   limit: limitSchema(50, 100),
-  before: idSchema(parseDeliveryId, "must be the ID of a delivery to this endpoint").nullable().default(null).openapi({
+  before: idSchema(parseDeliveryId, "must be the ID of a delivery to this endpoint").nullable().default(null).meta({
     type: "string",
     description: "ID of the last delivery on the previous page.",
     example: exampleDeliveryId,
@@ -160,7 +160,7 @@ const webhookStatusSchema = z.enum(["enabled", "disabled"]);
 const commonFields = {
   id: z.string(),
   url: z.string(),
-  events: z.array(z.string()).openapi({ description: "Event types that the endpoint receives." }),
+  events: z.array(z.string()).meta({ description: "Event types that the endpoint receives." }),
   description: z.string().nullable(),
   status: webhookStatusSchema,
   environment: webhookEnvironmentSchema,
@@ -168,38 +168,38 @@ const commonFields = {
 export const createdWebhookSchema = z
   .object({
     ...commonFields,
-    secret: z.string().openapi({ description: "Secret that signs deliveries. An owner can reveal it again later." }),
+    secret: z.string().meta({ description: "Secret that signs deliveries. An owner can reveal it again later." }),
     created_at: timeSchema,
   })
   .openapi("CreatedWebhook");
 export const webhookSchema = z
   .object({
     ...commonFields,
-    secret_hint: z.string().openapi({ description: "Last four characters of the current secret." }),
+    secret_hint: z.string().meta({ description: "Last four characters of the current secret." }),
     created_at: timeSchema,
-    last_delivery_at: timeSchema.nullable().openapi({ description: "Time when the last attempt ended, successfully or not." }),
+    last_delivery_at: timeSchema.nullable().meta({ description: "Time when the last attempt ended, successfully or not." }),
     last_response_status: z
       .int()
       .nullable()
-      .openapi({ description: "HTTP status of the last attempt; `null` if there was no response or no attempt yet." }),
-    consecutive_failures: z.int().nullable().openapi({ description: "Failed attempts since the last success; `null` if unavailable." }),
-    failing_since: timeSchema.nullable().openapi({ description: "When the first of the consecutive failures occurred." }),
-    backlog: z.int().nullable().openapi({ description: "Number of pending and retrying deliveries." }),
-    oldest_pending_at: timeSchema.nullable().openapi({ description: "When the oldest event in the backlog occurred." }),
+      .meta({ description: "HTTP status of the last attempt; `null` if there was no response or no attempt yet." }),
+    consecutive_failures: z.int().nullable().meta({ description: "Failed attempts since the last success; `null` if unavailable." }),
+    failing_since: timeSchema.nullable().meta({ description: "When the first of the consecutive failures occurred." }),
+    backlog: z.int().nullable().meta({ description: "Number of pending and retrying deliveries." }),
+    oldest_pending_at: timeSchema.nullable().meta({ description: "When the oldest event in the backlog occurred." }),
   })
   .openapi("Webhook");
 export const webhookSecretSchema = z.object({ id: z.string(), secret: z.string() }).openapi("WebhookSecret");
 export const rotatedSecretSchema = z
   .object({
     id: z.string(),
-    secret: z.string().openapi({ description: "The new secret." }),
-    previous_secret_until: timeSchema.openapi({ description: "Until this time, deliveries are also signed with the previous secret." }),
+    secret: z.string().meta({ description: "The new secret." }),
+    previous_secret_until: timeSchema.meta({ description: "Until this time, deliveries are also signed with the previous secret." }),
   })
   .openapi("RotatedSecret");
 const errorSchema = z
   .enum(["timeout", "dns", "tls", "connection", "http"])
   .nullable()
-  .openapi({ description: "Reason for the last failure. `http`: the status was not 2xx." });
+  .meta({ description: "Reason for the last failure. `http`: the status was not 2xx." });
 const deliverySchema = z
   .object({
     id: z.string(),
@@ -207,8 +207,8 @@ const deliverySchema = z
     event_id: z.string(),
     event_type: z.string(),
     status: z.enum(["pending", "retrying", "success", "abandoned"]),
-    attempt: z.int().openapi({ description: "Scheduled attempts made, at most 5. Replays do not count." }),
-    response_status: z.int().nullable().openapi({ description: "HTTP status of the last attempt; `null` if there was no response." }),
+    attempt: z.int().meta({ description: "Scheduled attempts made, at most 5. Replays do not count." }),
+    response_status: z.int().nullable().meta({ description: "HTTP status of the last attempt; `null` if there was no response." }),
     error: errorSchema,
     duration_ms: z.int().nullable(),
     next_attempt_at: timeSchema.nullable(),
@@ -221,46 +221,44 @@ const headersToWire = (headers: readonly Header[] | undefined) => headers?.map((
 
 const attemptSchema = z
   .object({
-    number: z.int().openapi({ description: "Number sent in `Svc-Attempt`." }),
-    resend: z.boolean().openapi({
+    number: z.int().meta({ description: "Number sent in `Svc-Attempt`." }),
+    resend: z.boolean().meta({
       description:
         "`true` if the delivery was resent, by a replay or by recovering the endpoint. Such an attempt does not count as a scheduled one.",
     }),
-    at: timeSchema.openapi({ description: "Time when the attempt ended." }),
-    response_status: z.int().nullable().openapi({ description: "HTTP status; `null` if there was no response." }),
+    at: timeSchema.meta({ description: "Time when the attempt ended." }),
+    response_status: z.int().nullable().meta({ description: "HTTP status; `null` if there was no response." }),
     error: errorSchema,
     duration_ms: z.int(),
-    request_headers: headersSchema.nullable().openapi({ description: "Headers as sent. `null` if nothing was sent, or if withheld." }),
-    response_headers: headersSchema
-      .nullable()
-      .openapi({ description: "Headers, with names in lowercase; `null` if there was no response." }),
+    request_headers: headersSchema.nullable().meta({ description: "Headers as sent. `null` if nothing was sent, or if withheld." }),
+    response_headers: headersSchema.nullable().meta({ description: "Headers, with names in lowercase; `null` if there was no response." }),
     response_body: z
       .string()
       .nullable()
-      .openapi({ description: "First 4 kB of the response body, as text; `null` if there was no response." }),
-    response_cut: z.boolean().openapi({ description: "`true` if the response body was longer than the part that is kept." }),
+      .meta({ description: "First 4 kB of the response body, as text; `null` if there was no response." }),
+    response_cut: z.boolean().meta({ description: "`true` if the response body was longer than the part that is kept." }),
   })
   .openapi("DeliveryAttempt");
 export const deliveryDetailSchema = z
   .object({
     delivery: deliverySchema,
-    request_body: z.string().openapi({ description: "The body of the request, the same in each attempt." }),
-    withheld: z.boolean().openapi({
+    request_body: z.string().meta({ description: "The body of the request, the same in each attempt." }),
+    withheld: z.boolean().meta({
       description:
         "`true` if the event contains shared details. `data` in `request_body` is then `null`, and the headers and response bodies are omitted.",
     }),
-    attempts: z.array(attemptSchema).openapi({ description: "Attempts in the last 7 days, newest first, at most 20." }),
+    attempts: z.array(attemptSchema).meta({ description: "Attempts in the last 7 days, newest first, at most 20." }),
   })
   .openapi("DeliveryDetail");
 export const deliveryListSchema = z.object({ deliveries: z.array(deliverySchema), has_more: z.boolean() });
 export const webhookCallSchema = z.object({
-  delivered: z.boolean().openapi({ description: "`true` for a 2xx status." }),
-  response_status: z.int().openapi({ description: "HTTP status; 0 if there was no response." }),
+  delivered: z.boolean().meta({ description: "`true` for a 2xx status." }),
+  response_status: z.int().meta({ description: "HTTP status; 0 if there was no response." }),
   duration_ms: z.int(),
 });
 export const recoverWebhookSchema = z
   .object({
-    since: instantSchema.openapi({
+    since: instantSchema.meta({
       format: "date-time",
       description: "Start time, ISO 8601. Must not be in the future.",
       example: "2026-03-05T09:12:00.000Z",
@@ -268,8 +266,8 @@ export const recoverWebhookSchema = z
   })
   .openapi("WebhookRecovery");
 export const webhookRecoverySchema = z.object({
-  queued: z.int().openapi({ description: "Number of deliveries queued again. The oldest events are sent first, at most 10 per second." }),
-  has_more: z.boolean().openapi({
+  queued: z.int().meta({ description: "Number of deliveries queued again. The oldest events are sent first, at most 10 per second." }),
+  has_more: z.boolean().meta({
     description:
       "`true` if more than 10,000 deliveries failed. Only the 10,000 with the oldest events were queued. Repeat the request after they have been sent.",
   }),

@@ -34,12 +34,12 @@ const emailSchema = z
   .max(320)
   .transform(trimTypedAddress)
   .refine(isEmailAddress, "must be one email address")
-  .openapi({ description: "Email address. Not case-sensitive.", example: "pat@example.com" });
+  .meta({ description: "Email address. Not case-sensitive.", example: "pat@example.com" });
 
 const nullableScopeSchema = z.enum(["certificate", "business"]).nullish();
 const scopeSchema = nullableScopeSchema
   .transform((chosen) => chosen ?? "certificate")
-  .openapi({
+  .meta({
     description:
       "`certificate` (default): this certificate. `business`: all active certificates of the same business with the same email address, without another code.",
   });
@@ -49,7 +49,7 @@ const entitiesSchema = z
   .max(1_000, "must name at most 1,000 recipients")
   .nullish()
   .transform((chosen) => chosen ?? null)
-  .openapi({
+  .meta({
     description:
       "Withdraws consent only for these recipients, spelled as on the certificate. The person must have consented to them. The certificate stays active for the others and is revoked when consent for the last one is withdrawn. Not allowed with `scope: business`.",
     example: ["Bright Homes Inc"],
@@ -78,7 +78,7 @@ export const optOutManageSchema = z
     token: z
       .string()
       .regex(/^[A-Za-z0-9_-]{43}$/, "must be the 43 characters after #m= in the link")
-      .openapi({ description: "The part after `#m=` in `manage_url`, or in the link of a withdrawal email." }),
+      .meta({ description: "The part after `#m=` in `manage_url`, or in the link of a withdrawal email." }),
     scope: scopeSchema,
     entities: entitiesSchema,
   })
@@ -86,14 +86,14 @@ export const optOutManageSchema = z
   .openapi("OptOutManage");
 export const withdrawnSchema = z
   .object({
-    revoked: z.boolean().openapi({ description: "`false` if the certificate stays active for other recipients." }),
+    revoked: z.boolean().meta({ description: "`false` if the certificate stays active for other recipients." }),
     cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (UTC)"),
     withdrawn_at: describedTime("When consent was withdrawn"),
-    receipt_url: z.string().openapi({ format: "uri", description: "URL of the signed receipt." }),
+    receipt_url: z.string().meta({ format: "uri", description: "URL of the signed receipt." }),
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
-      .openapi({ description: "Recipients for whom this request withdrew consent. Present only if `revoked` is `false`." }),
+      .meta({ description: "Recipients for whom this request withdrew consent. Present only if `revoked` is `false`." }),
   })
   .openapi("Withdrawn");
 
@@ -117,29 +117,29 @@ export const receiptQuerySchema = z.object({
     .regex(/^[1-9]\d{0,5}$/, "must be a positive integer")
     .transform(Number)
     .optional()
-    .openapi({
+    .meta({
       type: "integer",
       minimum: 1,
       description:
         "Which withdrawal for individual recipients to return, counting from 1. Use the number from `receipt_url` in `entities_withdrawn`.",
     }),
-  format: z.enum(receiptFormats).optional().openapi({
+  format: z.enum(receiptFormats).optional().meta({
     description: "`iso27560`: ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
   }),
 });
 
 export const recordWithdrawalSchema = z
   .object({
-    method: z.enum(recordedChannels).openapi({ description: "How you received the withdrawal." }),
-    received_at: instantSchema.openapi({
+    method: z.enum(recordedChannels).meta({ description: "How you received the withdrawal." }),
+    received_at: instantSchema.meta({
       format: "date-time",
       description: "When you received the withdrawal, ISO 8601. Must not be in the future. `cease_by` counts from this time.",
       example: "2026-03-20T08:30:00.250Z",
     }),
-    note: z.string().max(1_000).nullish().openapi({ description: "Note for your records. Stored encrypted." }),
+    note: z.string().max(1_000).nullish().meta({ description: "Note for your records. Stored encrypted." }),
     scope: nullableScopeSchema
       .transform((chosen) => chosen ?? null)
-      .openapi({
+      .meta({
         description:
           "`certificate`: only this certificate. `business`: all your active certificates with an email address or phone number that is also on this certificate. If this certificate has neither, only this certificate is withdrawn. The default is `revocation_scope_default` in your profile, which is `business` unless you change it.",
       }),
@@ -149,14 +149,14 @@ export const recordWithdrawalSchema = z
   .openapi("RecordWithdrawal");
 export const recordedWithdrawalSchema = z
   .object({
-    withdrawal: nullableSchema(withdrawalSchema).openapi({
+    withdrawal: nullableSchema(withdrawalSchema).meta({
       description: "`null` if the certificate stays active for other recipients.",
     }),
     cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (UTC)"),
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
-      .openapi({ description: "Recipients for whom this request withdrew consent. Present only if `withdrawal` is `null`." }),
+      .meta({ description: "Recipients for whom this request withdrew consent. Present only if `withdrawal` is `null`." }),
   })
   .openapi("RecordedWithdrawal");
 
@@ -176,18 +176,14 @@ export const recordedWithdrawalToWire = (
 
 export const acknowledgmentRequestSchema = z
   .object({
-    note: z.string().max(500).nullish().openapi({ description: "Note for your records. Stored encrypted." }),
+    note: z.string().max(500).nullish().meta({ description: "Note for your records. Stored encrypted." }),
     acknowledged_by: z
       .string()
       .max(120)
       .nullish()
-      .openapi({ description: "Person or team at your business that ended the contact. Stored encrypted." }),
-    actions: z
-      .array(z.string().max(200))
-      .max(10)
-      .nullish()
-      .openapi({ description: "Actions that you took, for example `removed from CRM`." }),
-    entities: entitiesSchema.openapi({
+      .meta({ description: "Person or team at your business that ended the contact. Stored encrypted." }),
+    actions: z.array(z.string().max(200)).max(10).nullish().meta({ description: "Actions that you took, for example `removed from CRM`." }),
+    entities: entitiesSchema.meta({
       description:
         "Acknowledges the withdrawal only for these recipients. The person must have withdrawn consent for each of them individually (see `entities_withdrawn`). Default: the whole certificate, which must be revoked.",
     }),
@@ -196,7 +192,7 @@ export const acknowledgmentRequestSchema = z
 export const acknowledgmentSchema = z
   .object({
     cert_id: certIdSchema,
-    status: z.enum(["active", "revoked"]).openapi({
+    status: z.enum(["active", "revoked"]).meta({
       description:
         "Status of the certificate. It can be `active` only if you acknowledged withdrawals for individual recipients (`entities`).",
     }),
@@ -204,18 +200,18 @@ export const acknowledgmentSchema = z
       "When you first acknowledged the withdrawal. If there are several recipients, the time when you acknowledged the last one",
     ),
     cease_by: describedTime("Deadline by which contact must stop. If there are several recipients, the earliest deadline"),
-    on_time: z.boolean().openapi({
+    on_time: z.boolean().meta({
       description:
         "Whether you acknowledged the withdrawal by the deadline. If there are several recipients, `true` only if you acknowledged the withdrawal for every recipient on time.",
     }),
-    withdrawal: nullableSchema(withdrawalSchema).openapi({
+    withdrawal: nullableSchema(withdrawalSchema).meta({
       description: "Withdrawal of the whole certificate; `null` while it is active.",
     }),
     entities_withdrawn: z
       .array(withdrawnEntitySchema)
       .optional()
-      .openapi({ description: "Recipients for which you confirmed that contact has stopped. Present if you sent `entities`." }),
-    already_acknowledged: z.literal(true).optional().openapi({ description: "Present if you had already acknowledged the withdrawal." }),
+      .meta({ description: "Recipients for which you confirmed that contact has stopped. Present if you sent `entities`." }),
+    already_acknowledged: z.literal(true).optional().meta({ description: "Present if you had already acknowledged the withdrawal." }),
   })
   .openapi("CeaseAcknowledged");
 
