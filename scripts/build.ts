@@ -3,10 +3,12 @@
 // - workers/pages/assets.gen.ts: the URLs of the assets
 // - workers/pages/verifier.gen.ts: the path of the evidence page's script, and the hash of the verifier
 // - workers/pages/guides.gen.ts: the titles, sections and asset paths of the guides at /docs
+// - workers/adapters/phone-metadata.gen.ts: the metadata of phone numbers, as JSON text
 // - kit/api.gen.ts: the operations of the typed client
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { build } from "esbuild";
+import phoneMetadata from "libphonenumber-js/metadata.max.json";
 import { sha256Hex } from "../core/hash.ts";
 import { bundleSignatureVerifier, bundleVerifier, portableHashPlugin, type BuiltVerifier } from "../verifier/build.ts";
 import { writeOperations } from "../kit/build.ts";
@@ -17,6 +19,7 @@ import { buildWidget } from "../widget/build.mjs";
 const namesPath = "workers/pages/assets.gen.ts";
 const guidesPath = "workers/pages/guides.gen.ts";
 const verifierPath = "workers/pages/verifier.gen.ts";
+const phoneMetadataPath = "workers/adapters/phone-metadata.gen.ts";
 /**
  * Every page script and share script that was ever deployed. A customer's page may reference a page script by name and integrity for years,
  * and that script references its share script.
@@ -125,6 +128,13 @@ const renderVerifierModule = (pageScript: PageAsset, { command }: BuiltVerifier)
     "",
   ].join("\n");
 
+const renderPhoneMetadataModule = (): string =>
+  [
+    "// Written by scripts/build.ts: the complete metadata of libphonenumber-js, as JSON text.",
+    `export const phoneMetadata = ${JSON.stringify(JSON.stringify(phoneMetadata))};`,
+    "",
+  ].join("\n");
+
 /** Writes a file unless it is unchanged, so that watchers see only real changes. */
 const writeIfChanged = (path: string, contents: string | Uint8Array): void => {
   if (existsSync(path) && readFileSync(path).equals(Buffer.from(contents))) return;
@@ -166,6 +176,7 @@ export const buildAssets = async (appUrl?: string): ReturnType<typeof buildWidge
   writeIfChanged(namesPath, renderAssetNames(assets));
   writeIfChanged(guidesPath, renderGuidesModule(guides.map(({ asset, ...guide }) => ({ ...guide, path: asset.address }))));
   writeIfChanged(verifierPath, renderVerifierModule(evidencePageScript, verifier));
+  writeIfChanged(phoneMetadataPath, renderPhoneMetadataModule());
   writeIfChanged(join(assetsDir, servedVerifier), verifier.command);
   const served = new Set([
     "/_headers",

@@ -1,8 +1,22 @@
 // Normalizes phone numbers to E.164 for matching. The stored number stays as entered. Uses the library's complete metadata, because the
 // smaller sets do not contain which number ranges are assigned.
-import { isSupportedCountry, parsePhoneNumberFromString as parse, type PhoneNumber } from "libphonenumber-js/max";
+import {
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+  type CountryCode,
+  type MetadataJson,
+  type PhoneNumber,
+} from "libphonenumber-js/core";
 import { toAsciiDigits } from "../../core/digits.ts";
+import { once } from "../../core/once.ts";
 import type { FormatPhone, ToE164 } from "../../core/certificates/recognized-fields.ts";
+import { phoneMetadata } from "./phone-metadata.gen.ts";
+
+/** The metadata is parsed on first use. As JavaScript objects, it would be parsed whenever an isolate starts, which takes longer. */
+const getMetadata = once(() => JSON.parse(phoneMetadata) as MetadataJson);
+
+const parse = (text: string, region?: CountryCode): PhoneNumber | undefined =>
+  region === undefined ? parsePhoneNumberFromString(text, getMetadata()) : parsePhoneNumberFromString(text, region, getMetadata());
 
 const keypad = ["abc", "def", "ghi", "jkl", "mno", "pqrs", "tuv", "wxyz"];
 /**
@@ -16,7 +30,7 @@ const toKeypadDigits = (text: string): string =>
 
 /** Parses a number in the forms that `toE164` accepts. */
 const parsePhone = (phone: string, country: string): PhoneNumber | null => {
-  const region = isSupportedCountry(country) ? country : undefined;
+  const region = isSupportedCountry(country as CountryCode, getMetadata()) ? (country as CountryCode) : undefined;
   // Numbers copied from contact apps can contain invisible direction marks.
   const text = toAsciiDigits(phone.replace(/\p{Cf}/gu, "").trim());
   const parsed = parse(text, region);
