@@ -127,12 +127,18 @@ const envelopeExample = (data: object): object => ({ ok: true, data, request_id:
 export const jsonContent = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
 /**
- * Describes a success. `example` is an example of its data, or a function that returns one. The schema and the example are created when the
- * OpenAPI document is built, because nothing else needs them, and creating all of them takes milliseconds of each isolate's start.
+ * Describes a success. `data` is the schema of its data, and `example` an example, or functions that return them. The schema and the example
+ * are created when the OpenAPI document is built, because nothing else needs them, and creating all of them takes milliseconds of each
+ * isolate's start.
  */
-export const successResponse = <S extends z.ZodType>(description: string, name: string, data: S, example: object | (() => object)) => {
+export const successResponse = <S extends z.ZodType>(
+  description: string,
+  name: string,
+  data: S | (() => S),
+  example: object | (() => object),
+) => {
   const getContent = once(() => ({
-    schema: envelopeSchema(name, data),
+    schema: envelopeSchema(name, typeof data === "function" ? data() : data),
     example: envelopeExample(typeof example === "function" ? (example as () => object)() : example),
   }));
   return {

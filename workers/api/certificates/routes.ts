@@ -34,6 +34,7 @@ import { verifyCertificate } from "../../operations/certificates/verify-certific
 import type { Services } from "../../platform/platform.ts";
 import { evidencePageScript } from "../../pages/verifier.gen.ts";
 import { getCertificateExamples } from "./worked-example.ts";
+import { getCertificateSchemas } from "./response-schemas.ts";
 import * as wire from "./schema.ts";
 import {
   certificateDetailToWire,
@@ -109,7 +110,7 @@ const issueCertificateRoute = createRoute({
       ...successResponse(
         "The certificate was issued.",
         "ConsentAnswer",
-        wire.consentReceiptSchema,
+        () => getCertificateSchemas().consentReceiptSchema,
         () => getCertificateExamples().consentReceipt,
       ),
       headers: replayHeaders,
@@ -200,7 +201,7 @@ const verifyCertificateRoute = createRoute({
       ...successResponse(
         "The certificate.",
         "VerifyAnswer",
-        wire.verifiedCertificateSchema,
+        () => getCertificateSchemas().verifiedCertificateSchema,
         () => getCertificateExamples().verifiedCertificate,
       ),
       headers: {
@@ -225,7 +226,7 @@ const listCertificatesRoute = createRoute({
     200: successResponse(
       "A page of certificates.",
       "ListAnswer",
-      wire.certificateListSchema,
+      () => getCertificateSchemas().certificateListSchema,
       () => getCertificateExamples().certificateList,
     ),
   },
@@ -245,7 +246,7 @@ const searchCertificatesRoute = createRoute({
     200: successResponse(
       "A page of certificates.",
       "SearchAnswer",
-      wire.certificateListSchema,
+      () => getCertificateSchemas().certificateListSchema,
       () => getCertificateExamples().certificateList,
     ),
   },
@@ -265,7 +266,7 @@ const getCertificateRoute = createRoute({
     200: successResponse(
       "The certificate.",
       "DetailAnswer",
-      wire.certificateDetailSchema,
+      () => getCertificateSchemas().certificateDetailSchema,
       () => getCertificateExamples().certificateDetail,
     ),
   },
@@ -275,7 +276,7 @@ const getCertificateRoute = createRoute({
 const evidenceBundleResponse = successResponse(
   "The evidence pack. ZIP and HTML files are attachments named `evidence-<cert_id>`.",
   "EvidenceAnswer",
-  wire.evidenceBundleSchema,
+  () => getCertificateSchemas().evidenceBundleSchema,
   () => getCertificateExamples().evidenceBundle,
 );
 

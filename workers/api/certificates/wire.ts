@@ -19,15 +19,8 @@ import { toPeriodEnd, toWire } from "../../http/wire.ts";
 import type { ErasedSubject } from "../../operations/certificates/erase-subject.ts";
 import type { CertificateList, CertificateListQuery } from "../../operations/certificates/list-certificates.ts";
 import type { CertificateDetail } from "../../operations/certificates/get-certificate.ts";
-import {
-  certificateViewSchema,
-  type certificateDetailSchema,
-  type certificateListSchema,
-  type consentReceiptSchema,
-  type consentRequestSchema,
-  type erasedSubjectSchema,
-  type certificateListQuerySchema,
-} from "./schema.ts";
+import type { CertificateSchemas } from "./response-schemas.ts";
+import { certificateViewSchema, type consentRequestSchema, type erasedSubjectSchema, type certificateListQuerySchema } from "./schema.ts";
 
 const extraKeys = ["locale", "presentation", "esign", "widget", "referrer", "client_time"] as const;
 
@@ -43,7 +36,7 @@ export const submissionFromWire = (body: z.output<typeof consentRequestSchema>):
   extras: Object.fromEntries(extraKeys.flatMap((name) => (body[name] == null ? [] : [[name, body[name] as Json]]))),
 });
 
-export const consentReceiptToWire = (receipt: CaptureReceipt): z.input<typeof consentReceiptSchema> => ({
+export const consentReceiptToWire = (receipt: CaptureReceipt): z.input<CertificateSchemas["consentReceiptSchema"]> => ({
   cert_id: receipt.certId,
   fingerprint: receipt.fingerprint,
   issued_at: toIso(receipt.issuedAt),
@@ -71,7 +64,7 @@ export const certificateListQueryFromWire = (query: z.output<typeof certificateL
 const listedCertificateToWire = (
   listed: CertificateSummary,
   context: ViewContext,
-): z.input<typeof certificateListSchema>["certs"][number] => ({
+): z.input<CertificateSchemas["certificateListSchema"]>["certs"][number] => ({
   cert_id: listed.id,
   status: listed.status,
   fingerprint: listed.fingerprint,
@@ -89,7 +82,10 @@ const listedCertificateToWire = (
   environment: listed.environment,
 });
 
-export const certificateListToWire = (list: CertificateList, context: ViewContext): z.input<typeof certificateListSchema> => ({
+export const certificateListToWire = (
+  list: CertificateList,
+  context: ViewContext,
+): z.input<CertificateSchemas["certificateListSchema"]> => ({
   certs: list.certificates.map((listed) => listedCertificateToWire(listed, context)),
   total: list.total,
   page: list.page,
@@ -108,7 +104,7 @@ const businessStatementToWire = (opened: OpenedWithdrawal | null) => ({
     : null,
 });
 
-type CertificateDetailWire = z.input<typeof certificateDetailSchema>;
+type CertificateDetailWire = z.input<CertificateSchemas["certificateDetailSchema"]>;
 
 export const certificateDetailToWire = (
   { opened, views, policyTexts, auditEntry }: CertificateDetail,

@@ -12,14 +12,12 @@ import { listCertificateViews } from "../../operations/portal/list-certificate-v
 import { revealCertificate } from "../../operations/portal/reveal-certificate.ts";
 import { listCertificatesToWire } from "../certificates/routes.ts";
 import {
-  certificateDetailSchema,
-  certificateListSchema,
   certIdParamSchema,
   certificateNotFoundRefusal,
   certificateListQuerySchema,
-  verifiedCertificateSchema,
   certificateViewSchema,
 } from "../certificates/schema.ts";
+import { getCertificateSchemas } from "../certificates/response-schemas.ts";
 import { getCertificateExamples } from "../certificates/worked-example.ts";
 import { certificateDetailToWire } from "../certificates/wire.ts";
 
@@ -41,7 +39,7 @@ const listCertificatesRoute = createRoute({
     200: successResponse(
       "A page of certificates.",
       "PortalCertificatesAnswer",
-      certificateListSchema,
+      () => getCertificateSchemas().certificateListSchema,
       () => getCertificateExamples().certificateList,
     ),
   },
@@ -59,7 +57,7 @@ const getCertificateRoute = createRoute({
     200: successResponse(
       "The certificate.",
       "PortalCertificateAnswer",
-      verifiedCertificateSchema,
+      () => getCertificateSchemas().verifiedCertificateSchema,
       () => getCertificateExamples().verifiedCertificate,
     ),
   },
@@ -79,7 +77,7 @@ const revealCertificateRoute = createRoute({
     200: successResponse(
       "The certificate with personal data.",
       "RevealedCertificateAnswer",
-      certificateDetailSchema,
+      () => getCertificateSchemas().certificateDetailSchema,
       () => getCertificateExamples().certificateDetail,
     ),
   },

@@ -23,8 +23,9 @@ import { withdrawByLink } from "../../operations/withdrawals/withdraw-by-link.ts
 import { recordWithdrawal } from "../../operations/withdrawals/record-withdrawal.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-withdrawal-code.ts";
 import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-request.ts";
-import { iso27560ReceiptSchema, kantaraReceiptSchema } from "../certificates/receipt-schema.ts";
-import { certIdParamSchema, certificateNotFoundRefusal, withdrawalReceiptSchema } from "../certificates/schema.ts";
+import { getReceiptSchemas } from "../certificates/receipt-schema.ts";
+import { getCertificateSchemas } from "../certificates/response-schemas.ts";
+import { certIdParamSchema, certificateNotFoundRefusal } from "../certificates/schema.ts";
 import * as wire from "./schema.ts";
 
 const createRoute = createRouteFactory("withdrawal");
@@ -107,7 +108,10 @@ const getReceiptRoute = createRoute({
     200: successResponse(
       "The receipt.",
       "ReceiptAnswer",
-      z.union([withdrawalReceiptSchema, iso27560ReceiptSchema, kantaraReceiptSchema]),
+      () => {
+        const { iso27560ReceiptSchema, kantaraReceiptSchema } = getReceiptSchemas();
+        return z.union([getCertificateSchemas().withdrawalReceiptSchema, iso27560ReceiptSchema, kantaraReceiptSchema]);
+      },
       () => wire.getWithdrawalExamples().receipt,
     ),
   },
