@@ -5,7 +5,7 @@ import { clientAddressHeader, issueCertificate, startBenchService, type Bench } 
 import { grantOne, createPerson, signInByEmailCode } from "./shares.ts";
 import { dayMs } from "../../core/time.ts";
 import { seedPeople, openVaultFromVars } from "../demo-world.ts";
-import { livePaths } from "../../workers/pages/portal/paths.ts";
+import { livePaths } from "../../workers/pages/portal/navigation.ts";
 
 const seconds = 3;
 const goalMs = 100;

@@ -3,7 +3,7 @@
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { livePaths } from "../../workers/pages/portal/paths.ts";
+import { livePaths } from "../../workers/pages/portal/navigation.ts";
 import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { signInBrowser } from "../support/local-session.ts";

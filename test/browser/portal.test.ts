@@ -2,7 +2,7 @@
 // mode.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { livePaths } from "../../workers/pages/portal/paths.ts";
+import { livePaths } from "../../workers/pages/portal/navigation.ts";
 import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances, type Appearance } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { findNewestCode } from "../support/email-code.ts";

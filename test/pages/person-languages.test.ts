@@ -2,10 +2,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
-import { accountMessages } from "../../workers/pages/i18n/account.ts";
 import { appMessages } from "../../workers/pages/i18n/app.ts";
 import { connectMessages } from "../../workers/pages/i18n/connect.ts";
-import { ownCertificateMessages } from "../../workers/pages/i18n/own-certificates.ts";
 import { sheetMessages } from "../../workers/pages/i18n/sheet.ts";
 import { publicMessages } from "../../workers/pages/i18n/public.ts";
 import { languages, type Language } from "../../workers/pages/shared/language.ts";
@@ -237,8 +235,7 @@ describe("a message", () => {
       sentences({
         pages: publicMessages[language],
         app: appMessages[language],
-        account: accountMessages[language],
-        certificates: ownCertificateMessages[language],
+
         sheet: sheetMessages[language],
         connect: connectMessages[language],
       }),

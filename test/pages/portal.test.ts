@@ -6,7 +6,8 @@ import { Hono } from "hono";
 import { beforeAll, describe, expect, test } from "vitest";
 import { firstShard } from "../../core/ids.ts";
 import type { AppEnv } from "../../workers/http/context.ts";
-import { confirmationPaths, livePaths, testPaths } from "../../workers/pages/portal/paths.ts";
+import { livePaths } from "../../workers/pages/portal/navigation.ts";
+import { pathInEnvironment } from "../../workers/pages/portal/paths.ts";
 import { registerPortalRoutes } from "../../workers/pages/portal/routes.ts";
 import { getAuditLogStub } from "../support/audit.ts";
 import { findEmailCode, getCookie, clearCodes, listMailTo, signIn } from "../support/people.ts";
@@ -41,6 +42,9 @@ beforeAll(async () => {
   clerk = await acceptInvitation("clerk@portal-pages.example");
 });
 
+const testPaths = ["/portal/sandbox", ...livePaths].map((path) => pathInEnvironment("sandbox", path));
+/** Pages that ask for confirmation before an action. Members who may not perform the action see the reason instead. */
+const confirmationPaths = ["/portal/team/leave", "/portal/test/team/leave", "/portal/test/sandbox/reset"];
 const pages = [...livePaths, ...testPaths];
 
 describe("signing in to the portal", () => {

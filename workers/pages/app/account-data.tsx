@@ -12,30 +12,23 @@ import { exportAccount, type AccountExport } from "../../operations/consumers/ex
 import { getProfile } from "../../operations/consumers/get-profile.ts";
 import type { Services } from "../../platform/platform.ts";
 import { ButtonLink, ConfirmActions, SubmitButton, TextField } from "../shared/form-fields.tsx";
-import { accountMessages } from "../i18n/account.ts";
-import { renderPage, type Page } from "../shared/layout.tsx";
-import { noticePage, renderStorageUnavailable } from "../shared/notice-pages.tsx";
-import { formatDay, formatMessage, formatNumber, BulletList } from "../shared/components.tsx";
-import { ConsequenceList, getAccountMessages, PostForm, type AppView } from "./components.tsx";
-import { appPage } from "./page.tsx";
+import { appMessages } from "../i18n/app.ts";
+import { renderPage } from "../shared/layout.tsx";
+import { ActionLink, noticePage, renderStorageUnavailable } from "../shared/notice-pages.tsx";
+import { formatDay, formatMessage, formatNumber, BulletList, IconList } from "../shared/components.tsx";
+import { checkPersonLimit, type AppFormRequest, type AppRequest } from "./app-request.ts";
+import { PostForm } from "./components.tsx";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { renderAppPage } from "./page.tsx";
 import { hasRecentProof } from "./reauthenticate.tsx";
-import {
-  authenticatedAction,
-  renderAppPage,
-  checkPersonLimit,
-  authenticatedPage,
-  renderRefusal,
-  type AppFormRequest,
-  type AppRequest,
-} from "./app-request.ts";
 
 /** Builds the content of the export file. The API's export returns the same content. */
 export type ExportFormatter = (account: AccountExport, tokens: readonly AgentToken[], services: Services) => object;
 
-const exportPage = (view: AppView): Page => {
-  const messages = getAccountMessages(view).export;
-  return appPage(
-    view,
+const renderExport = (request: AppRequest): Promise<Response> => {
+  const messages = request.messages.export;
+  return renderAppPage(
+    request,
     { tab: "account", section: "export", title: messages.title },
     <PostForm action="/app/export" class="card">
       <div class="body stack">
@@ -60,42 +53,37 @@ const handleExport =
     return c.json(exportFile(exported.value, tokens, services), 200);
   };
 
-interface DeletionState {
-  readonly activeShares: number;
-  readonly hasRecentProof: boolean;
-  readonly typed?: string;
-  readonly error?: string;
-}
-
-const deleteAccountPage = (view: AppView, { activeShares, hasRecentProof: canDelete, typed, error }: DeletionState): Page => {
-  const { deletion } = getAccountMessages(view);
+/** `typed` and `error` are set if the page responds to a form that was refused. */
+const renderDeleteAccount = async (request: AppRequest, typed?: string, error?: string): Promise<Response> => {
+  const { services, person, messages, language, now } = request;
+  const { deletion } = messages;
+  const profile = await getProfile(services, person);
+  const activeShares = profile.ok ? profile.value.activeShares : 0;
   const sharesEnd = activeShares === 0 ? deletion.endsNone : activeShares === 1 ? deletion.endsOne : deletion.endsMany;
-  const values = { count: formatNumber(activeShares, view.language), date: formatDay(view.language, getCeaseDeadline(view.now)) };
-  return appPage(
-    view,
-    { tab: "account", section: "delete", title: deletion.title, hasError: error !== undefined },
+  const values = { count: formatNumber(activeShares, language), date: formatDay(language, getCeaseDeadline(now)) };
+  return renderAppPage(
+    request,
+    { tab: "account", section: "delete", title: deletion.title, error },
     <section class="card danger" aria-labelledby="consequences">
       <header>
         <h2 id="consequences">{deletion.consequences}</h2>
       </header>
       <div class="body stack">
-        <ConsequenceList
+        <IconList
           of={[
-            { icon: "ban", text: formatMessage(sharesEnd, values) },
-            { icon: "log-out", text: deletion.signedOut },
-            { icon: "trash-2", text: deletion.erased },
-            {
-              icon: "file-badge",
-              text: (
-                <>
-                  {deletion.keepsCertificates} <a href="/app">{view.messages.backToList}</a>
-                </>
-              ),
-            },
-            { icon: "archive", text: deletion.keepsHashes },
+            ["ban", formatMessage(sharesEnd, values)],
+            ["log-out", deletion.signedOut],
+            ["trash-2", deletion.erased],
+            [
+              "file-badge",
+              <>
+                {deletion.keepsCertificates} <a href="/app">{messages.backToList}</a>
+              </>,
+            ],
+            ["archive", deletion.keepsHashes],
           ]}
         />
-        {canDelete ? (
+        {hasRecentProof(request, "delete") ? (
           <PostForm action="/app/delete" class="stack">
             <TextField
               id="confirm"
@@ -126,25 +114,16 @@ const deleteAccountPage = (view: AppView, { activeShares, hasRecentProof: canDel
   );
 };
 
-const loadDeletionState = async (request: AppRequest): Promise<DeletionState> => {
-  const profile = await getProfile(request.services, request.person);
-  return { activeShares: profile.ok ? profile.value.activeShares : 0, hasRecentProof: hasRecentProof(request, "delete") };
-};
-
-const renderDeleteAccount = async (request: AppRequest): Promise<Response> =>
-  renderAppPage(request, deleteAccountPage(request, await loadDeletionState(request)));
-
 /** The confirmation words of all languages. Each is accepted, because the person may have switched languages after opening the page. */
-const confirmationWords: ReadonlySet<string> = new Set(Object.values(accountMessages).map(({ deletion }) => deletion.word));
+const confirmationWords: ReadonlySet<string> = new Set(Object.values(appMessages).map(({ deletion }) => deletion.word));
 
 const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> => {
   const { c, services, person, form } = request;
   if (!hasRecentProof(request, "delete")) return c.redirect("/app/prove/delete", 303);
   const typed = form.get("confirm") ?? "";
   if (!confirmationWords.has(typed.trim().toLowerCase())) {
-    const { badWord, word } = getAccountMessages(request).deletion;
-    const state = { ...(await loadDeletionState(request)), typed: cutText(typed, 40), error: formatMessage(badWord, { word }) };
-    return renderRefusal(request, "invalid_request", deleteAccountPage(request, state));
+    const { badWord, word } = request.messages.deletion;
+    return renderDeleteAccount(request, cutText(typed, 40), formatMessage(badWord, { word }));
   }
   await deleteAccount(services, person, request.language); // this also succeeds if the account was already deleted
   clearSession(c);
@@ -153,22 +132,13 @@ const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> =
 
 /** Renders a public page, because the session has ended. */
 const renderDeleted = (c: Context<AppEnv>): Promise<Response> =>
-  renderPage(c, 200, ({ language }) => {
-    const { deletion } = accountMessages[language];
-    return noticePage(
-      deletion.done,
-      deletion.doneText,
-      <div class="row">
-        <ButtonLink href="/">{deletion.toFront}</ButtonLink>
-      </div>,
-    );
+  renderPage(c, 200, ({ language, messages }) => {
+    const { deletion } = appMessages[language];
+    return noticePage(deletion.done, deletion.doneText, <ActionLink href="/" text={messages.toFirstPage} />);
   });
 
 export const registerAccountDataRoutes = (pages: Hono<AppEnv>, exportFile: ExportFormatter): void => {
-  pages.get(
-    "/export",
-    authenticatedPage((request) => renderAppPage(request, exportPage(request))),
-  );
+  pages.get("/export", authenticatedPage(renderExport));
   pages.post("/export", authenticatedAction(handleExport(exportFile)));
   pages.get("/delete", authenticatedPage(renderDeleteAccount));
   pages.post("/delete", authenticatedAction(handleDeleteAccount));

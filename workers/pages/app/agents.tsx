@@ -1,5 +1,6 @@
 // Serves /app/agents: access tokens for a person's AI assistants. A token is shown once, in the response to the form that created it.
 import { cutText } from "../../../core/cut-text.ts";
+import type { RefusalCode } from "../../../core/refusals.ts";
 import type { FC } from "hono/jsx";
 import type { Hono } from "hono";
 import { maxActiveTokens, type AgentToken } from "../../../core/agents/agent-token.ts";
@@ -9,26 +10,18 @@ import type { AppEnv } from "../../http/context.ts";
 import { createAgentToken } from "../../operations/agents/create-agent-token.ts";
 import { listAgentTokens } from "../../operations/agents/list-agent-tokens.ts";
 import { revokeAgentToken } from "../../operations/agents/revoke-agent-token.ts";
+import { ItemForm } from "../shared/account-security.tsx";
 import { ButtonLink, OptionalLabel, SubmitButton, TextField } from "../shared/form-fields.tsx";
-import type { Page } from "../shared/layout.tsx";
-import { formatDay, VerbatimText, EmptyState, formatMessage, FormattedMessage, Icon, Section } from "../shared/components.tsx";
+import { formatDay, VerbatimText, EmptyCard, formatMessage, FormattedMessage, Icon, Section } from "../shared/components.tsx";
 import { SecretSection } from "../shared/signed-in-components.tsx";
-import { getAccountMessages, ItemActionButton, PostForm, useAppView, type AppView } from "./components.tsx";
-import { appPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  renderAppPage,
-  setFlash,
-  authenticatedPage,
-  renderRefusal,
-  type AppFormRequest,
-  type AppRequest,
-} from "./app-request.ts";
+import { setFlash, type AppFormRequest, type AppRequest } from "./app-request.ts";
+import { PostForm, useAppRequest } from "./components.tsx";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { renderAppPage } from "./page.tsx";
 
 const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
-  const view = useAppView();
-  const { messages, language } = view;
-  const { agents } = getAccountMessages(view);
+  const { messages, language } = useAppRequest();
+  const { agents } = messages;
   const name = token.name ?? agents.nameless;
   const { lastUsedDay } = token;
   return (
@@ -50,7 +43,8 @@ const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
           {lastUsedDay === null ? agents.unused : formatMessage(messages.lastSeen, { date: formatDay(language, lastUsedDay * dayMs) })}
         </small>
       </div>
-      <ItemActionButton
+      <ItemForm
+        Form={PostForm}
         action="/app/agents/remove"
         id={token.id}
         text={messages.remove}
@@ -60,51 +54,47 @@ const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
   );
 };
 
-interface TokenListData {
-  readonly tokens: readonly AgentToken[];
-  /** Sent with the form, so that submitting it twice creates only one token. */
-  readonly idempotencyKey: string;
-  readonly typedName?: string;
-  readonly error?: string;
+/** The name and the error of a form that was refused. */
+interface RefusedToken {
+  readonly typedName: string;
+  readonly error: string;
+  readonly code: RefusalCode;
 }
 
-const tokenListPage = (view: AppView, { tokens, idempotencyKey, typedName, error }: TokenListData): Page => {
-  const { agents, sections } = getAccountMessages(view);
-  return appPage(
-    view,
-    { tab: "account", section: "agents", title: sections.agents, lede: agents.intro, hasError: error !== undefined },
+const renderTokenList = async (request: AppRequest, refused?: RefusedToken): Promise<Response> => {
+  const { services, session, messages } = request;
+  const { agents, sections } = messages;
+  const tokens = await listAgentTokens(services, session);
+  return renderAppPage(
+    request,
+    { tab: "account", section: "agents", title: sections.agents, lede: agents.intro, error: refused?.error, code: refused?.code },
     <>
       {tokens.length === 0 ? (
-        <div class="card">
-          <EmptyState icon="bot" title={agents.none} advice={agents.noneAdvice} />
-        </div>
+        <EmptyCard icon="bot" title={agents.none} advice={agents.noneAdvice} />
       ) : (
-        <Section
-          name="tokens"
-          heading={agents.listHeading}
-          content={
-            <ul class="lines">
-              {tokens.map((token) => (
-                <AgentTokenItem token={token} />
-              ))}
-            </ul>
-          }
-        />
+        <Section name="tokens" heading={agents.listHeading} isFlush>
+          <ul class="lines">
+            {tokens.map((token) => (
+              <AgentTokenItem token={token} />
+            ))}
+          </ul>
+        </Section>
       )}
       <Section name="new-token" heading={agents.newToken}>
-        {tokens.length >= maxActiveTokens && error === undefined ? (
+        {tokens.length >= maxActiveTokens && refused === undefined ? (
           <p>{agents.limit}</p>
         ) : (
           <PostForm action="/app/agents" class="stack">
-            <input type="hidden" name="once" value={idempotencyKey} />
+            {/* A random value, so that submitting the form twice creates only one token. */}
+            <input type="hidden" name="once" value={toHex(services.random(16))} />
             <TextField
               id="name"
               label={<OptionalLabel text={agents.name} />}
               hint={agents.nameHint}
-              error={error}
+              error={refused?.error}
               maxlength={80}
               autocomplete="off"
-              value={typedName}
+              value={refused?.typedName}
             />
             <SubmitButton>{agents.make}</SubmitButton>
           </PostForm>
@@ -115,10 +105,10 @@ const tokenListPage = (view: AppView, { tokens, idempotencyKey, typedName, error
 };
 
 /** `secret` is null if it was already shown. */
-const tokenSecretPage = (view: AppView, secret: string | null): Page => {
-  const { agents } = getAccountMessages(view);
-  return appPage(
-    view,
+const renderTokenSecret = (request: AppRequest, secret: string | null): Promise<Response> => {
+  const { agents } = request.messages;
+  return renderAppPage(
+    request,
     { tab: "account", section: "agents", title: agents.madeTitle, script: "copy.js" },
     <SecretSection heading={secret === null ? agents.over : agents.once} value={secret} label={agents.secretLabel} copyLabel={agents.copy}>
       <p>
@@ -128,27 +118,14 @@ const tokenSecretPage = (view: AppView, secret: string | null): Page => {
   );
 };
 
-const loadTokenList = async ({ services, session }: AppRequest): Promise<TokenListData> => ({
-  tokens: await listAgentTokens(services, session),
-  idempotencyKey: toHex(services.random(16)),
-});
-
-const renderTokenList = async (request: AppRequest): Promise<Response> =>
-  renderAppPage(request, tokenListPage(request, await loadTokenList(request)));
-
 const handleCreateToken = async (request: AppFormRequest): Promise<Response> => {
-  const { services, session, form } = request;
-  const { agents } = getAccountMessages(request);
+  const { services, session, form, messages } = request;
   const typedName = form.get("name") ?? "";
   const created = await createAgentToken(services, session, { name: typedName, once: (form.get("once") ?? "").slice(0, 64) });
-  if (created.ok) return renderAppPage(request, tokenSecretPage(request, created.value.secret));
-  if (created.code === "idempotency_conflict") return renderAppPage(request, tokenSecretPage(request, null));
-  const error = created.code === "token_limit" ? agents.limit : agents.badName;
-  return renderRefusal(
-    request,
-    created.code,
-    tokenListPage(request, { ...(await loadTokenList(request)), typedName: cutText(typedName, 200), error }),
-  );
+  if (created.ok) return renderTokenSecret(request, created.value.secret);
+  if (created.code === "idempotency_conflict") return renderTokenSecret(request, null);
+  const error = created.code === "token_limit" ? messages.agents.limit : messages.agents.badName;
+  return renderTokenList(request, { typedName: cutText(typedName, 200), error, code: created.code });
 };
 
 /** Ignores an ID that is not an active token of this person. */

@@ -1,31 +1,36 @@
-// Handles requests from people who are signed in to the app: pages, forms, one-time messages and rendering.
+// Requests from people who are signed in to the app, and the one-time messages that their next page shows. These are separate from
+// handlers.ts because the components need them too.
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 import type { Person } from "../../../core/access/principal.ts";
-import { personFromSession, type ConsumerSession } from "../../../core/access/session.ts";
+import type { ConsumerSession } from "../../../core/access/session.ts";
 import { secondMs, type Instant } from "../../../core/time.ts";
 import type { Json } from "../../../core/canonical-json.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { findCookie, cookieOptions } from "../../http/cookies.ts";
-import type { RefusalCode } from "../../../core/refusals.ts";
 import type { LimitName } from "../../limits.ts";
 import { openNote, sealNote } from "../../operations/access/sealed-notes.ts";
-import { appMessages } from "../i18n/app.ts";
-import { saveLanguage, getPageLanguage, type Page } from "../shared/layout.tsx";
-import { checkAccountLimit, type FormFields } from "../shared/form-handlers.ts";
-import { createSignedInHandlers, renderPageOrRefusal, type SignedInRequest } from "../shared/signed-in-handlers.ts";
-import type { AppView, FlashMessage } from "./components.tsx";
-import { appNoticePage } from "./page.tsx";
-import { renderSignIn } from "./sign-in.tsx";
+import type { AppMessages } from "../i18n/app.ts";
+import { checkAccountLimit, type FormRequest } from "../shared/form-handlers.ts";
+import type { Language } from "../shared/language.ts";
+import type { SignedInRequest } from "../shared/signed-in-handlers.ts";
 
-export interface AppRequest extends SignedInRequest, AppView {
+/** A message about what the person just did. It is shown once. */
+interface FlashMessage {
+  readonly key: keyof AppMessages["flash"];
+  readonly date?: Instant;
+  readonly count?: number;
+}
+
+export interface AppRequest extends SignedInRequest {
   readonly session: ConsumerSession;
   readonly person: Person;
+  readonly language: Language;
+  readonly messages: AppMessages;
+  readonly flash: FlashMessage | null;
 }
 
-export interface AppFormRequest extends AppRequest {
-  readonly form: FormFields;
-}
+export type AppFormRequest = FormRequest<AppRequest>;
 
 const flashCookie = "svc_flash";
 const flashMs = 60 * secondMs;
@@ -45,7 +50,7 @@ export const setEndedFlash = (
   return setFlash(request, { key, count, date });
 };
 
-const takeFlash = async (c: Context<AppEnv>, owner: string): Promise<FlashMessage | null> => {
+export const takeFlash = async (c: Context<AppEnv>, owner: string): Promise<FlashMessage | null> => {
   const sealed = findCookie(c, flashCookie);
   if (sealed === undefined) return null;
   deleteCookie(c, flashCookie, cookieOptions(c));
@@ -55,52 +60,3 @@ const takeFlash = async (c: Context<AppEnv>, owner: string): Promise<FlashMessag
 /** Counts an action against the person's limit. Returns the error page if the limit is reached, otherwise null. */
 export const checkPersonLimit = ({ c, person }: AppRequest, name: LimitName): Promise<Response | null> =>
   checkAccountLimit(c, name, person.id);
-
-const signedIn = createSignedInHandlers({
-  realm: "consumer",
-  formTokenPrefix: "form",
-  load: async (c, session, method) => {
-    const language = getPageLanguage(c);
-    return {
-      session,
-      person: personFromSession(session),
-      language,
-      messages: appMessages[language],
-      flash: method === "page" ? await takeFlash(c, session.userId) : null,
-    };
-  },
-  renderSignedOut: (c) => renderSignIn(c, c.req.path),
-  signedOutPath: "/app",
-});
-
-/** Handles a page of the app. Without a session, shows the sign-in form, which leads back to the page. */
-export const authenticatedPage = (show: (request: AppRequest) => Promise<Response> | Response) => {
-  const handlePage = signedIn.page(show);
-  return (c: Context<AppEnv>): Promise<Response> => {
-    saveLanguage(c);
-    return handlePage(c);
-  };
-};
-
-/** Handles a form of the app. Without a session, redirects to the app, which shows the sign-in form. */
-export const authenticatedAction = (act: (request: AppFormRequest) => Promise<Response> | Response) => signedIn.action(act);
-
-/**
- * Redirects a GET request for a form's action URL to the page with the form. Such requests occur if a POST responded with a page, because
- * the language links on that page lead to the action URL.
- */
-export const redirectToForm =
-  (path: string) =>
-  (c: Context<AppEnv>): Response => {
-    saveLanguage(c);
-    return c.redirect(path, 303);
-  };
-
-export const renderAppPage = ({ c, language }: AppRequest, page: Page): Promise<Response> => renderPageOrRefusal(c, page, language);
-
-export const renderRefusal = ({ c, language }: AppRequest, code: RefusalCode, page: Page): Promise<Response> =>
-  renderPageOrRefusal(c, page, language, code);
-
-/** Also shown for a different person's records, so that IDs cannot be probed. */
-export const notFoundPage = (request: AppRequest, title: string, advice: string): Promise<Response> =>
-  renderRefusal(request, "not_found", appNoticePage(request, title, advice));

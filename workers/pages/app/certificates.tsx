@@ -17,9 +17,7 @@ import type { NamingCertificatePage } from "../../operations/consumers/list-cert
 import { withdrawAllCertificates } from "../../operations/consumers/withdraw-all-certificates.ts";
 import { withdrawOwnCertificate } from "../../operations/consumers/withdraw-own-certificate.ts";
 import { withdrawOwnFromEntities } from "../../operations/consumers/withdraw-own-from-entities.ts";
-import { ButtonLink } from "../shared/form-fields.tsx";
-import { ownCertificateMessages, type OwnCertificateMessages } from "../i18n/own-certificates.ts";
-import type { Page } from "../shared/layout.tsx";
+import { ButtonLink, SubmitButton } from "../shared/form-fields.tsx";
 import {
   formatDay,
   VerbatimText,
@@ -35,6 +33,7 @@ import {
   Section,
   StatusBadge,
   type StatusBadgeProps,
+  ConfirmCard,
 } from "../shared/components.tsx";
 import { parseSelectedEntities } from "../withdrawal/routes.tsx";
 import {
@@ -45,30 +44,18 @@ import {
   ScopeChoice,
   WithdrawnSummary,
 } from "../withdrawal/components.tsx";
-import { ByEndOf, PostForm, useAppView, type AppView } from "./components.tsx";
-import { appPage, confirmPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  renderAppPage,
-  setEndedFlash,
-  setFlash,
-  redirectToForm,
-  notFoundPage,
-  authenticatedPage,
-  renderRefusal,
-  type AppFormRequest,
-  type AppRequest,
-} from "./app-request.ts";
-
-export const getOwnCertificateMessages = ({ language }: AppView): OwnCertificateMessages => ownCertificateMessages[language];
+import { setEndedFlash, setFlash, type AppFormRequest, type AppRequest } from "./app-request.ts";
+import { ContactDeadline, PostForm, useAppRequest } from "./components.tsx";
+import { authenticatedAction, authenticatedPage, redirectToForm } from "./handlers.ts";
+import { notFoundPage, renderAppPage, renderConfirmPage } from "./page.tsx";
 
 /** A list item that counts the consents given to one business on forms, with a link to them. */
 export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesses"][number]; isEnded: boolean }> = ({
   summary,
   isEnded,
 }) => {
-  const view = useAppView();
-  const messages = getOwnCertificateMessages(view);
+  const request = useAppRequest();
+  const messages = request.messages.certificates;
   const { id, name, certificates, active, lastIssuedAt } = summary;
   const count = isEnded ? certificates - active : active;
   const [one, many] = isEnded ? [messages.oneWithdrawn, messages.manyWithdrawn] : [messages.one, messages.many];
@@ -77,12 +64,12 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
       <div>
         <p>
           <a href={`/app/with/${id}`}>
-            <strong>{count === 1 ? one : formatMessage(many, { count: formatNumber(count, view.language) })}</strong>
+            <strong>{count === 1 ? one : formatMessage(many, { count: formatNumber(count, request.language) })}</strong>
           </a>
         </p>
-        {!isEnded && <p class="small quiet">{formatMessage(messages.newest, { date: formatDay(view.language, lastIssuedAt) })}</p>}
+        {!isEnded && <p class="small quiet">{formatMessage(messages.newest, { date: formatDay(request.language, lastIssuedAt) })}</p>}
         <p class="row">
-          <StatusBadge {...describeCertificateStatus(view, isEnded ? "revoked" : "active")} />
+          <StatusBadge {...describeCertificateStatus(request, isEnded ? "revoked" : "active")} />
         </p>
       </div>
       {!isEnded && (
@@ -101,10 +88,10 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
  * business.
  */
 export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded: boolean }> = ({ businessId, count, isEnded }) => {
-  const view = useAppView();
-  const messages = getOwnCertificateMessages(view);
+  const request = useAppRequest();
+  const messages = request.messages.certificates;
   const text = (
-    <strong>{count === 1 ? messages.oneOther : formatMessage(messages.others, { count: formatNumber(count, view.language) })}</strong>
+    <strong>{count === 1 ? messages.oneOther : formatMessage(messages.others, { count: formatNumber(count, request.language) })}</strong>
   );
   return (
     <li>
@@ -112,7 +99,7 @@ export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded:
         <p>{businessId === undefined ? text : <a href={`/app/with/${businessId}`}>{text}</a>}</p>
         {!isEnded && <p class="small quiet">{messages.othersNote}</p>}
         <p class="row">
-          <StatusBadge {...describeCertificateStatus(view, isEnded ? "revoked" : "active")} />
+          <StatusBadge {...describeCertificateStatus(request, isEnded ? "revoked" : "active")} />
         </p>
       </div>
     </li>
@@ -121,7 +108,7 @@ export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded:
 
 /** The end of a list of businesses: a link to the next page, and a warning if some businesses are missing. */
 export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boolean }> = ({ naming, isEnded }) => {
-  const messages = getOwnCertificateMessages(useAppView());
+  const messages = useAppRequest().messages.certificates;
   const last = naming.businesses.at(-1);
   return (
     <>
@@ -140,24 +127,27 @@ export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boole
 };
 
 /** `ceaseBy` is the deadline for ending contact after a withdrawal. */
-const describeCertificateStatus = (view: AppView, status: CertificateStatus, ceaseBy: Instant | null = null): StatusBadgeProps => {
-  const messages = getOwnCertificateMessages(view);
+const describeCertificateStatus = (
+  { messages: { certificates: messages }, now }: AppRequest,
+  status: CertificateStatus,
+  ceaseBy: Instant | null = null,
+): StatusBadgeProps => {
   if (status === "active") return { tone: "good", icon: "circle-check", text: messages.active };
-  const isWaiting = ceaseBy !== null && view.now <= ceaseBy;
+  const isWaiting = ceaseBy !== null && now <= ceaseBy;
   return { tone: isWaiting ? "caution" : "plain", icon: isWaiting ? "clock-alert" : "circle-minus", text: messages.withdrawn };
 };
 
 /** Shows the deadline for ending contact. Renders nothing once it has passed. */
 const CeaseDeadline: FC<{ ceaseBy: Instant | null | undefined }> = ({ ceaseBy }) => {
-  const { messages, language, now } = useAppView();
+  const { messages, language, now } = useAppRequest();
   return ceaseBy == null || now > ceaseBy ? null : (
     <span class="small quiet">{formatMessage(messages.contactEnds, { date: formatDay(language, ceaseBy) })}</span>
   );
 };
 
 export const CertificateList: FC<{ page: NamingCertificatePage; businessId: string }> = ({ page, businessId }) => {
-  const view = useAppView();
-  const messages = getOwnCertificateMessages(view);
+  const request = useAppRequest();
+  const messages = request.messages.certificates;
   const last = page.certificates.at(-1);
   return (
     <Section
@@ -169,45 +159,45 @@ export const CertificateList: FC<{ page: NamingCertificatePage; businessId: stri
           <ButtonLink href={`/app/with/${businessId}?after=${last.id}`}>{messages.older}</ButtonLink>
         ) : undefined
       }
-      content={
-        <ul class="lines consents">
-          {page.certificates.map(({ id, status, ceaseBy, purpose, originDomain, issuedAt }) => (
-            <li>
-              <div>
-                <p>
-                  <a href={certificatePath(id)}>
-                    <strong>
-                      <VerbatimText text={purpose} />
-                    </strong>
-                  </a>
-                </p>
-                <p class="small quiet">
-                  <VerbatimText text={originDomain} /> · {formatMessage(messages.given, { date: formatDay(view.language, issuedAt) })}
-                </p>
-                <p class="row">
-                  <StatusBadge {...describeCertificateStatus(view, status, ceaseBy)} />
-                  {status !== "active" && <CeaseDeadline ceaseBy={ceaseBy} />}
-                </p>
+      isFlush
+    >
+      <ul class="lines consents">
+        {page.certificates.map(({ id, status, ceaseBy, purpose, originDomain, issuedAt }) => (
+          <li>
+            <div>
+              <p>
+                <a href={certificatePath(id)}>
+                  <strong>
+                    <VerbatimText text={purpose} />
+                  </strong>
+                </a>
+              </p>
+              <p class="small quiet">
+                <VerbatimText text={originDomain} /> · {formatMessage(messages.given, { date: formatDay(request.language, issuedAt) })}
+              </p>
+              <p class="row">
+                <StatusBadge {...describeCertificateStatus(request, status, ceaseBy)} />
+                {status !== "active" && <CeaseDeadline ceaseBy={ceaseBy} />}
+              </p>
+            </div>
+            {status === "active" && (
+              <div class="row acts">
+                <a class="btn sm" href={certificatePath(id)} aria-label={`${messages.seeOrWithdraw}: ${purpose}`}>
+                  {messages.seeOrWithdraw}
+                </a>
               </div>
-              {status === "active" && (
-                <div class="row acts">
-                  <a class="btn sm" href={certificatePath(id)} aria-label={`${messages.seeOrWithdraw}: ${purpose}`}>
-                    {messages.seeOrWithdraw}
-                  </a>
-                </div>
-              )}
-            </li>
-          ))}
-        </ul>
-      }
-    />
+            )}
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 };
 
 /** The status on the certificate's own page. Unlike the status in lists, it also says whether consent was refused or partly withdrawn. */
 const DetailedStatus: FC<{ certificate: PublishedCertificate }> = ({ certificate }) => {
-  const view = useAppView();
-  const messages = getOwnCertificateMessages(view);
+  const request = useAppRequest();
+  const messages = request.messages.certificates;
   const isActive = certificate.status === "active";
   if (isActive && isConsentRefused(certificate)) return <StatusBadge tone="plain" icon="ban" text={messages.refused} />;
   const withdrawnCount = certificate.entitiesWithdrawn.length;
@@ -215,12 +205,12 @@ const DetailedStatus: FC<{ certificate: PublishedCertificate }> = ({ certificate
     const ceaseBy = certificate.withdrawal?.ceaseBy;
     return (
       <>
-        <StatusBadge {...describeCertificateStatus(view, certificate.status, ceaseBy)} />
+        <StatusBadge {...describeCertificateStatus(request, certificate.status, ceaseBy)} />
         {!isActive && <CeaseDeadline ceaseBy={ceaseBy} />}
       </>
     );
   }
-  const format = (value: number): string => formatNumber(value, view.language);
+  const format = (value: number): string => formatNumber(value, request.language);
   const all = withdrawnCount + listActiveEntities(certificate).length;
   return (
     <>
@@ -234,17 +224,13 @@ const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => (
   <BulletList of={names.map((name) => <UntrustedText text={name} />)} />
 );
 
-interface CertificateUrls {
-  readonly verifyUrl: string;
-  readonly apiBaseUrl: string;
-}
-
-const certificatePage = (view: AppView, certificate: PublishedCertificate, { verifyUrl, apiBaseUrl }: CertificateUrls): Page => {
-  const messages = getOwnCertificateMessages(view);
+const renderCertificate = (request: AppRequest, certificate: PublishedCertificate): Promise<Response> => {
+  const messages = request.messages.certificates;
+  const { verifyUrl, baseUrl } = request.services.config;
   const { businessId, businessName } = certificate;
   const activeEntities = certificate.status === "active" ? listActiveEntities(certificate) : [];
-  return appPage(
-    view,
+  return renderAppPage(
+    request,
     {
       tab: "consents",
       title: messages.title,
@@ -252,7 +238,7 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
       hasMonogram: true,
       trail: {
         parents: [
-          { path: "/app", text: view.messages.tabs.consents },
+          { path: "/app", text: request.messages.tabs.consents },
           { path: `/app/with/${businessId}`, text: <VerbatimText text={businessName} /> },
         ],
         current: <VerbatimText text={certificate.purpose} />,
@@ -266,14 +252,13 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
           </span>
         </>
       ),
-      ...(activeEntities.length > 0 && {
-        actions: (
+      actions:
+        activeEntities.length > 0 ? (
           <a class="btn" href={`${certificatePath(certificate.id)}/withdraw`}>
             <Icon name="hand" />
             {messages.withdraw}
           </a>
-        ),
-      }),
+        ) : undefined,
     },
     <>
       {activeEntities.length > 0 && (
@@ -283,7 +268,7 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
       )}
       <Section name="agreed" heading={messages.agreed}>
         <p>
-          {view.messages.forPurpose} <UntrustedText text={certificate.purpose} />
+          {request.messages.forPurpose} <UntrustedText text={certificate.purpose} />
         </p>
         <blockquote class="words">
           <UntrustedText text={certificate.disclosureText} />
@@ -296,7 +281,7 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
             <h3>{messages.from}</h3>
             <RecipientNames names={act.entities} />
             <p class="small quiet">
-              <WithdrawnSummary of={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBaseUrl={apiBaseUrl} />
+              <WithdrawnSummary of={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBaseUrl={baseUrl} />
             </p>
           </div>
         ))}
@@ -307,7 +292,7 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
         footer={
           <>
             <span>{messages.openAdvice}</span>
-            <a class="link" href={verifyUrl}>
+            <a class="link" href={buildVerifyUrl(verifyUrl, certificate.id)}>
               {messages.open}
               <Icon name="external-link" />
             </a>
@@ -322,47 +307,41 @@ const certificatePage = (view: AppView, certificate: PublishedCertificate, { ver
   );
 };
 
-/** `activeCount` is the number of the business's active certificates that name the person. */
-const withdrawPage = (view: AppView, certificate: PublishedCertificate, activeCount: number, error?: string): Page => {
-  const messages = getOwnCertificateMessages(view);
+const renderWithdrawForm = async (request: AppRequest, certificate: PublishedCertificate, error?: string): Promise<Response> => {
+  const { services, person } = request;
+  const messages = request.messages.certificates;
   const path = certificatePath(certificate.id);
   const business = certificate.businessName;
-  return confirmPage(
-    view,
+  const activeCount = await countActiveCertificates(services, person, certificate.businessId);
+  return renderConfirmPage(
+    request,
     {
       tab: "consents",
       title: messages.withdrawTitle,
       business,
-      hasError: error !== undefined,
+      error,
       about: <UntrustedText text={certificate.purpose} />,
       action: `${path}/withdraw`,
       consequences: [
-        {
-          icon: "clock-alert",
-          text: <FormattedMessage text={messages.consequence} parts={{ deadline: <ByEndOf at={getCeaseDeadline(view.now)} /> }} />,
-        },
-        { icon: "file-badge", text: messages.stays },
-        { icon: "undo-2", text: messages.final },
+        ["clock-alert", <ContactDeadline text={messages.consequence} />],
+        ["file-badge", messages.stays],
+        ["undo-2", messages.final],
       ],
       buttons: { back: path, keep: messages.keep, go: messages.withdraw },
       more: hasSeveralRecipients(certificate) && (
-        <div class="card confirm">
-          <div class="body">
-            <details class="more" open={error !== undefined}>
-              <summary>
-                <Icon name="chevron-right" />
-                {messages.some}
-              </summary>
-              <PostForm action={`${path}/withdraw-some`} class="stack">
-                {error !== undefined && <FieldError text={error} />}
-                <RecipientCheckboxes certificate={certificate} formName="some" label={messages.some} />
-                <button type="submit" class="btn">
-                  {messages.someSubmit}
-                </button>
-              </PostForm>
-            </details>
-          </div>
-        </div>
+        <ConfirmCard>
+          <details class="more" open={error !== undefined}>
+            <summary>
+              <Icon name="chevron-right" />
+              {messages.some}
+            </summary>
+            <PostForm action={`${path}/withdraw-some`} class="stack">
+              {error !== undefined && <FieldError text={error} />}
+              <RecipientCheckboxes certificate={certificate} formName="some" label={messages.some} />
+              <SubmitButton class="btn">{messages.someSubmit}</SubmitButton>
+            </PostForm>
+          </details>
+        </ConfirmCard>
       ),
     },
     activeCount > 1 && (
@@ -378,7 +357,7 @@ const withCertificate =
   <R extends AppRequest>(handle: (request: R, certificate: PublishedCertificate) => Promise<Response>) =>
   async (request: R): Promise<Response> => {
     const found = await getCertificateNamingPerson(request.services, request.person, parseCertId(request.c.req.param("id") ?? ""));
-    const messages = getOwnCertificateMessages(request);
+    const messages = request.messages.certificates;
     return found.ok ? handle(request, found.value) : notFoundPage(request, messages.none, messages.noneAdvice);
   };
 
@@ -391,18 +370,6 @@ const requireWithdrawable =
     certificate.status === "active" && listActiveEntities(certificate).length > 0
       ? handle(request, certificate)
       : request.c.redirect(certificatePath(certificate.id), 303);
-
-const renderCertificate = (request: AppRequest, certificate: PublishedCertificate): Promise<Response> => {
-  const { verifyUrl, baseUrl } = request.services.config;
-  const urls = { verifyUrl: buildVerifyUrl(verifyUrl, certificate.id), apiBaseUrl: baseUrl };
-  return renderAppPage(request, certificatePage(request, certificate, urls));
-};
-
-const renderWithdrawForm = async (request: AppRequest, certificate: PublishedCertificate): Promise<Response> =>
-  renderAppPage(
-    request,
-    withdrawPage(request, certificate, await countActiveCertificates(request.services, request.person, certificate.businessId)),
-  );
 
 const handleWithdraw = async (request: AppFormRequest, { id, businessId }: PublishedCertificate): Promise<Response> => {
   const { c, services, person, form } = request;
@@ -422,14 +389,7 @@ const handleWithdraw = async (request: AppFormRequest, { id, businessId }: Publi
 const handleWithdrawFromRecipients = async (request: AppFormRequest, certificate: PublishedCertificate): Promise<Response> => {
   const { c, services, person, form } = request;
   const entities = parseSelectedEntities(form, certificate);
-  if (entities === null) {
-    const activeCount = await countActiveCertificates(services, person, certificate.businessId);
-    return renderRefusal(
-      request,
-      "invalid_request",
-      withdrawPage(request, certificate, activeCount, getOwnCertificateMessages(request).tickSome),
-    );
-  }
+  if (entities === null) return renderWithdrawForm(request, certificate, request.messages.certificates.tickSome);
   const withdrawn = await withdrawOwnFromEntities(services, person, certificate.id, { entities, language: request.language });
   if (withdrawn.ok) await setFlash(request, { key: "withdrawnOne", date: withdrawn.value.ceaseBy });
   return c.redirect(certificatePath(certificate.id), 303);

@@ -1,55 +1,29 @@
-// Components for the app pages: forms, cards, tabs, lists of consequences and the status of a share.
+// Components for the app pages: forms, cards, tabs and the status of a share.
 import type { Child, FC } from "hono/jsx";
+import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { formatFieldGroups } from "../shared/share-options.ts";
-import { accountMessages, type AccountMessages } from "../i18n/account.ts";
-import type { AppMessages } from "../i18n/app.ts";
-import type { IconName } from "../shared/icon-names.ts";
-import type { Language } from "../shared/language.ts";
 import {
   formatDay,
   VerbatimText,
   formatMessage,
-  Icon,
   Monogram,
   StatusBadge,
   usePageContext,
   type StatusBadgeProps,
+  FormattedMessage,
+  capitalize,
 } from "../shared/components.tsx";
 import { createRequiredContext, TokenForm, type PostFormProps } from "../shared/signed-in-components.tsx";
-import type { SignedInRequest } from "../shared/signed-in-handlers.ts";
+import type { AppRequest } from "./app-request.ts";
 
-/** A message about what the person just did. It is shown once. */
-export interface FlashMessage {
-  readonly key: keyof AppMessages["flash"];
-  readonly date?: Instant;
-  readonly count?: number;
-}
-
-export interface AppView extends Pick<SignedInRequest, "email" | "now" | "formToken"> {
-  readonly language: Language;
-  readonly messages: AppMessages;
-  readonly flash: FlashMessage | null;
-}
-
-const { Provider: AppViewProvider, use: useAppView } = createRequiredContext<AppView>("app");
-export { AppViewProvider, useAppView };
-
-export const getAccountMessages = ({ language }: AppView): AccountMessages => accountMessages[language];
+const { Provider: AppRequestProvider, use: useAppRequest } = createRequiredContext<AppRequest>("app");
+export { AppRequestProvider, useAppRequest };
 
 /** A form for `authenticatedAction`. */
-export const PostForm: FC<PostFormProps> = (form) => <TokenForm {...form} formToken={useAppView().formToken} />;
-
-/** A button that submits the ID of one list item. `label` names the item for screen readers. */
-export const ItemActionButton: FC<{ action: string; id: string; text: string; label: string }> = ({ action, id, text, label }) => (
-  <PostForm action={action} hiddenValues={{ id }}>
-    <button type="submit" class="btn sm" aria-label={label}>
-      {text}
-    </button>
-  </PostForm>
-);
+export const PostForm: FC<PostFormProps> = (form) => <TokenForm {...form} formToken={useAppRequest().formToken} />;
 
 interface TabLink {
   readonly path: string;
@@ -74,22 +48,6 @@ export const Tabs: FC<{ label: string; links: readonly TabLink[] }> = ({ label, 
   </nav>
 );
 
-export interface Consequence {
-  readonly icon: IconName;
-  readonly text: Child;
-}
-
-export const ConsequenceList: FC<{ of: readonly Consequence[] }> = ({ of }) => (
-  <ul class="follows">
-    {of.map(({ icon, text }) => (
-      <li>
-        <Icon name={icon} />
-        <span>{text}</span>
-      </li>
-    ))}
-  </ul>
-);
-
 export const BusinessLine: FC<{ name: string; children?: Child }> = ({ name, children }) => (
   <div class="row named">
     <Monogram name={name} />
@@ -111,10 +69,11 @@ export const NameList: FC<{ names: readonly string[] }> = ({ names }) => (
   </>
 );
 
-/** Shows a deadline with emphasis, for example "by the end of 4 December 2026 (UTC)". */
-export const ByEndOf: FC<{ at: Instant }> = ({ at }) => {
-  const { messages, language } = useAppView();
-  return <strong>{formatMessage(messages.byEndOf, { date: formatDay(language, at) })}</strong>;
+/** Says by when contact must end if consent ends now. `text` contains the placeholder `{deadline}`. */
+export const ContactDeadline: FC<{ text: string }> = ({ text }) => {
+  const { messages, language, now } = useAppRequest();
+  const date = formatDay(language, getCeaseDeadline(now));
+  return <FormattedMessage text={text} parts={{ deadline: <strong>{formatMessage(messages.byEndOf, { date })}</strong> }} />;
 };
 
 const endingSoonDays = 7; // the first reminder email is sent this many days before a share ends
@@ -125,7 +84,7 @@ export const isOverdue = ({ status, ceaseBy }: Share, now: Instant): boolean => 
 export const isEndingSoon = ({ status, expiresAt }: Share, now: Instant): boolean =>
   status === "active" && expiresAt - now < (endingSoonDays + 1) * dayMs;
 
-const describeShareStatus = (share: Share, { messages: { status }, now }: AppView): StatusBadgeProps => {
+const describeShareStatus = (share: Share, { messages: { status }, now }: AppRequest): StatusBadgeProps => {
   if (share.status === "active") {
     if (!isEndingSoon(share, now)) return { tone: "good", icon: "circle-check", text: status.active };
     const days = Math.floor((share.expiresAt - now) / dayMs);
@@ -145,7 +104,7 @@ const describeShareStatus = (share: Share, { messages: { status }, now }: AppVie
  * also shows the date of the last delivery.
  */
 export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
-  const view = useAppView();
+  const view = useAppRequest();
   const { messages, language, now } = view;
   const { status, ceaseBy, acknowledgedAt, lastDeliveredAt } = share;
   const fact = (text: string, at: Instant): string => formatMessage(text, { date: formatDay(language, at) });
@@ -166,7 +125,5 @@ export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
 };
 
 /** Lists field groups at the start of a line, for example "Email, name, and phone". */
-export const formatScope = ({ language }: AppView, scope: readonly ContactKey[]): string => {
-  const groups = formatFieldGroups(language, groupsFromKeys(scope));
-  return groups.charAt(0).toLocaleUpperCase(language) + groups.slice(1);
-};
+export const formatScope = ({ language }: AppRequest, scope: readonly ContactKey[]): string =>
+  capitalize(language, formatFieldGroups(language, groupsFromKeys(scope)));

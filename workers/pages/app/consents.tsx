@@ -14,41 +14,25 @@ import { withdrawAllCertificates } from "../../operations/consumers/withdraw-all
 import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
 import { revokeAllShares } from "../../operations/consumers/revoke-all-shares.ts";
 import { ButtonLink } from "../shared/form-fields.tsx";
-import type { Page } from "../shared/layout.tsx";
 import {
   formatDay,
   VerbatimText,
   formatMessage,
   UntrustedText,
-  FormattedMessage,
   formatNumber,
   BulletList,
-  EmptyState,
+  EmptyCard,
   Icon,
   JoinedList,
   Monogram,
   Section,
 } from "../shared/components.tsx";
 import { countOthersShares } from "../../operations/consumers/count-others-shares.ts";
-import {
-  CertificateList,
-  CertificateSummaryItem,
-  MoreBusinessesLink,
-  OthersSharesItem,
-  getOwnCertificateMessages,
-} from "./certificates.tsx";
-import { ByEndOf, formatScope, isEndingSoon, ShareStatus, Tabs, useAppView, type AppView } from "./components.tsx";
-import { appPage, confirmPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  renderAppPage,
-  setEndedFlash,
-  setFlash,
-  notFoundPage,
-  authenticatedPage,
-  type AppFormRequest,
-  type AppRequest,
-} from "./app-request.ts";
+import { setEndedFlash, setFlash, type AppFormRequest, type AppRequest } from "./app-request.ts";
+import { CertificateList, CertificateSummaryItem, MoreBusinessesLink, OthersSharesItem } from "./certificates.tsx";
+import { ContactDeadline, formatScope, isEndingSoon, ShareStatus, Tabs, useAppRequest } from "./components.tsx";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { notFoundPage, renderAppPage, renderConfirmPage } from "./page.tsx";
 
 const getLastActivityAt = ({ status, createdAt, revokedAt, acknowledgedAt, expiresAt }: Share): Instant =>
   acknowledgedAt ?? revokedAt ?? (status === "expired" ? expiresAt : createdAt);
@@ -90,8 +74,8 @@ const groupByBusiness = (
 };
 
 const ShareItem: FC<{ share: Share }> = ({ share }) => {
-  const view = useAppView();
-  const { messages, language } = view;
+  const request = useAppRequest();
+  const { messages, language, now } = request;
   const { status, business, revokedAt, expiresAt } = share;
   const path = `/app/shares/${share.id}`;
   const period =
@@ -107,7 +91,7 @@ const ShareItem: FC<{ share: Share }> = ({ share }) => {
       <div>
         <p>
           <a href={path}>
-            <strong>{formatScope(view, share.scope)}</strong>
+            <strong>{formatScope(request, share.scope)}</strong>
           </a>
         </p>
         <p class="small quiet">
@@ -120,7 +104,7 @@ const ShareItem: FC<{ share: Share }> = ({ share }) => {
       </div>
       {status === "active" && (
         <div class="row acts">
-          {isEndingSoon(share, view.now) && (
+          {isEndingSoon(share, now) && (
             <a class="btn sm" href={`${path}/renew`} aria-label={formatMessage(messages.renewWith, { business: business.name })}>
               {messages.renew}
             </a>
@@ -143,7 +127,7 @@ const countOthers = ({ othersShares, activeOthersShares }: BusinessCertificateSu
 
 /** Shows a business's shares and consents, and the link to the page that ends all of them. */
 const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, certificateSummary }, isEnded }) => {
-  const { messages } = useAppView();
+  const { messages } = useAppRequest();
   const hosts = [...new Set(shares.map(({ origin }) => new URL(origin).host))];
   const activeCount = shares.length + (certificateSummary?.active ?? 0) + (certificateSummary?.activeOthersShares ?? 0);
   return (
@@ -184,43 +168,51 @@ const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: {
 };
 
 const EmptyConsents: FC<{ kind: "none" | "noneCurrent" | "noneEnded" }> = ({ kind }) => {
-  const { messages } = useAppView();
+  const { messages } = useAppRequest();
   const actions = {
     none: ["/app/details", messages.addDetails, messages.noneAdvice],
     noneCurrent: ["/app?view=ended", messages.seeEnded, messages.noneCurrentAdvice],
     noneEnded: ["/app", messages.seeCurrent, messages.noneEndedAdvice],
   } as const;
   const [href, label, advice] = actions[kind];
-  return (
-    <div class="card">
-      <EmptyState icon="shield-check" title={messages[kind]} advice={advice} action={<ButtonLink href={href}>{label}</ButtonLink>} />
-    </div>
-  );
+  return <EmptyCard icon="shield-check" title={messages[kind]} advice={advice} action={<ButtonLink href={href}>{label}</ButtonLink>} />;
 };
 
-const consentsPage = (view: AppView, { shares, hasMore, naming, isEnded }: ConsentPage & { readonly isEnded: boolean }): Page => {
-  const { messages, language } = view;
+const emptyConsents: ConsentPage = {
+  shares: [],
+  hasMore: false,
+  naming: { businesses: [], hasMore: false, isIncomplete: false },
+};
+
+const renderConsents = async (request: AppRequest): Promise<Response> => {
+  const { c, services, person, messages, language } = request;
+  const found = await listConsents(services, person, parseBusinessId(c.req.query("after") ?? ""));
+  const { shares, hasMore, naming } = found.ok ? found.value : emptyConsents;
+  const isEnded = c.req.query("view") === "ended";
   const active = filterActiveShares(shares);
   const ended = shares.filter(({ status }) => status !== "active");
   const { businesses } = naming;
-  const countShown = (summary: BusinessCertificateSummary): number => countCertificates(summary, isEnded) + countOthers(summary, isEnded);
+  const countForms = (summary: BusinessCertificateSummary, isEndedTab: boolean): number =>
+    countCertificates(summary, isEndedTab) + countOthers(summary, isEndedTab);
   const groups = groupByBusiness(
     isEnded ? ended : active,
-    businesses.filter((summary) => countShown(summary) > 0),
+    businesses.filter((summary) => countForms(summary, isEnded) > 0),
   );
-  const activeCertificates = businesses.reduce((sum, summary) => sum + countCertificates(summary, false) + countOthers(summary, false), 0);
-  const withdrawnCertificates = businesses.reduce((sum, summary) => sum + countCertificates(summary, true) + countOthers(summary, true), 0);
-  const count = (active: number): string => formatNumber(active, language);
+  const formatTotal = (listed: readonly Share[], isEndedTab: boolean): string =>
+    formatNumber(
+      businesses.reduce((sum, summary) => sum + countForms(summary, isEndedTab), listed.length),
+      language,
+    );
   const emptyKind = shares.length + businesses.length === 0 ? "none" : isEnded ? "noneEnded" : "noneCurrent";
-  return appPage(
-    view,
+  return renderAppPage(
+    request,
     { tab: "consents", title: messages.tabs.consents, heading: messages.name, lede: messages.intro },
     <>
       <Tabs
         label={messages.viewsLabel}
         links={[
-          { path: "/app", text: messages.current, count: count(active.length + activeCertificates), isCurrent: !isEnded },
-          { path: "/app?view=ended", text: messages.ended, count: count(ended.length + withdrawnCertificates), isCurrent: isEnded },
+          { path: "/app", text: messages.current, count: formatTotal(active, false), isCurrent: !isEnded },
+          { path: "/app?view=ended", text: messages.ended, count: formatTotal(ended, true), isCurrent: isEnded },
         ]}
       />
       {groups.length === 0 && <EmptyConsents kind={emptyKind} />}
@@ -248,11 +240,11 @@ interface BusinessConsents {
 const countEndable = ({ shares, activeCertificateCount, activeOthersShares }: BusinessConsents): number =>
   filterActiveShares(shares).length + activeCertificateCount + activeOthersShares;
 
-const businessPage = (view: AppView, consents: BusinessConsents): Page => {
+const renderBusiness = (request: AppRequest, consents: BusinessConsents): Promise<Response> => {
   const { id, name, shares, certificates, activeOthersShares } = consents;
-  const { messages } = view;
-  return appPage(
-    view,
+  const { messages } = request;
+  return renderAppPage(
+    request,
     {
       tab: "consents",
       title: messages.withTitle,
@@ -261,91 +253,67 @@ const businessPage = (view: AppView, consents: BusinessConsents): Page => {
       hasMonogram: true,
       lede: messages.withIntro,
       trail: { parents: [{ path: "/app", text: messages.tabs.consents }], current: <VerbatimText text={name} /> },
-      ...(countEndable(consents) > 0 && {
-        actions: (
+      actions:
+        countEndable(consents) > 0 ? (
           <a class="btn" href={`/app/with/${id}/stop`}>
             <Icon name="hand" />
             {messages.stopEverything}
           </a>
-        ),
-      }),
+        ) : undefined,
     },
     <>
       {shares.length + activeOthersShares > 0 && (
-        <Section
-          name="shares"
-          heading={messages.sharesHeading}
-          content={
-            <ul class="lines consents">
-              {sortByActivity(shares).map((share) => (
-                <ShareItem share={share} />
-              ))}
-              {activeOthersShares > 0 && <OthersSharesItem count={activeOthersShares} isEnded={false} />}
-            </ul>
-          }
-        />
+        <Section name="shares" heading={messages.sharesHeading} isFlush>
+          <ul class="lines consents">
+            {sortByActivity(shares).map((share) => (
+              <ShareItem share={share} />
+            ))}
+            {activeOthersShares > 0 && <OthersSharesItem count={activeOthersShares} isEnded={false} />}
+          </ul>
+        </Section>
       )}
       {certificates.certificates.length > 0 && <CertificateList page={certificates} businessId={id} />}
     </>,
   );
 };
 
-const revokeAllPage = (view: AppView, consents: BusinessConsents): Page => {
+const renderRevokeAll = async (request: AppRequest, consents: BusinessConsents): Promise<Response> => {
   const { id, name, shares, activeCertificateCount, activeOthersShares } = consents;
-  const { messages, language } = view;
-  const own = getOwnCertificateMessages(view);
+  const { c, messages, language } = request;
   const count = countEndable(consents);
+  if (count === 0) return c.redirect(`/app/with/${id}`, 303);
   const numbered = (one: string, many: string, of: number): string | false =>
     of > 0 && (of === 1 ? one : formatMessage(many, { count: formatNumber(of, language) }));
-  return confirmPage(view, {
+  return renderConfirmPage(request, {
     tab: "consents",
     title: messages.stopAllTitle,
     business: name,
     action: `/app/with/${id}/stop`,
     consequences: [
-      {
-        icon: "list-checks",
-        text: (
-          <>
-            {numbered(messages.stopAllIntroOne, messages.stopAllIntro, count)}
-            <BulletList
-              of={[
-                ...filterActiveShares(shares).map((share) => (
-                  <>
-                    {formatScope(view, share.scope)}. {messages.forPurpose} <UntrustedText text={share.purpose} />
-                  </>
-                )),
-                numbered(own.one, own.many, activeCertificateCount),
-                numbered(own.oneOther, own.others, activeOthersShares),
-              ]}
-            />
-          </>
-        ),
-      },
-      { icon: "ban", text: messages.stopNothingMore },
-      {
-        icon: "clock-alert",
-        text: <FormattedMessage text={messages.stopDeadline} parts={{ deadline: <ByEndOf at={getCeaseDeadline(view.now)} /> }} />,
-      },
-      { icon: "archive", text: messages.stopKeeps },
-      { icon: "undo-2", text: messages.stopAllFinal },
+      [
+        "list-checks",
+        <>
+          {numbered(messages.stopAllIntroOne, messages.stopAllIntro, count)}
+          <BulletList
+            of={[
+              ...filterActiveShares(shares).map((share) => (
+                <>
+                  {formatScope(request, share.scope)}. {messages.forPurpose} <UntrustedText text={share.purpose} />
+                </>
+              )),
+              numbered(messages.certificates.one, messages.certificates.many, activeCertificateCount),
+              numbered(messages.certificates.oneOther, messages.certificates.others, activeOthersShares),
+            ]}
+          />
+        </>,
+      ],
+      ["ban", messages.stopNothingMore],
+      ["clock-alert", <ContactDeadline text={messages.stopDeadline} />],
+      ["archive", messages.stopKeeps],
+      ["undo-2", messages.stopAllFinal],
     ],
     buttons: { back: `/app/with/${id}`, keep: messages.keepAll, go: messages.endAll },
   });
-};
-
-const emptyConsents: ConsentPage = {
-  shares: [],
-  hasMore: false,
-  naming: { businesses: [], hasMore: false, isIncomplete: false },
-};
-
-const renderConsents = async (request: AppRequest): Promise<Response> => {
-  const { services, person, c } = request;
-  const after = parseBusinessId(c.req.query("after") ?? "");
-  const found = await listConsents(services, person, after);
-  const isEnded = c.req.query("view") === "ended";
-  return renderAppPage(request, consentsPage(request, { ...(found.ok ? found.value : emptyConsents), isEnded }));
 };
 
 /** Loads the consents of the business in the path. Returns the not-found page if there are none. */
@@ -377,11 +345,6 @@ const withBusiness =
         });
   };
 
-const renderRevokeAll = async (request: AppRequest, consents: BusinessConsents): Promise<Response> =>
-  consents.activeCertificateCount + consents.activeOthersShares === 0 && consents.shares.every(({ status }) => status !== "active")
-    ? request.c.redirect(`/app/with/${consents.id}`, 303)
-    : renderAppPage(request, revokeAllPage(request, consents));
-
 const handleRevokeAll = async (
   request: AppFormRequest,
   { id, activeCertificateCount, activeOthersShares }: BusinessConsents,
@@ -401,10 +364,7 @@ const handleRevokeAll = async (
 
 export const registerConsentRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/", authenticatedPage(renderConsents));
-  pages.get(
-    "/with/:business",
-    authenticatedPage(withBusiness((request, consents) => renderAppPage(request, businessPage(request, consents)))),
-  );
+  pages.get("/with/:business", authenticatedPage(withBusiness(renderBusiness)));
   pages.get("/with/:business/stop", authenticatedPage(withBusiness(renderRevokeAll)));
   pages.post("/with/:business/stop", authenticatedAction(withBusiness(handleRevokeAll)));
 };

@@ -3,7 +3,6 @@
 import type { Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { FC } from "hono/jsx";
-import type { FormatPhone } from "../../../core/certificates/recognized-fields.ts";
 import { findChangeRecipients } from "../../../core/shares/change-recipients.ts";
 import {
   contactKeys,
@@ -20,54 +19,45 @@ import type { Share } from "../../../core/shares/share.ts";
 import { minuteMs, secondMs, type Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { cookieOptions, findCookie } from "../../http/cookies.ts";
-import { previewContactFields, type FieldsPreview } from "../../operations/consumers/preview-contact-fields.ts";
+import { previewContactFields } from "../../operations/consumers/preview-contact-fields.ts";
 import { updateContactFields } from "../../operations/consumers/update-contact-fields.ts";
 import { getPersonDetails } from "../../operations/consumers/get-person-details.ts";
 import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
 import { openNote, sealNote, type NoteScope, type OpenedNote } from "../../operations/access/sealed-notes.ts";
 import { getContactInputProps, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import { sheetMessages } from "../i18n/sheet.ts";
-import type { Page } from "../shared/layout.tsx";
 import { renderStorageUnavailable } from "../shared/notice-pages.tsx";
-import { VerbatimText, formatMessage, Timestamp, formatNumber, DescriptionRow, FormattedMessage, Notice } from "../shared/components.tsx";
-import { NameList, PostForm, useAppView, type AppView } from "./components.tsx";
-import { appPage, confirmPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  renderAppPage,
-  checkPersonLimit,
-  setFlash,
-  redirectToForm,
-  authenticatedPage,
-  renderRefusal,
-  type AppFormRequest,
-  type AppRequest,
-} from "./app-request.ts";
+import { VerbatimText, formatMessage, Timestamp, formatNumber, PropertyList, FormattedMessage, Notice } from "../shared/components.tsx";
+import { checkPersonLimit, setFlash, type AppFormRequest, type AppRequest } from "./app-request.ts";
+import { NameList, PostForm, useAppRequest } from "./components.tsx";
+import { authenticatedAction, authenticatedPage, redirectToForm } from "./handlers.ts";
+import { renderAppPage, renderConfirmPage } from "./page.tsx";
 
 /** An empty string means that the field will be cleared. */
 type TypedValues = ReadonlyMap<ContactKey, string>;
 
-interface DetailsPageData {
-  readonly fields: ContactFields;
-  readonly shares: readonly Share[];
-  /** Set if the page is the response to a form that was refused. */
-  readonly typed?: TypedValues;
-  readonly invalidField?: string;
-  readonly undo: { readonly until: Instant } | null;
+/** The values of a form that was refused, and the field to correct. */
+interface RefusedDetails {
+  readonly typed: TypedValues;
+  readonly invalidField: ContactKey;
 }
 
-const describeInvalidValue = ({ language }: AppView, key: ContactKey): string => {
+const describeInvalidValue = ({ language }: AppRequest, key: ContactKey): string => {
   const { badEmail, badPhone, badCountry, badText } = sheetMessages[language];
   return key === "email" ? badEmail : key === "phone" ? badPhone : key === "country" ? badCountry : badText;
 };
 
+interface FieldGroupInputsProps {
+  readonly group: FieldGroup;
+  readonly fields: ContactFields;
+  readonly shares: readonly Share[];
+  readonly refused: RefusedDetails | undefined;
+}
+
 /** Shows the inputs of a field group, and the businesses that would receive the changes. */
-const FieldGroupInputs: FC<{ group: FieldGroup; details: DetailsPageData }> = ({
-  group,
-  details: { fields, shares, typed, invalidField },
-}) => {
-  const view = useAppView();
-  const { messages, language } = view;
+const FieldGroupInputs: FC<FieldGroupInputsProps> = ({ group, fields, shares, refused }) => {
+  const request = useAppRequest();
+  const { messages, language } = request;
   const keys: readonly ContactKey[] = fieldGroups[group];
   const { notified } = findChangeRecipients(shares, keys);
   const id = `${group}-recipients`;
@@ -80,8 +70,8 @@ const FieldGroupInputs: FC<{ group: FieldGroup; details: DetailsPageData }> = ({
   const inputProps = (key: ContactKey) => ({
     id: key,
     ...getContactInputProps(key),
-    value: typed?.get(key) ?? fields[key]?.value ?? "",
-    error: invalidField === key ? describeInvalidValue(view, key) : undefined,
+    value: refused?.typed.get(key) ?? fields[key]?.value ?? "",
+    error: refused?.invalidField === key ? describeInvalidValue(request, key) : undefined,
     errorId: `${key}-fault`,
   });
   const [first, ...more] = keys;
@@ -103,95 +93,19 @@ const FieldGroupInputs: FC<{ group: FieldGroup; details: DetailsPageData }> = ({
 };
 
 const UndoNotice: FC<{ until: Instant }> = ({ until }) => {
-  const { messages } = useAppView();
+  const { messages } = useAppRequest();
   return (
     <Notice
       icon="undo-2"
       title={<FormattedMessage text={messages.undoTitle} parts={{ time: <Timestamp at={until} /> }} />}
       action={
         <PostForm action="/app/details/undo">
-          <button type="submit" class="btn sm">
-            {messages.undo}
-          </button>
+          <SubmitButton class="btn sm">{messages.undo}</SubmitButton>
         </PostForm>
       }
     >
       {messages.undoAdvice}
     </Notice>
-  );
-};
-
-const detailsPage = (view: AppView, details: DetailsPageData): Page => {
-  const { messages } = view;
-  const { fields, invalidField, undo } = details;
-  return appPage(
-    view,
-    {
-      tab: "details",
-      title: messages.detailsTitle,
-      hasError: invalidField !== undefined,
-      lede: Object.keys(fields).length === 0 ? messages.detailsEmpty : messages.detailsIntro,
-    },
-    <>
-      {undo !== null && <UndoNotice until={undo.until} />}
-      <PostForm action="/app/details" class="card">
-        <div class="body stack">
-          {fieldGroupNames.map((group) => (
-            <FieldGroupInputs group={group} details={details} />
-          ))}
-          <SubmitButton>{messages.review}</SubmitButton>
-        </div>
-      </PostForm>
-    </>,
-  );
-};
-
-/** Shows, before anything is saved, the changes and which businesses will be notified. */
-const reviewPage = (view: AppView, { before, after, changed }: FieldsPreview, shares: readonly Share[], formatPhone: FormatPhone): Page => {
-  const { messages, language } = view;
-  const { notified, notNotified } = findChangeRecipients(shares, changed);
-  const valueIn = (fields: ContactFields, key: ContactKey) => {
-    const value = formatPhoneInFields(fields, formatPhone)[key]?.value;
-    return value === undefined ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={value} />;
-  };
-  const saveAndNotify =
-    notified.length === 1
-      ? messages.saveAndNotifyOne
-      : formatMessage(messages.saveAndNotify, { count: formatNumber(notified.length, language) });
-  const nameList = (text: string, names: readonly string[]) => (
-    <FormattedMessage text={text} parts={{ businesses: <NameList names={names} /> }} />
-  );
-  return confirmPage(
-    view,
-    {
-      tab: "details",
-      title: messages.reviewTitle,
-      action: "/app/details/save",
-      consequences: [
-        notified.length === 0
-          ? { icon: "info", text: messages.notifiesNone }
-          : { icon: "send", text: nameList(messages.notifies, notified) },
-        ...(notNotified.length > 0 ? [{ icon: "circle-minus", text: nameList(messages.notNotified, notNotified) } as const] : []),
-      ],
-      buttons: { back: "/app/details", keep: messages.keepEditing, go: notified.length === 0 ? messages.save : saveAndNotify },
-    },
-    <>
-      <dl class="kv">
-        {changed.map((key) => (
-          <DescriptionRow name={fieldLabels[language][key]}>
-            <p>
-              <span class="quiet">{messages.before}:</span> <del>{valueIn(before, key)}</del>
-            </p>
-            <p>
-              <span class="quiet">{messages.after}:</span> <ins>{valueIn(after, key)}</ins>
-            </p>
-          </DescriptionRow>
-        ))}
-      </dl>
-      {changed.map((key) => (
-        <input type="hidden" name={key} value={after[key]?.value ?? ""} />
-      ))}
-    </>,
   );
 };
 
@@ -214,13 +128,30 @@ const savePreviousValues = async (request: AppRequest, before: ContactFields, ch
   else deleteCookie(request.c, undoCookie, cookieOptions(request.c));
 };
 
-const loadDetails = async (request: AppRequest): Promise<DetailsPageData> => {
-  const [{ fields, shares }, undo] = await Promise.all([getPersonDetails(request.services, request.person), openUndoNote(request)]);
-  return { fields, shares, undo };
+const renderDetails = async (request: AppRequest, refused?: RefusedDetails): Promise<Response> => {
+  const { services, person, messages } = request;
+  const [{ fields, shares }, undo] = await Promise.all([getPersonDetails(services, person), openUndoNote(request)]);
+  return renderAppPage(
+    request,
+    {
+      tab: "details",
+      title: messages.detailsTitle,
+      error: refused && describeInvalidValue(request, refused.invalidField),
+      lede: Object.keys(fields).length === 0 ? messages.detailsEmpty : messages.detailsIntro,
+    },
+    <>
+      {undo !== null && <UndoNotice until={undo.until} />}
+      <PostForm action="/app/details" class="card">
+        <div class="body stack">
+          {fieldGroupNames.map((group) => (
+            <FieldGroupInputs group={group} fields={fields} shares={shares} refused={refused} />
+          ))}
+          <SubmitButton>{messages.review}</SubmitButton>
+        </div>
+      </PostForm>
+    </>,
+  );
 };
-
-const renderDetails = async (request: AppRequest): Promise<Response> =>
-  renderAppPage(request, detailsPage(request, await loadDetails(request)));
 
 const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
   new Map([...form].filter((entry): entry is [ContactKey, string] => isContactKey(entry[0])));
@@ -228,25 +159,67 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** Returns the field that the refusal's detail starts with (`field: rule`), or `email` if it names no field. */
-const findInvalidField = (detail: string | undefined): string => contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
-
-const renderInvalidDetails = async (request: AppFormRequest, detail: string | undefined): Promise<Response> => {
-  const details = { ...(await loadDetails(request)), typed: parseTypedValues(request.form), invalidField: findInvalidField(detail) };
-  return renderRefusal(request, "invalid_request", detailsPage(request, details));
+/** Finds the field that the refusal's detail starts with (`field: rule`), or `email` if it names no field, and shows the error there. */
+const renderInvalidDetails = (request: AppFormRequest, detail: string | undefined): Promise<Response> => {
+  const invalidField = contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
+  return renderDetails(request, { typed: parseTypedValues(request.form), invalidField });
 };
 
+/** Shows, before anything is saved, the changes and which businesses will be notified. */
 const renderReview = async (request: AppFormRequest): Promise<Response> => {
-  const { services, person, c } = request;
+  const { services, person, c, messages, language } = request;
   const preview = await previewContactFields(services, person, toFieldChanges(parseTypedValues(request.form)));
   if (!preview.ok)
     return preview.code === "invalid_request" ? renderInvalidDetails(request, preview.detail) : c.redirect("/app/details", 303);
-  if (preview.value.changed.length === 0) {
+  const { before, after, changed } = preview.value;
+  if (changed.length === 0) {
     await setFlash(request, { key: "nothingChanged" });
     return c.redirect("/app/details", 303);
   }
   const { shares } = await listOwnShares(services, person);
-  return renderAppPage(request, reviewPage(request, preview.value, shares, request.services.formatPhone));
+  const { notified, notNotified } = findChangeRecipients(shares, changed);
+  const valueIn = (fields: ContactFields, key: ContactKey) => {
+    const value = formatPhoneInFields(fields, services.formatPhone)[key]?.value;
+    return value === undefined ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={value} />;
+  };
+  const saveAndNotify =
+    notified.length === 1
+      ? messages.saveAndNotifyOne
+      : formatMessage(messages.saveAndNotify, { count: formatNumber(notified.length, language) });
+  const nameList = (text: string, names: readonly string[]) => (
+    <FormattedMessage text={text} parts={{ businesses: <NameList names={names} /> }} />
+  );
+  return renderConfirmPage(
+    request,
+    {
+      tab: "details",
+      title: messages.reviewTitle,
+      action: "/app/details/save",
+      consequences: [
+        notified.length === 0 ? ["info", messages.notifiesNone] : ["send", nameList(messages.notifies, notified)],
+        ...(notNotified.length > 0 ? [["circle-minus", nameList(messages.notNotified, notNotified)] as const] : []),
+      ],
+      buttons: { back: "/app/details", keep: messages.keepEditing, go: notified.length === 0 ? messages.save : saveAndNotify },
+    },
+    <>
+      <PropertyList
+        lines={changed.map((key) => [
+          fieldLabels[language][key],
+          <>
+            <p>
+              <span class="quiet">{messages.before}:</span> <del>{valueIn(before, key)}</del>
+            </p>
+            <p>
+              <span class="quiet">{messages.after}:</span> <ins>{valueIn(after, key)}</ins>
+            </p>
+          </>,
+        ])}
+      />
+      {changed.map((key) => (
+        <input type="hidden" name={key} value={after[key]?.value ?? ""} />
+      ))}
+    </>,
+  );
 };
 
 /** Saves the changes. Returns what changed and how many businesses are notified, or the page to respond with. */

@@ -1,8 +1,9 @@
 // The layout of the app's pages: navigation, heading, confirmation cards and notices.
 import type { Child, FC } from "hono/jsx";
-import type { AccountMessages } from "../i18n/account.ts";
+import type { RefusalCode } from "../../../core/refusals.ts";
 import type { AppMessages } from "../i18n/app.ts";
-import { ButtonLink, ConfirmActions, type ConfirmActionsProps } from "../shared/form-fields.tsx";
+import { ConfirmActions, SubmitButton, type ConfirmActionsProps } from "../shared/form-fields.tsx";
+import type { IconName } from "../shared/icon-names.ts";
 import type { Page } from "../shared/layout.tsx";
 import {
   formatDay,
@@ -11,21 +12,14 @@ import {
   formatNumber,
   BusinessMessage,
   FormattedMessage,
-  Icon,
+  IconList,
   Monogram,
 } from "../shared/components.tsx";
+import { ActionLink, NoticeCard } from "../shared/notice-pages.tsx";
 import { FlashBanner, NavigationList } from "../shared/signed-in-components.tsx";
-import {
-  AppViewProvider,
-  BusinessLine,
-  ConsequenceList,
-  getAccountMessages,
-  PostForm,
-  Tabs,
-  useAppView,
-  type AppView,
-  type Consequence,
-} from "./components.tsx";
+import { renderPageOrRefusal } from "../shared/signed-in-handlers.ts";
+import type { AppRequest } from "./app-request.ts";
+import { AppRequestProvider, BusinessLine, PostForm, Tabs, useAppRequest } from "./components.tsx";
 
 type Tab = keyof AppMessages["tabs"];
 
@@ -37,21 +31,19 @@ const tabs: readonly (readonly [Tab, string])[] = [
 ];
 
 const AppNavigation: FC<{ tab: Tab | undefined }> = ({ tab }) => {
-  const { messages } = useAppView();
+  const { messages } = useAppRequest();
   const links = tabs.map(([name, path]) => ({ path, text: messages.tabs[name], current: name === tab ? ("page" as const) : undefined }));
   return <NavigationList class="main" label={messages.tabsLabel} links={links} />;
 };
 
 const SignOutButton: FC = () => (
   <PostForm action="/app/sign-out">
-    <button type="submit" class="btn bare sm">
-      {useAppView().messages.signOut}
-    </button>
+    <SubmitButton class="btn bare sm">{useAppRequest().messages.signOut}</SubmitButton>
   </PostForm>
 );
 
 const AppFooter: FC = () => {
-  const { messages, email } = useAppView();
+  const { messages, email } = useAppRequest();
   return (
     <>
       <span>
@@ -62,7 +54,7 @@ const AppFooter: FC = () => {
   );
 };
 
-type AccountSection = keyof AccountMessages["sections"];
+type AccountSection = keyof AppMessages["sections"];
 
 const accountSections: readonly (readonly [AccountSection, string])[] = [
   ["security", "/app/account"],
@@ -73,7 +65,7 @@ const accountSections: readonly (readonly [AccountSection, string])[] = [
 ];
 
 const AppFlash: FC = () => {
-  const { flash, messages, language } = useAppView();
+  const { flash, messages, language } = useAppRequest();
   if (flash === null) return null;
   const date = flash.date === undefined ? "" : formatDay(language, flash.date);
   return (
@@ -83,33 +75,42 @@ const AppFlash: FC = () => {
   );
 };
 
-interface AppPageOptions extends Pick<Page, "hasError" | "script"> {
+interface FrameOptions extends Pick<Page, "script"> {
   readonly tab?: Tab;
   /** The placeholder `{business}` is replaced with the value of `business`. */
   readonly title: string;
   readonly business?: string;
+  /** The error of the form on this page. */
+  readonly error?: string | undefined;
+  /** Set if the request was refused. Determines the HTTP status. Defaults to `invalid_request` if there is an error. */
+  readonly code?: RefusalCode | undefined;
 }
 
-const framePage = (view: AppView, { tab, title, business = "", hasError, script }: AppPageOptions, content: Child): Page => {
-  const inView = (part: Child): Child => <AppViewProvider value={view}>{part}</AppViewProvider>;
-  return {
-    ...(hasError === true && { hasError }),
+const renderFrame = (
+  request: AppRequest,
+  { tab, title, business = "", script, error, code = error === undefined ? undefined : "invalid_request" }: FrameOptions,
+  content: Child,
+): Promise<Response> => {
+  const withRequest = (part: Child): Child => <AppRequestProvider value={request}>{part}</AppRequestProvider>;
+  const page: Page = {
+    hasError: error !== undefined,
     ...(script !== undefined && { script }),
-    title: `${formatMessage(title, { business })} · ${view.messages.name}`,
-    navigation: inView(<AppNavigation tab={tab} />),
-    mastheadEnd: inView(<SignOutButton />),
-    footer: inView(<AppFooter />),
+    title: `${formatMessage(title, { business })} · ${request.messages.name}`,
+    navigation: withRequest(<AppNavigation tab={tab} />),
+    mastheadEnd: withRequest(<SignOutButton />),
+    footer: withRequest(<AppFooter />),
     preservesQuery: true,
-    content: inView(
+    content: withRequest(
       <>
         <AppFlash />
         {content}
       </>,
     ),
   };
+  return renderPageOrRefusal(request.c, page, request.language, code);
 };
 
-interface HeadedPageOptions extends AppPageOptions {
+interface AppPageOptions extends FrameOptions {
   /** The heading. Defaults to the title. */
   readonly heading?: Child;
   readonly hasMonogram?: boolean;
@@ -122,10 +123,10 @@ interface HeadedPageOptions extends AppPageOptions {
   readonly section?: AccountSection;
 }
 
-const PageHead: FC<HeadedPageOptions> = ({ title, business = "", heading, hasMonogram = false, lede, status, actions, trail }) => (
+const PageHead: FC<AppPageOptions> = ({ title, business = "", heading, hasMonogram = false, lede, status, actions, trail }) => (
   <div class="stack tight">
     {trail !== undefined && (
-      <nav class="crumbs" aria-label={useAppView().messages.breadcrumb}>
+      <nav class="crumbs" aria-label={useAppRequest().messages.breadcrumb}>
         <ol>
           {trail.parents.map(({ path, text }) => (
             <li>
@@ -152,11 +153,11 @@ const PageHead: FC<HeadedPageOptions> = ({ title, business = "", heading, hasMon
   </div>
 );
 
-export const appPage = (view: AppView, options: HeadedPageOptions, content: Child): Page => {
+export const renderAppPage = (request: AppRequest, options: AppPageOptions, content: Child): Promise<Response> => {
   const { section } = options;
-  const { sectionsLabel, sections: names } = getAccountMessages(view);
-  return framePage(
-    view,
+  const { sectionsLabel, sections: names } = request.messages;
+  return renderFrame(
+    request,
     options,
     <>
       <PageHead {...options} />
@@ -171,23 +172,23 @@ export const appPage = (view: AppView, options: HeadedPageOptions, content: Chil
   );
 };
 
-interface ConfirmPageOptions extends AppPageOptions {
+interface ConfirmPageOptions extends FrameOptions {
   /** What the decision is about, shown below the name of the business. */
   readonly about?: Child;
   readonly action: string;
-  readonly consequences: readonly Consequence[];
+  readonly consequences: readonly (readonly [icon: IconName, text: Child])[];
   readonly buttons: ConfirmActionsProps;
   readonly more?: Child;
 }
 
-/** Builds a page that asks for a decision, for example before a share ends or is renewed. Its two buttons have the same size. */
-export const confirmPage = (
-  view: AppView,
+/** Renders a page that asks for a decision, for example before a share ends or is renewed. Its two buttons have the same size. */
+export const renderConfirmPage = (
+  request: AppRequest,
   { about, action, consequences, buttons, more, ...options }: ConfirmPageOptions,
   fields?: Child,
-): Page =>
-  framePage(
-    view,
+): Promise<Response> =>
+  renderFrame(
+    request,
     options,
     <>
       <PostForm action={action} class="card confirm">
@@ -196,7 +197,7 @@ export const confirmPage = (
           <h1>
             <BusinessMessage text={options.title} name={options.business ?? ""} />
           </h1>
-          <ConsequenceList of={consequences} />
+          <IconList of={consequences} />
           {fields}
           <ConfirmActions {...buttons} />
         </div>
@@ -205,21 +206,18 @@ export const confirmPage = (
     </>,
   );
 
-/** Builds a page with one message and a link back to the list of consents. */
-export const appNoticePage = (view: AppView, title: string, advice: string, business = ""): Page =>
-  framePage(
-    view,
-    { title, business },
-    <div class="card confirm">
-      <div class="empty">
-        <Icon name="info" />
-        <h1>
-          <BusinessMessage text={title} name={business} />
-        </h1>
-        <p>{advice}</p>
-        <div class="row">
-          <ButtonLink href="/app">{view.messages.backToList}</ButtonLink>
-        </div>
-      </div>
-    </div>,
+/** Renders the reason for a refusal, with a link back to the list of consents. */
+export const renderRefusal = (request: AppRequest, code: RefusalCode, title: string, advice: string, business = ""): Promise<Response> =>
+  renderFrame(
+    request,
+    { title, business, code },
+    <NoticeCard
+      title={<BusinessMessage text={title} name={business} />}
+      advice={advice}
+      more={<ActionLink href="/app" text={request.messages.backToList} />}
+    />,
   );
+
+/** Also shown for a different person's records, so that IDs cannot be probed. */
+export const notFoundPage = (request: AppRequest, title: string, advice: string): Promise<Response> =>
+  renderRefusal(request, "not_found", title, advice);

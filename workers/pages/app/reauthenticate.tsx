@@ -5,14 +5,14 @@ import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { ButtonLink, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
 import { sheetMessages } from "../i18n/sheet.ts";
-import type { Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail } from "../shared/email-code-sign-in.tsx";
 import { PasskeySignInForm } from "../shared/passkey-sign-in.tsx";
 import { VerbatimText, FormattedMessage } from "../shared/components.tsx";
-import { getAccountMessages, type AppView } from "./components.tsx";
-import { appPage } from "./page.tsx";
+import { renderPageOrRefusal } from "../shared/signed-in-handlers.ts";
+import type { AppRequest } from "./app-request.ts";
+import { authenticatedPage } from "./handlers.ts";
+import { renderAppPage } from "./page.tsx";
 import { codeStepPage } from "./sign-in.tsx";
-import { renderAppPage, authenticatedPage, type AppRequest } from "./app-request.ts";
 
 /** For each action: the page to return to, and the maximum age of the sign-in in minutes. */
 const proofPurposes = { delete: { path: "/app/delete", minutes: 5 }, passkey: { path: "/app/account", minutes: 10 } } as const;
@@ -21,23 +21,24 @@ type ProofPurpose = keyof typeof proofPurposes;
 export const hasRecentProof = ({ session, now }: AppRequest, purpose: ProofPurpose): boolean =>
   isRecentlyVerified(session, now, proofPurposes[purpose].minutes);
 
-const reauthenticatePage = (view: AppView, purpose: ProofPurpose): Page => {
-  const { prove } = getAccountMessages(view);
+const renderReauthenticateStep = (request: AppRequest, purpose: ProofPurpose): Promise<Response> => {
+  const { messages, email, language } = request;
+  const { prove } = messages;
   const next = `/app/prove/${purpose}`;
-  return appPage(
-    view,
+  return renderAppPage(
+    request,
     { tab: "account", title: prove.title, lede: prove.why, script: "passkey.js" },
     <div class="card">
       <div class="body stack">
         <form method="post" action="/app/sign-in" class="stack">
           <NextPathField next={next} />
-          <input type="hidden" name="email" value={view.email} />
+          <input type="hidden" name="email" value={email} />
           <p>
-            <FormattedMessage text={prove.mailed} parts={{ address: <VerbatimText text={view.email} /> }} />
+            <FormattedMessage text={prove.mailed} parts={{ address: <VerbatimText text={email} /> }} />
           </p>
           <div class="choice">
-            <ButtonLink href={proofPurposes[purpose].path}>{view.messages.notNow}</ButtonLink>
-            <SubmitButton>{sheetMessages[view.language].send}</SubmitButton>
+            <ButtonLink href={proofPurposes[purpose].path}>{messages.notNow}</ButtonLink>
+            <SubmitButton>{sheetMessages[language].send}</SubmitButton>
           </div>
         </form>
         <PasskeySignInForm action="/app/passkey" next={next} />
@@ -54,9 +55,9 @@ const renderReauthenticate = async (request: AppRequest): Promise<Response> => {
   const purpose = isProofPurpose(name) ? name : "passkey";
   if (hasRecentProof(request, purpose)) return c.redirect(proofPurposes[purpose].path, 303);
   const pendingEmail = await findPendingSignInEmail(c);
-  if (pendingEmail?.toLowerCase() !== email.toLowerCase()) return renderAppPage(request, reauthenticatePage(request, purpose));
+  if (pendingEmail?.toLowerCase() !== email.toLowerCase()) return renderReauthenticateStep(request, purpose);
   const error = c.req.query("answer") === "failed" ? sheetMessages[language].wrongCode : undefined;
-  return renderAppPage(request, codeStepPage(language, { next: `/app/prove/${purpose}`, email, error }));
+  return renderPageOrRefusal(c, codeStepPage(language, { next: `/app/prove/${purpose}`, email, error }), language);
 };
 
 export const registerReauthenticationRoutes = (pages: Hono<AppEnv>): void => {

@@ -10,35 +10,26 @@ import { getAffidavit } from "../../operations/consumers/get-affidavit.ts";
 import { getRemovalsAndPlan } from "../../operations/consumers/get-removals-and-plan.ts";
 import { listRemovals } from "../../operations/consumers/list-removals.ts";
 import { requestRemoval } from "../../operations/consumers/request-removal.ts";
+import type { FormFields } from "../shared/form-handlers.ts";
 import { ChoiceField, OptionalLabel, SubmitButton, TextField } from "../shared/form-fields.tsx";
-import type { Page } from "../shared/layout.tsx";
 import { renderCrossSiteBlocked, renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import {
   formatDay,
   VerbatimText,
-  EmptyState,
+  EmptyCard,
   FieldError,
   formatMessage,
   Hash,
   Icon,
-  DescriptionRow,
+  PropertyList,
   Section,
   StatusBadge,
 } from "../shared/components.tsx";
-import { DataTable } from "../shared/signed-in-components.tsx";
-import { getAccountMessages, PostForm, useAppView, type AppView } from "./components.tsx";
-import { appPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  renderAppPage,
-  checkPersonLimit,
-  setFlash,
-  notFoundPage,
-  authenticatedPage,
-  renderRefusal,
-  type AppFormRequest,
-  type AppRequest,
-} from "./app-request.ts";
+import { Table } from "../shared/signed-in-components.tsx";
+import { checkPersonLimit, setFlash, type AppFormRequest, type AppRequest } from "./app-request.ts";
+import { PostForm, useAppRequest } from "./components.tsx";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { notFoundPage, renderAppPage } from "./page.tsx";
 
 const statusStyles = {
   requested: { tone: "plain", icon: "circle-minus" },
@@ -48,17 +39,17 @@ const statusStyles = {
 } as const;
 
 const RemovalStatusLabel: FC<{ status: RemovalStatus }> = ({ status }) => (
-  <StatusBadge {...statusStyles[status]} text={getAccountMessages(useAppView()).removals.state[status]} />
+  <StatusBadge {...statusStyles[status]} text={useAppRequest().messages.removals.state[status]} />
 );
 
 const RemovalItem: FC<{ removal: Removal }> = ({ removal: { id, status, requestedAt, targets } }) => {
-  const view = useAppView();
+  const { messages, language } = useAppRequest();
   return (
     <li>
       <div>
         <p>
           <a href={`/app/removals/${id}`}>
-            <strong>{formatMessage(getAccountMessages(view).removals.asked, { date: formatDay(view.language, requestedAt) })}</strong>
+            <strong>{formatMessage(messages.removals.asked, { date: formatDay(language, requestedAt) })}</strong>
           </a>
         </p>
         <p class="small quiet" translate="no">
@@ -70,20 +61,18 @@ const RemovalItem: FC<{ removal: Removal }> = ({ removal: { id, status, requeste
   );
 };
 
-type UnavailableReason = "not_on_plan" | "not_sold";
-
 type RequestInput = "targets" | "authorize" | "notes";
 
-interface RemovalListData {
-  readonly list: readonly Removal[];
-  readonly unavailableReason: UnavailableReason | null;
-  readonly form?: ReadonlyMap<string, string>;
-  readonly error?: { readonly at: RequestInput; readonly text: string };
+/** The posted form and its error, if the form was refused. */
+interface RefusedRemoval {
+  readonly form: FormFields;
+  readonly at: RequestInput;
+  readonly text: string;
 }
 
-const RemovalRequestForm: FC<{ data: RemovalListData }> = ({ data: { form, error } }) => {
-  const { removals } = getAccountMessages(useAppView());
-  const errorAt = (input: RequestInput): string | undefined => (error?.at === input ? error.text : undefined);
+const RemovalRequestForm: FC<{ refused: RefusedRemoval | undefined }> = ({ refused }) => {
+  const { removals } = useAppRequest().messages;
+  const errorAt = (input: RequestInput): string | undefined => (refused?.at === input ? refused.text : undefined);
   const [targetError, authorizeError] = [errorAt("targets"), errorAt("authorize")];
   return (
     <Section name="new-removal" heading={removals.request}>
@@ -92,7 +81,13 @@ const RemovalRequestForm: FC<{ data: RemovalListData }> = ({ data: { form, error
           <legend>{removals.whom}</legend>
           {targetError !== undefined && <FieldError text={targetError} id="targets-fault" />}
           {removalTargetNames.map((name) => (
-            <ChoiceField type="checkbox" name={`target.${name}`} value="on" id={`target-${name}`} checked={form?.has(`target.${name}`)}>
+            <ChoiceField
+              type="checkbox"
+              name={`target.${name}`}
+              value="on"
+              id={`target-${name}`}
+              checked={refused?.form.has(`target.${name}`)}
+            >
               <span translate="no">{removalTargets[name]}</span>
             </ChoiceField>
           ))}
@@ -104,7 +99,7 @@ const RemovalRequestForm: FC<{ data: RemovalListData }> = ({ data: { form, error
           error={errorAt("notes")}
           maxlength={500}
           autocomplete="off"
-          value={form === undefined ? undefined : cutText(form.get("notes") ?? "", 1_000)}
+          value={refused && cutText(refused.form.get("notes") ?? "", 1_000)}
         />
         <div>
           {authorizeError !== undefined && <FieldError text={authorizeError} />}
@@ -125,72 +120,75 @@ const RemovalRequestForm: FC<{ data: RemovalListData }> = ({ data: { form, error
   );
 };
 
-const RemovalsUnavailable: FC<{ reason: UnavailableReason; isFirst: boolean }> = ({ reason, isFirst }) => {
-  const { removals } = getAccountMessages(useAppView());
-  const isSold = reason === "not_on_plan";
+const RemovalsUnavailable: FC<{ isSold: boolean; isFirst: boolean }> = ({ isSold, isFirst }) => {
+  const { removals } = useAppRequest().messages;
   return (
-    <div class="card">
-      <EmptyState
-        icon="credit-card"
-        title={isFirst ? removals.none : removals.request}
-        advice={`${removals.notOnPlan} ${isSold ? removals.upgradeAdvice : removals.notSold}`}
-        {...(isSold && {
-          action: (
-            <a class="btn primary" href="/app/removals/upgrade">
-              {removals.upgrade}
-            </a>
-          ),
-        })}
-      />
-    </div>
+    <EmptyCard
+      icon="credit-card"
+      title={isFirst ? removals.none : removals.request}
+      advice={`${removals.notOnPlan} ${isSold ? removals.upgradeAdvice : removals.notSold}`}
+      action={
+        isSold ? (
+          <a class="btn primary" href="/app/removals/upgrade">
+            {removals.upgrade}
+          </a>
+        ) : undefined
+      }
+    />
   );
 };
 
-const removalListPage = (view: AppView, data: RemovalListData): Page => {
-  const { removals, sections } = getAccountMessages(view);
-  const { list, unavailableReason, error } = data;
-  const isAvailable = unavailableReason === null;
-  return appPage(
-    view,
-    { tab: "account", section: "removals", title: sections.removals, lede: removals.intro, hasError: error !== undefined },
+const renderRemovalList = async (request: AppRequest, refused?: RefusedRemoval): Promise<Response> => {
+  const { services, person, messages } = request;
+  const { removals, sections } = messages;
+  const { list, plan } = await getRemovalsAndPlan(services, person);
+  const isAvailable = plan === "white_glove";
+  return renderAppPage(
+    request,
+    { tab: "account", section: "removals", title: sections.removals, lede: removals.intro, error: refused?.text },
     <>
       {list.length > 0 && (
-        <Section
-          name="removals"
-          heading={removals.listHeading}
-          content={
-            <ul class="lines consents">
-              {list.map((removal) => (
-                <RemovalItem removal={removal} />
-              ))}
-            </ul>
-          }
-        />
+        <Section name="removals" heading={removals.listHeading} isFlush>
+          <ul class="lines consents">
+            {list.map((removal) => (
+              <RemovalItem removal={removal} />
+            ))}
+          </ul>
+        </Section>
       )}
-      {list.length === 0 && isAvailable && (
-        <div class="card">
-          <EmptyState icon="scroll-text" title={removals.none} advice={removals.noneAdvice} />
-        </div>
+      {list.length === 0 && isAvailable && <EmptyCard icon="scroll-text" title={removals.none} advice={removals.noneAdvice} />}
+      {isAvailable ? (
+        <RemovalRequestForm refused={refused} />
+      ) : (
+        <RemovalsUnavailable isSold={services.paymentProvider !== null} isFirst={list.length === 0} />
       )}
-      {isAvailable ? <RemovalRequestForm data={data} /> : <RemovalsUnavailable reason={unavailableReason} isFirst={list.length === 0} />}
     </>,
   );
 };
 
-const removalPage = (view: AppView, removal: Removal): Page => {
-  const { removals, sections } = getAccountMessages(view);
-  const { id, status, targets, requestedAt, recheckAt, notes, affidavit } = removal;
-  const requestedOn = formatMessage(removals.asked, { date: formatDay(view.language, requestedAt) });
-  return appPage(
-    view,
+const removalNotFoundPage = (request: AppRequest): Promise<Response> => {
+  const { noneThere, noneThereAdvice } = request.messages.removals;
+  return notFoundPage(request, noneThere, noneThereAdvice);
+};
+
+const renderRemoval = async (request: AppRequest): Promise<Response> => {
+  const { c, services, person, messages, language } = request;
+  const removalId = parseRemovalId(c.req.param("id") ?? "");
+  const found = (await listRemovals(services, person)).find((removal) => removal.id === removalId);
+  if (found === undefined) return removalNotFoundPage(request);
+  const { id, status, targets, requestedAt, recheckAt, notes, affidavit } = found;
+  const { removals, sections } = messages;
+  const requestedOn = formatMessage(removals.asked, { date: formatDay(language, requestedAt) });
+  return renderAppPage(
+    request,
     {
       tab: "account",
-      title: `${sections.removals}${view.messages.colon} ${requestedOn}`,
+      title: `${sections.removals}${messages.colon} ${requestedOn}`,
       heading: requestedOn,
       status: <RemovalStatusLabel status={status} />,
       trail: {
         parents: [
-          { path: "/app/account", text: view.messages.tabs.account },
+          { path: "/app/account", text: messages.tabs.account },
           { path: "/app/removals", text: sections.removals },
         ],
         current: requestedOn,
@@ -200,23 +198,23 @@ const removalPage = (view: AppView, removal: Removal): Page => {
       <Section
         name="results"
         heading={removals.results}
-        content={
-          <DataTable
-            label={removals.results}
-            columns={[{ heading: removals.target }, { heading: removals.status, kind: "corner" }, { heading: removals.day }]}
-            rows={targets.map(({ name, status: targetStatus, completedAt }) => [
-              <span translate="no">{removalTargets[name]}</span>,
-              <RemovalStatusLabel status={targetStatus} />,
-              completedAt !== null && formatDay(view.language, completedAt),
-            ])}
-          />
-        }
-        {...(recheckAt !== null && { footer: formatMessage(removals.recheck, { date: formatDay(view.language, recheckAt) }) })}
-      />
+        isFlush
+        footer={recheckAt === null ? undefined : formatMessage(removals.recheck, { date: formatDay(language, recheckAt) })}
+      >
+        <Table
+          label={removals.results}
+          rows={targets}
+          columns={[
+            [removals.target, ({ name }) => <span translate="no">{removalTargets[name]}</span>],
+            [removals.status, (target) => <RemovalStatusLabel status={target.status} />, "corner"],
+            [removals.day, ({ completedAt }) => completedAt !== null && formatDay(language, completedAt)],
+          ]}
+        />
+      </Section>
       <Section name="record" heading={removals.record}>
         {notes !== null && (
           <p class="small quiet">
-            {view.messages.youWrote} <VerbatimText text={notes} />
+            {messages.youWrote} <VerbatimText text={notes} />
           </p>
         )}
         {affidavit === null ? (
@@ -229,11 +227,7 @@ const removalPage = (view: AppView, removal: Removal): Page => {
                 {removals.affidavit}
               </a>
             </p>
-            <dl class="kv up">
-              <DescriptionRow name={removals.hash}>
-                <Hash value={affidavit.sha256} />
-              </DescriptionRow>
-            </dl>
+            <PropertyList isStacked lines={[[removals.hash, <Hash value={affidavit.sha256} />]]} />
           </>
         )}
       </Section>
@@ -241,20 +235,10 @@ const removalPage = (view: AppView, removal: Removal): Page => {
   );
 };
 
-const loadRemovalList = async ({ services, person }: AppRequest): Promise<RemovalListData> => {
-  const { list, plan } = await getRemovalsAndPlan(services, person);
-  if (plan === "white_glove") return { list, unavailableReason: null };
-  return { list, unavailableReason: services.paymentProvider === null ? "not_sold" : "not_on_plan" };
-};
-
-const renderRemovalList = async (request: AppRequest): Promise<Response> =>
-  renderAppPage(request, removalListPage(request, await loadRemovalList(request)));
-
 const handleRequestRemoval = async (request: AppFormRequest): Promise<Response> => {
-  const { c, services, person, form } = request;
-  const { removals } = getAccountMessages(request);
-  const renderError = async (at: RequestInput, text: string): Promise<Response> =>
-    renderRefusal(request, "invalid_request", removalListPage(request, { ...(await loadRemovalList(request)), form, error: { at, text } }));
+  const { c, services, person, form, messages } = request;
+  const { removals } = messages;
+  const renderError = (at: RequestInput, text: string): Promise<Response> => renderRemovalList(request, { form, at, text });
   const targets = removalTargetNames.filter((name) => form.has(`target.${name}`));
   if (targets.length === 0) return renderError("targets", removals.tickTarget);
   if (!form.has("authorize")) return renderError("authorize", removals.tickAuthorize);
@@ -272,17 +256,6 @@ const handleRequestRemoval = async (request: AppFormRequest): Promise<Response> 
   }
   // The removals page explains why the request was refused.
   return requested.code === "invalid_request" ? renderError("notes", removals.badNotes) : c.redirect("/app/removals", 303);
-};
-
-const removalNotFoundPage = (request: AppRequest): Promise<Response> => {
-  const { removals } = getAccountMessages(request);
-  return notFoundPage(request, removals.noneThere, removals.noneThereAdvice);
-};
-
-const renderRemoval = async (request: AppRequest): Promise<Response> => {
-  const id = parseRemovalId(request.c.req.param("id") ?? "");
-  const found = (await listRemovals(request.services, request.person)).find((removal) => removal.id === id);
-  return found === undefined ? removalNotFoundPage(request) : renderAppPage(request, removalPage(request, found));
 };
 
 const downloadAffidavit = async (request: AppRequest): Promise<Response> => {

@@ -14,10 +14,9 @@ import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import { saveLanguage, renderPage, type Page } from "../shared/layout.tsx";
-import { noticePage, handlePageError, renderStorageUnavailable } from "../shared/notice-pages.tsx";
+import { noticePage, handlePageError, renderStorageUnavailable, ActionLink } from "../shared/notice-pages.tsx";
 import { parseRateLimitedForm } from "../shared/form-handlers.ts";
-import { formatDay, formatMessage } from "../shared/components.tsx";
-import { ConsequenceList } from "./components.tsx";
+import { formatDay, formatMessage, IconList, ConfirmCard } from "../shared/components.tsx";
 
 const revokedCookie = "svc_stopped";
 const revokedCookieMs = hourMs;
@@ -45,54 +44,45 @@ const revokeSharePage = (language: Language, { path, token, reason }: RevokePage
     hasError: token !== undefined,
     script: "revoke-link.js",
     content: (
-      <div class="card confirm">
-        <div class="body">
-          <h1>{messages.stopTitle}</h1>
-          <ConsequenceList
-            of={[
-              { icon: "ban", text: messages.stopIntro },
-              { icon: "archive", text: messages.stopKeeps },
-            ]}
+      <ConfirmCard>
+        <h1>{messages.stopTitle}</h1>
+        <IconList
+          of={[
+            ["ban", messages.stopIntro],
+            ["archive", messages.stopKeeps],
+          ]}
+        />
+        <form method="post" action={path} class="stack" id="stop-link" hidden={token === undefined}>
+          <input type="hidden" name="token" value={token ?? ""} />
+          <TextField
+            id="reason"
+            label={<OptionalLabel text={stopWhy} />}
+            hint={stopWhyHintUnnamed}
+            error={token === undefined ? undefined : badReason}
+            maxlength={200}
+            autocomplete="off"
+            value={reason}
           />
-          <form method="post" action={path} class="stack" id="stop-link" hidden={token === undefined}>
-            <input type="hidden" name="token" value={token ?? ""} />
-            <TextField
-              id="reason"
-              label={<OptionalLabel text={stopWhy} />}
-              hint={stopWhyHintUnnamed}
-              error={token === undefined ? undefined : badReason}
-              maxlength={200}
-              autocomplete="off"
-              value={reason}
-            />
-            <SubmitButton>{stop}</SubmitButton>
-          </form>
-          {token === undefined && (
-            <>
-              <div id="stop-broken" class="stack" hidden>
-                <p>{messages.stopBroken}</p>
-                {signInLink}
-              </div>
-              <noscript>
-                <p>{messages.stopNeedsScript}</p>
-                {signInLink}
-              </noscript>
-            </>
-          )}
-        </div>
-      </div>
+          <SubmitButton>{stop}</SubmitButton>
+        </form>
+        {token === undefined && (
+          <>
+            <div id="stop-broken" class="stack" hidden>
+              <p>{messages.stopBroken}</p>
+              {signInLink}
+            </div>
+            <noscript>
+              <p>{messages.stopNeedsScript}</p>
+              {signInLink}
+            </noscript>
+          </>
+        )}
+      </ConfirmCard>
     ),
   };
 };
 
-const resultPage = (title: string, advice: string, link: string): Page =>
-  noticePage(
-    title,
-    advice,
-    <div class="row">
-      <ButtonLink href="/app">{link}</ButtonLink>
-    </div>,
-  );
+const resultPage = (title: string, advice: string, link: string): Page => noticePage(title, advice, <ActionLink href="/app" text={link} />);
 
 /**
  * Shows the same page for an invalid token, an unknown share, and a share that expired or was superseded, so that the page does not reveal

@@ -15,7 +15,8 @@ import { registerRemovalRoutes } from "./removals.tsx";
 import { registerShareRoutes } from "./share.tsx";
 import { registerSignInRoutes } from "./sign-in.tsx";
 import { registerSignInLinkRoutes } from "./sign-in-link.tsx";
-import { notFoundPage, authenticatedPage } from "./app-request.ts";
+import { authenticatedPage } from "./handlers.ts";
+import { notFoundPage } from "./page.tsx";
 
 export const registerAppRoutes = (app: Hono<AppEnv>, exportFile: ExportFormatter): void => {
   const pages = new Hono<AppEnv>();

@@ -2,7 +2,6 @@
 import { cutText } from "../../../core/cut-text.ts";
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import type { DomainEventType } from "../../../core/domain-events.ts";
 import { parseShareId } from "../../../core/ids.ts";
 import {
@@ -29,7 +28,6 @@ import { EnterButton } from "../shared/enter-button.tsx";
 import { ChoiceField, OptionalLabel, TextField } from "../shared/form-fields.tsx";
 import type { AppMessages } from "../i18n/app.ts";
 import type { FormFields } from "../shared/form-handlers.ts";
-import type { Page } from "../shared/layout.tsx";
 import { renderStorageLimitReached, renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import {
   formatDay,
@@ -44,24 +42,15 @@ import {
   Hash,
   Icon,
   Notice,
+  PropertyList,
   Timestamp,
-  DescriptionRow,
   BusinessQuote,
   Section,
 } from "../shared/components.tsx";
-import { ByEndOf, formatScope, isOverdue, ShareStatus, useAppView, type AppView } from "./components.tsx";
-import { appNoticePage, appPage, confirmPage } from "./page.tsx";
-import {
-  authenticatedAction,
-  renderAppPage,
-  checkPersonLimit,
-  setFlash,
-  notFoundPage,
-  authenticatedPage,
-  renderRefusal,
-  type AppFormRequest,
-  type AppRequest,
-} from "./app-request.ts";
+import { checkPersonLimit, setFlash, type AppFormRequest, type AppRequest } from "./app-request.ts";
+import { ContactDeadline, formatScope, isOverdue, ShareStatus, useAppRequest } from "./components.tsx";
+import { authenticatedAction, authenticatedPage } from "./handlers.ts";
+import { notFoundPage, renderAppPage, renderConfirmPage, renderRefusal } from "./page.tsx";
 
 const timelineEventNames: Readonly<Partial<Record<DomainEventType, keyof AppMessages["events"]>>> = {
   "share.created": "created",
@@ -94,7 +83,7 @@ const timelineKinds: Readonly<Partial<Record<keyof AppMessages["events"], Timeli
 
 const ShareTimeline: FC<{ ownShare: OwnShare }> = ({ ownShare }) => {
   const { share, note, reason, contact } = ownShare;
-  const { messages, now } = useAppView();
+  const { messages, now } = useAppRequest();
   const hasPassed = isOverdue(share, now);
   return (
     <ol class="timeline">
@@ -138,61 +127,60 @@ const ShareTimeline: FC<{ ownShare: OwnShare }> = ({ ownShare }) => {
 };
 
 const SharedValues: FC<{ share: Share; fields: ContactFields }> = ({ share, fields }) => {
-  const { messages } = useAppView();
+  const { messages } = useAppRequest();
   return (
-    <dl class="kv">
-      {groupsFromKeys(share.scope).map((group) => {
+    <PropertyList
+      lines={groupsFromKeys(share.scope).map((group) => {
         const text = formatFieldGroup(fields, share.scope, group);
         const value = text === null ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={text} />;
-        return <DescriptionRow name={messages.groups[group]}>{value}</DescriptionRow>;
+        return [messages.groups[group], value];
       })}
-    </dl>
+    />
   );
 };
 
 const ShareProof: FC<{ ownShare: OwnShare }> = ({ ownShare: { share, anchor } }) => {
-  const { messages } = useAppView();
+  const { messages } = useAppRequest();
   return (
     <details class="more">
       <summary>
         <Icon name="chevron-right" />
         {messages.check}
       </summary>
-      <dl class="kv up">
-        <DescriptionRow name={messages.number}>
-          <code class="hash" translate="no">
-            {share.id}
-          </code>
-        </DescriptionRow>
-        <DescriptionRow name={messages.askedOn}>
-          <VerbatimText text={share.origin} />
-        </DescriptionRow>
-        <DescriptionRow name={messages.fingerprint}>
-          <Hash value={share.fingerprint} />
-        </DescriptionRow>
-        <DescriptionRow name={messages.wordsHash}>
-          <Hash value={share.disclosureHash} />
-        </DescriptionRow>
-        <DescriptionRow name={messages.publicLog}>
-          {anchor?.anchoredAt == null ? (
-            messages.notInLog
-          ) : (
-            <FormattedMessage text={messages.inLog} parts={{ time: <Timestamp at={anchor.anchoredAt} /> }} />
-          )}
-        </DescriptionRow>
-      </dl>
+      <PropertyList
+        isStacked
+        lines={[
+          [
+            messages.number,
+            <code class="hash" translate="no">
+              {share.id}
+            </code>,
+          ],
+          [messages.askedOn, <VerbatimText text={share.origin} />],
+          [messages.fingerprint, <Hash value={share.fingerprint} />],
+          [messages.wordsHash, <Hash value={share.disclosureHash} />],
+          [
+            messages.publicLog,
+            anchor?.anchoredAt == null ? (
+              messages.notInLog
+            ) : (
+              <FormattedMessage text={messages.inLog} parts={{ time: <Timestamp at={anchor.anchoredAt} /> }} />
+            ),
+          ],
+        ]}
+      />
     </details>
   );
 };
 
-const sharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields): Page => {
-  const { messages, language } = view;
+const renderShare = (request: AppRequest, ownShare: OwnShare, fields: ContactFields): Promise<Response> => {
+  const { messages, language } = request;
   const { share, disclosureText } = ownShare;
   const { name } = share.business;
   const isActive = share.status === "active";
   const path = sharePath(share);
-  return appPage(
-    view,
+  return renderAppPage(
+    request,
     {
       tab: "consents",
       title: messages.shareTitle,
@@ -216,19 +204,17 @@ const sharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields): Pa
           </span>
         </>
       ),
-      ...(isActive && {
-        actions: (
-          <>
-            <a class="btn" href={`${path}/stop`}>
-              <Icon name="hand" />
-              {messages.stop}
-            </a>
-            <a class="btn bare" href={`${path}/renew`}>
-              {messages.renew}
-            </a>
-          </>
-        ),
-      }),
+      actions: isActive ? (
+        <>
+          <a class="btn" href={`${path}/stop`}>
+            <Icon name="hand" />
+            {messages.stop}
+          </a>
+          <a class="btn bare" href={`${path}/renew`}>
+            {messages.renew}
+          </a>
+        </>
+      ) : undefined,
     },
     <>
       {share.supersededBy !== null && (
@@ -239,31 +225,23 @@ const sharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields): Pa
       <Section
         name="values"
         heading={isActive ? messages.whatTheyGet : messages.whatTheyGot}
-        {...(isActive && {
-          status: (
+        status={
+          isActive && (
             <a class="link small" href="/app/details">
               {messages.editDetails}
             </a>
-          ),
-          footer: messages.asOfNow,
-        })}
+          )
+        }
+        footer={isActive ? messages.asOfNow : undefined}
       >
-        {isActive ? <SharedValues share={share} fields={fields} /> : <p>{formatScope(view, share.scope)}</p>}
+        {isActive ? <SharedValues share={share} fields={fields} /> : <p>{formatScope(request, share.scope)}</p>}
       </Section>
       <Section name="agreed" heading={messages.purpose}>
         <p>
           <UntrustedText text={share.purpose} />
         </p>
-        {disclosureText === "" ? (
-          <p class="small quiet">{messages.noWords}</p>
-        ) : (
-          <figure class="stack tight">
-            <figcaption class="small quiet">{messages.theirWords}</figcaption>
-            <blockquote class="words">
-              <UntrustedText text={disclosureText} />
-            </blockquote>
-          </figure>
-        )}
+        {disclosureText === "" && <p class="small quiet">{messages.noWords}</p>}
+        <BusinessQuote lead={messages.theirWords} text={disclosureText} />
       </Section>
       <Section name="past" heading={messages.happened} footer={<ShareProof ownShare={ownShare} />}>
         <ShareTimeline ownShare={ownShare} />
@@ -272,8 +250,9 @@ const sharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields): Pa
   );
 };
 
-const revokeSharePage = (view: AppView, { share, contact }: OwnShare, typed = "", error?: string): Page => {
-  const { messages } = view;
+/** `typed` and `error` are set if the page responds to a form that was refused. */
+const renderRevokeForm = (request: AppRequest, { share, contact }: OwnShare, typed = "", error?: string): Promise<Response> => {
+  const { messages } = request;
   const { name } = share.business;
   const keeps =
     contact === null ? (
@@ -281,28 +260,25 @@ const revokeSharePage = (view: AppView, { share, contact }: OwnShare, typed = ""
     ) : (
       <FormattedMessage text={messages.stopKeepsAsk} parts={{ contact: <VerbatimText text={contact} /> }} />
     );
-  return confirmPage(
-    view,
+  return renderConfirmPage(
+    request,
     {
       tab: "consents",
       title: messages.stopTitle,
       business: name,
-      hasError: error !== undefined,
+      error,
       about: (
         <>
-          {formatScope(view, share.scope)} · <UntrustedText text={share.purpose} />
+          {formatScope(request, share.scope)} · <UntrustedText text={share.purpose} />
         </>
       ),
       action: `${sharePath(share)}/stop`,
       consequences: [
-        { icon: "ban", text: messages.stopNothingMore },
-        {
-          icon: "clock-alert",
-          text: <FormattedMessage text={messages.stopDeadline} parts={{ deadline: <ByEndOf at={getCeaseDeadline(view.now)} /> }} />,
-        },
-        { icon: "archive", text: keeps },
-        { icon: "info", text: messages.stopDepend },
-        { icon: "undo-2", text: messages.stopFinal },
+        ["ban", messages.stopNothingMore],
+        ["clock-alert", <ContactDeadline text={messages.stopDeadline} />],
+        ["archive", keeps],
+        ["info", messages.stopDepend],
+        ["undo-2", messages.stopFinal],
       ],
       buttons: { back: sharePath(share), keep: messages.keep, go: messages.stop },
     },
@@ -335,33 +311,34 @@ const listRenewableGroups = (share: Share, fields: ContactFields): readonly Rene
     return keys.length === 0 ? [] : [{ group, keys, isNew: sharedKeys.length === 0 }];
   });
 
-interface RenewalAttempt {
-  /** The posted values, which the page shows again. */
-  readonly form: FormFields;
-  readonly error?: string;
-}
-
-const renewSharePage = (view: AppView, ownShare: OwnShare, fields: ContactFields, { form, error }: Partial<RenewalAttempt> = {}): Page => {
-  const { messages, language, now } = view;
+/** `form` contains the posted values, which the page shows again. */
+const renderRenewForm = (
+  request: AppRequest,
+  ownShare: OwnShare,
+  fields: ContactFields,
+  form?: FormFields,
+  error?: string,
+): Promise<Response> => {
+  const { messages, language, now } = request;
   const { share, disclosureText } = ownShare;
   const durationValues = (days: number): { days: string; date: string } => ({
     days: String(days),
     date: formatDay(language, now + days * dayMs),
   });
-  return confirmPage(
-    view,
+  return renderConfirmPage(
+    request,
     {
       tab: "consents",
       title: messages.renewTitle,
       business: share.business.name,
-      hasError: error !== undefined,
+      error,
       about: (
         <>
           {messages.forPurpose} <UntrustedText text={share.purpose} />
         </>
       ),
       action: `${sharePath(share)}/renew`,
-      consequences: [{ icon: "refresh-cw", text: formatMessage(messages.renewIntro, { date: formatDay(language, share.expiresAt) }) }],
+      consequences: [["refresh-cw", formatMessage(messages.renewIntro, { date: formatDay(language, share.expiresAt) })]],
       buttons: { back: sharePath(share), keep: messages.notNow, go: messages.renew },
     },
     <>
@@ -429,8 +406,7 @@ const handleRevokeShare = async (request: AppFormRequest, ownShare: OwnShare): P
   const reason = form.get("reason") ?? "";
   const revoked = await revokeShareByPerson(services, share.id, { person }, { reason, requestId: c.var.requestId });
   if (!revoked.ok) {
-    if (revoked.code === "invalid_request")
-      return renderRefusal(request, revoked.code, revokeSharePage(request, ownShare, cutText(reason, 300), request.messages.badReason));
+    if (revoked.code === "invalid_request") return renderRevokeForm(request, ownShare, cutText(reason, 300), request.messages.badReason);
     return revoked.code === "storage_unavailable" ? renderStorageUnavailable(c) : c.redirect(sharePath(share), 303);
   }
   await setFlash(request, { key: "stopped", date: revoked.value.ceaseBy });
@@ -441,11 +417,10 @@ const handleRevokeShare = async (request: AppFormRequest, ownShare: OwnShare): P
 const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fields: ContactFields): Promise<Response> => {
   const { c, services, person, form } = request;
   const { share } = ownShare;
-  if (form.has("check")) return renderAppPage(request, renewSharePage(request, ownShare, fields, { form }));
+  if (form.has("check")) return renderRenewForm(request, ownShare, fields, form);
   const selected = listRenewableGroups(share, fields).filter(({ group }) => form.has(`group.${group}`));
   const selectedKeys = new Set(selected.flatMap(({ keys }) => keys));
-  if (selectedKeys.size === 0)
-    return renderRefusal(request, "invalid_request", renewSharePage(request, ownShare, fields, { form, error: request.messages.tickOne }));
+  if (selectedKeys.size === 0) return renderRenewForm(request, ownShare, fields, form, request.messages.tickOne);
   const limitResponse = await checkPersonLimit(request, "GRANTS");
   if (limitResponse !== null) return limitResponse;
   const days = shorterDurationDays.find((option) => String(option) === form.get("days"));
@@ -463,31 +438,19 @@ const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fie
   if (code === "storage_unavailable") return renderStorageUnavailable(c);
   if (code === "rate_limited") return renderStorageLimitReached(c);
   if (code === "business_inactive" || code === "business_suspended" || code === "subscription_past_due")
-    return renderRefusal(
-      request,
-      code,
-      appNoticePage(request, request.messages.unavailable, request.messages.unavailableAdvice, share.business.name),
-    );
+    return renderRefusal(request, code, request.messages.unavailable, request.messages.unavailableAdvice, share.business.name);
   // If the share has ended or a value was deleted, the page after the redirect says so.
   return c.redirect(code === "invalid_request" ? `${sharePath(share)}/renew` : sharePath(share), 303);
 };
 
 export const registerShareRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/shares", (c) => c.redirect("/app", 303)); // agents give people this link
-  pages.get(
-    "/shares/:id",
-    authenticatedPage(withShare((request, ownShare, fields) => renderAppPage(request, sharePage(request, ownShare, fields)))),
-  );
+  pages.get("/shares/:id", authenticatedPage(withShare(renderShare)));
   pages.get(
     "/shares/:id/stop",
-    authenticatedPage(withShare(requireActiveShare((request, ownShare) => renderAppPage(request, revokeSharePage(request, ownShare))))),
+    authenticatedPage(withShare(requireActiveShare((request, ownShare) => renderRevokeForm(request, ownShare)))),
   );
   pages.post("/shares/:id/stop", authenticatedAction(withShare(requireActiveShare(handleRevokeShare))));
-  pages.get(
-    "/shares/:id/renew",
-    authenticatedPage(
-      withShare(requireActiveShare((request, ownShare, fields) => renderAppPage(request, renewSharePage(request, ownShare, fields)))),
-    ),
-  );
+  pages.get("/shares/:id/renew", authenticatedPage(withShare(requireActiveShare(renderRenewForm))));
   pages.post("/shares/:id/renew", authenticatedAction(withShare(requireActiveShare(handleRenewShare))));
 };

@@ -7,13 +7,13 @@ import type { AppEnv } from "../../http/context.ts";
 import { signInLinkPaths } from "../../operations/access/sign-in-link.ts";
 import type { PendingSignIn } from "../../operations/access/sign-in-note.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
-import { FormattedMessage, VerbatimText } from "../shared/components.tsx";
+import { FormattedMessage, VerbatimText, ConfirmCard } from "../shared/components.tsx";
 import { completeLinkSignIn, completeSignInElsewhere, findLinkedSignIn, LinkOrCode } from "../shared/email-code-sign-in.tsx";
-import { ButtonLink, CodeField, EmailField, maxTypedEmailLength, SubmitButton } from "../shared/form-fields.tsx";
+import { CodeField, EmailField, maxTypedEmailLength, SubmitButton } from "../shared/form-fields.tsx";
 import { findPageSession, parseRateLimitedForm } from "../shared/form-handlers.ts";
 import type { Language } from "../shared/language.ts";
 import { renderPage, saveLanguage, type Page } from "../shared/layout.tsx";
-import { noticePage } from "../shared/notice-pages.tsx";
+import { noticePage, ActionLink } from "../shared/notice-pages.tsx";
 import { CodeStep, parseNextPath } from "./sign-in.tsx";
 
 const linkPath = signInLinkPaths.consumer;
@@ -26,23 +26,21 @@ const linkPage = (language: Language, { email, next }: PendingSignIn, error?: st
     hasError: error !== undefined,
     script: "sign-in-link.js",
     content: (
-      <div class="card confirm">
-        <div class="body">
-          <LinkOrCode
-            action={linkPath}
-            link={
-              <>
-                <h1>{messages.linkHeading}</h1>
-                <p>
-                  <FormattedMessage text={messages.linkIntro} parts={{ address: <VerbatimText text={email} /> }} />
-                </p>
-                <SubmitButton>{messages.linkPress}</SubmitButton>
-              </>
-            }
-            code={<CodeStep next={parseNextPath(next ?? undefined)} email={email} error={error} />}
-          />
-        </div>
-      </div>
+      <ConfirmCard>
+        <LinkOrCode
+          action={linkPath}
+          link={
+            <>
+              <h1>{messages.linkHeading}</h1>
+              <p>
+                <FormattedMessage text={messages.linkIntro} parts={{ address: <VerbatimText text={email} /> }} />
+              </p>
+              <SubmitButton>{messages.linkPress}</SubmitButton>
+            </>
+          }
+          code={<CodeStep next={parseNextPath(next ?? undefined)} email={email} error={error} />}
+        />
+      </ConfirmCard>
     ),
   };
 };
@@ -59,40 +57,31 @@ const elsewherePage = (language: Language, { typed, fault }: ElsewhereStep = {})
     title: `${messages.elsewhereHeading} · svc`,
     hasError: fault !== undefined,
     content: (
-      <div class="card confirm">
-        <div class="body">
-          <h1>{messages.elsewhereHeading}</h1>
-          <p>{messages.elsewhereIntro}</p>
-          <form method="post" action={elsewherePath} class="stack">
-            <EmailField
-              id="email"
-              label={messages.email}
-              error={fault === "email" ? messages.badEmail : undefined}
-              errorId="email-fault"
-              typed={typed}
-            />
-            <CodeField id="code" label={messages.code} error={fault === undefined ? undefined : codeError[fault]} />
-            <SubmitButton>{messages.continue}</SubmitButton>
-          </form>
-          <p>
-            <a href="/app">{messages.newCode}</a>
-          </p>
-        </div>
-      </div>
+      <ConfirmCard>
+        <h1>{messages.elsewhereHeading}</h1>
+        <p>{messages.elsewhereIntro}</p>
+        <form method="post" action={elsewherePath} class="stack">
+          <EmailField
+            id="email"
+            label={messages.email}
+            error={fault === "email" ? messages.badEmail : undefined}
+            errorId="email-fault"
+            typed={typed}
+          />
+          <CodeField id="code" label={messages.code} error={fault === undefined ? undefined : codeError[fault]} />
+          <SubmitButton>{messages.continue}</SubmitButton>
+        </form>
+        <p>
+          <a href="/app">{messages.newCode}</a>
+        </p>
+      </ConfirmCard>
     ),
   };
 };
 
 const signedInPage = (language: Language): Page => {
   const { linkDone, linkDoneAdvice, linkDoneOpen } = sheetMessages[language];
-  return noticePage(
-    linkDone,
-    linkDoneAdvice,
-    <div class="row">
-      <ButtonLink href="/app">{linkDoneOpen}</ButtonLink>
-    </div>,
-    "circle-check",
-  );
+  return noticePage(linkDone, linkDoneAdvice, <ActionLink href="/app" text={linkDoneOpen} />, "circle-check");
 };
 
 const renderLink = async (c: Context<AppEnv>): Promise<Response> => {

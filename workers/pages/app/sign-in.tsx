@@ -14,9 +14,8 @@ import { sheetMessages } from "../i18n/sheet.ts";
 import type { Language } from "../shared/language.ts";
 import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail, hasPendingSignInFailed, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
-import { ConsequenceList } from "./components.tsx";
 import { createFormHandlerFactory, type FormRequest } from "../shared/form-handlers.ts";
-import { FormattedMessage, usePageContext, VerbatimText } from "../shared/components.tsx";
+import { FormattedMessage, usePageContext, VerbatimText, IconList, ConfirmCard } from "../shared/components.tsx";
 import { PasskeyPrompt, PasskeySignInForm, completePasskeySignIn } from "../shared/passkey-sign-in.tsx";
 
 interface SignInStep {
@@ -33,25 +32,23 @@ const emailStepPage = (language: Language, { next, typed, error }: SignInStep & 
     hasError: error !== undefined,
     script: "passkey.js",
     content: (
-      <div class="card confirm">
-        <div class="body">
-          <h1>{signIn}</h1>
-          <p>{signInIntro}</p>
-          <ConsequenceList
-            of={[
-              { icon: "eye", text: signInUses.see },
-              { icon: "hand", text: signInUses.stop },
-              { icon: "user", text: signInUses.details },
-            ]}
-          />
-          <form method="post" action="/app/sign-in" class="stack">
-            <NextPathField next={next} />
-            <EmailField id="email" label={messages.email} hint={`${messages.emailHint} ${messages.emailNew}`} error={error} typed={typed} />
-            <SubmitButton>{messages.send}</SubmitButton>
-          </form>
-          <PasskeySignInForm action="/app/passkey" next={next} />
-        </div>
-      </div>
+      <ConfirmCard>
+        <h1>{signIn}</h1>
+        <p>{signInIntro}</p>
+        <IconList
+          of={[
+            ["eye", signInUses.see],
+            ["hand", signInUses.stop],
+            ["user", signInUses.details],
+          ]}
+        />
+        <form method="post" action="/app/sign-in" class="stack">
+          <NextPathField next={next} />
+          <EmailField id="email" label={messages.email} hint={`${messages.emailHint} ${messages.emailNew}`} error={error} typed={typed} />
+          <SubmitButton>{messages.send}</SubmitButton>
+        </form>
+        <PasskeySignInForm action="/app/passkey" next={next} />
+      </ConfirmCard>
     ),
   };
 };
@@ -72,15 +69,11 @@ export const CodeStep: FC<SignInStep & { readonly email: string }> = ({ next, em
       <div class="row">
         <form method="post" action="/app/sign-in">
           <NextPathField next={next} />
-          <button type="submit" class="btn bare">
-            {messages.newCode}
-          </button>
+          <SubmitButton class="btn bare">{messages.newCode}</SubmitButton>
         </form>
         <form method="post" action="/app/other-address">
           <NextPathField next={next} />
-          <button type="submit" class="btn bare">
-            {messages.otherAddress}
-          </button>
+          <SubmitButton class="btn bare">{messages.otherAddress}</SubmitButton>
         </form>
       </div>
     </>
@@ -91,11 +84,9 @@ export const codeStepPage = (language: Language, step: SignInStep & { readonly e
   title: `${sheetMessages[language].codeHeading} · svc`,
   hasError: step.error !== undefined,
   content: (
-    <div class="card confirm">
-      <div class="body">
-        <CodeStep {...step} />
-      </div>
-    </div>
+    <ConfirmCard>
+      <CodeStep {...step} />
+    </ConfirmCard>
   ),
 });
 
@@ -106,20 +97,18 @@ const passkeyStepPage = (language: Language, next: string, options: object): Pag
     title: `${messages.passkeyWaiting} · svc`,
     script: "passkey.js",
     content: (
-      <div class="card confirm">
-        <div class="body">
-          <h1>{messages.passkeyWaiting}</h1>
-          <p>{messages.passkeyWaitingAdvice}</p>
-          <form method="post" action="/app/passkey/answer">
-            <PasskeyPrompt how="get" options={options} label={messages.usePasskey}>
-              <NextPathField next={next} />
-            </PasskeyPrompt>
-          </form>
-          <p>
-            <a href={next}>{sheetMessages[language].useCode}</a>
-          </p>
-        </div>
-      </div>
+      <ConfirmCard>
+        <h1>{messages.passkeyWaiting}</h1>
+        <p>{messages.passkeyWaitingAdvice}</p>
+        <form method="post" action="/app/passkey/answer">
+          <PasskeyPrompt how="get" options={options} label={messages.usePasskey}>
+            <NextPathField next={next} />
+          </PasskeyPrompt>
+        </form>
+        <p>
+          <a href={next}>{sheetMessages[language].useCode}</a>
+        </p>
+      </ConfirmCard>
     ),
   };
 };

@@ -14,14 +14,13 @@ import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { shorterDurationDays } from "../shared/share-options.ts";
 import { EnterButton } from "../shared/enter-button.tsx";
-import { ErrorSummary } from "../shared/error-summary.tsx";
 import { ChoiceField, getContactInputProps, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import type { Page } from "../shared/layout.tsx";
-import { BusinessMessage, formatDay, formatMessage, Icon } from "../shared/components.tsx";
+import { BusinessMessage, formatDay, formatMessage, Icon, IconList, Notice, capitalize } from "../shared/components.tsx";
 import { blankableKeys, fieldName, isTyped, listOptionalKeys, type DecisionChoices, type FieldErrorKind } from "./review-form.ts";
-import { Answers, BusinessHeading, capitalize, Decision, NotNowLink, RequestPurpose, sheetPage, type SheetView } from "./sheet-page.tsx";
+import { Answers, BusinessHeading, Decision, NotNowLink, RequestPurpose, sheetPage, type SheetView } from "./sheet-page.tsx";
 
 export interface ReviewStep {
   readonly token: string;
@@ -211,14 +210,7 @@ const NextSteps: FC<{ review: Review }> = ({ review: { view, email } }) => {
   return (
     <section class="stack tight" aria-labelledby="next">
       <h2 id="next">{messages.nextHeading}</h2>
-      <ul class="follows">
-        {steps.map(([icon, step]) => (
-          <li>
-            <Icon name={icon} />
-            <span>{step}</span>
-          </li>
-        ))}
-      </ul>
+      <IconList of={steps} />
     </section>
   );
 };
@@ -260,7 +252,17 @@ export const reviewStepPage = (view: SheetView, step: ReviewStep): Page => {
         <input type="hidden" name="token" value={token} />
         <div class="inner">
           <BusinessHeading view={view} text={newest === undefined ? messages.reviewHeading : messages.reviewHeadingMore} />
-          {listed.length > 0 && <ErrorSummary title={messages.errorTitle} errors={listed} />}
+          {listed.length > 0 && (
+            <Notice tone="bad" icon="circle-alert" title={messages.errorTitle} role="alert">
+              <ul>
+                {listed.map(({ href, text }) => (
+                  <li>
+                    <a href={href}>{text}</a>
+                  </li>
+                ))}
+              </ul>
+            </Notice>
+          )}
           {newest !== undefined && (
             <p class="small">
               <BusinessMessage

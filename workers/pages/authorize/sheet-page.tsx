@@ -28,8 +28,6 @@ export interface SheetView {
   readonly messages: SheetMessages;
 }
 
-export const capitalize = (language: Language, text: string): string => `${text.slice(0, 1).toLocaleUpperCase(language)}${text.slice(1)}`;
-
 export const getOriginHost = ({ origin }: AuthorizedRequest): string => new URL(origin).host;
 
 export const addQueryParams = (returnUrl: string, parameters: Readonly<Record<string, string>>): string => {

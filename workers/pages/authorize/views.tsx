@@ -5,12 +5,21 @@ import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts"
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { formatFieldGroups } from "../shared/share-options.ts";
-import { EmailField, SubmitButton } from "../shared/form-fields.tsx";
+import { EmailField, SubmitButton, ButtonLink } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import type { Page } from "../shared/layout.tsx";
 import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
 import { noticePage } from "../shared/notice-pages.tsx";
-import { formatDay, formatMessage, FormattedMessage, BusinessMessage, BusinessQuote, Icon, UntrustedText } from "../shared/components.tsx";
+import {
+  formatDay,
+  formatMessage,
+  FormattedMessage,
+  BusinessMessage,
+  BusinessQuote,
+  Icon,
+  UntrustedText,
+  IconList,
+} from "../shared/components.tsx";
 import { PasskeyPrompt } from "../shared/passkey-sign-in.tsx";
 import {
   addQueryParams,
@@ -65,36 +74,26 @@ const RequestReminder: FC<{ view: SheetView }> = ({ view }) => {
 
 export const emailStepPage = (view: SheetView, now: Instant, error?: string, typed = ""): Page => {
   const { request, search, messages, language } = view;
-  const until = formatDay(language, now + request.durationDays * dayMs);
+  const date = formatDay(language, now + request.durationDays * dayMs);
+  const until = <strong>{formatMessage(messages.until, { date })}</strong>;
   return sheetPage(
     view,
     <Decision view={view}>
       <form method="post" action={`/authorize/email${search}`} data-guarded="">
         <div class="inner">
           <BusinessHeading view={view} text={messages.heading} />
-          <ul class="follows">
-            <li>
-              <Icon name="user" />
-              <span>
-                <RequestedDetails view={view} />
-              </span>
-            </li>
-            <li>
-              <Icon name="target" />
-              <span>
-                <strong>{messages.purpose}</strong> <UntrustedText text={request.purpose} />
-              </span>
-            </li>
-            <li>
-              <Icon name="calendar" />
-              <span>
-                <FormattedMessage
-                  text={messages.untilOrSooner}
-                  parts={{ until: <strong>{formatMessage(messages.until, { date: until })}</strong> }}
-                />
-              </span>
-            </li>
-          </ul>
+          <IconList
+            of={[
+              ["user", <RequestedDetails view={view} />],
+              [
+                "target",
+                <>
+                  <strong>{messages.purpose}</strong> <UntrustedText text={request.purpose} />
+                </>,
+              ],
+              ["calendar", <FormattedMessage text={messages.untilOrSooner} parts={{ until }} />],
+            ]}
+          />
           <BusinessQuote lead={messages.theirWords} text={request.disclosureText} />
           <EmailField id="sheet-email" label={messages.email} hint={messages.emailHint} error={error} typed={typed} />
           <p class="small quiet">
@@ -253,16 +252,12 @@ export const grantedPage = (view: SheetView, share: Share, code: string, email: 
         {formatMessage(messages.noAnswer, { host })}
       </p>
       {email !== null && (
-        <ul class="follows">
-          <li>
-            <Icon name="mail" />
-            <span>{formatMessage(messages.receipt, { address: email })}</span>
-          </li>
-          <li>
-            <Icon name="list-checks" />
-            <span>{messages.listed}</span>
-          </li>
-        </ul>
+        <IconList
+          of={[
+            ["mail", formatMessage(messages.receipt, { address: email })],
+            ["list-checks", messages.listed],
+          ]}
+        />
       )}
     </ResultPage>,
     { code },
@@ -325,9 +320,7 @@ export const declinedPage = (view: SheetView): Page => {
       heading={<h1>{messages.refusedHeading}</h1>}
       answers={
         <Answers>
-          <a class="btn" href={`/authorize${search}`}>
-            {messages.seeRequest}
-          </a>
+          <ButtonLink href={`/authorize${search}`}>{messages.seeRequest}</ButtonLink>
           <BackToSite view={view} />
         </Answers>
       }

@@ -89,7 +89,7 @@ const renderOAuthError = (
   const details = (
     <>
       <p class="small">
-        {messages.forDevelopers} <code>{error}</code>: {detail}
+        {sheetMessages[getPageLanguage(c)].forDevelopers} <code>{error}</code>: {detail}
       </p>
       <ReturnLink messages={messages} host={parseRedirectUri(redirectUri)?.host ?? ""} target={target} />
     </>
@@ -145,8 +145,8 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
     if (email === null) return renderConnectPage(c, 200, emailStepPage(view));
     const answer = c.req.query("answer");
     const isUndelivered = opened.realm === "consumer" && (await hasPendingSignInFailed(c, pendingConnectCookie));
-    const { wrongCode } = getConnectMessages(c);
-    const error = isUndelivered ? sheetMessages[view.language].undelivered : answer === "failed" ? wrongCode : undefined;
+    const { undelivered, wrongCode } = sheetMessages[view.language];
+    const error = isUndelivered ? undelivered : answer === "failed" ? wrongCode : undefined;
     return renderConnectPage(c, 200, codeStepPage(view, email, { error, isResent: answer === "sent" }));
   }
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
@@ -197,7 +197,7 @@ const handleNewCode = async (c: Context<AppEnv>, { view, realm }: ConnectFormReq
 const handleSubmitCode = async (c: Context<AppEnv>, { form, view, realm }: ConnectFormRequest): Promise<Response> => {
   const signIn = await completeEmailSignIn(c, form, realm, pendingConnectCookie);
   if (signIn.outcome !== "malformed") return redirectToConnect(c, signIn.outcome === "wrong" ? { answer: "failed" } : {});
-  return renderConnectPage(c, 400, codeStepPage(view, signIn.email, { error: view.messages.badCode }));
+  return renderConnectPage(c, 400, codeStepPage(view, signIn.email, { error: sheetMessages[view.language].badCode }));
 };
 
 const handleChangeEmail = (c: Context<AppEnv>): Response => {

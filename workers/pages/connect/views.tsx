@@ -14,7 +14,17 @@ import type { Language } from "../shared/language.ts";
 import type { Page } from "../shared/layout.tsx";
 import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
 import { noticePage } from "../shared/notice-pages.tsx";
-import { formatDay, VerbatimText, formatMessage, Monogram, Notice, TextWarnings, FormattedMessage, Icon } from "../shared/components.tsx";
+import {
+  formatDay,
+  VerbatimText,
+  formatMessage,
+  Monogram,
+  Notice,
+  TextWarnings,
+  FormattedMessage,
+  Icon,
+  IconList,
+} from "../shared/components.tsx";
 
 export interface ConnectView {
   readonly request: ConnectionRequest;
@@ -186,9 +196,7 @@ export const invitedPage = ({ messages, search }: ConnectView): Page =>
         {messages.invitedOpen}
       </a>
       <form method="post" action={`/oauth/authorize/sign-out${search}`}>
-        <button type="submit" class="btn">
-          {messages.otherAccount}
-        </button>
+        <SubmitButton class="btn">{messages.otherAccount}</SubmitButton>
       </form>
     </div>,
     "mail",
@@ -197,14 +205,7 @@ export const invitedPage = ({ messages, search }: ConnectView): Page =>
 const PermissionList: FC<{ lead: string; lines: readonly string[]; isAllowed: boolean }> = ({ lead, lines, isAllowed }) => (
   <section class="stack tight">
     <h2>{lead}</h2>
-    <ul class="follows">
-      {lines.map((line) => (
-        <li>
-          <Icon name={isAllowed ? "check" : "ban"} />
-          <span>{line}</span>
-        </li>
-      ))}
-    </ul>
+    <IconList of={lines.map((line) => [isAllowed ? "check" : "ban", line])} />
   </section>
 );
 
@@ -285,9 +286,7 @@ export const decisionStepPage = (
         <p class="small quiet">{formatMessage(messages.ends, { date: formatDay(language, now + tokenLifetimeMs) })}</p>
         <form method="post" action={`/oauth/authorize/sign-out${search}`}>
           <p class="small">
-            <button type="submit" class="link">
-              {messages.notYou}
-            </button>
+            <SubmitButton class="link">{messages.notYou}</SubmitButton>
           </p>
         </form>
       </div>

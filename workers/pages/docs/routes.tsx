@@ -12,7 +12,7 @@ import { ApiDocumentProvider, EventTypes, listOperationParts, MarkdownParagraphs
 import { listEventTypes, listOperations, type ApiDocument } from "./openapi-document.ts";
 import { guides } from "../guides.gen.ts";
 import { limitPublicReads } from "../home/routes.ts";
-import { Brand, Icon, InlineMarkdown, JoinedList } from "../shared/components.tsx";
+import { Brand, Icon, InlineMarkdown, JoinedList, ArrowLink } from "../shared/components.tsx";
 import { renderPage } from "../shared/layout.tsx";
 
 type Guide = (typeof guides)[string];
@@ -166,9 +166,7 @@ const NextPage: FC<{ page: GroupPage | undefined }> = ({ page }) =>
   page === undefined ? null : (
     <p class="next">
       <span />
-      <a class="link" href={page.path}>
-        Next: {page.title} <Icon name="arrow-right" />
-      </a>
+      <ArrowLink href={page.path}>Next: {page.title}</ArrowLink>
     </p>
   );
 

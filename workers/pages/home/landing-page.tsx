@@ -7,7 +7,6 @@ import type { Page } from "../shared/layout.tsx";
 import { NavigationList } from "../shared/signed-in-components.tsx";
 import {
   CodeBlock,
-  DescriptionRow,
   FieldError,
   Hash,
   Icon,
@@ -19,6 +18,8 @@ import {
   usePageContext,
   withLanguage,
   type PageContext,
+  PropertyList,
+  ArrowLink,
 } from "../shared/components.tsx";
 
 export interface LandingContext {
@@ -72,9 +73,7 @@ const CertificateNumberForm: FC<NumberFormProps> = ({ landing, action, label, pl
             aria-describedby={isInvalid ? "number-hint number-error" : "number-hint"}
             aria-invalid={isInvalid ? "true" : undefined}
           />
-          <button type="submit" class={isPrimary ? "btn primary" : "btn"}>
-            {submit}
-          </button>
+          <SubmitButton class={isPrimary ? "btn primary" : "btn"}>{submit}</SubmitButton>
         </div>
         <p class="hint" id="number-hint">
           {hint}
@@ -203,12 +202,6 @@ const HowItWorks: FC = () => {
   );
 };
 
-const ArrowLink: FC<{ href: string; children?: Child }> = ({ href, children }) => (
-  <a class="link" href={href}>
-    {children} <Icon name="arrow-right" />
-  </a>
-);
-
 const buildExampleTag = (cdnUrl: string): readonly (readonly [name: string, value: string])[] => [
   ["src", `${cdnUrl}/v1/svc.js`],
   ["data-client-id", "pc_live_…"],
@@ -285,15 +278,14 @@ const DemoSection: FC<{ config: Config }> = ({ config }) => {
         {site_base !== undefined && <ButtonLink href={`${site_base}/`}>{front.demoSite}</ButtonLink>}
         <ButtonLink href="/dev/mail">{front.demoMail}</ButtonLink>
       </p>
-      <dl class="kv">
-        {Object.entries(credentials).map(([name, value]) => (
-          <DescriptionRow name={<code translate="no">{name}</code>}>
-            <code>
-              <VerbatimText text={value} />
-            </code>
-          </DescriptionRow>
-        ))}
-      </dl>
+      <PropertyList
+        lines={Object.entries(credentials).map(([name, value]) => [
+          <code translate="no">{name}</code>,
+          <code>
+            <VerbatimText text={value} />
+          </code>,
+        ])}
+      />
     </Section>
   );
 };

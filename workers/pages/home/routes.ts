@@ -37,7 +37,7 @@ export const limitPublicReads = createMiddleware<AppEnv>(async (c, next) => {
     "PUBLIC_READ_PER_IP",
     await c.var.services.takeApproximately("PUBLIC_READ_PER_IP", getIpRateLimitKey(c.var.ip)),
   );
-  if (refused !== null) return acceptsHtml(c) ? renderTooManyRequests(c, refused.headers.get("retry-after") ?? "60") : refused;
+  if (refused !== null) return acceptsHtml(c) ? renderTooManyRequests(c, refused) : refused;
   await next();
 });
 

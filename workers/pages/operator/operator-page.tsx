@@ -5,9 +5,10 @@ import type { ShardState } from "../../../core/shards/placement.ts";
 import type { Metrics } from "../../operations/admin/dependencies.ts";
 import type { ServiceInspection } from "../../operations/admin/measure-service.ts";
 import { messages } from "../i18n/en/operator.ts";
-import { Card, ShortTime, StatusLabel, Table } from "../portal/components.tsx";
+import { Card, ShortTime, StatusLabel } from "../portal/components.tsx";
 import { formatMessage } from "../shared/components.tsx";
 import type { Page } from "../shared/layout.tsx";
+import { Table } from "../shared/signed-in-components.tsx";
 
 const mebibyte = 1_048_576;
 

@@ -20,7 +20,7 @@ export const registerOperatorRoutes = (app: Hono<AppEnv>): void => {
       const [inspection, requests] = await Promise.all([inspectService(services), counted]);
       return renderPage(c, 200, () => operatorPage(inspection, requests));
     }
-    if (check.limited !== null) return renderTooManyRequests(c, check.limited.headers.get("retry-after") ?? "60");
+    if (check.limited !== null) return renderTooManyRequests(c, check.limited);
     c.set("refused", "unauthorized");
     c.header("WWW-Authenticate", 'Basic realm="Operator", charset="UTF-8"');
     return renderPage(c, 401, () => ({

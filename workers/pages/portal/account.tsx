@@ -50,9 +50,7 @@ const renderAccount = async (request: PortalRequest, error?: FormError): Promise
             <div data-offers-passkey="" hidden>
               <PostForm action={`${accountPath}/passkeys/new`} class="row apart">
                 <span>{accountMessages.addPasskeyAdvice}</span>
-                <button type="submit" class="btn primary">
-                  {accountMessages.addPasskey}
-                </button>
+                <SubmitButton>{accountMessages.addPasskey}</SubmitButton>
               </PostForm>
             </div>
           }
@@ -64,9 +62,11 @@ const renderAccount = async (request: PortalRequest, error?: FormError): Promise
           title={accountMessages.devices}
           note={accountMessages.devicesNote}
           isFlush
-          {...(sessions.length > 1 && {
-            footer: <ActionButton action={`${accountPath}/sessions/end-others`} label={accountMessages.signOutOthers} />,
-          })}
+          footer={
+            sessions.length > 1 ? (
+              <ActionButton action={`${accountPath}/sessions/end-others`} label={accountMessages.signOutOthers} />
+            ) : undefined
+          }
         >
           <DeviceList sessions={sessions} action={`${accountPath}/sessions/end`} Form={PostForm} />
         </Card>
@@ -107,7 +107,7 @@ const renderProof = async (request: PortalRequest): Promise<Response> => {
                 <NextPathField next={provePath} />
                 <input type="hidden" name="email" value={email} />
                 <div class="choice">
-                  <ButtonLink href={accountPath}>{accountMessages.cancel}</ButtonLink>
+                  <ButtonLink href={accountPath}>{messages.cancel}</ButtonLink>
                   <SubmitButton>{signInMessages.send}</SubmitButton>
                 </div>
               </form>
@@ -139,7 +139,7 @@ const renderNewPasskey = async (request: PortalFormRequest): Promise<Response> =
             <PasskeyPrompt how="create" options={options.value} label={accountMessages.addPasskey} />
           </PostForm>
           <p>
-            <Link to={accountPath} text={accountMessages.cancel} />
+            <Link to={accountPath} text={messages.cancel} />
           </p>
         </div>
       </div>
@@ -168,10 +168,7 @@ const handleEndOtherSessions = async (request: PortalFormRequest): Promise<Respo
 const ownAction = (act: PageHandler<PortalFormRequest>) => authenticatedAction({ isReadOnly: true }, act);
 
 export const registerMemberAccountRoutes = (pages: Hono<AppEnv>): void => {
-  pages.get(
-    "/account",
-    authenticatedPage((request) => renderAccount(request)),
-  );
+  pages.get("/account", authenticatedPage(renderAccount));
   pages.get("/account/prove", authenticatedPage(renderProof));
   pages.post("/account/passkeys/new", ownAction(requireRecentProof(renderNewPasskey)));
   pages.post("/account/passkeys", ownAction(requireRecentProof(handleAddPasskey)));

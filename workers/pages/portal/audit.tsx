@@ -6,7 +6,9 @@ import { parseActorFilter } from "../../../core/audit/actor-filter.ts";
 import { parseTypedCertId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { listAuditEntries, type AuditEntry, type AuditEntryPage } from "../../operations/audit/list-audit-entries.ts";
-import { EmptyState, FormattedMessage, formatMessage, Notice, VerbatimText } from "../shared/components.tsx";
+import { EmptyCard, FormattedMessage, formatMessage, Notice, VerbatimText } from "../shared/components.tsx";
+import { SubmitButton } from "../shared/form-fields.tsx";
+import { Table } from "../shared/signed-in-components.tsx";
 import {
   describeAuditEvent,
   isAuditEventType,
@@ -17,7 +19,6 @@ import {
   SelectField,
   ShortId,
   ShortTime,
-  Table,
   usePortalRequest,
   type AuditEventType,
 } from "./components.tsx";
@@ -153,9 +154,7 @@ const EntryFilter: FC<{ filter: AuditFilter; page: AuditEntryPage }> = ({ filter
             <label for="id">{filters.id}</label>
             <input id="id" name="id" value={filter.id ?? ""} placeholder={filters.idHint} maxlength={maxIdLength} autocomplete="off" />
           </div>
-          <button type="submit" class="btn">
-            {messages.show}
-          </button>
+          <SubmitButton class="btn">{messages.show}</SubmitButton>
         </form>
       </FilterPanel>
       <FilterChips
@@ -178,11 +177,7 @@ const EntriesCard: FC<{ page: AuditEntryPage; filter: AuditFilter; beforeSeq: nu
   const isFiltered = filter.actor !== null || filter.type !== null || filter.id !== null;
   const pathBefore = (seq: string | null): string => pathWithQuery(auditPath, { ...filter, before: seq });
   if (entries.length === 0 && !isFiltered && beforeSeq === null)
-    return (
-      <div class="card">
-        <EmptyState icon="scroll-text" title={auditMessages.emptyTitle} advice={auditMessages.empty} />
-      </div>
-    );
+    return <EmptyCard icon="scroll-text" title={auditMessages.emptyTitle} advice={auditMessages.empty} />;
   return (
     <div class="card">
       <EntryFilter filter={filter} page={page} />
@@ -194,7 +189,7 @@ const EntriesCard: FC<{ page: AuditEntryPage; filter: AuditFilter; beforeSeq: nu
           [auditMessages.what, ({ type }) => describeAuditEvent(type)],
           [auditMessages.who, (entry) => <VerbatimText text={describeActor(entry, page)} />],
           [auditMessages.about, (entry) => <EntryRecord entry={entry} page={page} />],
-          [auditMessages.at, ({ at }) => <ShortTime at={Date.parse(at)} />],
+          [messages.timeUtc, ({ at }) => <ShortTime at={Date.parse(at)} />],
           [auditMessages.seq, ({ seq }) => seq, "minor number"],
         ]}
       />

@@ -12,21 +12,23 @@ import type { BusinessAccount } from "../../../storage/business-profiles.ts";
 import { renderCrossSiteBlocked } from "../shared/notice-pages.tsx";
 import { formatMessage, Icon } from "../shared/components.tsx";
 import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
-import { Card, formatCount, language, Link, StatusLabel, usePortalRequest, messages, FormErrorMessage, type Tone } from "./components.tsx";
+import {
+  BusinessStatusLabel,
+  Card,
+  formatCount,
+  language,
+  Link,
+  StatusLabel,
+  usePortalRequest,
+  messages,
+  FormErrorMessage,
+} from "./components.tsx";
 import { inactiveAccountPage, renderMemberPage } from "./page.tsx";
 import { checkAccountLimit } from "../shared/form-handlers.ts";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import type { FormError, PortalFormRequest, PortalRequest } from "./portal-request.ts";
 
 const billingMessages = messages.billing;
-
-const billingStatusTones: Readonly<Record<BusinessAccount["status"], Tone>> = {
-  active: "good",
-  past_due: "caution",
-  suspended: "bad",
-  pending: "plain",
-  closed: "plain",
-};
 
 const monthlyCertificatesChart: ChartDefinition = {
   name: "certificate_months",
@@ -96,7 +98,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
           <Card
             id="plan"
             title={billingMessages.plan}
-            end={<StatusLabel tone={billingStatusTones[status]} text={billingMessages.states[status]} />}
+            end={<BusinessStatusLabel status={status} />}
             footer={
               paymentAccess.ok ? (
                 <>

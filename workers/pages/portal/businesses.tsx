@@ -9,7 +9,8 @@ import { listMemberships } from "../../operations/access/list-memberships.ts";
 import { switchBusiness } from "../../operations/access/switch-business.ts";
 import type { Membership } from "../../../storage/members.ts";
 import { FormattedMessage, VerbatimText, UntrustedText, Timestamp } from "../shared/components.tsx";
-import { ActionButton, Card, Link, messages, ShortTime, StatusLabel, Table, type Tone } from "./components.tsx";
+import { Table } from "../shared/signed-in-components.tsx";
+import { ActionButton, Card, Link, messages, ShortTime, BusinessStatusLabel } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { pathWithQuery } from "./paths.ts";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -27,14 +28,6 @@ export const parseNextPath = (text: string | undefined): string =>
 
 /** Returns the path of the business list. From there, the member continues to `next`. */
 export const businessChoicePath = (next: string): string => pathWithQuery(businessesPath, { next: next === "/portal" ? null : next });
-
-const statusTones: Readonly<Record<Membership["business"]["status"], Tone>> = {
-  active: "good",
-  past_due: "caution",
-  suspended: "bad",
-  pending: "plain",
-  closed: "plain",
-};
 
 const InvitationsCard: FC<{ invitations: readonly Membership[] }> = ({ invitations }) => (
   <Card id="invitations" title={businessMessages.invitations} note={businessMessages.invited} isFlush>
@@ -96,16 +89,8 @@ const renderBusinessList = async (request: PortalRequest): Promise<Response> => 
             columns={[
               [businessMessages.business, ({ business }) => <VerbatimText text={business.name} />],
               [businessMessages.role, ({ role }) => messages.shell.roles[role]],
-              [
-                messages.state,
-                ({ business: { status } }) => <StatusLabel tone={statusTones[status]} text={messages.billing.states[status]} />,
-                "corner",
-              ],
-              [
-                businessMessages.used,
-                ({ lastUsedAt }) => (lastUsedAt === null ? businessMessages.never : <ShortTime at={lastUsedAt} />),
-                "minor",
-              ],
+              [messages.state, ({ business: { status } }) => <BusinessStatusLabel status={status} />, "corner"],
+              [businessMessages.used, ({ lastUsedAt }) => (lastUsedAt === null ? messages.never : <ShortTime at={lastUsedAt} />), "minor"],
               [
                 messages.action,
                 ({ id, business }) =>

@@ -7,7 +7,6 @@ import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { parseCertId, type CertId } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
-import type { WithdrawalMethod } from "../../../core/withdrawals/withdrawal.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { exportEvidence } from "../../operations/certificates/export-evidence.ts";
 import type { CertificateDetail } from "../../operations/certificates/get-certificate.ts";
@@ -25,8 +24,9 @@ import {
   VerbatimText,
   formatDay,
   formatMessage,
+  PropertyList,
 } from "../shared/components.tsx";
-import { CopyLine } from "../shared/signed-in-components.tsx";
+import { CopyLine, Table } from "../shared/signed-in-components.tsx";
 import { evidencePageScript } from "../verifier.gen.ts";
 import {
   ActionButton,
@@ -34,12 +34,10 @@ import {
   CheckboxField,
   FormCard,
   Link,
-  PropertyList,
   RadioFields,
   ShortId,
   ShortTime,
   StatusLabel,
-  Table,
   formatCopyLabel,
   LabeledCopyButton,
   formatCount,
@@ -228,46 +226,24 @@ const RevealedPerson: FC<{ detail: CertificateDetail }> = ({ detail: { opened } 
 const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null }> = ({ certificate, loggedAt }) => {
   const { history } = certificateMessages;
   const { anchor, withdrawal, entitiesWithdrawn, subjectErasedAt } = certificate;
-  const methodOf = (method: WithdrawalMethod): string => history.methods[method];
   const ends = [
-    ...entitiesWithdrawn.map((end) => ({ ...end, name: end.entity })),
+    ...entitiesWithdrawn.map((end) => ({ ...end, name: <VerbatimText text={end.entity} /> })),
     ...(withdrawal === null ? [] : [{ ...withdrawal, name: null }]),
   ];
+  const done = (at: Instant | null, text: string, more: Child = null) =>
+    at === null ? [] : [{ at, kind: "done" as const, text: <strong>{text}</strong>, more }];
   const past = [
-    { at: certificate.issuedAt, kind: "done" as const, text: <strong>{history.issued}</strong>, more: null },
-    ...(loggedAt === null ? [] : [{ at: loggedAt, kind: "done" as const, text: <strong>{history.logged}</strong>, more: null }]),
-    ...(anchor?.status === "anchored" && anchor.anchoredAt !== null
-      ? [{ at: anchor.anchoredAt, kind: "done" as const, text: <strong>{history.anchored}</strong>, more: null }]
-      : []),
+    ...done(certificate.issuedAt, history.issued),
+    ...done(loggedAt, history.logged),
+    ...done(anchor?.status === "anchored" ? anchor.anchoredAt : null, history.anchored),
     ...ends.map(({ name, withdrawnAt, method }) => ({
       at: withdrawnAt,
       kind: "withdrawn" as const,
-      text: (
-        <strong>
-          {name === null ? (
-            history.withdrawn
-          ) : (
-            <FormattedMessage text={history.withdrawnFor} parts={{ name: <VerbatimText text={name} /> }} />
-          )}
-        </strong>
-      ),
-      more: methodOf(method),
+      text: <strong>{name === null ? history.withdrawn : <FormattedMessage text={history.withdrawnFor} parts={{ name }} />}</strong>,
+      more: history.methods[method],
     })),
-    ...ends.flatMap(({ acknowledgedAt, name }) =>
-      acknowledgedAt === null
-        ? []
-        : [
-            {
-              at: acknowledgedAt,
-              kind: "done" as const,
-              text: <strong>{history.confirmed}</strong>,
-              more: name === null ? null : <VerbatimText text={name} />,
-            },
-          ],
-    ),
-    ...(subjectErasedAt === null
-      ? []
-      : [{ at: subjectErasedAt, kind: "done" as const, text: <strong>{history.erased}</strong>, more: null }]),
+    ...ends.flatMap(({ acknowledgedAt, name }) => done(acknowledgedAt, history.confirmed, name)),
+    ...done(subjectErasedAt, history.erased),
   ].sort((a, b) => a.at - b.at);
   const due = ends.filter(({ acknowledgedAt }) => acknowledgedAt === null).map(({ ceaseBy }) => ceaseBy);
   return (
@@ -282,7 +258,7 @@ const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null 
           <TimelineEntry kind="pending" text={<strong>{history.anchoring}</strong>} at={null} />
         )}
         {due.length > 0 && (
-          <TimelineEntry kind="pending" text={<strong>{history.contactEnds}</strong>} at={null}>
+          <TimelineEntry kind="pending" text={<strong>{messages.deadlines.due}</strong>} at={null}>
             <small>{formatDeadline(Math.min(...due))}</small>
           </TimelineEntry>
         )}
@@ -357,17 +333,17 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
             </Card>
             <Card
               id="recipients"
-              title={certificateMessages.recipients}
+              title={messages.recipients}
               note={certificate.answered === null ? undefined : certificateMessages.askedEach}
               isFlush
             >
               <Table
-                label={certificateMessages.recipients}
+                label={messages.recipients}
                 rows={certificate.entities}
                 columns={[
                   [certificateMessages.recipient, (name) => <UntrustedText text={name} />],
                   [messages.state, (name) => describeRecipient(certificate, name, now).status, "corner"],
-                  [certificateMessages.details, (name) => describeRecipient(certificate, name, now).details],
+                  [messages.details, (name) => describeRecipient(certificate, name, now).details],
                 ]}
               />
             </Card>
@@ -401,7 +377,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
                 rows={views}
                 emptyMessage={certificateMessages.noOpens}
                 columns={[
-                  [certificateMessages.at, (row) => <ShortTime at={row.at} />],
+                  [messages.timeUtc, (row) => <ShortTime at={row.at} />],
                   [certificateMessages.ip, (row) => <code>{row.ip}</code>],
                   [certificateMessages.system, (row) => row.os ?? certificateMessages.noSystem],
                   [
@@ -413,7 +389,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
             </Card>
           </div>
           <div class="stack">
-            <Card id="facts" title={certificateMessages.details}>
+            <Card id="facts" title={messages.details}>
               <PropertyList
                 isStacked
                 lines={[

@@ -14,7 +14,9 @@ import type { SavedView } from "../../../storage/saved-views.ts";
 import { createSavedView } from "../../operations/portal/create-saved-view.ts";
 import { getCertificateListViews } from "../../operations/portal/get-certificate-list-views.ts";
 import { removeSavedView } from "../../operations/portal/remove-saved-view.ts";
-import { EmptyState, Icon, VerbatimText, formatMessage } from "../shared/components.tsx";
+import { EmptyCard, Icon, VerbatimText, formatMessage } from "../shared/components.tsx";
+import { SubmitButton } from "../shared/form-fields.tsx";
+import { Table } from "../shared/signed-in-components.tsx";
 import { CertificateStatusLabel } from "./certificate-detail.tsx";
 import { csvResponse } from "./csv.ts";
 import { FilterChips, FilterPanel, type FilterChip } from "./list-filters.tsx";
@@ -28,7 +30,6 @@ import {
   PostForm,
   ShortId,
   ShortTime,
-  Table,
   formatCount,
   formatMaskedPerson,
   formatShortDay,
@@ -178,9 +179,7 @@ const SavedViews: FC<{ filter: CertificateFilter; saved: readonly SavedView[] }>
             hiddenValues={toFormValues(toViewQuery(filter))}
           >
             <Field name="name" label={certificateMessages.viewName} required maxlength={60} />
-            <button type="submit" class="btn sm">
-              {certificateMessages.saveView}
-            </button>
+            <SubmitButton class="btn sm">{certificateMessages.saveView}</SubmitButton>
           </PostForm>
         )}
       </div>
@@ -244,9 +243,7 @@ const FilterForm: FC<{ filter: CertificateFilter }> = ({ filter }) => {
         {input("from", "date")}
         {input("to", "date")}
         <div>
-          <button type="submit" class="btn">
-            {messages.show}
-          </button>
+          <SubmitButton class="btn">{messages.show}</SubmitButton>
         </div>
       </form>
     </FilterPanel>
@@ -326,7 +323,7 @@ const CertificateTable: FC<{ certificates: readonly CertificateSummary[] }> = ({
         ),
         "plain",
       ],
-      [certificateMessages.recipients, (row) => <Recipients names={row.entities} />, "plain"],
+      [messages.recipients, (row) => <Recipients names={row.entities} />, "plain"],
       [certificateMessages.opened, (row) => formatCount(row.viewCount), "minor number"],
       [certificateMessages.issuedUtc, (row) => <ShortTime at={row.issuedAt} />, "plain"],
     ]}
@@ -367,14 +364,12 @@ const renderFilteredList = async (
         <span class="small quiet">{formatMessage(certificateMessages.tooMany, { max: formatCount(maxExportedRows) })}</span>
       ),
     content: isEmpty ? (
-      <div class="card">
-        <EmptyState
-          icon="file-badge"
-          title={certificateMessages.emptyTitle}
-          advice={certificateMessages.empty}
-          action={<Link class="btn primary" to="/portal/snippet" text={certificateMessages.installTag} />}
-        />
-      </div>
+      <EmptyCard
+        icon="file-badge"
+        title={certificateMessages.emptyTitle}
+        advice={certificateMessages.empty}
+        action={<Link class="btn primary" to="/portal/snippet" text={certificateMessages.installTag} />}
+      />
     ) : (
       <div class="card">
         <div class="tabbar">

@@ -6,9 +6,10 @@ import { toIso } from "../../../core/time.ts";
 import { recordExport, type ListExport } from "../../operations/portal/record-export.ts";
 import type { ChartPoint } from "../../../core/accounts/activity.ts";
 import { languageInfo } from "../shared/language.ts";
-import { Icon } from "../shared/components.tsx";
+import { Icon, capitalize } from "../shared/components.tsx";
+import { Table } from "../shared/signed-in-components.tsx";
 import { csvResponse } from "./csv.ts";
-import { capitalize, language, formatCount, ActionButton, Card, Table, messages } from "./components.tsx";
+import { language, formatCount, ActionButton, Card, messages } from "./components.tsx";
 import type { PortalFormRequest } from "./portal-request.ts";
 
 const chartMessages = messages.chart;
@@ -184,8 +185,8 @@ export const Chart: FC<ChartProps> = ({
               rows={figures}
               columns={[
                 [labels.start, start],
-                [capitalize(labels.up), ({ up }) => formatCount(up), "number"],
-                [capitalize(labels.down), ({ down }) => formatCount(down), "number"],
+                [capitalize(language, labels.up), ({ up }) => formatCount(up), "number"],
+                [capitalize(language, labels.down), ({ down }) => formatCount(down), "number"],
               ]}
             />
           </details>

@@ -11,6 +11,16 @@ interface CodeBlockProps {
   readonly children: Child;
 }
 
+/** Code without a frame, for a place that has one. */
+export const Code: FC<{ id: string; label: string; children?: Child }> = ({ id, label, children }) => (
+  // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold code; it can be focused because it scrolls sideways
+  <pre tabindex={0} role="group" aria-label={label}>
+    <code id={id} translate="no">
+      {children}
+    </code>
+  </pre>
+);
+
 export const CodeBlock: FC<CodeBlockProps> = ({ id, label, caption, children }) => (
   <figure class="code">
     {caption !== undefined && (
@@ -19,12 +29,9 @@ export const CodeBlock: FC<CodeBlockProps> = ({ id, label, caption, children }) 
         <LabeledCopyButton of={id} label={label} />
       </figcaption>
     )}
-    {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold code; it can be focused because it scrolls sideways */}
-    <pre tabindex={0} role="group" aria-label={label}>
-      <code id={id} translate="no">
-        {children}
-      </code>
-    </pre>
+    <Code id={id} label={label}>
+      {children}
+    </Code>
   </figure>
 );
 

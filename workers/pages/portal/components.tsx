@@ -2,17 +2,16 @@
 // values and error of the posted form from `FormContext`.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { toHex } from "../../../core/bytes.ts";
-import { authorizeWrite } from "../../../core/access/entitlement.ts";
+import { authorizeWrite, type BusinessStatus } from "../../../core/access/entitlement.ts";
 import type { MemberSession, Role } from "../../../core/access/session.ts";
-import { portalMessages } from "../i18n/portal.ts";
-import { TextField } from "../shared/form-fields.tsx";
+import { messages } from "../i18n/en/portal.ts";
+import { SubmitButton, TextField } from "../shared/form-fields.tsx";
 import type { FormFields } from "../shared/form-handlers.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import { once } from "../../../core/once.ts";
 import { toIso, type Instant } from "../../../core/time.ts";
 import {
   CopyButton,
-  DescriptionRow,
   FieldError,
   formatDay,
   formatMessage,
@@ -21,11 +20,11 @@ import {
   Icon,
   StatusBadge,
 } from "../shared/components.tsx";
-import { createRequiredContext, DataTable, TokenForm, type ColumnKind, type PostFormProps } from "../shared/signed-in-components.tsx";
+import { createRequiredContext, TokenForm, type PostFormProps } from "../shared/signed-in-components.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
 
 export const language = "en"; // the portal exists in English only
-export const messages = portalMessages[language];
+export { messages };
 const { copy } = createPageContext(language).messages;
 
 export const formatCount = (value: number): string => formatNumber(value, language);
@@ -146,21 +145,15 @@ interface SelectFieldProps {
   readonly name: string;
   readonly label: string;
   readonly options: Readonly<Record<string, string>>;
-  readonly hint?: Child;
   readonly value?: string | null | undefined;
 }
 
-export const SelectField: FC<SelectFieldProps> = ({ name, label, options, hint, value }) => {
+export const SelectField: FC<SelectFieldProps> = ({ name, label, options, value }) => {
   const chosen = useContext(FormContext).form?.get(name) ?? value;
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      {hint !== undefined && (
-        <p class="hint" id={`${name}-hint`}>
-          {hint}
-        </p>
-      )}
-      <select id={name} name={name} aria-describedby={hint === undefined ? undefined : `${name}-hint`}>
+      <select id={name} name={name}>
         {Object.entries(options).map(([option, text]) => (
           <option value={option} selected={option === chosen}>
             {text}
@@ -211,6 +204,19 @@ export const RadioFields: FC<RadioFieldsProps> = ({ name, legend, value, options
   );
 };
 
+/** Tabs that show one of the panels `p1`, `p2` and so on. They are radio buttons, so they work without scripts. */
+export const PanelTabs: FC<{ name: string; legend: string; labels: readonly string[] }> = ({ name, legend, labels }) => (
+  <fieldset class="tabs">
+    <legend class="visually-hidden">{legend}</legend>
+    {labels.map((label, at) => (
+      <label>
+        <input type="radio" name={name} value={String(at + 1)} checked={at === 0} />
+        {label}
+      </label>
+    ))}
+  </fieldset>
+);
+
 interface LinkProps {
   /** The path of a portal page. The link keeps the environment. */
   readonly to: string;
@@ -241,22 +247,25 @@ interface CardProps {
   readonly children?: Child;
 }
 
+const CardHeader: FC<Pick<CardProps, "id" | "title" | "note" | "end">> = ({ id, title, note, end }) => (
+  <header>
+    <h2 id={id}>{title}</h2>
+    {end}
+    {note !== undefined && <p>{note}</p>}
+  </header>
+);
+
 export const Card: FC<CardProps> = ({ id, title, note, end, footer, isFlush = false, isDangerous = false, children }) => (
   <section class={isDangerous ? "card danger" : "card"} aria-labelledby={id}>
-    <header>
-      <h2 id={id}>{title}</h2>
-      {end}
-      {note !== undefined && <p>{note}</p>}
-    </header>
+    <CardHeader id={id} title={title} note={note} end={end} />
     {isFlush ? children : <div class="body stack">{children}</div>}
     {footer !== undefined && <footer>{footer}</footer>}
   </section>
 );
 
-interface FormCardProps extends Omit<CardProps, "footer" | "isFlush"> {
+interface FormCardProps extends Pick<CardProps, "id" | "title" | "note" | "children"> {
   readonly action: string;
   readonly requiredRole?: Role;
-  readonly hiddenValues?: Readonly<Record<string, string>>;
   readonly submitLabel: string;
   readonly submitIcon?: IconName;
   /** Text beside the button that says what the form does or who can submit it. */
@@ -265,15 +274,12 @@ interface FormCardProps extends Omit<CardProps, "footer" | "isFlush"> {
 }
 
 /** A card with one form and one button. Members who may not submit the form see its fields and the reason. */
-export const FormCard: FC<FormCardProps> = async ({
+export const FormCard: FC<FormCardProps> = ({
   id,
   title,
   note,
-  end,
-  isDangerous = false,
   action,
   requiredRole,
-  hiddenValues = {},
   submitLabel,
   submitIcon,
   footnote,
@@ -281,59 +287,29 @@ export const FormCard: FC<FormCardProps> = async ({
   children,
 }) => {
   const { pathInMode, formToken, member } = usePortalRequest();
-  const path = pathInMode(action);
   const restriction = requiredRole === undefined ? null : getFormRestriction(member, requiredRole);
-  const header = (
-    <header>
-      <h2 id={id}>{title}</h2>
-      {end}
-      {note !== undefined && <p>{note}</p>}
-    </header>
-  );
   if (restriction !== null)
     return (
-      <section class="card" aria-labelledby={id}>
-        {header}
+      <Card id={id} title={title} note={note} footer={restriction} isFlush>
         <fieldset class="body" disabled>
           {children}
         </fieldset>
-        <footer>{restriction}</footer>
-      </section>
+      </Card>
     );
   return (
-    <form class={isDangerous ? "card danger" : "card"} method="post" action={path} aria-labelledby={id}>
-      {Object.entries({ form: await formToken(path), ...hiddenValues }).map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
-      {header}
+    <TokenForm action={pathInMode(action)} formToken={formToken} class="card" labelledBy={id}>
+      <CardHeader id={id} title={title} note={note} />
       <div class="body">{children}</div>
       <footer>
         <span>{footnote}</span>
-        <button type="submit" class={isPrimary ? "btn primary" : "btn"}>
+        <SubmitButton class={isPrimary ? "btn primary" : "btn"}>
           {submitIcon !== undefined && <Icon name={submitIcon} />}
           {submitLabel}
-        </button>
+        </SubmitButton>
       </footer>
-    </form>
+    </TokenForm>
   );
 };
-
-/**
- * Lists names with their values. Lines whose value is null or false are left out. `isStacked` puts each value below its name, for narrow
- * columns.
- */
-export const PropertyList: FC<{ lines: readonly (readonly [name: Child, value: Child])[]; isStacked?: boolean }> = ({
-  lines,
-  isStacked = false,
-}) => (
-  <dl class={isStacked ? "kv up" : "kv"}>
-    {lines
-      .filter(([, value]) => value !== null && value !== false)
-      .map(([name, value]) => (
-        <DescriptionRow name={name}>{value}</DescriptionRow>
-      ))}
-  </dl>
-);
 
 export const PlainList: FC<{ items: readonly Child[] }> = ({ items }) => (
   <ul class="plain">
@@ -342,25 +318,6 @@ export const PlainList: FC<{ items: readonly Child[] }> = ({ items }) => (
     ))}
   </ul>
 );
-
-interface TableProps<Row> {
-  readonly label: string;
-  readonly rows: readonly Row[];
-  readonly columns: readonly (readonly [heading: string, cell: (row: Row) => Child, kind?: ColumnKind])[];
-  readonly emptyMessage?: Child;
-}
-
-/** A table that is as wide as its card, which must be a flush `Card`. */
-export const Table = <Row,>({ label, rows, columns, emptyMessage }: TableProps<Row>) =>
-  rows.length === 0 && emptyMessage !== undefined ? (
-    <p class="body quiet">{emptyMessage}</p>
-  ) : (
-    <DataTable
-      label={label}
-      columns={columns.map(([heading, , kind]) => ({ heading, kind }))}
-      rows={rows.map((row) => columns.map(([, cell]) => cell(row)))}
-    />
-  );
 
 /** Links to the first and the next page of a list. `false` hides a link. */
 export const Pagination: FC<{ first: string | false; next: string | false; note?: Child }> = ({ first, next, note }) =>
@@ -389,6 +346,18 @@ export const StatusLabel: FC<{ tone: Tone; text: string; icon?: IconName }> = ({
   <StatusBadge tone={tone} icon={icon} text={text} />
 );
 
+const businessStatusTones: Readonly<Record<BusinessStatus, Tone>> = {
+  active: "good",
+  past_due: "caution",
+  suspended: "bad",
+  pending: "plain",
+  closed: "plain",
+};
+
+export const BusinessStatusLabel: FC<{ status: BusinessStatus }> = ({ status }) => (
+  <StatusLabel tone={businessStatusTones[status]} text={messages.billing.states[status]} />
+);
+
 const getDayFormat = once(() => new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" }));
 const getTimeFormat = once(() => new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "UTC" }));
 
@@ -411,8 +380,6 @@ export const ShortId: FC<{ id: string }> = ({ id }) => (
     {formatShortId(id)}
   </span>
 );
-
-export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export type AuditEventType = keyof typeof messages.audit.types;
 export const isAuditEventType = (text: string): text is AuditEventType => Object.hasOwn(messages.audit.types, text);

@@ -1,15 +1,17 @@
 // Confirmation pages for actions that cannot be undone. Each says what is affected and what will happen, and offers two buttons of the
 // same size.
-import type { Child, FC } from "hono/jsx";
+import type { Child } from "hono/jsx";
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { Role } from "../../../core/access/session.ts";
-import { Icon } from "../shared/components.tsx";
+import { IconList, ConfirmCard } from "../shared/components.tsx";
 import type { IconName } from "../shared/icon-names.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { Link, messages, PostForm } from "./components.tsx";
 import { authenticatedPage, type PageHandler } from "./handlers.ts";
 import { forbiddenPage, renderMemberPage } from "./page.tsx";
 import type { PortalRequest } from "./portal-request.ts";
-import type { Breadcrumb, Tab } from "./shell.tsx";
+import type { Tab } from "./navigation.ts";
+import type { Breadcrumb } from "./shell.tsx";
 
 interface Confirmation {
   readonly tab: Tab;
@@ -28,17 +30,6 @@ interface Confirmation {
   readonly hiddenValues?: Readonly<Record<string, string>>;
 }
 
-const Consequences: FC<Pick<Confirmation, "consequences">> = ({ consequences }) => (
-  <ul class="follows">
-    {consequences.map(([icon, text]) => (
-      <li>
-        <Icon name={icon} />
-        <span>{text}</span>
-      </li>
-    ))}
-  </ul>
-);
-
 export const renderConfirmation = (
   request: PortalRequest,
   { tab, parent, question, subject, consequences, action, confirmLabel, cancelLabel, look, hiddenValues }: Confirmation,
@@ -48,20 +39,16 @@ export const renderConfirmation = (
     title: question,
     parent,
     content: (
-      <div class="card confirm">
-        <div class="body">
-          {subject !== undefined && <p>{subject}</p>}
-          <Consequences consequences={consequences} />
-          <div class="choice">
-            <Link class="btn" to={[parent].flat().at(-1)?.path ?? ""} text={cancelLabel} />
-            <PostForm action={action} class="one-button" hiddenValues={hiddenValues}>
-              <button type="submit" class={look === "primary" ? "btn primary" : "btn danger primary"}>
-                {confirmLabel}
-              </button>
-            </PostForm>
-          </div>
+      <ConfirmCard>
+        {subject !== undefined && <p>{subject}</p>}
+        <IconList of={consequences} />
+        <div class="choice">
+          <Link class="btn" to={[parent].flat().at(-1)?.path ?? ""} text={cancelLabel} />
+          <PostForm action={action} class="one-button" hiddenValues={hiddenValues}>
+            <SubmitButton class={look === "primary" ? "btn primary" : "btn danger primary"}>{confirmLabel}</SubmitButton>
+          </PostForm>
         </div>
-      </div>
+      </ConfirmCard>
     ),
   });
 

@@ -13,7 +13,8 @@ import { acknowledgeShare } from "../../operations/shares/acknowledge-share.ts";
 import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
 import { acknowledgeEntityWithdrawals } from "../../operations/withdrawals/acknowledge-entity-withdrawals.ts";
 import { acknowledgeWithdrawal } from "../../operations/withdrawals/acknowledge-withdrawal.ts";
-import { EmptyState, FormattedMessage, Notice, Timestamp, VerbatimText, formatDay, formatMessage } from "../shared/components.tsx";
+import { EmptyCard, FormattedMessage, Notice, Timestamp, VerbatimText, formatDay, formatMessage } from "../shared/components.tsx";
+import { Table } from "../shared/signed-in-components.tsx";
 import {
   CheckboxField,
   Field,
@@ -23,7 +24,6 @@ import {
   PlainList,
   ShortId,
   StatusLabel,
-  Table,
   formatCount,
   formatDeadline,
   formatMaskedPerson,
@@ -56,9 +56,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
     intro: deadlineMessages.intro,
     content:
       deadlines.length === 0 ? (
-        <div class="card">
-          <EmptyState icon="circle-check" title={deadlineMessages.emptyTitle} advice={deadlineMessages.empty} />
-        </div>
+        <EmptyCard icon="circle-check" title={deadlineMessages.emptyTitle} advice={deadlineMessages.empty} />
       ) : (
         <div class="card">
           <Table
@@ -178,9 +176,12 @@ const renderAcknowledgeForm = (request: PortalRequest, obligation: CeaseObligati
       ) : (
         <FormCard
           id="acknowledge"
-          title={formatMessage(isOverdue(obligation.ceaseBy, null, request.now) ? deadlineMessages.hadToEnd : deadlineMessages.mustEnd, {
-            date: formatDay(language, obligation.ceaseBy),
-          })}
+          title={formatMessage(
+            isOverdue(obligation.ceaseBy, null, request.now) ? messages.certificates.notice.late : messages.certificates.contactEndsBy,
+            {
+              date: formatDay(language, obligation.ceaseBy),
+            },
+          )}
           note={deadlineMessages.meaning}
           action={`/portal/deadlines/${obligation.id}`}
           requiredRole="member"

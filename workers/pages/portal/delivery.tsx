@@ -11,7 +11,7 @@ import { getDelivery } from "../../operations/webhooks/get-delivery.ts";
 import type { OpenedAttempt, OpenedDelivery } from "../../operations/webhooks/open-delivery.ts";
 import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
 import { revealDelivery } from "../../operations/webhooks/reveal-delivery.ts";
-import { FormattedMessage, formatMessage, Icon, Notice, Timestamp, VerbatimText, UrlText } from "../shared/components.tsx";
+import { FormattedMessage, formatMessage, Icon, Notice, Timestamp, VerbatimText, UrlText, PropertyList } from "../shared/components.tsx";
 import { CopyLine } from "../shared/signed-in-components.tsx";
 import { CodeBlock, Json } from "./code-block.tsx";
 import {
@@ -23,7 +23,6 @@ import {
   FormErrorMessage,
   Link,
   messages,
-  PropertyList,
   StatusLabel,
 } from "./components.tsx";
 import { authenticatedAction, authenticatedPage, type PageHandler } from "./handlers.ts";
@@ -51,7 +50,7 @@ const WithheldNotice: FC<{ delivery: Delivery }> = ({ delivery }) => (
   <Notice
     icon="eye-off"
     title={deliveryMessages.withheldTitle}
-    action={<ActionButton look="secondary" icon="eye" action={`${pathOf(delivery)}/reveal`} label={deliveryMessages.reveal} />}
+    action={<ActionButton look="secondary" icon="eye" action={`${pathOf(delivery)}/reveal`} label={messages.certificates.reveal} />}
   >
     <p>
       <FormattedMessage text={deliveryMessages.withheld} parts={{ member: <code>data</code> }} />
@@ -62,7 +61,7 @@ const WithheldNotice: FC<{ delivery: Delivery }> = ({ delivery }) => (
 const RequestCard: FC<{ opened: OpenedDelivery; attempt: OpenedAttempt | undefined }> = ({ opened, attempt }) => (
   <Card id="request" title={deliveryMessages.request} end={<span class="tag">POST</span>}>
     {opened.isWithheld && <WithheldNotice delivery={opened.delivery} />}
-    <CodeBlock id="request-body" label={deliveryMessages.requestBody} caption={deliveryMessages.body}>
+    <CodeBlock id="request-body" label={deliveryMessages.requestBody} caption={messages.events.body}>
       <Json text={opened.requestBody} />
     </CodeBlock>
     {attempt?.exchange && (
@@ -88,7 +87,7 @@ const ResponseContent: FC<{ attempt: OpenedAttempt; isWithheld: boolean }> = ({ 
       {body === "" ? (
         <p class="small quiet">{deliveryMessages.emptyBody}</p>
       ) : (
-        <CodeBlock id="response-body" label={deliveryMessages.responseBody} caption={deliveryMessages.body}>
+        <CodeBlock id="response-body" label={deliveryMessages.responseBody} caption={messages.events.body}>
           <VerbatimText text={body} />
         </CodeBlock>
       )}
@@ -104,7 +103,7 @@ const ResponseCard: FC<{ attempt: OpenedAttempt; isLast: boolean; isWithheld: bo
   return (
     <Card
       id="response"
-      title={isLast ? deliveryMessages.lastResponse : formatMessage(deliveryMessages.responseOf, { number: String(number) })}
+      title={isLast ? webhookMessages.lastResponse : formatMessage(deliveryMessages.responseOf, { number: String(number) })}
       end={<AnswerLabel of={attempt} />}
     >
       <PropertyList
@@ -185,8 +184,8 @@ const DetailsCard: FC<{ opened: OpenedDelivery }> = ({ opened: { delivery, event
       isStacked
       lines={[
         [deliveryMessages.id, <CopyId id="delivery-id" value={delivery.id} label={deliveryMessages.id} />],
-        [deliveryMessages.eventId, <CopyId id="event-id" value={event.id} label={deliveryMessages.eventId} />],
-        [deliveryMessages.sequence, <Link to={`/portal/events/${event.seq}`} text={formatCount(event.seq)} />],
+        [messages.events.id, <CopyId id="event-id" value={event.id} label={messages.events.id} />],
+        [messages.events.seq, <Link to={`/portal/events/${event.seq}`} text={formatCount(event.seq)} />],
         [
           messages.certificates.one,
           event.certId !== null && <Link to={`/portal/certificates/${event.certId}`} text={<code>{event.certId}</code>} />,
@@ -306,7 +305,7 @@ const handleReveal = async (request: PortalFormRequest, path: DeliveryPath): Pro
 
 export const registerDeliveryRoutes = (pages: Hono<AppEnv>): void => {
   const page = "/webhooks/:id/deliveries/:delivery";
-  pages.get(page, authenticatedPage(withDelivery((request, path) => renderDelivery(request, path))));
+  pages.get(page, authenticatedPage(withDelivery(renderDelivery)));
   pages.post(`${page}/replay`, authenticatedAction({ memberLimit: "WEBHOOK_CALLS" }, withDelivery(handleReplay)));
   pages.post(`${page}/reveal`, authenticatedAction({ isReadOnly: true }, withDelivery(handleReveal)));
 };

@@ -9,8 +9,9 @@ import { claimDomain } from "../../operations/portal/claim-domain.ts";
 import { listDomains } from "../../operations/portal/list-domains.ts";
 import { releaseDomain } from "../../operations/portal/release-domain.ts";
 import { verifyDomain } from "../../operations/portal/verify-domain.ts";
-import { EmptyState, formatDay, formatMessage, Notice, Timestamp, UntrustedText } from "../shared/components.tsx";
-import { CopyLine } from "../shared/signed-in-components.tsx";
+import { EmptyState, formatDay, formatMessage, Notice, Timestamp, UntrustedText, PropertyList } from "../shared/components.tsx";
+import { CopyLine, Table } from "../shared/signed-in-components.tsx";
+import { ButtonLink } from "../shared/form-fields.tsx";
 import {
   ActionButton,
   Card,
@@ -22,12 +23,11 @@ import {
   Link,
   messages,
   PlainList,
-  PropertyList,
   RoleGate,
   ShortTime,
   StatusLabel,
-  Table,
   type Tone,
+  PanelTabs,
 } from "./components.tsx";
 import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
@@ -54,9 +54,7 @@ const DomainsCard: FC<{ domains: readonly Domain[] }> = ({ domains }) => (
         advice={domainMessages.intro}
         action={
           <RoleGate to="owner">
-            <a class="btn" href="#claim">
-              {domainMessages.add}
-            </a>
+            <ButtonLink href="#claim">{domainMessages.add}</ButtonLink>
           </RoleGate>
         }
       />
@@ -154,15 +152,7 @@ const VerificationCard: FC<{ domain: Domain; token: string; otherTexts: readonly
         </div>
       )}
       <div class="panels stack">
-        <fieldset class="tabs">
-          <legend class="visually-hidden">{domainMessages.how}</legend>
-          {Object.values(methods).map((name, at) => (
-            <label>
-              <input type="radio" name="way" value={String(at + 1)} checked={at === 0} />
-              {name}
-            </label>
-          ))}
-        </fieldset>
+        <PanelTabs name="way" legend={domainMessages.how} labels={Object.values(methods)} />
         <VerificationMethod
           id="dns"
           panel="p1"
@@ -232,7 +222,7 @@ const renderDomain = async (
       <>
         <DomainNotice domain={found} />
         {token === null ? <FormErrorMessage /> : <VerificationCard domain={found} token={token} otherTexts={otherTexts} />}
-        <Card id="details" title={domainMessages.details}>
+        <Card id="details" title={messages.details}>
           <PropertyList
             lines={[
               [domainMessages.how, method === null ? domainMessages.notYet : domainMessages.methods[method]],

@@ -7,6 +7,7 @@ import type { Endpoint } from "../../../core/webhooks/endpoint.ts";
 import { maxDescriptionLength, selectableEventTypes } from "../../../core/webhooks/event-selection.ts";
 import { FieldError, FormattedMessage } from "../shared/components.tsx";
 import type { FormFields } from "../shared/form-handlers.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { CheckboxField, Field, FormContext, FormErrorMessage, IdempotencyField, Link, PostForm, messages } from "./components.tsx";
 import { toFormError, type FormError } from "./portal-request.ts";
 import { OptInEventTypes } from "./webhook-components.tsx";
@@ -102,10 +103,8 @@ export const EndpointForm: FC<EndpointFormProps> = ({ action, endpoint, submitLa
     <footer>
       <span>{footnote}</span>
       <span class="row">
-        <Link class="btn" to={cancelPath} text={formMessages.cancel} />
-        <button type="submit" class="btn primary">
-          {submitLabel}
-        </button>
+        <Link class="btn" to={cancelPath} text={messages.cancel} />
+        <SubmitButton>{submitLabel}</SubmitButton>
       </span>
     </footer>
   </PostForm>

@@ -17,7 +17,19 @@ import { revealWebhookSecret } from "../../operations/webhooks/reveal-webhook-se
 import { rotateWebhookSecret } from "../../operations/webhooks/rotate-webhook-secret.ts";
 import { testEndpoint } from "../../operations/webhooks/test-endpoint.ts";
 import { updateWebhook } from "../../operations/webhooks/update-webhook.ts";
-import { formatDay, FormattedMessage, formatMessage, Icon, Notice, Timestamp, VerbatimText, UrlText } from "../shared/components.tsx";
+import {
+  formatDay,
+  FormattedMessage,
+  formatMessage,
+  Icon,
+  Notice,
+  Timestamp,
+  VerbatimText,
+  UrlText,
+  PropertyList,
+} from "../shared/components.tsx";
+import { SubmitButton } from "../shared/form-fields.tsx";
+import { Table } from "../shared/signed-in-components.tsx";
 import { Chart, exportChart, type ChartDefinition } from "./chart.tsx";
 import {
   ActionButton,
@@ -30,8 +42,6 @@ import {
   Link,
   messages,
   Pagination,
-  PropertyList,
-  Table,
   usePortalRequest,
 } from "./components.tsx";
 import { CallResult } from "./call-result.tsx";
@@ -252,11 +262,11 @@ const DeliveriesCard: FC<DeliveriesCardProps> = ({ path, deliveries, hasMore, st
         rows={deliveries}
         emptyMessage={status === null ? webhookMessages.noDeliveries : webhookMessages.noneFound}
         columns={[
-          [webhookMessages.event, (row) => <Link to={`${path}/deliveries/${row.id}`} text={<bdi translate="no">{row.eventType}</bdi>} />],
+          [messages.event, (row) => <Link to={`${path}/deliveries/${row.id}`} text={<bdi translate="no">{row.eventType}</bdi>} />],
           [messages.state, (row) => <DeliveryStatusLabel of={row} />, "corner"],
           [webhookMessages.response, (row) => <ResponseText of={row} />],
           [webhookMessages.attempt, (row) => formatMessage(webhookMessages.ofFive, { attempt: String(row.attempt) })],
-          [webhookMessages.created, (row) => <RecentTime at={row.createdAt} withDay />],
+          [messages.createdUtc, (row) => <RecentTime at={row.createdAt} withDay />],
           [webhookMessages.nextStep, (row) => <DeliveryStep of={row} />],
         ]}
       />
@@ -444,9 +454,7 @@ const RecoveryForm: FC<{ path: string }> = ({ path }) => {
       </div>
       <footer>
         <span />
-        <button type="submit" class="btn primary">
-          {recover.count}
-        </button>
+        <SubmitButton>{recover.count}</SubmitButton>
       </footer>
     </form>
   );

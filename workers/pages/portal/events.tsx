@@ -11,8 +11,18 @@ import { getEvent } from "../../operations/portal/get-event.ts";
 import { listEvents } from "../../operations/portal/list-events.ts";
 import { getAccount } from "../../operations/portal/get-account.ts";
 import { replayDelivery } from "../../operations/webhooks/replay-delivery.ts";
-import { EmptyState, FormattedMessage, formatMessage, Notice, Timestamp, VerbatimText, UrlText } from "../shared/components.tsx";
-import { CopyLine } from "../shared/signed-in-components.tsx";
+import {
+  EmptyState,
+  FormattedMessage,
+  formatMessage,
+  Notice,
+  Timestamp,
+  VerbatimText,
+  UrlText,
+  PropertyList,
+} from "../shared/components.tsx";
+import { CopyLine, Table } from "../shared/signed-in-components.tsx";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { CodeBlock, Json } from "./code-block.tsx";
 import {
   ActionButton,
@@ -23,9 +33,7 @@ import {
   messages,
   NoMatchMessage,
   Pagination,
-  PropertyList,
   SelectField,
-  Table,
   usePortalRequest,
 } from "./components.tsx";
 import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
@@ -60,9 +68,7 @@ const EventFilter: FC<{ type: string | null }> = ({ type }) => (
           value={type}
           options={{ "": messages.any, ...Object.fromEntries(selectableEventTypes.map((name) => [name, name])) }}
         />
-        <button type="submit" class="btn">
-          {messages.show}
-        </button>
+        <SubmitButton class="btn">{messages.show}</SubmitButton>
       </form>
     </FilterPanel>
     <FilterChips
@@ -123,7 +129,7 @@ const renderEventList = async (request: PortalRequest): Promise<Response> => {
                   ],
                   [eventMessages.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />, "corner"],
                   [eventMessages.about, ({ event }) => <EventSubject event={event} />],
-                  [eventMessages.at, ({ event }) => <RecentTime at={event.createdAt} withDay />],
+                  [messages.timeUtc, ({ event }) => <RecentTime at={event.createdAt} withDay />],
                   [eventMessages.seq, ({ event }) => formatCount(event.seq), "number"],
                 ]}
               />
@@ -144,13 +150,13 @@ const DeliveriesCard: FC<{ seq: number; deliveries: readonly EventDelivery[] }> 
       emptyMessage={eventMessages.nobodyText}
       columns={[
         [
-          webhookMessages.endpoint,
+          messages.endpoint,
           ({ url, delivery }) => (
             <Link to={`/portal/webhooks/${delivery.webhookId}/deliveries/${delivery.id}`} text={<UrlText text={url} />} />
           ),
         ],
         [messages.state, ({ delivery }) => <DeliveryStatusLabel of={delivery} />, "corner"],
-        [eventMessages.lastResponse, ({ delivery }) => <ResponseText of={delivery} />],
+        [webhookMessages.lastResponse, ({ delivery }) => <ResponseText of={delivery} />],
         [webhookMessages.attempt, ({ delivery }) => formatMessage(webhookMessages.ofFive, { attempt: String(delivery.attempt) })],
         [webhookMessages.nextStep, ({ delivery }) => <DeliveryStep of={delivery} />],
         [
@@ -195,7 +201,7 @@ const renderEvent = async (request: PortalRequest, seq: number): Promise<Respons
               <Json text={JSON.stringify(eventToWire(event, null))} />
             </CodeBlock>
           </Card>
-          <Card id="details" title={eventMessages.details}>
+          <Card id="details" title={messages.details}>
             <PropertyList
               isStacked
               lines={[

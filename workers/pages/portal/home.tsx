@@ -137,19 +137,12 @@ const getLiveStep = ({ account, domains, live: [newest] }: Setup): SetupStep => 
 
 const ActionLink: FC<{ action: StepAction; class: "btn" | "btn sm" | "btn primary" }> = ({ action, class: classes }) => {
   const { to, text, isPublic, isLive } = action;
-  if (isPublic)
-    return (
-      <a class={classes} href={to}>
-        <Icon name={to.startsWith("/docs") ? "book-open" : "external-link"} />
-        {text}
-      </a>
-    );
-  return isLive ? (
+  if (!isPublic && !isLive) return <Link class={classes} to={to} text={text} />;
+  return (
     <a class={classes} href={to}>
+      {isPublic && <Icon name={to.startsWith("/docs") ? "book-open" : "external-link"} />}
       {text}
     </a>
-  ) : (
-    <Link class={classes} to={to} text={text} />
   );
 };
 

@@ -1,10 +1,11 @@
 // Shows the code that a business adds to its page or server: the script tag, the equivalent JavaScript, and the equivalent request from a
 // server. The tabs are radio buttons, so they work without scripts.
-import type { Child, FC } from "hono/jsx";
+import type { FC } from "hono/jsx";
 import type { MappedPage } from "../../operations/integration/map-page.ts";
 import type { IntegrationInput } from "../../operations/integration/plan-integration.ts";
 import { HighlightedCode } from "../shared/components.tsx";
-import { LabeledCopyButton, messages, usePortalRequest } from "./components.tsx";
+import { Code } from "./code-block.tsx";
+import { LabeledCopyButton, messages, usePortalRequest, PanelTabs } from "./components.tsx";
 
 const snippetMessages = messages.snippet;
 
@@ -45,15 +46,6 @@ const toServerRequest = (clientId: string, apiUrl: string, built: MappedPage, { 
   ].join("\n");
 };
 
-const Code: FC<{ label: string; id: string; children?: Child }> = ({ label, id, children }) => (
-  // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold code; it can be focused because it scrolls sideways
-  <pre tabindex={0} role="group" aria-label={label}>
-    <code id={id} translate="no">
-      {children}
-    </code>
-  </pre>
-);
-
 const CodeNote: FC<{ text: string; of: string; label: string }> = ({ text, of, label }) => (
   <p class="row apart">
     <span class="small quiet">{text}</span>
@@ -77,15 +69,7 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
   if (built.mode === "share") return <div class="code">{tag}</div>;
   return (
     <div class="code panels">
-      <fieldset class="tabs">
-        <legend class="visually-hidden">{snippetMessages.code}</legend>
-        {[languages.html, languages.js, languages.server].map((name, at) => (
-          <label>
-            <input type="radio" name="code" value={String(at + 1)} checked={at === 0} />
-            {name}
-          </label>
-        ))}
-      </fieldset>
+      <PanelTabs name="code" legend={snippetMessages.code} labels={[languages.html, languages.js, languages.server]} />
       <div class="panel p1">{tag}</div>
       <div class="panel p2">
         <CodeNote text={script} of="script" label={languages.js} />

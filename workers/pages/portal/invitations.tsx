@@ -12,10 +12,11 @@ import { acceptInvitation } from "../../operations/access/accept-invitation.ts";
 import { declineInvitation } from "../../operations/access/decline-invitation.ts";
 import { listMembershipsOfAddress } from "../../operations/access/list-memberships.ts";
 import type { Membership } from "../../../storage/members.ts";
-import { DescriptionRow, EmptyState, FormattedMessage, Notice, Timestamp, UntrustedText, VerbatimText } from "../shared/components.tsx";
-import type { FormFields } from "../shared/form-handlers.ts";
+import { EmptyCard, FormattedMessage, Notice, Timestamp, UntrustedText, VerbatimText, PropertyList } from "../shared/components.tsx";
+import type { FormRequest } from "../shared/form-handlers.ts";
 import { FlashBanner, TokenForm } from "../shared/signed-in-components.tsx";
 import { createSignedInHandlers, type SignedInRequest } from "../shared/signed-in-handlers.ts";
+import { SubmitButton } from "../shared/form-fields.tsx";
 import { messages } from "./components.tsx";
 import { renderPortalPage } from "./page.tsx";
 import { invitationsPath } from "./paths.ts";
@@ -27,9 +28,7 @@ const declinePath = `${invitationsPath}/decline`;
 interface InvitedRequest extends SignedInRequest {
   readonly invited: InvitedSession;
 }
-interface InvitedFormRequest extends InvitedRequest {
-  readonly form: FormFields;
-}
+type InvitedFormRequest = FormRequest<InvitedRequest>;
 
 const signedIn = createSignedInHandlers({
   realm: "invited",
@@ -56,35 +55,30 @@ const InvitationCard: FC<{ invitation: Membership; isOnly: boolean; formToken: S
     <section class="card" aria-labelledby={id}>
       <div class="body stack">
         {isOnly ? <h1 id={id}>{question}</h1> : <h2 id={id}>{question}</h2>}
-        <dl class="kv">
-          <DescriptionRow name={messages.businesses.business}>
-            <UntrustedText text={business.name} />
-          </DescriptionRow>
-          {invitedBy !== null && (
-            <DescriptionRow name={invitationMessages.invitedBy}>
-              <UntrustedText text={invitedBy} />
-            </DescriptionRow>
-          )}
-          <DescriptionRow name={invitationMessages.role}>
-            {label}
-            <small>{hint}</small>
-          </DescriptionRow>
-          {invitedUntil !== null && (
-            <DescriptionRow name={invitationMessages.until}>
-              <Timestamp at={invitedUntil} />
-            </DescriptionRow>
-          )}
-        </dl>
+        <PropertyList
+          lines={[
+            [messages.businesses.business, <UntrustedText text={business.name} />],
+            [invitationMessages.invitedBy, invitedBy !== null && <UntrustedText text={invitedBy} />],
+            [
+              messages.businesses.role,
+              <>
+                {label}
+                <small>{hint}</small>
+              </>,
+            ],
+            [invitationMessages.until, invitedUntil !== null && <Timestamp at={invitedUntil} />],
+          ]}
+        />
         <p class="quiet">{invitationMessages.advice}</p>
         <div class="choice">
           <TokenForm action={declinePath} formToken={formToken} hiddenValues={{ id }}>
             <button type="submit" class="btn" aria-describedby={id}>
-              {invitationMessages.decline}
+              {messages.businesses.decline}
             </button>
           </TokenForm>
           <TokenForm action={acceptPath} formToken={formToken} hiddenValues={{ id }}>
             <button type="submit" class="btn primary" aria-describedby={id}>
-              {invitationMessages.join}
+              {messages.businesses.join}
             </button>
           </TokenForm>
         </div>
@@ -105,11 +99,7 @@ const renderInvitations = async (request: InvitedRequest): Promise<Response> => 
         {answer === "declined" && <FlashBanner>{messages.done.declined}</FlashBanner>}
         {answer === "gone" && <Notice tone="caution" icon="info" title={invitationMessages.gone} role="status" />}
         {invitations.length !== 1 && <h1>{invitationMessages.title}</h1>}
-        {invitations.length === 0 && (
-          <div class="card">
-            <EmptyState icon="mail" title={invitationMessages.none} advice={invitationMessages.noneAdvice} />
-          </div>
-        )}
+        {invitations.length === 0 && <EmptyCard icon="mail" title={invitationMessages.none} advice={invitationMessages.noneAdvice} />}
         {invitations.map((invitation) => (
           <InvitationCard invitation={invitation} isOnly={invitations.length === 1} formToken={formToken} />
         ))}
@@ -118,9 +108,7 @@ const renderInvitations = async (request: InvitedRequest): Promise<Response> => 
             <FormattedMessage text={invitationMessages.signedInAs} parts={{ address: <VerbatimText text={email} /> }} />
           </p>
           <form method="post" action="/portal/sign-out">
-            <button type="submit" class="btn sm">
-              {messages.signOut}
-            </button>
+            <SubmitButton class="btn sm">{messages.signOut}</SubmitButton>
           </form>
         </div>
         <p class="small quiet">

@@ -12,8 +12,9 @@ import { createClient } from "../../operations/portal/create-client.ts";
 import { listApiKeys } from "../../operations/portal/list-api-keys.ts";
 import { listClients } from "../../operations/portal/list-clients.ts";
 import { revokeApiKey } from "../../operations/portal/revoke-api-key.ts";
-import { EmptyState, VerbatimText } from "../shared/components.tsx";
-import { CopyLine } from "../shared/signed-in-components.tsx";
+import { EmptyCard, VerbatimText } from "../shared/components.tsx";
+import { CopyLine, Table } from "../shared/signed-in-components.tsx";
+import { ButtonLink } from "../shared/form-fields.tsx";
 import {
   Card,
   Field,
@@ -29,7 +30,6 @@ import {
   ShortDay,
   ShortTime,
   StatusLabel,
-  Table,
   usePortalRequest,
 } from "./components.tsx";
 import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
@@ -82,20 +82,16 @@ const RevokeLink: FC<{ apiKey: ApiKey }> = ({ apiKey: { id, name } }) => (
 const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) => {
   const canRevoke = getFormRestriction(usePortalRequest().member, "owner") === null;
   return keys.length === 0 ? (
-    <div class="card">
-      <EmptyState
-        icon="key-round"
-        title={keyMessages.noKeys}
-        advice={keyMessages.noKeysAdvice}
-        action={
-          <RoleGate to="owner">
-            <a class="btn" href="#new-key">
-              {keyMessages.newKey}
-            </a>
-          </RoleGate>
-        }
-      />
-    </div>
+    <EmptyCard
+      icon="key-round"
+      title={keyMessages.noKeys}
+      advice={keyMessages.noKeysAdvice}
+      action={
+        <RoleGate to="owner">
+          <ButtonLink href="#new-key">{keyMessages.newKey}</ButtonLink>
+        </RoleGate>
+      }
+    />
   ) : (
     <Card id="keys" title={keyMessages.keys} isFlush>
       <Table
@@ -123,8 +119,8 @@ const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) => {
               ),
             "corner",
           ],
-          [keyMessages.made, (row) => <ShortTime at={row.createdAt} />, "minor"],
-          [keyMessages.used, (row) => (row.lastUsedAt === null ? keyMessages.never : <ShortDay at={row.lastUsedAt} />)],
+          [messages.createdUtc, (row) => <ShortTime at={row.createdAt} />, "minor"],
+          [keyMessages.used, (row) => (row.lastUsedAt === null ? messages.never : <ShortDay at={row.lastUsedAt} />)],
           ...(canRevoke
             ? ([[messages.action, (row: ApiKey) => row.revokedAt === null && <RevokeLink apiKey={row} />, "plain"]] as const)
             : []),
@@ -143,7 +139,7 @@ const ClientsCard: FC<{ clients: readonly Client[] }> = ({ clients }) => (
         [keyMessages.name, (row) => <VerbatimText text={row.name} />],
         [keyMessages.clientId, (row) => <CopyLine id={row.id} value={row.id} copyLabel={formatCopyLabel(row.name)} />],
         [settings.returnUrls, (row) => (row.returnUrls.length === 0 ? settings.noReturnUrls : formatCount(row.returnUrls.length))],
-        [keyMessages.made, (row) => <ShortTime at={row.createdAt} />, "minor"],
+        [messages.createdUtc, (row) => <ShortTime at={row.createdAt} />, "minor"],
         [
           messages.action,
           (row) => <Link class="btn sm" to={`/portal/clients/${row.id}`} text={settings.edit} label={`${settings.edit}: ${row.name}`} />,

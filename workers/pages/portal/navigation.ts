@@ -1,8 +1,10 @@
 // The portal's navigation: its groups and pages in order, each with its icon.
+import type { messages } from "../i18n/en/portal.ts";
 import type { IconName } from "../shared/icon-names.ts";
-import type { tabs } from "./paths.ts";
+import { accountPath, liveRootPath } from "./paths.ts";
 
-type Tab = (typeof tabs)[number][0];
+/** The pages that belong to a tab. All are in the navigation, except `requests`. */
+export type Tab = keyof typeof messages.tabs;
 
 interface NavigationGroup {
   /** The key of the group's heading; null for the group at the top, which has none. */
@@ -40,4 +42,16 @@ export const navigationGroups: readonly NavigationGroup[] = [
       ["settings", "settings"],
     ],
   },
+];
+
+export const tabPath = (tab: Tab): string => (tab === "home" ? liveRootPath : `${liveRootPath}/${tab}`);
+
+/** All pages without an ID in their path, for tests and benchmarks that visit every page. The sandbox page exists in test mode only. */
+export const livePaths: readonly string[] = [
+  ...navigationGroups.flatMap(({ tabs }) => tabs.map(([tab]) => tabPath(tab))).filter((path) => path !== "/portal/sandbox"),
+  "/portal/requests",
+  "/portal/steps",
+  "/portal/webhooks/new",
+  "/portal/businesses",
+  accountPath,
 ];

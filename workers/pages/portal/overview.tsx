@@ -12,12 +12,13 @@ import { getOverview } from "../../operations/portal/get-overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/list-webhooks.ts";
 import { languageInfo } from "../shared/language.ts";
 import type { IconName } from "../shared/icon-names.ts";
-import { FormattedMessage, Icon, Timestamp, UrlText, formatDay, formatMessage } from "../shared/components.tsx";
+import { FormattedMessage, Icon, Timestamp, UrlText, formatDay, formatMessage, ArrowLink } from "../shared/components.tsx";
+import { Table } from "../shared/signed-in-components.tsx";
 import { Chart, exportChart, type ChartDefinition } from "./chart.tsx";
-import { Card, Link, ShortId, StatusLabel, Table, formatCount, language, messages } from "./components.tsx";
+import { Card, Link, ShortId, StatusLabel, formatCount, language, messages, usePortalRequest } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { authenticatedAction } from "./handlers.ts";
-import { AttemptStrip, DeliverySummary, EndpointStatusLabel, RecentTime } from "./webhook-components.tsx";
+import { AttemptStrip, DeliverySummary, EndpointStatusLabel, formatHost, RecentTime } from "./webhook-components.tsx";
 import { toReader, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 
 const overviewMessages = messages.overview;
@@ -94,8 +95,6 @@ interface AttentionItem {
   readonly action: string;
 }
 
-const hostOf = (url: string): string => new URL(url).host;
-
 /** Lists what a member has to do: overdue withdrawals, withdrawals to confirm, and failing endpoints. */
 const listAttentionItems = (due: DeadlinePage, endpoints: readonly EndpointState[], now: Instant): readonly AttentionItem[] => {
   const { attention } = overviewMessages;
@@ -134,7 +133,7 @@ const listAttentionItems = (due: DeadlinePage, endpoints: readonly EndpointState
         <FormattedMessage
           text={attention.failingSince}
           parts={{
-            host: <UrlText text={hostOf(endpoint.url)} />,
+            host: <UrlText text={formatHost(endpoint.url)} />,
             time: <Timestamp at={health.failingSince} />,
             count: formatCount(health.backlog),
           }}
@@ -186,24 +185,14 @@ const Attention: FC<{ items: readonly AttentionItem[] }> = ({ items }) => {
   );
 };
 
-const ArrowLink: FC<{ to: string; text: string }> = ({ to, text }) => (
-  <Link
-    class="link"
-    to={to}
-    text={
-      <>
-        {text} <Icon name="arrow-right" />
-      </>
-    }
-  />
-);
+const MoreLink: FC<{ to: string; text: string }> = ({ to, text }) => <ArrowLink href={usePortalRequest().pathInMode(to)}>{text}</ArrowLink>;
 
 const EndpointHealthCard: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints }) => (
   <Card
     id="endpoints"
     title={overviewMessages.endpointHealth}
     note={overviewMessages.endpointHealthNote}
-    end={<ArrowLink to="/portal/webhooks" text={overviewMessages.allWebhooks} />}
+    end={<MoreLink to="/portal/webhooks" text={overviewMessages.allWebhooks} />}
     isFlush
   >
     <Table
@@ -212,10 +201,10 @@ const EndpointHealthCard: FC<{ endpoints: readonly EndpointState[] }> = ({ endpo
       emptyMessage={messages.webhooks.empty}
       columns={[
         [
-          overviewMessages.endpoint,
+          messages.endpoint,
           ({ endpoint, health }) => (
             <>
-              <Link to={`/portal/webhooks/${endpoint.id}`} text={<UrlText text={hostOf(endpoint.url)} />} />
+              <Link to={`/portal/webhooks/${endpoint.id}`} text={<UrlText text={formatHost(endpoint.url)} />} />
               {health !== null && (
                 <small class="quiet">
                   {formatMessage(health.lastResponseStatus === null ? overviewMessages.noResponse : overviewMessages.lastResponse, {
@@ -275,14 +264,14 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
           />
         </div>
         <div class="cols two">
-          <Card id="newest" title={overviewMessages.newest} end={<ArrowLink to="/portal/events" text={overviewMessages.viewAll} />} isFlush>
+          <Card id="newest" title={overviewMessages.newest} end={<MoreLink to="/portal/events" text={overviewMessages.viewAll} />} isFlush>
             <Table
               label={overviewMessages.newest}
               rows={events}
               emptyMessage={messages.events.empty}
               columns={[
                 [
-                  overviewMessages.event,
+                  messages.event,
                   ({ event }) => {
                     const subject = event.certId ?? event.shareId;
                     return (
@@ -297,8 +286,8 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
                     );
                   },
                 ],
-                [overviewMessages.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />, "corner"],
-                [overviewMessages.time, ({ event }) => <RecentTime at={event.createdAt} withDay />, "plain"],
+                [messages.events.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />, "corner"],
+                [messages.timeUtc, ({ event }) => <RecentTime at={event.createdAt} withDay />, "plain"],
               ]}
             />
           </Card>

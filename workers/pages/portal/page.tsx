@@ -6,11 +6,13 @@ import type { AppEnv } from "../../http/context.ts";
 import { getUnpaidSince } from "../../operations/billing/get-unpaid-since.ts";
 import { productName } from "../shared/brand.ts";
 import type { Page } from "../shared/layout.tsx";
-import { EmptyState, Notice, Timestamp } from "../shared/components.tsx";
+import { EmptyCard, Notice, Timestamp } from "../shared/components.tsx";
 import { FlashBanner, SecretSection } from "../shared/signed-in-components.tsx";
 import { renderPageOrRefusal } from "../shared/signed-in-handlers.ts";
+import { ButtonLink } from "../shared/form-fields.tsx";
 import { FormContext, formatCopyLabel, language, Link, PortalRequestProvider, messages } from "./components.tsx";
-import { Shell, type Breadcrumb, type Tab } from "./shell.tsx";
+import type { Tab } from "./navigation.ts";
+import { Shell, type Breadcrumb } from "./shell.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
 
 interface RefusalDetails {
@@ -84,11 +86,7 @@ export const renderMemberPage = (
             tone="caution"
             icon="triangle-alert"
             title={messages.pastDueTitle}
-            action={
-              <a class="btn" href={pathInMode("/portal/billing")}>
-                {messages.goToBilling}
-              </a>
-            }
+            action={<ButtonLink href={pathInMode("/portal/billing")}>{messages.goToBilling}</ButtonLink>}
           >
             <p>{messages.pastDueBand}</p>
           </Notice>
@@ -108,14 +106,12 @@ export const notFoundPage = (request: PortalRequest): Promise<Response> =>
     tab: null,
     title: messages.nothing,
     content: (
-      <div class="card">
-        <EmptyState
-          icon="search"
-          title={messages.nothingTitle}
-          advice={messages.nothingAdvice}
-          action={<Link class="btn primary" to="/portal" text={messages.toOverview} />}
-        />
-      </div>
+      <EmptyCard
+        icon="search"
+        title={messages.nothingTitle}
+        advice={messages.nothingAdvice}
+        action={<Link class="btn primary" to="/portal" text={messages.toOverview} />}
+      />
     ),
     code: "not_found",
   });
@@ -146,26 +142,20 @@ export const inactiveAccountPage = async (request: PortalRequest, code: RefusalC
       </>
     ),
     content: (
-      <div class="card">
-        <EmptyState
-          icon={inactiveAccountIcons[kind]}
-          title={heading}
-          advice={kind === "unpaid" && role !== "owner" ? `${advice} ${messages.ownersOnly}` : advice}
-          action={
-            kind === "unpaid" && role === "owner" ? (
-              <Link class="btn primary" to="/portal/billing/checkout" text={messages.closed.pay} />
-            ) : kind === "pending" ? (
-              <a class="btn" href="/docs/first-hour">
-                {messages.closed.quickstart}
-              </a>
-            ) : (
-              <a class="btn" href="/">
-                {messages.closed.check}
-              </a>
-            )
-          }
-        />
-      </div>
+      <EmptyCard
+        icon={inactiveAccountIcons[kind]}
+        title={heading}
+        advice={kind === "unpaid" && role !== "owner" ? `${advice} ${messages.ownersOnly}` : advice}
+        action={
+          kind === "unpaid" && role === "owner" ? (
+            <Link class="btn primary" to="/portal/billing/checkout" text={messages.closed.pay} />
+          ) : kind === "pending" ? (
+            <ButtonLink href="/docs/first-hour">{messages.closed.quickstart}</ButtonLink>
+          ) : (
+            <ButtonLink href="/">{messages.closed.check}</ButtonLink>
+          )
+        }
+      />
     ),
   });
 };

@@ -1,5 +1,4 @@
-// Paths of the portal: lists for the navigation and for tests that visit every page, and functions that build paths. Test mode has the same
-// pages under /portal/test.
+// Paths of the portal, and functions that build paths. Test mode has the same pages under /portal/test.
 import type { Environment } from "../../../core/access/entitlement.ts";
 
 export const liveRootPath = "/portal";
@@ -29,34 +28,3 @@ export const pathWithQuery = (path: string, query: Readonly<Record<string, strin
   const parameters = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
   return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`;
 };
-
-/** The pages in the navigation, in order. */
-export const tabs = [
-  ["home", "/portal"],
-  ["sandbox", "/portal/sandbox"],
-  ["certificates", "/portal/certificates"],
-  ["deadlines", "/portal/deadlines"],
-  ["shares", "/portal/shares"],
-  ["domains", "/portal/domains"],
-  ["snippet", "/portal/snippet"],
-  ["webhooks", "/portal/webhooks"],
-  ["events", "/portal/events"],
-  ["keys", "/portal/keys"],
-  ["requests", "/portal/requests"],
-  ["team", "/portal/team"],
-  ["audit", "/portal/audit"],
-  ["billing", "/portal/billing"],
-  ["settings", "/portal/settings"],
-] as const;
-
-/** All pages without an ID in their path, including those that are not in the navigation. The sandbox page exists in test mode only. */
-export const livePaths: readonly string[] = [
-  ...tabs.filter(([name]) => name !== "sandbox").map(([, path]) => path),
-  "/portal/steps",
-  "/portal/webhooks/new",
-  "/portal/businesses",
-  accountPath,
-];
-/** Pages that ask for confirmation before an action. Members who may not perform the action see the reason instead. */
-export const confirmationPaths: readonly string[] = ["/portal/team/leave", "/portal/test/team/leave", "/portal/test/sandbox/reset"];
-export const testPaths: readonly string[] = ["/portal/sandbox", ...livePaths].map((path) => pathInEnvironment("sandbox", path));

@@ -7,8 +7,8 @@ import { parseRequestId, parseShareId, parseTypedCertId } from "../../../core/id
 import type { AppEnv } from "../../http/context.ts";
 import type { RefusedRequest } from "../../../storage/refused-requests.ts";
 import { getRefusedRequest } from "../../operations/portal/get-refused-request.ts";
-import { EmptyState, Hash, Icon, Timestamp, VerbatimText } from "../shared/components.tsx";
-import { Card, Field, FormErrorMessage, Link, messages, PropertyList, StatusLabel, usePortalRequest } from "./components.tsx";
+import { EmptyCard, Hash, Icon, Timestamp, VerbatimText, PropertyList } from "../shared/components.tsx";
+import { Card, Field, FormErrorMessage, Link, messages, StatusLabel, usePortalRequest } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
@@ -33,7 +33,7 @@ const RefusedRequestCard: FC<{ id: string; request: RefusedRequest }> = ({ id, r
   const identifiers = [
     [requestMessages.from, request.originHost],
     [requestMessages.page, request.pageHost],
-    [requestMessages.client, request.clientId],
+    [messages.keys.clientId, request.clientId],
     [requestMessages.key, request.keyId],
   ] as const;
   return (
@@ -109,9 +109,7 @@ const renderRequest = async (request: PortalRequest): Promise<Response> => {
   const result = found.ok ? (
     <RefusedRequestCard id={id} request={found.value} />
   ) : (
-    <div class="card">
-      <EmptyState icon="search" title={requestMessages.unknownTitle} advice={requestMessages.unknown} />
-    </div>
+    <EmptyCard icon="search" title={requestMessages.unknownTitle} advice={requestMessages.unknown} />
   );
   return renderLookupPage(request, id, found.ok ? { result } : { result, code: found.code });
 };

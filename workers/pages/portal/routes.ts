@@ -17,7 +17,6 @@ import { registerInvitationRoutes } from "./invitations.tsx";
 import { registerClientRoutes } from "./client.tsx";
 import { registerKeyRoutes } from "./keys.tsx";
 import { registerOverviewRoutes } from "./overview.tsx";
-import { registerPasskeySignInRoutes } from "./passkey-sign-in.tsx";
 import { registerRequestLookupRoutes } from "./request-lookup.tsx";
 import { registerSandboxRoutes } from "./sandbox.tsx";
 import { registerSettingsRoutes } from "./settings.tsx";
@@ -33,7 +32,6 @@ import { authenticatedPage } from "./handlers.ts";
 const routeModules = [
   registerSignInRoutes,
   registerSignInLinkRoutes,
-  registerPasskeySignInRoutes,
   registerMemberAccountRoutes,
   registerBusinessRoutes,
   registerInvitationRoutes,

@@ -8,19 +8,8 @@ import { advanceSandboxClock } from "../../operations/sandbox/advance-sandbox-cl
 import { getClockReading, type SandboxActor } from "../../operations/sandbox/get-clock-reading.ts";
 import { resetSandbox } from "../../operations/sandbox/reset-sandbox.ts";
 import { triggerableEventTypes, triggerEvent, type TriggeredEvent } from "../../operations/sandbox/trigger-event.ts";
-import { FormattedMessage, formatMessage, Notice, Timestamp } from "../shared/components.tsx";
-import {
-  Card,
-  Field,
-  FormCard,
-  FormErrorMessage,
-  formatCount,
-  Link,
-  messages,
-  PropertyList,
-  RoleGate,
-  SelectField,
-} from "./components.tsx";
+import { FormattedMessage, formatMessage, Notice, Timestamp, PropertyList } from "../shared/components.tsx";
+import { Card, Field, FormCard, FormErrorMessage, formatCount, Link, messages, RoleGate, SelectField } from "./components.tsx";
 import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -92,7 +81,7 @@ const renderSandbox = async (request: PortalRequest, error?: FormError, triggere
             <FormErrorMessage fields={["share_id"]} />
             <SelectField
               name="type"
-              label={sandboxMessages.type}
+              label={messages.events.type}
               options={Object.fromEntries(triggerableEventTypes.map((type) => [type, type]))}
             />
             <Field name="share_id" label={sandboxMessages.shareId} hint={sandboxMessages.shareHint} isOptional maxlength={60} />

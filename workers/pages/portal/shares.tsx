@@ -10,7 +10,7 @@ import { getBusinessShare } from "../../operations/shares/get-business-share.ts"
 import { listShares } from "../../operations/shares/list-shares.ts";
 import { formatFieldGroups } from "../shared/share-options.ts";
 import {
-  EmptyState,
+  EmptyCard,
   FormattedMessage,
   Notice,
   Timestamp,
@@ -18,19 +18,18 @@ import {
   VerbatimText,
   formatDay,
   formatMessage,
+  PropertyList,
+  capitalize,
 } from "../shared/components.tsx";
-import { CopyLine } from "../shared/signed-in-components.tsx";
+import { CopyLine, Table } from "../shared/signed-in-components.tsx";
 import {
   Card,
   Link,
   NoMatchMessage,
   Pagination,
-  PropertyList,
   ShortId,
   ShortTime,
   StatusLabel,
-  Table,
-  capitalize,
   describeAuditEvent,
   formatCopyLabel,
   formatDeadline,
@@ -60,7 +59,8 @@ const ShareStatusLabel: FC<{ status: ShareStatus }> = ({ status }) => (
 );
 
 /** Lists what is shared, for example "Email, phone, and name". */
-const formatSharedDetails = ({ scope }: Pick<Share, "scope">): string => capitalize(formatFieldGroups(language, groupsFromKeys(scope)));
+const formatSharedDetails = ({ scope }: Pick<Share, "scope">): string =>
+  capitalize(language, formatFieldGroups(language, groupsFromKeys(scope)));
 
 /** Describes when the share ends or, once it is stopped, when contact must end. */
 const describeEnd = (share: Share): Child =>
@@ -84,14 +84,12 @@ const renderShareList = async (request: PortalRequest): Promise<Response> => {
     intro: shareMessages.intro,
     content:
       shares.length === 0 && status === null && after === null ? (
-        <div class="card">
-          <EmptyState
-            icon="share-2"
-            title={shareMessages.emptyTitle}
-            advice={shareMessages.empty}
-            action={<Link class="btn primary" to="/portal/snippet" text={shareMessages.addButton} />}
-          />
-        </div>
+        <EmptyCard
+          icon="share-2"
+          title={shareMessages.emptyTitle}
+          advice={shareMessages.empty}
+          action={<Link class="btn primary" to="/portal/snippet" text={shareMessages.addButton} />}
+        />
       ) : (
         <div class="card">
           <div class="tabbar">
@@ -120,7 +118,7 @@ const renderShareList = async (request: PortalRequest): Promise<Response> => {
                 ),
               ],
               [messages.state, (row) => <ShareStatusLabel status={row.status} />, "corner"],
-              [shareMessages.purpose, (row) => <VerbatimText text={row.purpose} />],
+              [messages.purpose, (row) => <VerbatimText text={row.purpose} />],
               [shareMessages.ends, describeEnd],
               [shareMessages.grantedUtc, (row) => <ShortTime at={row.createdAt} />],
             ]}
@@ -189,15 +187,15 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
                 label={shareMessages.history}
                 rows={history}
                 columns={[
-                  [shareMessages.event, (row) => describeAuditEvent(row.type)],
-                  [shareMessages.timeUtc, (row) => <ShortTime at={row.at} />],
+                  [messages.event, (row) => describeAuditEvent(row.type)],
+                  [messages.timeUtc, (row) => <ShortTime at={row.at} />],
                   [shareMessages.auditEntry, (row) => row.auditSeq ?? messages.audit.waiting, "number"],
                 ]}
               />
             </Card>
           </div>
           <div class="stack">
-            <Card id="facts" title={messages.certificates.details}>
+            <Card id="facts" title={messages.details}>
               <PropertyList
                 isStacked
                 lines={[
@@ -205,8 +203,8 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
                   [messages.certificates.website, share.origin],
                   [shareMessages.ends, <Timestamp at={share.expiresAt} />],
                   [shareMessages.stopped, share.revokedAt !== null && <Timestamp at={share.revokedAt} />],
-                  [shareMessages.contactEnds, share.ceaseBy !== null && formatDeadline(share.ceaseBy)],
-                  [shareMessages.contactEnded, share.acknowledgedAt !== null && <Timestamp at={share.acknowledgedAt} />],
+                  [messages.deadlines.due, share.ceaseBy !== null && formatDeadline(share.ceaseBy)],
+                  [messages.certificates.contactEnded, share.acknowledgedAt !== null && <Timestamp at={share.acknowledgedAt} />],
                 ]}
               />
             </Card>

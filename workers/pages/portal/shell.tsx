@@ -3,10 +3,8 @@
 import type { Child, FC } from "hono/jsx";
 import { Brand, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
 import { ActionButton, formatCount, messages, PostForm, usePortalRequest } from "./components.tsx";
-import { navigationGroups } from "./navigation.ts";
-import { accountPath, liveRootPath, tabs, testRootPath } from "./paths.ts";
-
-export type Tab = keyof typeof messages.tabs;
+import { navigationGroups, tabPath, type Tab } from "./navigation.ts";
+import { accountPath, liveRootPath, testRootPath } from "./paths.ts";
 
 const shellMessages = messages.shell;
 const menuId = "menu";
@@ -79,17 +77,16 @@ const IdLookup: FC<{ id: string }> = ({ id }) => (
 const Navigation: FC<{ tab: Tab | null }> = ({ tab }) => {
   const { c, pathInMode, environment, member } = usePortalRequest();
   const toConfirm = member.openDeadlines ?? 0;
-  const paths = Object.fromEntries(tabs) as Record<Tab, string>;
   return (
     <nav class="pages" aria-label={shellMessages.navigation}>
-      {navigationGroups.map(({ name, tabs: entries }) => (
+      {navigationGroups.map(({ name, tabs }) => (
         <>
           {name !== null && <p id={`group-${name}`}>{shellMessages.groups[name]}</p>}
           <ul aria-labelledby={name === null ? undefined : `group-${name}`}>
-            {entries
+            {tabs
               .filter(([entry]) => environment === "sandbox" || entry !== "sandbox")
               .map(([entry, icon]) => {
-                const path = pathInMode(paths[entry]);
+                const path = pathInMode(tabPath(entry));
                 return (
                   <li>
                     <a href={path} aria-current={entry !== tab ? undefined : path === c.req.path ? "page" : "true"}>

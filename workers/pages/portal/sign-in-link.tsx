@@ -86,7 +86,7 @@ const handleLink = async (c: Context<AppEnv>): Promise<Response> => {
   const signed = await completeLinkSignIn(c, form, "business");
   if (signed === null) return c.redirect(`${linkPath}?answer=failed`, 303);
   if (signed.next === null) return c.redirect("/portal?done=signedIn", 303);
-  return redirectSignedIn(c, signed.token, parseNextPath(signed.next ?? undefined));
+  return redirectSignedIn(c, signed.token, parseNextPath(signed.next));
 };
 
 const elsewhereErrors = {

@@ -1,4 +1,4 @@
-// Signs members in and up with an email code. The steps and cookies are those of the consent sheet. The response is the same whether or not
+// Signs members in with an email code or a passkey, and signs them up. The steps and cookies are those of the consent sheet. The response is the same whether or not
 // the email address is known, so that it does not reveal which addresses have an account.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
@@ -6,8 +6,10 @@ import type { Child, FC } from "hono/jsx";
 import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { clearPendingSignIn, findPendingSignIn, identifySignInBrowser, savePendingSignIn } from "../../http/pending-sign-in.ts";
+import { getRelyingParty } from "../../http/guards/app-origin.ts";
 import { signOutBrowser } from "../../http/guards/session-cookie.ts";
 import { listMemberships } from "../../operations/access/list-memberships.ts";
+import { requestPasskeySignIn } from "../../operations/access/request-passkey-sign-in.ts";
 import { authenticateSession } from "../../operations/access/authenticate-session.ts";
 import { signUp } from "../../operations/access/sign-up.ts";
 import { startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
@@ -24,13 +26,13 @@ import { businessChoicePath, parseNextPath } from "./businesses.tsx";
 import { Field, FormContext, language, messages, FormErrorMessage, SelectField } from "./components.tsx";
 import { listCountryNames } from "./country-names.ts";
 import { renderPortalPage } from "./page.tsx";
-import { PasskeySignInForm } from "../shared/passkey-sign-in.tsx";
+import { completePasskeySignIn, PasskeyPrompt, PasskeySignInForm } from "../shared/passkey-sign-in.tsx";
 import { invitationsPath, passkeyPath, pathWithQuery, provePath } from "./paths.ts";
 import { toFormError, type FormError } from "./portal-request.ts";
 
 const { signIn: signInMessages, signUp: signUpMessages } = messages;
 
-const signInPathFor = (next: string, answer: "failed" | null = null): string =>
+const signInPathFor = (next: string, answer: "failed" | "passkey" | null = null): string =>
   pathWithQuery("/portal/sign-in", { next: next === "/portal" ? null : next, answer });
 
 export interface SignInStep {
@@ -38,22 +40,18 @@ export interface SignInStep {
   /** What the account is for, or where the code was sent. */
   readonly intro: Child;
   readonly content: Child;
-  /** Set if the step also offers a passkey. The value is the page to open after signing in. */
-  readonly passkeyNext?: string;
+  readonly script?: "passkey.js";
   readonly others?: Child;
   /** Set if the page is the response to a form that was refused. */
   readonly form?: FormFields;
   readonly error?: FormError | undefined;
 }
 
-export const renderStep = (
-  c: Context<AppEnv>,
-  { title, intro, content, passkeyNext, others, form, error }: SignInStep,
-): Promise<Response> =>
+export const renderStep = (c: Context<AppEnv>, { title, intro, content, script, others, form, error }: SignInStep): Promise<Response> =>
   renderPortalPage(c, {
     title,
     error,
-    ...(passkeyNext !== undefined && { script: "passkey.js" }),
+    ...(script !== undefined && { script }),
     content: (
       <div class="confirm stack">
         <div class="card">
@@ -61,7 +59,6 @@ export const renderStep = (
             <h1>{title}</h1>
             <p class="quiet">{intro}</p>
             <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>
-            {passkeyNext !== undefined && <PasskeySignInForm action={passkeyPath} next={passkeyNext} />}
           </div>
         </div>
         {others}
@@ -81,22 +78,25 @@ const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInS
     ...refused,
     title: signInMessages.title,
     intro: signInMessages.purpose,
+    script: "passkey.js",
     content: (
-      <form method="post" action="/portal/sign-in" class="form stack">
-        <NextPathField next={next} />
-        <Field
-          name="email"
-          label={signInMessages.email}
-          hint={signInMessages.hint}
-          type="email"
-          autocomplete="email"
-          required
-          maxlength={maxTypedEmailLength}
-        />
-        <SubmitButton>{signInMessages.send}</SubmitButton>
-      </form>
+      <>
+        <form method="post" action="/portal/sign-in" class="form stack">
+          <NextPathField next={next} />
+          <Field
+            name="email"
+            label={signInMessages.email}
+            hint={signInMessages.hint}
+            type="email"
+            autocomplete="email"
+            required
+            maxlength={maxTypedEmailLength}
+          />
+          <SubmitButton>{signInMessages.send}</SubmitButton>
+        </form>
+        <PasskeySignInForm action={passkeyPath} next={next} />
+      </>
     ),
-    passkeyNext: next,
     others: (
       <>
         <p>
@@ -111,9 +111,7 @@ const renderEmailStep = (c: Context<AppEnv>, next: string, refused: Pick<SignInS
 const OtherEmailForm: FC<{ next: string }> = ({ next }) => (
   <form method="post" action="/portal/sign-in/other">
     <NextPathField next={next} />
-    <button type="submit" class="btn sm">
-      {signInMessages.other}
-    </button>
+    <SubmitButton class="btn sm">{signInMessages.other}</SubmitButton>
   </form>
 );
 
@@ -137,15 +135,13 @@ export const CodeStep: FC<CodeStepProps> = ({ next, email, error, cancelPath }) 
       <form method="post" action="/portal/sign-in">
         <NextPathField next={next} />
         <input type="hidden" name="email" value={email} />
-        <button type="submit" class="btn sm">
-          {signInMessages.resend}
-        </button>
+        <SubmitButton class="btn sm">{signInMessages.resend}</SubmitButton>
       </form>
       {cancelPath === undefined ? (
         <OtherEmailForm next={next} />
       ) : (
         <a class="btn sm" href={cancelPath}>
-          {messages.account.cancel}
+          {messages.cancel}
         </a>
       )}
     </div>
@@ -173,9 +169,9 @@ const renderSignUpStep = (c: Context<AppEnv>, refused: Pick<SignInStep, "form" |
         <FormErrorMessage fields={["business_name", "website", "email"]} />
         <Field name="business_name" label={signUpMessages.name} autocomplete="organization" required />
         <Field name="website" label={signUpMessages.website} hint={signUpMessages.websiteHint} autocomplete="url" isOptional />
-        <Field name="email" label={signUpMessages.email} type="email" autocomplete="email" required maxlength={maxTypedEmailLength} />
+        <Field name="email" label={signInMessages.email} type="email" autocomplete="email" required maxlength={maxTypedEmailLength} />
         <SelectField name="country" label={signUpMessages.country} options={listCountryNames()} value="US" />
-        <SubmitButton>{signUpMessages.submit}</SubmitButton>
+        <SubmitButton>{signInMessages.send}</SubmitButton>
       </form>
     ),
     others: (
@@ -255,6 +251,33 @@ const handleChangeEmail = (c: Context<AppEnv>, { next }: SignInFormRequest): Res
   return c.redirect(signInPathFor(next), 303);
 };
 
+/** Shows the page whose script starts the browser's passkey prompt and submits the credential. */
+const renderPasskeyPrompt = async (c: Context<AppEnv>, { next }: SignInFormRequest): Promise<Response> => {
+  const options = await requestPasskeySignIn(c.var.services, getRelyingParty(c));
+  return renderStep(c, {
+    title: signInMessages.usePasskey,
+    intro: messages.account.confirmOnDevice,
+    script: "passkey.js",
+    content: (
+      <>
+        <form method="post" action={`${passkeyPath}/answer`} class="form">
+          <PasskeyPrompt how="get" options={options} label={signInMessages.usePasskey}>
+            <NextPathField next={next} />
+          </PasskeyPrompt>
+        </form>
+        <p>
+          <a href={signInPathFor(next)}>{signInMessages.useCode}</a>
+        </p>
+      </>
+    ),
+  });
+};
+
+const handlePasskeyAnswer = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
+  const token = await completePasskeySignIn(c, form, "business");
+  return token === null ? c.redirect(signInPathFor(next, "passkey"), 303) : redirectSignedIn(c, token, next);
+};
+
 /**
  * Shows the sign-up page. People who have been invited but have not joined also see it, because they can open their own business account.
  */
@@ -293,6 +316,9 @@ export const registerSignInRoutes = (pages: Hono<AppEnv>): void => {
   pages.post("/sign-in", signInAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/sign-in/code", signInAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
   pages.post("/sign-in/other", signInAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
+  pages.get("/sign-in/passkey", (c) => c.redirect("/portal/sign-in", 303));
+  pages.post("/sign-in/passkey", signInAction("AUTH_VERIFY_PER_IP", renderPasskeyPrompt));
+  pages.post("/sign-in/passkey/answer", signInAction("AUTH_VERIFY_PER_IP", handlePasskeyAnswer));
   pages.get("/sign-up", renderSignUp);
   pages.post("/sign-up", signInAction("SIGNUP_PER_IP", handleSignUp));
   pages.post("/sign-out", signInAction("AUTH_VERIFY_PER_IP", handleSignOut));

@@ -6,7 +6,16 @@ import type { AppEnv } from "../../http/context.ts";
 import { mapPage, type MappedPage, type ScriptTagState } from "../../operations/integration/map-page.ts";
 import { planIntegration, type IntegrationInput } from "../../operations/integration/plan-integration.ts";
 import { listDomains } from "../../operations/portal/list-domains.ts";
-import { FormattedMessage, formatMessage, Icon, Notice, usePageContext, VerbatimText, UrlText } from "../shared/components.tsx";
+import {
+  FormattedMessage,
+  formatMessage,
+  Icon,
+  Notice,
+  usePageContext,
+  VerbatimText,
+  UrlText,
+  PropertyList,
+} from "../shared/components.tsx";
 import type { IconName } from "../shared/icon-names.ts";
 import {
   ActionButton,
@@ -17,14 +26,13 @@ import {
   Link,
   messages,
   PlainList,
-  PropertyList,
   RadioFields,
   StatusLabel,
-  Table,
   usePortalRequest,
 } from "./components.tsx";
 import { renderMemberPage } from "./page.tsx";
 import { checkAccountLimit } from "../shared/form-handlers.ts";
+import { Table } from "../shared/signed-in-components.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { toFormError, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 import { InstallCode } from "./install-code.tsx";
@@ -190,9 +198,9 @@ const RequestCard: FC<{ input: IntegrationInput }> = ({ input }) => (
       isStacked
       lines={[
         [snippetMessages.does, snippetMessages.modes[input.mode].label],
-        [snippetMessages.purpose, <VerbatimText text={input.purpose} />],
+        [messages.purpose, <VerbatimText text={input.purpose} />],
         [
-          snippetMessages.recipients,
+          messages.recipients,
           input.entities.length > 0 &&
             input.entities.map((name) => (
               <span class="line">
@@ -278,8 +286,8 @@ const renderSnippetBuilder = async (request: PortalRequest, error?: FormError): 
             <FormErrorMessage fields={["url", "purpose", "entities"]} />
             <RadioFields name="mode" legend={snippetMessages.mode} value="consent" options={snippetMessages.modes} />
             <Field name="url" label={snippetMessages.url} hint={snippetMessages.urlHint} type="url" required maxlength={2_048} />
-            <Field name="purpose" label={snippetMessages.purpose} hint={snippetMessages.purposeHint} required maxlength={500} />
-            <Field name="entities" label={snippetMessages.recipients} hint={snippetMessages.entitiesHint} rows={4} />
+            <Field name="purpose" label={messages.purpose} hint={snippetMessages.purposeHint} required maxlength={500} />
+            <Field name="entities" label={messages.recipients} hint={snippetMessages.entitiesHint} rows={4} />
           </FormCard>
           <Card id="by-hand" title={byHand.title}>
             <p>{byHand.text}</p>
@@ -321,9 +329,6 @@ const handleBuildSnippet = async (request: PortalFormRequest): Promise<Response>
 };
 
 export const registerSnippetRoutes = (pages: Hono<AppEnv>): void => {
-  pages.get(
-    "/snippet",
-    authenticatedPage((request) => renderSnippetBuilder(request)),
-  );
+  pages.get("/snippet", authenticatedPage(renderSnippetBuilder));
   pages.post("/snippet", authenticatedAction({}, handleBuildSnippet));
 };

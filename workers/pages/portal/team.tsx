@@ -9,7 +9,8 @@ import { inviteMember } from "../../operations/portal/invite-member.ts";
 import { listMembers } from "../../operations/portal/list-members.ts";
 import { removeMember } from "../../operations/portal/remove-member.ts";
 import { updateMemberRole } from "../../operations/portal/update-member-role.ts";
-import { EmptyState, FormattedMessage, formatMessage, Timestamp, VerbatimText } from "../shared/components.tsx";
+import { EmptyCard, FormattedMessage, formatMessage, Timestamp, VerbatimText } from "../shared/components.tsx";
+import { Table } from "../shared/signed-in-components.tsx";
 import {
   ActionButton,
   Card,
@@ -21,7 +22,6 @@ import {
   RadioFields,
   RoleGate,
   StatusLabel,
-  Table,
 } from "./components.tsx";
 import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
@@ -42,7 +42,7 @@ const MemberStatus: FC<{ member: Member }> = ({ member: { invitedUntil, delivery
   );
 
 const MemberActions: FC<{ member: Member; isSelf: boolean }> = ({ member: { id, email, role, invitedUntil }, isSelf }) => {
-  const removeLabel = invitedUntil === null ? teamMessages.remove : teamMessages.takeBack;
+  const removeLabel = invitedUntil === null ? teamMessages.remove : teamMessages.cancelNow;
   return (
     <RoleGate to="owner" isSilent>
       <div class="row">
@@ -180,14 +180,12 @@ const renderLeaveBusiness = async (request: PortalRequest): Promise<Response> =>
       parent,
       title: formatMessage(teamMessages.leave, { business: business.name }),
       content: (
-        <div class="card">
-          <EmptyState
-            icon="users"
-            title={teamMessages.mustStayTitle}
-            advice={teamMessages.mustStay}
-            action={<Link class="btn primary" to={teamPath} text={teamMessages.goToTeam} />}
-          />
-        </div>
+        <EmptyCard
+          icon="users"
+          title={teamMessages.mustStayTitle}
+          advice={teamMessages.mustStay}
+          action={<Link class="btn primary" to={teamPath} text={teamMessages.goToTeam} />}
+        />
       ),
     });
   const { sessions, access, log } = teamMessages.leaveFollows;

@@ -9,9 +9,10 @@ import { getAccount } from "../../operations/portal/get-account.ts";
 import { createWebhook } from "../../operations/webhooks/create-webhook.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/list-webhooks.ts";
 import type { IconName } from "../shared/icon-names.ts";
-import { EmptyState, FormattedMessage, Icon, VerbatimText, UrlText } from "../shared/components.tsx";
+import { EmptyCard, FormattedMessage, Icon, VerbatimText, UrlText, ArrowLink } from "../shared/components.tsx";
+import { Table } from "../shared/signed-in-components.tsx";
 import { CodeBlock } from "./code-block.tsx";
-import { Card, formatCount, getFormRestriction, Link, messages, Table } from "./components.tsx";
+import { Card, formatCount, getFormRestriction, Link, messages } from "./components.tsx";
 import { EndpointForm, readEndpointForm, toEndpointError } from "./endpoint-form.tsx";
 import { registerEndpointRoutes, renderEndpointSecret } from "./endpoint.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -45,7 +46,7 @@ const EndpointTable: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints 
       rows={endpoints}
       columns={[
         [
-          webhookMessages.endpoint,
+          messages.endpoint,
           ({ endpoint }) => (
             <>
               <Link to={`${listPath}/${endpoint.id}`} text={<UrlText text={endpoint.url} />} />
@@ -65,23 +66,21 @@ const EndpointTable: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints 
   </div>
 );
 
-const DocsLink: FC<{ path: string; text: string }> = ({ path, text }) => (
-  <a class="link" href={path}>
-    {text} <Icon name="arrow-right" />
-  </a>
-);
-
 const Explanations: FC = () => {
   const { feed, signatures } = webhookMessages;
   return (
     <div class="cols two even">
-      <Card id="feed" title={feed.title} footer={<DocsLink path="/docs/webhooks#read-the-feed" text={feed.link} />}>
+      <Card id="feed" title={feed.title} footer={<ArrowLink href="/docs/webhooks#read-the-feed">{feed.link}</ArrowLink>}>
         <p>{feed.text}</p>
         <CodeBlock id="feed-request" label={feed.label}>
           <span class="k">GET</span> /v1/events?cursor=1841&amp;limit=100
         </CodeBlock>
       </Card>
-      <Card id="signatures" title={signatures.title} footer={<DocsLink path="/docs/webhooks#check-a-signature" text={signatures.link} />}>
+      <Card
+        id="signatures"
+        title={signatures.title}
+        footer={<ArrowLink href="/docs/webhooks#check-a-signature">{signatures.link}</ArrowLink>}
+      >
         <p>
           <FormattedMessage text={signatures.text} parts={{ header: <code>Svc-Signature</code> }} />
         </p>
@@ -102,19 +101,17 @@ const renderEndpointList = async (request: PortalRequest): Promise<Response> => 
     actions: endpoints.length > 0 && <AddLink />,
     content:
       endpoints.length === 0 ? (
-        <div class="card">
-          <EmptyState
-            icon="webhook"
-            title={webhookMessages.emptyTitle}
-            advice={webhookMessages.emptyAdvice}
-            action={
-              <>
-                <AddLink />
-                <Link class="btn" to="/portal/events" text={webhookMessages.openFeed} />
-              </>
-            }
-          />
-        </div>
+        <EmptyCard
+          icon="webhook"
+          title={webhookMessages.emptyTitle}
+          advice={webhookMessages.emptyAdvice}
+          action={
+            <>
+              <AddLink />
+              <Link class="btn" to="/portal/events" text={webhookMessages.openFeed} />
+            </>
+          }
+        />
       ) : (
         <>
           <EndpointTable endpoints={endpoints} />
@@ -156,14 +153,12 @@ const renderNewEndpoint = async (request: PortalRequest, error?: FormError): Pro
     return renderMemberPage(request, {
       ...head,
       content: (
-        <div class="card">
-          <EmptyState
-            icon="lock"
-            title={formMessages.restricted}
-            advice={restriction}
-            action={<Link class="btn" to={listPath} text={formMessages.backToList} />}
-          />
-        </div>
+        <EmptyCard
+          icon="lock"
+          title={formMessages.restricted}
+          advice={restriction}
+          action={<Link class="btn" to={listPath} text={formMessages.backToList} />}
+        />
       ),
     });
   const account: BusinessAccount = await getAccount(services, member);
@@ -205,9 +200,6 @@ const handleCreateEndpoint = async (request: PortalFormRequest): Promise<Respons
 export const registerWebhookRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/webhooks", authenticatedPage(renderEndpointList));
   pages.post("/webhooks", authenticatedAction({ ownerOnly: true }, handleCreateEndpoint));
-  pages.get(
-    "/webhooks/new",
-    authenticatedPage((request) => renderNewEndpoint(request)),
-  );
+  pages.get("/webhooks/new", authenticatedPage(renderNewEndpoint));
   registerEndpointRoutes(pages);
 };

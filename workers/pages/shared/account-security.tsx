@@ -26,7 +26,8 @@ interface ItemFormProps {
   readonly Form: FC<PostFormProps>;
 }
 
-const ItemForm: FC<ItemFormProps & { id: string; text: string; label: string }> = ({ action, Form, id, text, label }) => (
+/** A button that submits the ID of one list item. `label` names the item for screen readers. */
+export const ItemForm: FC<ItemFormProps & { id: string; text: string; label: string }> = ({ action, Form, id, text, label }) => (
   <Form action={action} hiddenValues={{ id }}>
     <button type="submit" class="btn sm" aria-label={label}>
       {text}

@@ -64,6 +64,13 @@ export const Icon: FC<{ name: IconName; class?: string }> = ({ name, class: clas
   </svg>
 );
 
+/** A link to the next page that the reader may want. */
+export const ArrowLink: FC<{ href: string; children?: Child }> = ({ href, children }) => (
+  <a class="link" href={href}>
+    {children} <Icon name="arrow-right" />
+  </a>
+);
+
 /** The logo and the name, which link to the home page. */
 export const Brand: FC<{ href?: string }> = ({ href = "/" }) => (
   <a class="brand" href={href}>
@@ -227,6 +234,8 @@ export const BusinessMessage: FC<{ text: string; name: string; parts?: Readonly<
 export const formatMessage = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{([a-z]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 
+export const capitalize = (language: Language, text: string): string => text.charAt(0).toLocaleUpperCase(language) + text.slice(1);
+
 export const formatNumber = (value: number, language: Language): string => getFormatters(language).number.format(value);
 
 interface SectionProps {
@@ -235,21 +244,21 @@ interface SectionProps {
   readonly class?: string;
   readonly status?: Child;
   readonly hint?: Child;
-  /** A list or a form that fills the card from edge to edge. If set, `children` are not shown. */
-  readonly content?: Child;
+  /** True if the content, such as a table or a list, fills the card from edge to edge. */
+  readonly isFlush?: boolean;
   readonly footer?: Child;
   readonly children?: Child;
 }
 
 /** A card with a heading. Links can lead to it with the fragment `{name}-heading`. */
-export const Section: FC<SectionProps> = ({ name, heading, class: classes, status, hint, content, footer, children }) => (
+export const Section: FC<SectionProps> = ({ name, heading, class: classes, status, hint, isFlush = false, footer, children }) => (
   <section id={name} class={classes === undefined ? "card" : `card ${classes}`} aria-labelledby={`${name}-heading`}>
     <header>
       <h2 id={`${name}-heading`}>{heading}</h2>
       {status}
       {hint !== undefined && <p>{hint}</p>}
     </header>
-    {content ?? <div class="body stack">{children}</div>}
+    {isFlush ? children : <div class="body stack">{children}</div>}
     {footer !== undefined && <footer class="no-print">{footer}</footer>}
   </section>
 );
@@ -272,12 +281,33 @@ export const Notice: FC<{
   </div>
 );
 
-export const EmptyState: FC<{ icon: IconName; title: string; advice?: Child; action?: Child }> = ({ icon, title, advice, action }) => (
+/** A narrow card with a question and the buttons that answer it. */
+export const ConfirmCard: FC<{ children?: Child }> = ({ children }) => (
+  <div class="card confirm">
+    <div class="body">{children}</div>
+  </div>
+);
+
+interface EmptyStateProps {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly advice?: Child;
+  readonly action?: Child;
+}
+
+export const EmptyState: FC<EmptyStateProps> = ({ icon, title, advice, action }) => (
   <div class="empty">
     <Icon name={icon} />
     <h2>{title}</h2>
     {advice !== undefined && <p>{advice}</p>}
     {action !== undefined && <div class="row">{action}</div>}
+  </div>
+);
+
+/** An empty state in a card of its own. */
+export const EmptyCard: FC<EmptyStateProps> = (props) => (
+  <div class="card">
+    <EmptyState {...props} />
   </div>
 );
 
@@ -346,12 +376,37 @@ export const TimelineEntry: FC<{
   </li>
 );
 
-/** A name and its value, as a row of a `dl`. */
-export const DescriptionRow: FC<{ name: Child; children?: Child }> = ({ name, children }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
+/**
+ * Lists names with their values. Lines whose value is null or false are left out. `isStacked` puts each value below its name, for narrow
+ * columns. `isApart` puts the values at the end of the lines.
+ */
+export const PropertyList: FC<{
+  lines: readonly (readonly [name: Child, value: Child])[];
+  isStacked?: boolean;
+  isApart?: boolean;
+}> = ({ lines, isStacked = false, isApart = false }) => (
+  <dl class={isStacked ? "kv up" : isApart ? "kv apart" : "kv"}>
+    {lines
+      .filter(([, value]) => value !== null && value !== false)
+      .map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+);
+
+/** A list whose items start with an icon, for example the consequences of a decision. */
+export const IconList: FC<{ of: readonly (readonly [icon: IconName, text: Child])[] }> = ({ of }) => (
+  <ul class="follows">
+    {of.map(([icon, text]) => (
+      <li>
+        <Icon name={icon} />
+        <span>{text}</span>
+      </li>
+    ))}
+  </ul>
 );
 
 export const JoinedList: FC<{ of: readonly Child[]; by: string }> = ({ of, by }) => (

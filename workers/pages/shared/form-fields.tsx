@@ -131,8 +131,12 @@ export const ChoiceField: FC<InputProps & { readonly id: string; readonly childr
 
 export const NextPathField: FC<{ next: string }> = ({ next }) => <input type="hidden" name="next" value={next} />;
 
-export const SubmitButton: FC<{ formaction?: string; children?: Child }> = ({ formaction, children }) => (
-  <button type="submit" class="btn primary" formaction={formaction}>
+export const SubmitButton: FC<{ class?: string; formaction?: string; children?: Child }> = ({
+  class: classes = "btn primary",
+  formaction,
+  children,
+}) => (
+  <button type="submit" class={classes} formaction={formaction}>
     {children}
   </button>
 );
@@ -155,8 +159,6 @@ export interface ConfirmActionsProps {
 export const ConfirmActions: FC<ConfirmActionsProps> = ({ back, keep, go, isDangerous = false }) => (
   <div class="choice">
     <ButtonLink href={back}>{keep}</ButtonLink>
-    <button type="submit" class={isDangerous ? "btn danger primary" : "btn primary"}>
-      {go}
-    </button>
+    <SubmitButton class={isDangerous ? "btn danger primary" : "btn primary"}>{go}</SubmitButton>
   </div>
 );

@@ -4,24 +4,38 @@ import { createMiddleware } from "hono/factory";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import type { AnySession, Session } from "../../../core/access/session.ts";
+import { readBodyUpTo, requestMediaType } from "../../http/body.ts";
 import type { AppEnv, RequestContext } from "../../http/context.ts";
 import { findAnySession } from "../../http/guards/find-session.ts";
 import { enforceLimit, applyRateLimit } from "../../http/guards/rate-limits.ts";
 import type { LimitName } from "../../limits.ts";
-import { parseFormBody } from "./form-body.ts";
 import { renderAccountRateLimited, renderTooManyRequests, renderCrossSiteBlocked } from "./notice-pages.tsx";
 
 export type FormFields = ReadonlyMap<string, string>;
 
+const maxFormBytes = 24 * 1_024; // enough for an address, a code or token, and one checkbox for each of 1,000 recipients
+
+/** Returns null if the body is too large, has a different media type or repeats a field. No form on these pages sends such a body. */
+const parseFormBody = async (request: Request): Promise<FormFields | null> => {
+  const bytes = await readBodyUpTo(request, maxFormBytes);
+  if (bytes === null || requestMediaType(request) !== "application/x-www-form-urlencoded") return null;
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(new TextDecoder().decode(bytes))) {
+    if (fields.has(name)) return null;
+    fields.set(name, value);
+  }
+  return fields;
+};
+
 const checkIpLimit = async (c: Context<AppEnv>, name: LimitName, page = renderTooManyRequests): Promise<Response | null> => {
   const refused = applyRateLimit(c, name, await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip)));
-  return refused === null ? null : page(c, refused.headers.get("retry-after") ?? "60");
+  return refused === null ? null : page(c, refused);
 };
 
 /** Counts the request against the limit of a person, member or business. Returns the error page if the limit is reached, otherwise null. */
 export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id: string): Promise<Response | null> => {
   const refused = await enforceLimit(c, name, id);
-  return refused === null ? null : renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");
+  return refused === null ? null : renderAccountRateLimited(c, refused);
 };
 
 /**
@@ -30,7 +44,7 @@ export const checkAccountLimit = async (c: Context<AppEnv>, name: LimitName, id:
  */
 export const findAnyPageSession = async (c: Context<AppEnv>, deadlinesIn?: Environment): Promise<AnySession | null | Response> => {
   const session = await findAnySession(c, deadlinesIn);
-  return session instanceof Response ? renderTooManyRequests(c, session.headers.get("retry-after") ?? "60") : session;
+  return session instanceof Response ? renderTooManyRequests(c, session) : session;
 };
 
 /** Like `findAnyPageSession`, but returns null for people who have been invited but have not joined, because they have no account yet. */

@@ -12,46 +12,48 @@ import type { IconName } from "./icon-names.ts";
 import { languageInfo } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";
 import { Icon, formatMessage, type PageContext } from "./components.tsx";
+import { ButtonLink } from "./form-fields.tsx";
+
+interface NoticeCardProps {
+  readonly title: Child;
+  readonly advice: string;
+  readonly icon?: IconName;
+  readonly more?: Child;
+}
+
+export const NoticeCard: FC<NoticeCardProps> = ({ title, advice, icon = "info", more }) => (
+  <div class="card confirm">
+    <div class="empty">
+      <Icon name={icon} />
+      <h1>{title}</h1>
+      <p>{advice}</p>
+      {more}
+    </div>
+  </div>
+);
 
 export const noticePage = (title: string, advice: string, more?: Child, icon: IconName = "info"): Page => ({
   title: `${title} · svc`,
-  content: (
-    <div class="card confirm">
-      <div class="empty">
-        <Icon name={icon} />
-        <h1>{title}</h1>
-        <p>{advice}</p>
-        {more}
-      </div>
-    </div>
-  ),
+  content: <NoticeCard title={title} advice={advice} icon={icon} more={more} />,
 });
-
-interface NoticeContent {
-  readonly title: string;
-  readonly advice: string;
-  readonly icon: IconName;
-  readonly more?: Child;
-}
 
 const renderNotice = (
   c: Context<AppEnv>,
   code: RefusalCode,
-  getNotice: (messages: PublicMessages, locale: string) => NoticeContent,
+  getNotice: (messages: PublicMessages, locale: string) => NoticeCardProps & { readonly title: string },
   preservesQuery?: true,
 ): Promise<Response> => {
   c.set("refused", code);
   return renderPage(c, statusByCode[code], ({ messages, language }: PageContext) => {
-    const { title, advice, more, icon } = getNotice(messages, languageInfo[language].locale);
-    return { ...noticePage(title, advice, more, icon), title, ...(preservesQuery && { preservesQuery }) };
+    const notice = getNotice(messages, languageInfo[language].locale);
+    return { title: notice.title, content: <NoticeCard {...notice} />, ...(preservesQuery && { preservesQuery }) };
   });
 };
 
-const ActionLink: FC<{ href: string; text: string }> = ({ href, text }) => (
+/** A link to the page where the reader can continue. */
+export const ActionLink: FC<{ href: string; text: string }> = ({ href, text }) => (
   <div class="row">
-    <a class="btn" href={href}>
-      {text}
-    </a>
+    <ButtonLink href={href}>{text}</ButtonLink>
   </div>
 );
 
@@ -77,21 +79,25 @@ const formatWait = (seconds: number, locale: string): string => {
   return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(Math.ceil(seconds / length));
 };
 
-/** `seconds` is the value of Retry-After. The language links keep the query, so that they lead to the same page. */
+/** The language links keep the query, so that they lead to the same page. */
+const renderWaitPage = (c: Context<AppEnv>, title: "crowded" | "busy" | "crowdedForm", seconds: number): Promise<Response> =>
+  renderNotice(
+    c,
+    "rate_limited",
+    (messages, locale) => ({
+      icon: "timer",
+      title: messages[title],
+      advice: formatMessage(messages[`${title}Advice`], { wait: formatWait(seconds, locale) }),
+      more: <ReloadLink c={c} text={messages.reload} />,
+    }),
+    true,
+  );
+
+/** `refused` is the API's response to the same refusal. It contains the waiting time. */
 const createWaitPageRenderer =
   (title: "crowded" | "busy" | "crowdedForm") =>
-  (c: Context<AppEnv>, seconds: string): Promise<Response> =>
-    renderNotice(
-      c,
-      "rate_limited",
-      (messages, locale) => ({
-        icon: "timer",
-        title: messages[title],
-        advice: formatMessage(messages[`${title}Advice`], { wait: formatWait(Number(seconds), locale) }),
-        more: <ReloadLink c={c} text={messages.reload} />,
-      }),
-      true,
-    );
+  (c: Context<AppEnv>, refused: Response): Promise<Response> =>
+    renderWaitPage(c, title, Number(refused.headers.get("retry-after") ?? "60"));
 
 /** Shown if too many certificates were viewed from one network. */
 export const renderTooManyCertificateViews = createWaitPageRenderer("crowded");
@@ -101,9 +107,9 @@ export const renderAccountRateLimited = createWaitPageRenderer("busy");
 
 /** Shown if the account has reached a storage limit. The page says to try again after the start of the next day (UTC). */
 export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response> => {
-  const seconds = String(getSecondsUntilTomorrow(c.var.services.clock()));
-  c.header("Retry-After", seconds);
-  return renderAccountRateLimited(c, seconds);
+  const seconds = getSecondsUntilTomorrow(c.var.services.clock());
+  c.header("Retry-After", String(seconds));
+  return renderWaitPage(c, "busy", seconds);
 };
 
 /** Shown if too many requests, such as submitted forms, came from one network. */

@@ -21,6 +21,8 @@ export interface PostFormProps {
   readonly class?: string | undefined;
   /** Makes the form a landmark with this name for screen readers. */
   readonly label?: string | undefined;
+  /** The ID of the element that names the form, instead of `label`. */
+  readonly labelledBy?: string | undefined;
   readonly role?: "search" | undefined;
   readonly children?: Child;
 }
@@ -32,12 +34,13 @@ export const TokenForm: FC<PostFormProps & Pick<SignedInRequest, "formToken">> =
   hiddenValues,
   class: classes = "form",
   label,
+  labelledBy,
   role,
   children,
 }) => {
   const hidden = { form: await formToken(action), ...hiddenValues };
   return (
-    <form method="post" action={action} class={classes} role={role} aria-label={label}>
+    <form method="post" action={action} class={classes} role={role} aria-label={label} aria-labelledby={labelledBy}>
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
@@ -76,55 +79,50 @@ export const NavigationList: FC<NavigationListProps> = ({ label, class: classes,
  * How a column is shown. On a narrow screen, each row becomes a block: a `corner` column moves to a corner of the block, and a `plain`
  * column has no label. `minor` columns are hidden if there is little room.
  */
-export type ColumnKind = "corner" | "plain" | "minor" | "number" | "minor number";
+type ColumnKind = "corner" | "plain" | "minor" | "number" | "minor number";
 
 const columnClasses = { corner: "corner", plain: undefined, minor: "wide-only", number: "num", "minor number": "num wide-only" } as const;
 
-export interface Column {
-  readonly heading: string;
-  readonly kind?: ColumnKind | undefined;
-}
-
-interface DataTableProps {
+interface TableProps<Row> {
   readonly label: string;
-  readonly columns: readonly Column[];
-  readonly rows: readonly (readonly Child[])[];
+  readonly rows: readonly Row[];
+  readonly columns: readonly (readonly [heading: string, cell: (row: Row) => Child, kind?: ColumnKind])[];
+  readonly emptyMessage?: Child;
 }
-
-const labelOf = (column: Column | undefined): string | undefined =>
-  column?.kind === "corner" || column?.kind === "plain" ? undefined : column?.heading;
 
 /**
- * A table that uses the first cell of each row as the row's header. On a narrow screen, each row becomes a block. The roles are explicit,
- * because browsers drop a table's implicit roles when it is displayed as blocks.
+ * A table that is as wide as its card, and uses the first cell of each row as the row's header. The roles are explicit, because browsers
+ * drop a table's implicit roles when it is displayed as blocks.
  */
-export const DataTable: FC<DataTableProps> = ({ label, columns, rows }) => {
-  const classOf = (index: number): string | undefined => {
-    const kind = columns[index]?.kind;
-    return kind === undefined ? undefined : columnClasses[kind];
-  };
-  return (
+export const Table = <Row,>({ label, rows, columns, emptyMessage }: TableProps<Row>) =>
+  rows.length === 0 && emptyMessage !== undefined ? (
+    <p class="body quiet">{emptyMessage}</p>
+  ) : (
     <table class={columns.length <= 4 ? "table few" : "table"} role="table" aria-label={label}>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ heading }, index) => (
-            <th role="columnheader" scope="col" class={classOf(index)}>
+          {columns.map(([heading, , kind]) => (
+            <th role="columnheader" scope="col" class={kind && columnClasses[kind]}>
               {heading}
             </th>
           ))}
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {rows.map((cells) => (
+        {rows.map((row) => (
           <tr role="row">
-            {cells.map((cell, index) =>
+            {columns.map(([heading, cell, kind], index) =>
               index === 0 ? (
                 <th role="rowheader" scope="row">
-                  {cell}
+                  {cell(row)}
                 </th>
               ) : (
-                <td role="cell" class={classOf(index)} data-label={labelOf(columns[index])}>
-                  {cell}
+                <td
+                  role="cell"
+                  class={kind && columnClasses[kind]}
+                  data-label={kind === "corner" || kind === "plain" ? undefined : heading}
+                >
+                  {cell(row)}
                 </td>
               ),
             )}
@@ -133,7 +131,6 @@ export const DataTable: FC<DataTableProps> = ({ label, columns, rows }) => {
       </tbody>
     </table>
   );
-};
 
 interface SecretSectionProps {
   readonly heading: string;

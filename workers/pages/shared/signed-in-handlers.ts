@@ -9,7 +9,7 @@ import { callerFromSession, enforceSessionLimits } from "../../http/guards/sessi
 import { statusByCode } from "../../http/statuses.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import type { Services } from "../../platform/platform.ts";
-import { findAnyPageSession, parseSameOriginForm, type FormFields } from "./form-handlers.ts";
+import { findAnyPageSession, parseSameOriginForm, type FormRequest } from "./form-handlers.ts";
 import type { Language } from "./language.ts";
 import { renderPage, type Page } from "./layout.tsx";
 import { renderAccountRateLimited, renderCrossSiteBlocked } from "./notice-pages.tsx";
@@ -55,7 +55,7 @@ export const createSignedInHandlers = <R extends SessionRealm, Extra extends obj
     if (session?.realm !== realm.realm) return method === "page" ? realm.renderSignedOut(c, session) : c.redirect(realm.signedOutPath, 303);
     c.set("caller", callerFromSession(session));
     const refused = await enforceSessionLimits(c, session, method === "action");
-    if (refused !== null) return renderAccountRateLimited(c, refused.headers.get("retry-after") ?? "60");
+    if (refused !== null) return renderAccountRateLimited(c, refused);
     const [{ email }, extra] = await Promise.all([getSignedInUser(services, session), realm.load(c, session as SessionOf<R>, method)]);
     const formToken = (path: string) => services.vault.linkToken(toFormPurpose(session, path));
     const isFormToken = (path: string, token: string) => services.vault.isLinkToken(toFormPurpose(session, path), token);
@@ -71,7 +71,7 @@ export const createSignedInHandlers = <R extends SessionRealm, Extra extends obj
       },
     /** Handles a form. In addition to the checks for pages, refuses forms from other sites and forms without the right token. */
     action:
-      (act: (request: Loaded & { readonly form: FormFields }) => Promise<Response> | Response) =>
+      (act: (request: FormRequest<Loaded>) => Promise<Response> | Response) =>
       async (c: Context<AppEnv>): Promise<Response> => {
         const form = await parseSameOriginForm(c);
         if (form instanceof Response) return form;

@@ -3,7 +3,6 @@ import type { FC } from "hono/jsx";
 import { statusComponents, type ComponentStatus, type Incident } from "../../../core/incidents.ts";
 import type { ServiceStatus } from "../../operations/service/get-service-status.ts";
 import {
-  DescriptionRow,
   Notice,
   Section,
   StatusBadge,
@@ -13,6 +12,7 @@ import {
   usePageContext,
   type PageContext,
   type StatusBadgeProps,
+  PropertyList,
 } from "../shared/components.tsx";
 import type { Page } from "../shared/layout.tsx";
 
@@ -35,17 +35,13 @@ const IncidentCard: FC<{ incident: Incident }> = ({ incident: { id, title, impac
       heading={<VerbatimText text={title} />}
       status={endedAt === null ? <ComponentBadge status={impact} /> : <StatusBadge tone="plain" icon="check" text={messages.ended} />}
     >
-      <dl class="kv">
-        <DescriptionRow name={messages.affects}>{components.map((component) => messages.components[component]).join(", ")}</DescriptionRow>
-        <DescriptionRow name={messages.since}>
-          <Timestamp at={startedAt} />
-        </DescriptionRow>
-        {endedAt !== null && (
-          <DescriptionRow name={messages.until}>
-            <Timestamp at={endedAt} />
-          </DescriptionRow>
-        )}
-      </dl>
+      <PropertyList
+        lines={[
+          [messages.affects, components.map((component) => messages.components[component]).join(", ")],
+          [messages.since, <Timestamp at={startedAt} />],
+          [messages.until, endedAt !== null && <Timestamp at={endedAt} />],
+        ]}
+      />
       <ol class="timeline">
         {updates.toReversed().map(({ at, text }, index) => (
           <TimelineEntry kind={endedAt !== null && index === 0 ? "done" : "pending"} text={<VerbatimText text={text} />} at={at} />
@@ -73,13 +69,13 @@ export const statusPage = ({ messages: { status: messages } }: PageContext, { co
           </Notice>
         )}
         <Section name="components" heading={messages.componentsHeading}>
-          <dl class="kv apart">
-            {statusComponents.map((component) => (
-              <DescriptionRow name={messages.components[component]}>
-                <ComponentBadge status={components.get(component) ?? "operational"} />
-              </DescriptionRow>
-            ))}
-          </dl>
+          <PropertyList
+            isApart
+            lines={statusComponents.map((component) => [
+              messages.components[component],
+              <ComponentBadge status={components.get(component) ?? "operational"} />,
+            ])}
+          />
         </Section>
         {open.map((incident) => (
           <IncidentCard incident={incident} />

@@ -29,13 +29,13 @@ import {
   Monogram,
   Notice,
   TextWarnings,
-  DescriptionRow,
   Section,
   FormattedMessage,
   Icon,
   StatusBadge,
   usePageContext,
   type PageContext,
+  PropertyList,
 } from "../shared/components.tsx";
 import { groupEntityWithdrawals, maskIfErased, WithdrawalForms, WithdrawnAdvice, WithdrawnSummary } from "../withdrawal/components.tsx";
 import { CertificateVerification } from "./certificate-verification.tsx";
@@ -358,24 +358,23 @@ const CertificateDetails: CertificateComponent = ({ certificate }) => {
     : [checks.origin_unverified, checks.domain_unverified];
   return (
     <Section name="details" heading={messages.details}>
-      <dl class="kv">
-        <DescriptionRow name={messages.purpose}>
-          <UntrustedText text={certificate.purpose} bound="purpose" />
-        </DescriptionRow>
-        <DescriptionRow name={messages.website}>
-          <VerbatimText text={certificate.originDomain} bound="origin_domain" />
-          <small>
-            {domain} {origin}
-          </small>
-        </DescriptionRow>
-        <DescriptionRow name={messages.person}>
-          <SubjectDetails certificate={certificate} />
-        </DescriptionRow>
-        {certificate.gpc && <DescriptionRow name={messages.signal}>{messages.signalGpc}</DescriptionRow>}
-        <DescriptionRow name={messages.certificateId}>
-          <Hash value={certificate.id} bound="cert_id" />
-        </DescriptionRow>
-      </dl>
+      <PropertyList
+        lines={[
+          [messages.purpose, <UntrustedText text={certificate.purpose} bound="purpose" />],
+          [
+            messages.website,
+            <>
+              <VerbatimText text={certificate.originDomain} bound="origin_domain" />
+              <small>
+                {domain} {origin}
+              </small>
+            </>,
+          ],
+          [messages.person, <SubjectDetails certificate={certificate} />],
+          [messages.signal, certificate.gpc && messages.signalGpc],
+          [messages.certificateId, <Hash value={certificate.id} bound="cert_id" />],
+        ]}
+      />
     </Section>
   );
 };
@@ -413,18 +412,13 @@ const PolicySection: CertificateComponent = ({ certificate }) => {
   const { messages } = usePageContext();
   const status = getPoliciesStatus(certificate);
   return status === "captured" ? (
-    <Section
-      name="policies"
-      heading={messages.policies}
-      hint={messages.policiesText}
-      content={
-        <ul class="lines">
-          {certificate.policies.map((policy) => (
-            <PolicyItem policy={policy} />
-          ))}
-        </ul>
-      }
-    />
+    <Section name="policies" heading={messages.policies} hint={messages.policiesText} isFlush>
+      <ul class="lines">
+        {certificate.policies.map((policy) => (
+          <PolicyItem policy={policy} />
+        ))}
+      </ul>
+    </Section>
   ) : (
     <Section name="policies" heading={messages.policies}>
       <p class="quiet" {...(status === "pending" && { "data-pending": "" })}>

@@ -11,7 +11,6 @@ import type { IconName } from "../shared/icon-names.ts";
 import {
   CodeBlock,
   CopyButton,
-  DescriptionRow,
   FormattedMessage,
   Hash,
   Icon,
@@ -21,6 +20,7 @@ import {
   formatMessage,
   formatNumber,
   usePageContext,
+  PropertyList,
 } from "../shared/components.tsx";
 
 interface VerificationProps {
@@ -188,17 +188,14 @@ const RecordText: FC<{ certificate: PublishedCertificate }> = ({ certificate }) 
         </CodeBlock>
       </div>
       <CopyButton of="record" label={messages.copyRecord} />
-      <dl class="kv up">
-        <DescriptionRow name={messages.businessId}>
-          <Hash value={certificate.businessId} bound="business.id" />
-        </DescriptionRow>
-        <DescriptionRow name={messages.disclosureHash}>
-          <Hash value={certificate.disclosureHash} bound="disclosure_hash" />
-        </DescriptionRow>
-        <DescriptionRow name={messages.subjectHash}>
-          <Hash value={certificate.subjectHash} bound="subject_hash" />
-        </DescriptionRow>
-      </dl>
+      <PropertyList
+        isStacked
+        lines={[
+          [messages.businessId, <Hash value={certificate.businessId} bound="business.id" />],
+          [messages.disclosureHash, <Hash value={certificate.disclosureHash} bound="disclosure_hash" />],
+          [messages.subjectHash, <Hash value={certificate.subjectHash} bound="subject_hash" />],
+        ]}
+      />
     </>
   );
 };

@@ -1,6 +1,6 @@
 // GET /c/format: explains the content and format of a certificate to readers who want to check one themselves.
 import type { Page } from "../shared/layout.tsx";
-import { DescriptionRow, InlineMarkdown, Section, type PageContext } from "../shared/components.tsx";
+import { InlineMarkdown, Section, type PageContext, PropertyList } from "../shared/components.tsx";
 
 export const formatPage = ({ messages: { format } }: PageContext): Page => ({
   title: format.title,
@@ -12,11 +12,7 @@ export const formatPage = ({ messages: { format } }: PageContext): Page => ({
       </div>
       <Section name="the-record" heading={format.record}>
         <p>{format.recordText}</p>
-        <dl class="kv">
-          {Object.entries(format.members).map(([name, meaning]) => (
-            <DescriptionRow name={<code translate="no">{name}</code>}>{meaning}</DescriptionRow>
-          ))}
-        </dl>
+        <PropertyList lines={Object.entries(format.members).map(([name, meaning]) => [<code translate="no">{name}</code>, meaning])} />
       </Section>
       <Section name="person" heading={format.person}>
         <p>

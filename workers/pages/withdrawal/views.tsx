@@ -5,8 +5,7 @@ import { buildReceiptUrl } from "../../../core/certificates/certificate-urls.ts"
 import { listActiveEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import type { OtherCertificates } from "../../operations/withdrawals/load-other-certificates.ts";
 import type { BusinessContactDetails } from "../../operations/certificates/get-business-contact.ts";
-import { CodeField, ConfirmActions } from "../shared/form-fields.tsx";
-import type { IconName } from "../shared/icon-names.ts";
+import { CodeField, ConfirmActions, SubmitButton } from "../shared/form-fields.tsx";
 import type { Page } from "../shared/layout.tsx";
 import {
   Day,
@@ -19,11 +18,12 @@ import {
   BusinessMessage,
   formatNumber,
   BulletList,
-  DescriptionRow,
   FormattedMessage,
   Icon,
   usePageContext,
   type PageContext,
+  IconList,
+  PropertyList,
 } from "../shared/components.tsx";
 import {
   groupEntityWithdrawals,
@@ -84,21 +84,15 @@ export const emailPage = ({ messages: { withdraw: messages } }: PageContext, pro
 /** Explains before the decision what withdrawing means. */
 const WithdrawalConsequences: FC = () => {
   const messages = usePageContext().messages.withdraw;
-  const consequences: readonly (readonly [IconName, string])[] = [
-    ["clock-alert", messages.stopContact],
-    ["bell", messages.tellBusiness],
-    ["archive", messages.certificateStays],
-    ["undo-2", messages.cannotUndo],
-  ];
   return (
-    <ul class="follows">
-      {consequences.map(([icon, text]) => (
-        <li>
-          <Icon name={icon} />
-          <span>{text}</span>
-        </li>
-      ))}
-    </ul>
+    <IconList
+      of={[
+        ["clock-alert", messages.stopContact],
+        ["bell", messages.tellBusiness],
+        ["archive", messages.certificateStays],
+        ["undo-2", messages.cannotUndo],
+      ]}
+    />
   );
 };
 
@@ -135,9 +129,7 @@ export const codePage = (
         </form>
         <form method="post" action={withLanguage(path, pageContext.selectedLanguage)} class="row">
           <input type="hidden" name="email" value={email} />
-          <button type="submit" class="btn bare sm">
-            {messages.again}
-          </button>
+          <SubmitButton class="btn bare sm">{messages.again}</SubmitButton>
           <a class="btn bare sm" href={withLanguage(`/c/${certificate.id}`, pageContext.selectedLanguage)}>
             {messages.otherAddress}
           </a>
@@ -265,14 +257,12 @@ export const withdrawnPage = (
   content: (
     <WithdrawalStep certificate={result.certificate} heading={messages.doneTitle}>
       <CompletedNotice text={messages.done} name={result.certificate.businessName} />
-      <dl class="kv">
-        <DescriptionRow name={messages.doneAt}>
-          <Timestamp at={withdrawal.withdrawnAt} />
-        </DescriptionRow>
-        <DescriptionRow name={messages.deadline}>
-          <FormattedMessage text={messages.deadlineDay} parts={{ day: <Day at={withdrawal.ceaseBy} /> }} />
-        </DescriptionRow>
-      </dl>
+      <PropertyList
+        lines={[
+          [messages.doneAt, <Timestamp at={withdrawal.withdrawnAt} />],
+          [messages.deadline, <FormattedMessage text={messages.deadlineDay} parts={{ day: <Day at={withdrawal.ceaseBy} /> }} />],
+        ]}
+      />
       <p>
         <a
           class="btn"

@@ -43,12 +43,9 @@ export const messages = {
   forMe: "Continue with my personal account",
   forBusiness: "Continue with my business",
   badAddress: "Enter a valid email address.",
-  badCode: "Enter the 6-digit code.",
-  wrongCode: "That code is wrong or has expired. Use the code in our most recent email.",
   broken: "We can’t connect this app",
   brokenAdvice: "The app that sent you here made an invalid request. Nothing was connected.",
   unknownAdvice: "We don’t recognize the app that sent you here, or the URL it wants to send you back to. Nothing was connected.",
-  forDevelopers: "For developers:",
   back: "Back to {host}",
   stale: "This page expired",
   staleAdvice:

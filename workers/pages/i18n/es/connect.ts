@@ -47,12 +47,9 @@ export const messages: ConnectMessages = {
   forMe: "Continuar con mi cuenta personal",
   forBusiness: "Continuar con mi empresa",
   badAddress: "Ingrese un correo electrónico válido.",
-  badCode: "Ingrese el código de 6 dígitos.",
-  wrongCode: "El código es incorrecto o venció. Use el código del correo más reciente.",
   broken: "No podemos conectar esta aplicación",
   brokenAdvice: "La aplicación que le trajo aquí pidió algo que no es posible. No se conectó nada.",
   unknownAdvice: "No reconocemos la aplicación que le trajo aquí o la URL a la que quiere enviarle de vuelta. No se conectó nada.",
-  forDevelopers: "Para desarrolladores:",
   back: "Volver a {host}",
   stale: "Esta página venció",
   staleAdvice:

@@ -47,13 +47,10 @@ export const messages: ConnectMessages = {
   forMe: "Continuer avec mon compte personnel",
   forBusiness: "Continuer avec mon entreprise",
   badAddress: "Entrez une adresse courriel valide.",
-  badCode: "Entrez le code à 6 chiffres.",
-  wrongCode: "Ce code est erroné ou a expiré. Utilisez le code du courriel le plus récent.",
   broken: "Nous ne pouvons pas connecter cette application",
   brokenAdvice: "L’application d’où vous venez a fait une demande que nous ne pouvons pas traiter. Rien n’a été connecté.",
   unknownAdvice:
     "Nous ne reconnaissons pas l’application d’où vous venez, ou l’URL vers laquelle elle veut vous renvoyer. Rien n’a été connecté.",
-  forDevelopers: "Pour les développeurs\u00a0:",
   back: "Retour à {host}",
   stale: "Cette page a expiré",
   staleAdvice:
