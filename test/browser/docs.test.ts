@@ -142,7 +142,7 @@ describe("the API reference", () => {
     expect(tooNarrow).toEqual([]);
     expect(problems).toEqual([]);
     await close();
-  }, 240_000); // running every axe rule on the whole reference takes several times longer on a busy machine
+  }, 420_000); // running every axe rule on the whole reference takes several times longer on a busy machine
 
   test("follows links of the contents and opens members without scripts", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
