@@ -27,6 +27,7 @@ import {
   loadWorkerConfiguration,
   prepareDatabases,
   startPreparedRuntime,
+  type D1Like,
   type Runtime,
 } from "../../scripts/local-runtime.ts";
 import { hashMigration, readReleasedWorker, unpackWorker } from "../../scripts/released-worker.ts";
@@ -191,8 +192,24 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     await traffic.waitForRounds(roundsWithBoth);
   };
 
+  /**
+   * Returns the database of the running service. After five idle seconds, the runtime closes the connection that Miniflare uses for
+   * synchronous calls, so the first call may fail on a busy machine. `prepare` runs no SQL, so it can be repeated.
+   */
+  const openDatabase = async (): Promise<D1Like> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const database = await (runtime as Runtime).database();
+        database.prepare("SELECT 1");
+        return database;
+      } catch (error) {
+        if (attempt === 3) throw error;
+      }
+    }
+  };
+
   const runSql = async (sql: string, params: readonly unknown[]): Promise<readonly unknown[]> => {
-    const database = await (runtime as Runtime).database();
+    const database = await openDatabase();
     if (sql.includes(exampleTable)) {
       steps.push({ step: "migration", servedBy: [serving] });
       await database.batch(splitSql(sql).map((statement) => database.prepare(statement)));
