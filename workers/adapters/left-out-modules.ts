@@ -34,28 +34,6 @@ export {
 // stripe: event notifications.
 export { leftOut as StripeEventNotificationHandler };
 
-/** The client creates one object of each resource, also of those that the service never calls. */
-class LeftOutResource {}
-
-// stripe: resources.
-export {
-  LeftOutResource as AccountResource,
-  LeftOutResource as Billing,
-  LeftOutResource as CreditNoteResource,
-  LeftOutResource as CustomerResource,
-  LeftOutResource as InvoiceResource,
-  LeftOutResource as Issuing,
-  LeftOutResource as OAuthResource,
-  LeftOutResource as PaymentLinkResource,
-  LeftOutResource as PriceResource,
-  LeftOutResource as QuoteResource,
-  LeftOutResource as SubscriptionItemResource,
-  LeftOutResource as Terminal,
-  LeftOutResource as TestHelpers,
-  LeftOutResource as Treasury,
-  LeftOutResource as V2,
-};
-
 // @simplewebauthn/server: manufacturer certificates. webauthn.ts refuses passkeys that contain them before it calls the library.
 export {
   leftOut as Apple_WebAuthn_Root_CA,
