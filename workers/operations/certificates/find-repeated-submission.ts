@@ -1,0 +1,130 @@
+// Recognizes submissions that repeat an idempotency key. No response is stored for them: the certificate's ID is derived from the key, and
+// the response is built again from the certificate.
+import { toCanonicalJson } from "../../../core/canonical-json.ts";
+import type { ParsedSubmission } from "../../../core/certificates/submission.ts";
+import { sha256Hex } from "../../../core/hash.ts";
+import { buildCertId, type CertId, type ClientId, type ShardId } from "../../../core/ids.ts";
+import { journalOfClient } from "../../../core/intake/journal-name.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
+import { listEarlierShards } from "../../../core/shards/issuing.ts";
+import { dayMs, hourMs } from "../../../core/time.ts";
+import { findIssuance, type StoredIssuance } from "../../../storage/certificates.ts";
+import { withDeadline } from "../../../storage/database.ts";
+import { idempotencyKeyHash } from "../../../storage/idempotency.ts";
+import { runIsolated } from "../../log.ts";
+import { chooseIntakeTarget } from "../intake/choose-intake-target.ts";
+import { findOrPlace } from "../intake/find-journaled.ts";
+import type { CaptureRequest } from "./capture-request.ts";
+import { buildCaptureReceipt, type CaptureResult, type IdempotencyHashes } from "./commit-issuance.ts";
+import type { CertificateWriteDependencies } from "./dependencies.ts";
+import { deriveManageToken } from "./manage-token.ts";
+import type { SubmissionClient } from "./resolve-submission-client.ts";
+
+/**
+ * Hashes the parts of a submission that a retry must repeat exactly: the client, the fields, the disclosure, the recipients and
+ * answers, the purpose and the page URL. Excludes everything that can change with a retry.
+ */
+const hashSubmission = (
+  given: Pick<StoredIssuance, "clientId" | "fields" | "disclosureText" | "entities" | "answered" | "purpose" | "pageUrl">,
+): string =>
+  sha256Hex(
+    toCanonicalJson({
+      client_id: given.clientId,
+      fields: [...given.fields].sort(([a], [b]) => (a < b ? -1 : 1)),
+      disclosure_text: given.disclosureText,
+      entities: given.entities,
+      answered: given.answered && [given.answered.accepted, given.answered.rejected],
+      purpose: given.purpose,
+      page_url: given.pageUrl,
+    }),
+  );
+
+/**
+ * Hashes the request's idempotency key and the content that a retry must repeat. Returns null if the request has no key. Without an API
+ * key, idempotency keys belong to the client and the Origin. Client IDs are public, so another site must not be able to use the keys of the
+ * client's site.
+ */
+export const hashIdempotencyKey = (
+  { idempotencyKey, caller, originHeader, submission }: CaptureRequest,
+  clientId: ClientId,
+  { fields, recipients, purpose }: ParsedSubmission,
+): IdempotencyHashes | null => {
+  if (idempotencyKey === null) return null;
+  const owner = caller === null ? `${clientId} ${originHeader?.toLowerCase() ?? ""}` : caller.keyId;
+  const { disclosureText, pageUrl } = submission;
+  const { entities, answered = null } = recipients;
+  return {
+    keyHash: idempotencyKeyHash(owner, "POST /v1/consent", idempotencyKey),
+    bodyHash: hashSubmission({ clientId, fields, disclosureText, entities, answered, purpose, pageUrl }),
+  };
+};
+
+type KeyUse = "first" | "today" | "yesterday";
+
+/**
+ * Derives the ID of the certificate that the key issues. `use` is `first` unless the key is used again after more than a day. The ID then
+ * also depends on the day of that use.
+ */
+export const buildKeyedId = async (
+  { vault, clock }: CertificateWriteDependencies,
+  shard: ShardId,
+  clientId: ClientId,
+  keyHash: string,
+  use: KeyUse,
+): Promise<CertId> => {
+  const today = Math.floor(clock() / dayMs);
+  const suffix = { first: "", today: ` ${today}`, yesterday: ` ${today - 1}` }[use];
+  return buildCertId(shard, clientId, await vault.certificateBytes(keyHash + suffix));
+};
+
+/**
+ * Finds the certificate that this idempotency key issued in the shard within the last day. Returns its capture receipt again,
+ * `idempotency_conflict` if the first request had different content, or null if there is no such certificate.
+ */
+export const findRepeated = async (
+  services: CertificateWriteDependencies,
+  shard: ShardId,
+  clientId: ClientId,
+  { keyHash, bodyHash }: IdempotencyHashes,
+  find: typeof findIssuance = findIssuance,
+): Promise<Result<CaptureResult, "idempotency_conflict"> | null> => {
+  const uses = ["first", "today", "yesterday"] as const;
+  const ids = await Promise.all(uses.map((use) => buildKeyedId(services, shard, clientId, keyHash, use)));
+  const stored = await find(services.shards.get(shard), services.vault, ids, services.clock() - dayMs);
+  if (stored === null) return null;
+  if (hashSubmission(stored) !== bodyHash) return refuse("idempotency_conflict");
+  return ok({ receipt: buildCaptureReceipt(services, stored, await deriveManageToken(services, stored)), isReplayed: true });
+};
+
+/**
+ * Added to the one-day period when searching earlier shards. An isolate can journal a submission with a copy of the account that is up to
+ * two hours old, so a certificate can appear in an earlier shard after the account has left it.
+ */
+const searchMarginMs = 3 * hourMs;
+
+const earlierShardTimeoutMs = 300; // the current shard can issue the certificate, so do not wait long for an earlier one
+
+/**
+ * Finds the certificate in the account's earlier shards that may contain one from the last day. They can issue nothing more for this
+ * version of the account, so a certificate that is not found cannot appear there later. A certificate that is still in a shard's journal is
+ * first moved to the database. Skips a shard that does not respond, because the submission must not wait for it.
+ */
+export const findRepeatedEarlier = async (
+  services: CertificateWriteDependencies,
+  { id: clientId, known }: SubmissionClient,
+  hashes: IdempotencyHashes,
+): Promise<Result<CaptureResult, "idempotency_conflict"> | null> => {
+  const findIn = async (shard: ShardId) => {
+    const mayBeJournaled = (await chooseIntakeTarget(services, journalOfClient(shard, clientId))) === "journal";
+    return findRepeated(services, shard, clientId, hashes, (db, vault, ids, since) => {
+      const find = () => findIssuance(db, vault, ids, since);
+      return mayBeJournaled ? findOrPlace(services, ids[0] as CertId, find) : find();
+    });
+  };
+  const found = await Promise.all(
+    listEarlierShards(known.account, services.clock() - dayMs - searchMarginMs).map((shard) =>
+      runIsolated(services, "earlier shard", () => withDeadline(() => findIn(shard), earlierShardTimeoutMs)),
+    ),
+  );
+  return found.find((each) => each !== null && each !== undefined) ?? null;
+};
