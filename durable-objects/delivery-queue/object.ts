@@ -27,7 +27,8 @@ import { deliveryQueueSteps } from "./migrations.ts";
 import type { DeliveryPorts } from "./ports.ts";
 import { computeAlarmDelayMs } from "./schedule.ts";
 import { Sender } from "./sender.ts";
-import * as tables from "./tables.ts";
+import * as deliveries from "./deliveries.ts";
+import * as queue from "./queue-row.ts";
 
 export interface DeliveryList {
   readonly deliveries: readonly Delivery[];
@@ -49,11 +50,11 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   constructor(ctx: DurableObjectState, env: E) {
     super(ctx, env);
     this.#sender = new Sender(ctx.storage);
-    if (!tables.hasDeliveryTables(ctx.storage.sql)) return;
+    if (!queue.hasDeliveryTables(ctx.storage.sql)) return;
     migrateSchema(ctx.storage, deliveryQueueSteps);
     // The previous process may have died before it set its next alarm. This alarm runs at once and schedules the next one.
-    if (tables.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
-    else if (tables.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
+    if (deliveries.findNextDueAt(ctx.storage.sql) !== null) void ctx.storage.setAlarm(Date.now() + 1);
+    else if (deliveries.findNextPruneAt(ctx.storage.sql) !== null) void this.#ensureAlarm();
   }
 
   async #ensureAlarm(): Promise<void> {
@@ -73,22 +74,22 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   #isOpen(): boolean {
-    return !this.#sender.isStopped && tables.hasDeliveryTables(this.ctx.storage.sql);
+    return !this.#sender.isStopped && queue.hasDeliveryTables(this.ctx.storage.sql);
   }
 
   #findSettings(): EndpointSettings | null {
-    return this.#isOpen() ? tables.findSettings(this.ctx.storage.sql) : null;
+    return this.#isOpen() ? queue.findSettings(this.ctx.storage.sql) : null;
   }
 
   async #sendSoon(): Promise<void> {
     const { storage } = this.ctx;
-    if (!this.#sender.wake() && tables.findNextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
+    if (!this.#sender.wake() && deliveries.findNextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
   }
 
   /** Creates the tables for a new endpoint. The endpoint receives only events after number `head`. */
   open(settings: EndpointSettings, head: number): void {
     migrateSchema(this.ctx.storage, deliveryQueueSteps);
-    tables.saveSettings(this.ctx.storage.sql, settings, head);
+    queue.saveSettings(this.ctx.storage.sql, settings, head);
   }
 
   /**
@@ -100,8 +101,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     if (!this.#isOpen()) return null;
     const { storage } = this.ctx;
     const received = storage.transactionSync(() => {
-      tables.saveSettings(storage.sql, settings, 0);
-      return tables.insertEvents(storage.sql, events, upTo, newDeliveryId, clock());
+      queue.saveSettings(storage.sql, settings, 0);
+      return deliveries.insertEvents(storage.sql, events, upTo, newDeliveryId, clock());
     });
     await this.#sendSoon(); // nothing is awaited between writing the rows and setting the alarm, so both are written together
     return received;
@@ -115,11 +116,11 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   getHealth(): EndpointHealth | null {
-    return this.#isOpen() ? tables.getHealth(this.ctx.storage.sql) : null;
+    return this.#isOpen() ? deliveries.getHealth(this.ctx.storage.sql) : null;
   }
 
   getActivity(): EndpointActivity | null {
-    return this.#isOpen() ? tables.getActivity(this.ctx.storage.sql) : null;
+    return this.#isOpen() ? deliveries.getActivity(this.ctx.storage.sql) : null;
   }
 
   /**
@@ -128,17 +129,17 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
    */
   listDeliveries(limit: number, before: string | null, status: DeliveryFilter | null = null): DeliveryList | null {
     const settings = this.#findSettings();
-    const rows = settings === null ? null : tables.listDeliveries(this.ctx.storage.sql, limit + 1, before, status);
+    const rows = settings === null ? null : deliveries.listDeliveries(this.ctx.storage.sql, limit + 1, before, status);
     if (settings === null || rows === null) return null;
-    return { deliveries: rows.slice(0, limit).map((row) => tables.toDelivery(row, settings.endpointId)), hasMore: rows.length > limit };
+    return { deliveries: rows.slice(0, limit).map((row) => deliveries.toDelivery(row, settings.endpointId)), hasMore: rows.length > limit };
   }
 
   /** Lists the deliveries of the events after number `after` and up to number `upTo`. */
   listDeliveriesBetween(after: number, upTo: number): readonly EndpointDelivery[] {
     const settings = this.#findSettings();
     if (settings === null) return [];
-    const rows = tables.listDeliveriesBetween(this.ctx.storage.sql, after, upTo);
-    return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: tables.toDelivery(row, settings.endpointId) }));
+    const rows = deliveries.listDeliveriesBetween(this.ctx.storage.sql, after, upTo);
+    return rows.map((row) => ({ url: settings.url, seq: row.seq, delivery: deliveries.toDelivery(row, settings.endpointId) }));
   }
 
   /** Returns the data for the endpoint's page in the portal, or null if the queue is not open. */
@@ -149,9 +150,9 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
 
   #findDelivery(deliveryId: string) {
     const settings = this.#findSettings();
-    const row = settings === null ? null : tables.findDeliveryRow(this.ctx.storage.sql, deliveryId);
+    const row = settings === null ? null : deliveries.findDeliveryRow(this.ctx.storage.sql, deliveryId);
     if (settings === null || row === null) return null;
-    return { settings, row, delivery: tables.toDelivery(row, settings.endpointId), event: tables.toStoredEvent(row) };
+    return { settings, row, delivery: deliveries.toDelivery(row, settings.endpointId), event: deliveries.toStoredEvent(row) };
   }
 
   findRecord(deliveryId: string): DeliveryRecord | null {
@@ -172,17 +173,17 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   async saveReplay(deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
     const { clock } = await this.#getPorts();
     if (!this.#isOpen()) return null;
-    tables.saveReplay(this.ctx.storage.sql, deliveryId, outcome, clock());
+    deliveries.saveReplay(this.ctx.storage.sql, deliveryId, outcome, clock());
     return this.#findDelivery(deliveryId)?.delivery ?? null;
   }
 
   /** Lists the number of attempts in each hour since `since`, oldest first. */
   listAttemptHours(since: Instant): readonly HourlyAttempts[] {
-    return this.#isOpen() ? tables.listAttemptHours(this.ctx.storage.sql, since) : [];
+    return this.#isOpen() ? queue.listAttemptHours(this.ctx.storage.sql, since) : [];
   }
 
   countFailedSince(since: Instant): number {
-    return this.#isOpen() ? tables.countFailed(this.ctx.storage.sql, since) : 0;
+    return this.#isOpen() ? deliveries.countFailed(this.ctx.storage.sql, since) : 0;
   }
 
   /**
@@ -193,8 +194,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     if (!this.#isOpen()) return { queued: 0, hasMore: false };
     const { storage } = this.ctx;
     const recovery = storage.transactionSync(() => {
-      const queued = tables.recoverFailed(storage.sql, since, clock());
-      return { queued, hasMore: tables.countFailed(storage.sql, since) > 0 };
+      const queued = deliveries.recoverFailed(storage.sql, since, clock());
+      return { queued, hasMore: deliveries.countFailed(storage.sql, since) > 0 };
     });
     await this.#sendSoon();
     return recovery;
@@ -212,7 +213,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
       const armed = storage.setAlarm(Date.now() + attemptLeaseMs);
       await Promise.all([armed, this.#sender.sendDueDeliveries(ports)]);
       if (this.#sender.isStopped) return;
-      tables.pruneDeliveries(storage.sql, ports.clock());
+      deliveries.pruneDeliveries(storage.sql, ports.clock());
       const delayMs = computeAlarmDelayMs(storage.sql, ports);
       await (delayMs === null ? storage.deleteAlarm() : storage.setAlarm(Date.now() + delayMs));
     } catch (error) {

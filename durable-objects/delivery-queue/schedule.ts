@@ -1,13 +1,13 @@
 // Computes when a delivery queue needs its next alarm.
 import { hourMs } from "../../core/time.ts";
 import type { DeliveryPorts } from "./ports.ts";
-import * as tables from "./tables.ts";
+import * as deliveries from "./deliveries.ts";
 
 const minPruneSpacingMs = hourMs; // one alarm then deletes the rows of a whole hour
 
 /** Returns the number of milliseconds until a delivery is due or rows must be deleted, or null if no alarm is needed. */
 export const computeAlarmDelayMs = (sql: SqlStorage, { clock, maxAlarmDelayMs }: DeliveryPorts): number | null => {
-  const [dueAt, pruneAt, now] = [tables.findNextDueAt(sql), tables.findNextPruneAt(sql), clock()];
+  const [dueAt, pruneAt, now] = [deliveries.findNextDueAt(sql), deliveries.findNextPruneAt(sql), clock()];
   // The delay is at least one millisecond, because an alarm for the current millisecond would already be in the past.
   const delays = [
     ...(dueAt === null ? [] : [Math.min(maxAlarmDelayMs, Math.max(1, dueAt - now))]),

@@ -7,8 +7,9 @@ import { getEndpointHost, type HostPermit } from "../../core/webhooks/host-pacin
 import { shouldAlert } from "../../core/webhooks/health.ts";
 import { attemptLeaseMs, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
 import type { DeliveryPorts } from "./ports.ts";
-import * as tables from "./tables.ts";
-import type { DeliveryRow } from "./tables.ts";
+import * as deliveries from "./deliveries.ts";
+import * as queue from "./queue-row.ts";
+import type { DeliveryRow } from "./deliveries.ts";
 
 interface Capacity {
   readonly settings: EndpointSettings | null;
@@ -63,7 +64,7 @@ export class Sender {
    */
   async sendDueDeliveries(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
-    tables.requeueInterrupted(sql, ports.clock(), !this.#hasRequeued);
+    deliveries.requeueInterrupted(sql, ports.clock(), !this.#hasRequeued);
     this.#hasRequeued = true;
     const stopAt = Date.now() + stopClaimingAfterMs;
     const running = new Map<number, Promise<void>>();
@@ -85,7 +86,7 @@ export class Sender {
         }
         const { settings, capacity } = await this.#findCapacity(ports, running.size);
         while (settings !== null && running.size < capacity && Date.now() < stopAt) {
-          const claimed = tables.claimDelivery(sql, ports.clock());
+          const claimed = deliveries.claimDelivery(sql, ports.clock());
           if (claimed === null) break;
           const attempt = this.#sendDelivery(ports, settings, claimed, (finishedAttempt) => {
             running.delete(claimed.seq);
@@ -117,20 +118,20 @@ export class Sender {
    */
   async #findCapacity(ports: DeliveryPorts, running: number): Promise<Capacity> {
     const { sql } = this.#storage;
-    const settings = this.#isStopped ? null : tables.findSettings(sql);
+    const settings = this.#isStopped ? null : queue.findSettings(sql);
     if (settings?.status !== "enabled") return noCapacity;
-    if (tables.isHostProven(sql)) return { settings, capacity: maxConcurrentDeliveries };
-    if (running > 0 || !tables.hasClaimableDelivery(sql, ports.clock())) return noCapacity;
+    if (queue.isHostProven(sql)) return { settings, capacity: maxConcurrentDeliveries };
+    if (running > 0 || !deliveries.hasClaimableDelivery(sql, ports.clock())) return noCapacity;
     const permit = await this.#takeHostAttempt(ports, settings);
     // While this call was waiting, the queue may have been deleted, or the endpoint may have moved to another host. The next alarm tries
     // again.
-    if (this.#isStopped || tables.findSettings(sql)?.revision !== settings.revision) return noCapacity;
+    if (this.#isStopped || queue.findSettings(sql)?.revision !== settings.revision) return noCapacity;
     if (permit.kind === "wait") {
-      tables.pauseQueue(sql, ports.clock() + permit.waitMs);
+      queue.pauseQueue(sql, ports.clock() + permit.waitMs);
       return noCapacity;
     }
     if (permit.kind === "counted") return { settings, capacity: 1 };
-    tables.saveProvenHost(sql, getEndpointHost(settings.url));
+    queue.saveProvenHost(sql, getEndpointHost(settings.url));
     return { settings, capacity: maxConcurrentDeliveries };
   }
 
@@ -149,8 +150,8 @@ export class Sender {
    */
   async #proveHost(ports: DeliveryPorts, { settings, result }: FinishedAttempt): Promise<void> {
     const isSuccess = result.kind === "answered" && isDelivered(result);
-    if (!isSuccess || this.#isStopped || tables.isHostProven(this.#storage.sql)) return;
-    tables.saveProvenHost(this.#storage.sql, getEndpointHost(settings.url));
+    if (!isSuccess || this.#isStopped || queue.isHostProven(this.#storage.sql)) return;
+    queue.saveProvenHost(this.#storage.sql, getEndpointHost(settings.url));
     try {
       await ports.recordHostSuccess(settings);
     } catch (error) {
@@ -170,7 +171,7 @@ export class Sender {
     capacity: number,
     woken: Promise<void>,
   ): Promise<void> {
-    const dueAt = this.#isStopped || running.size >= capacity ? null : tables.findNextDueAt(this.#storage.sql);
+    const dueAt = this.#isStopped || running.size >= capacity ? null : deliveries.findNextDueAt(this.#storage.sql);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const becomesDue = new Promise<void>((resolve) => {
       if (dueAt !== null) timer = setTimeout(resolve, Math.min(attemptLeaseMs, Math.max(1, dueAt - ports.clock())));
@@ -190,18 +191,18 @@ export class Sender {
   ): Promise<void> {
     const result = await ports.send({
       settings,
-      event: tables.toStoredEvent(claimed),
+      event: deliveries.toStoredEvent(claimed),
       deliveryId: claimed.id,
-      attempt: tables.nextAttemptNumber(claimed),
+      attempt: deliveries.nextAttemptNumber(claimed),
     });
     onFinished({ settings, claimed, result, at: ports.clock() });
   }
 
   #recordAttempt({ claimed, result, at }: FinishedAttempt): void {
     const { sql } = this.#storage;
-    if (result.kind === "cancelled") tables.cancelDelivery(sql, claimed, at);
-    else if (result.kind === "deferred") tables.deferDelivery(sql, claimed, result.error, at);
-    else tables.settleAttempt(sql, claimed, result, at);
+    if (result.kind === "cancelled") deliveries.cancelDelivery(sql, claimed, at);
+    else if (result.kind === "deferred") deliveries.deferDelivery(sql, claimed, result.error, at);
+    else deliveries.settleAttempt(sql, claimed, result, at);
   }
 
   /**
@@ -209,12 +210,12 @@ export class Sender {
    */
   async #alertIfNeeded(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
-    const settings = this.#isStopped ? null : tables.findSettings(sql);
-    const streak = settings === null ? null : tables.unalertedFailure(sql);
+    const settings = this.#isStopped ? null : queue.findSettings(sql);
+    const streak = settings === null ? null : queue.unalertedFailure(sql);
     if (settings === null || streak === null || !shouldAlert(streak, ports.clock())) return;
     try {
-      await ports.alert(settings, tables.getHealth(sql));
-      if (!this.#isStopped) tables.recordAlert(sql);
+      await ports.alert(settings, deliveries.getHealth(sql));
+      if (!this.#isStopped) queue.recordAlert(sql);
     } catch (error) {
       ports.logError(error);
     }

@@ -4,7 +4,7 @@ import type { StoredEvent } from "../../core/events/event.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import type { DeliveryPorts } from "../../durable-objects/delivery-queue/ports.ts";
-import { findNextDueAt } from "../../durable-objects/delivery-queue/tables.ts";
+import { findNextDueAt } from "../../durable-objects/delivery-queue/deliveries.ts";
 import { recordHostSuccess, takeHostAttempt } from "../../workers/operations/webhooks/host-attempts.ts";
 import { sendEvent } from "../../workers/operations/webhooks/send-event.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";

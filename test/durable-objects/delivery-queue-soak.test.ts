@@ -5,7 +5,8 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { dayMs, hourMs, minuteMs } from "../../core/time.ts";
-import { hasDeliveryTables, findNextDueAt, type DeliveryRow } from "../../durable-objects/delivery-queue/tables.ts";
+import { findNextDueAt, type DeliveryRow } from "../../durable-objects/delivery-queue/deliveries.ts";
+import { hasDeliveryTables } from "../../durable-objects/delivery-queue/queue-row.ts";
 import {
   commitEvents,
   farAhead,

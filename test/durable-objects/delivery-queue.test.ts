@@ -18,7 +18,7 @@ import {
   requeueInterrupted,
   settleAttempt,
   type DeliveryRow,
-} from "../../durable-objects/delivery-queue/tables.ts";
+} from "../../durable-objects/delivery-queue/deliveries.ts";
 import { secretLength, formatWebhookSecret } from "../../core/webhooks/signature.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
 import { openExchange } from "../../storage/webhook-exchanges.ts";

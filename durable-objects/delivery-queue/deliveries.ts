@@ -1,4 +1,4 @@
-// The tables of a delivery queue. Each function is synchronous, so no other request can run in between. A delivery has one of these
+// The deliveries of a queue. Each function is synchronous, so no other request can run in between. A delivery has one of these
 // statuses:
 // - `pending`: the next attempt is due at `due`.
 // - `sending`: an attempt is in progress and is considered lost at `due`. The value of `due` also identifies the attempt.
@@ -12,11 +12,9 @@ import type {
   DeliveryFilter,
   EndpointActivity,
   EndpointHealth,
-  EndpointSettings,
 } from "../../core/webhooks/endpoint.ts";
 import { getEndpointHost } from "../../core/webhooks/host-pacing.ts";
-import type { FailureStreak } from "../../core/webhooks/health.ts";
-import { toStartOfHour, getChartStart, type HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
+import { getChartStart } from "../../core/webhooks/hourly-attempts.ts";
 import {
   deliveryRetentionMs,
   attemptLeaseMs,
@@ -29,79 +27,14 @@ import {
   deferralDelayMs,
 } from "../../core/webhooks/retry-schedule.ts";
 import type { Instant } from "../../core/time.ts";
-import { toEndpointSettings, type SettingsRow } from "../event-sequence/tables.ts";
 import { findNextAttemptPruneAt, insertAttempt, pruneAttempts } from "./attempts.ts";
+import { findQueueRow, listAttemptHours, recordFailure, recordSuccess } from "./queue-row.ts";
 
 const rowsPerPrune = 1_000; // deleting this many takes a few milliseconds
-
-/** Returns whether the queue is open. A queue that was never opened, or was deleted, has no tables. */
-export const hasDeliveryTables = (sql: SqlStorage): boolean =>
-  sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'queue'").toArray().length > 0;
-
-type QueueRow = SettingsRow & {
-  endpoint_id: string;
-  business_id: string;
-  received: number;
-  failures: number;
-  failing_since: number | null;
-  alerted: number;
-  last_delivery_at: number | null;
-  last_status: number | null;
-  /**
-   * The last host of this endpoint that is known to have returned a 2xx status for the business. If the endpoint's URL now has a different
-   * host, that host is unproven.
-   */
-  proven_host: string | null;
-  /** No delivery is sent before this time, because the unproven host has reached a limit or DestinationHost did not respond. */
-  paused_until: number | null;
-};
-
-const findQueueRow = (sql: SqlStorage): QueueRow | null => sql.exec<QueueRow>("SELECT * FROM queue").toArray()[0] ?? null;
-
-export const findSettings = (sql: SqlStorage): EndpointSettings | null => {
-  const row = findQueueRow(sql);
-  return row === null ? null : toEndpointSettings(row, row.endpoint_id, row.business_id);
-};
-
-export const isHostProven = (sql: SqlStorage): boolean => {
-  const row = findQueueRow(sql);
-  return row !== null && row.proven_host === getEndpointHost(row.url);
-};
-
-export const saveProvenHost = (sql: SqlStorage, host: string): void => {
-  sql.exec("UPDATE queue SET proven_host = ?, paused_until = NULL", host);
-};
-
-/** Pauses the queue until `until`. The due times of its deliveries stay the same. */
-export const pauseQueue = (sql: SqlStorage, until: Instant): void => {
-  sql.exec("UPDATE queue SET paused_until = ?", until);
-};
 
 export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
   (findQueueRow(sql)?.paused_until ?? 0) <= now &&
   sql.exec("SELECT 1 FROM delivery WHERE status = 'pending' AND due <= ? LIMIT 1", now).toArray().length > 0;
-
-/** Saves the settings if they are newer than the stored ones. A new queue receives only the events after number `head`. */
-export const saveSettings = (sql: SqlStorage, settings: EndpointSettings, head: number): void => {
-  sql.exec(
-    `INSERT INTO queue (id, endpoint_id, business_id, revision, url, status, secret_sealed, earlier_sealed, earlier_until,
-       received, failures, failing_since, alerted, last_delivery_at, last_status)
-     VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, 0, NULL, NULL)
-     ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, url = excluded.url, status = excluded.status,
-       paused_until = CASE WHEN excluded.url = queue.url THEN queue.paused_until END,
-       secret_sealed = excluded.secret_sealed, earlier_sealed = excluded.earlier_sealed, earlier_until = excluded.earlier_until
-     WHERE excluded.revision > queue.revision`,
-    settings.endpointId,
-    settings.businessId,
-    settings.revision,
-    settings.url,
-    settings.status,
-    settings.secretSealed,
-    settings.earlierSecretSealed,
-    settings.earlierSecretUntil,
-    head,
-  );
-};
 
 /**
  * Inserts a delivery for each event that the queue has not received yet. `upTo` is the last sequence number that was read for this
@@ -241,31 +174,6 @@ const recordOutcome = (sql: SqlStorage, row: DeliveryRow, outcome: AttemptResult
   insertAttempt(sql, { seq: row.seq, number: attempt, isResend: row.resend === 1, result: outcome }, now);
   if (delivered) recordSuccess(sql, responseStatus, now);
   else recordFailure(sql, responseStatus, now);
-};
-
-const incrementAttemptHour = (sql: SqlStorage, isSuccess: boolean, now: Instant): void => {
-  const [delivered, failed] = isSuccess ? [1, 0] : [0, 1];
-  sql.exec(
-    `INSERT INTO attempt_hour (start, delivered, failed) VALUES (?, ?, ?)
-     ON CONFLICT (start) DO UPDATE SET delivered = delivered + excluded.delivered, failed = failed + excluded.failed`,
-    toStartOfHour(now),
-    delivered,
-    failed,
-  );
-};
-
-const recordSuccess = (sql: SqlStorage, status: number | null, now: Instant): void => {
-  incrementAttemptHour(sql, true, now);
-  sql.exec("UPDATE queue SET failures = 0, failing_since = NULL, alerted = 0, last_delivery_at = ?, last_status = ?", now, status);
-};
-
-const recordFailure = (sql: SqlStorage, status: number | null, now: Instant): void => {
-  incrementAttemptHour(sql, false, now);
-  sql.exec(
-    "UPDATE queue SET failures = failures + 1, failing_since = COALESCE(failing_since, ?1), last_delivery_at = ?1, last_status = ?2",
-    now,
-    status,
-  );
 };
 
 const findInFlightRow = (sql: SqlStorage, row: DeliveryRow): DeliveryRow | null =>
@@ -428,26 +336,6 @@ export const getHealth = (sql: SqlStorage): EndpointHealth => {
 };
 
 export const getActivity = (sql: SqlStorage): EndpointActivity => ({ health: getHealth(sql), hours: listAttemptHours(sql, 0) });
-
-/** Lists the number of attempts in each hour since `since`, oldest first. Omits hours without attempts. */
-export const listAttemptHours = (sql: SqlStorage, since: Instant): readonly HourlyAttempts[] =>
-  sql
-    .exec<HourlyAttempts & Record<string, number>>(
-      "SELECT start, delivered, failed FROM attempt_hour WHERE start >= ? ORDER BY start",
-      since,
-    )
-    .toArray();
-
-/** Returns the endpoint's current run of failures. Returns null if it is not failing or its owners have already been notified. */
-export const unalertedFailure = (sql: SqlStorage): FailureStreak | null => {
-  const queue = findQueueRow(sql);
-  if (queue === null || queue.alerted === 1 || queue.failing_since === null) return null;
-  return { failingSince: queue.failing_since, consecutiveFailures: queue.failures };
-};
-
-export const recordAlert = (sql: SqlStorage): void => {
-  sql.exec("UPDATE queue SET alerted = 1");
-};
 
 const retentionByStatus = Object.entries(deliveryRetentionMs);
 
