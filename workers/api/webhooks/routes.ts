@@ -5,7 +5,7 @@ import type { MemberEnv } from "../../http/context.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { defineGuard } from "../../http/guards/define-guard.ts";
 import { enforceLimit } from "../../http/guards/rate-limits.ts";
-import { idempotencyGuard, getIdempotencyKey, idempotencyKeyGuard } from "../../http/idempotency.ts";
+import { idempotencyGuard, getIdempotencyKey, idempotencyKeyGuard, respondIdempotent } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, portalReadGuard, requireOwner } from "../../http/guards/portal.ts";
 import { successResponse, requestBody, deletedSchema, deletedToWire, toWire } from "../../http/wire.ts";
@@ -240,9 +240,7 @@ webhookRoutes.openapi(listWebhooksRoute, async (c) => {
 webhookRoutes.openapi(createWebhookRoute, async (c) => {
   const { url, events = null, description = null, environment = "live" } = c.req.valid("json");
   const request = { url, events, description, environment, idempotencyKey: getIdempotencyKey(c) };
-  const created = await createWebhook(c.var.services, c.var.member, request);
-  if (created.ok && created.value.isReplayed) c.header("Idempotency-Replayed", "true");
-  return respond(c, 201, created, ({ endpoint }) => wire.createdWebhookToWire(endpoint));
+  return respondIdempotent(c, await createWebhook(c.var.services, c.var.member, request), wire.createdWebhookToWire);
 });
 
 webhookRoutes.openapi(updateWebhookRoute, async (c) => {

@@ -5,7 +5,7 @@ import type { AuditedAction } from "../../../core/domain-events.ts";
 import type { RefusalCode } from "../../../core/refusals.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
-import type { Statement } from "../../../storage/database.ts";
+import type { Database, Statement } from "../../../storage/database.ts";
 import {
   idempotencyKeyHash,
   findIdempotentResponse,
@@ -35,6 +35,18 @@ interface Draft<T> {
   readonly action: AuditedAction;
 }
 
+/** Returns the record that an earlier request with this key created, or null if there is none. */
+export const findEarlierResult = async <T extends object>(
+  { vault, clock }: WriteDependencies,
+  db: Database,
+  keyHash: string | null,
+  bodyHash: string,
+): Promise<Result<IdempotentResult<T>, "idempotency_conflict"> | null> => {
+  const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, clock());
+  if (saved === null) return null;
+  return saved.bodyHash === bodyHash ? ok({ value: JSON.parse(saved.response) as T, isReplayed: true }) : refuse("idempotency_conflict");
+};
+
 /**
  * Commits the draft with its audit entry, or returns the record that an earlier request with the key created. The batch also saves the
  * sealed result. Therefore, the record and its result always exist together, and a secret is never stored in plain text. Returns the same
@@ -51,11 +63,7 @@ export const createOnce = async <T extends object, C extends RefusalCode = never
   const keyHash = key === null ? null : idempotencyKeyHash(member.userId, route, key);
   // Use a keyed hash. The input can contain an email address, so a plain hash could be brute-forced.
   const bodyHash = keyHash === null ? "" : await vault.sentHash(keyHash, toCanonicalJson(input));
-  const findEarlier = async (): Promise<Result<IdempotentResult<T>, "idempotency_conflict"> | null> => {
-    const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());
-    if (saved === null) return null;
-    return saved.bodyHash === bodyHash ? ok({ value: JSON.parse(saved.response) as T, isReplayed: true }) : refuse("idempotency_conflict");
-  };
+  const findEarlier = () => findEarlierResult<T>(services, db, keyHash, bodyHash);
   const earlier = await findEarlier();
   if (earlier !== null) return earlier;
   const now = services.clock();

@@ -12,13 +12,9 @@ import { parseLine } from "../../../core/text.ts";
 import { parseSelectedEvents, maxDescriptionLength } from "../../../core/webhooks/event-selection.ts";
 import { secretLength, formatSecretHint, formatWebhookSecret } from "../../../core/webhooks/signature.ts";
 import { hasAuditEntry } from "../../../storage/audit-entries.ts";
-import {
-  idempotencyKeyHash,
-  insertIdempotentResponse,
-  isIdempotencyKeyTaken,
-  findIdempotentResponse,
-} from "../../../storage/idempotency.ts";
+import { idempotencyKeyHash, insertIdempotentResponse, isIdempotencyKeyTaken } from "../../../storage/idempotency.ts";
 import { sealWebhookSecret } from "../../../storage/webhook-secrets.ts";
+import { findEarlierResult, type IdempotentResult } from "../portal/create-once.ts";
 import type { WebhookWriteDependencies } from "./dependencies.ts";
 import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 
@@ -30,12 +26,6 @@ export interface CreateWebhookRequest {
   /** The environment whose events the endpoint receives. It cannot be changed later. */
   readonly environment: Environment;
   readonly idempotencyKey: string | null;
-}
-
-export interface CreatedWebhook {
-  readonly endpoint: RegisteredEndpoint;
-  /** True if an earlier request with this idempotency key created the endpoint. */
-  readonly isReplayed: boolean;
 }
 
 type CreateWebhookRefusal = "invalid_request" | "invalid_webhook_url" | "webhook_exists" | "webhook_limit" | "idempotency_conflict";
@@ -52,7 +42,7 @@ export const createWebhook = async (
   services: WebhookWriteDependencies,
   member: MemberSession,
   request: CreateWebhookRequest,
-): Promise<Result<CreatedWebhook, CreateWebhookRefusal>> => {
+): Promise<Result<IdempotentResult<RegisteredEndpoint>, CreateWebhookRefusal>> => {
   const { environment, url } = request;
   const events = parseSelectedEvents(request.events);
   if (!events.ok) return events;
@@ -66,12 +56,7 @@ export const createWebhook = async (
   const settings = { url, events: events.value, description: description.value };
   const keyHash = request.idempotencyKey === null ? null : idempotencyKeyHash(member.userId, "POST /v1/webhooks", request.idempotencyKey);
   const bodyHash = sha256Hex(toCanonicalJson({ ...settings, ...(environment === "sandbox" && { environment }) }));
-  const findEarlier = async (): Promise<Result<CreatedWebhook, CreateWebhookRefusal> | null> => {
-    const saved = keyHash === null ? null : await findIdempotentResponse(db, vault, keyHash, services.clock());
-    if (saved === null) return null;
-    if (saved.bodyHash !== bodyHash) return refuse("idempotency_conflict");
-    return ok({ endpoint: JSON.parse(saved.response) as RegisteredEndpoint, isReplayed: true });
-  };
+  const findEarlier = () => findEarlierResult<RegisteredEndpoint>(services, db, keyHash, bodyHash);
   const earlier = await findEarlier();
   if (earlier !== null) return earlier;
 
@@ -115,5 +100,5 @@ export const createWebhook = async (
     }
     services.scheduleFollowUp();
   }
-  return ok({ endpoint, isReplayed: false });
+  return ok({ value: endpoint, isReplayed: false });
 };

@@ -193,7 +193,7 @@ const handleCreateEndpoint = async (request: PortalFormRequest): Promise<Respons
     idempotencyKey: form.get("once")?.slice(0, 64) || null,
   });
   if (!created.ok) return renderNewEndpoint(request, toEndpointError(created));
-  const { endpoint, isReplayed } = created.value;
+  const { value: endpoint, isReplayed } = created.value;
   return renderEndpointSecret(request, endpoint.id, isReplayed ? null : endpoint.secret);
 };
 
