@@ -7,9 +7,8 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import { acknowledgeEntityCease, type CeaseDetails } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import { resolveNamedEntities, type WithdrawnEntity } from "../../../core/withdrawals/entity-withdrawal.ts";
-import { commit } from "../../../storage/commit.ts";
+import { commit, retryOnConflict } from "../../../storage/commit.ts";
 import { insertEntityAcknowledgement, isOutdatedAcknowledgement } from "../../../storage/entity-withdrawals.ts";
-import { StorageFault } from "../../../storage/faults.ts";
 import { locateWritableRecord, hasAcknowledged, type AcknowledgementRefusal } from "./locate-writable-record.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 
@@ -27,41 +26,38 @@ const maxAttempts = 10; // an attempt fails only if another acknowledgment for t
 /**
  * Records that the named recipients have stopped contact. A recipient that was already acknowledged keeps its first acknowledgment (SPEC
  * Withdrawal). Returns the errors of `authorizeWrite`, then `cert_not_found`, `invalid_request` for a name that is not a recipient, and
- * `cease_not_open` unless the person has withdrawn consent for all of these recipients. Throws a StorageFault of kind `outage` after 10
- * failed attempts.
+ * `cease_not_open` unless the person has withdrawn consent for all of these recipients. Returns `storage_unavailable` after 10 failed
+ * attempts.
  */
-export const acknowledgeEntityWithdrawals = async (
+export const acknowledgeEntityWithdrawals = (
   services: WithdrawalWriteDependencies,
   reader: BusinessScope,
   actor: Actor,
   certId: CertId,
   { entities, ...details }: CeaseDetails & { readonly entities: readonly string[] },
-): Promise<Result<EntityAcknowledgement, AcknowledgementRefusal | "invalid_request">> => {
-  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    const located = await locateWritableRecord(services, reader, certId);
-    if (!located.ok) return located;
-    const { db, record } = located.value;
-    const { certificate, withdrawal, entitiesWithdrawn } = record;
-    const names = resolveNamedEntities(record, entities);
-    if (!names.ok) return names;
-    const named = entitiesWithdrawn.filter(({ entity }) => names.value.includes(entity));
-    if (named.length < names.value.length) return refuse("cease_not_open");
-    const open = named.filter((entity) => !hasAcknowledged(entity));
-    if (open.length === 0) return ok({ certId, withdrawal, ceased: named.filter(hasAcknowledged), isRepeated: true });
+): Promise<Result<EntityAcknowledgement, AcknowledgementRefusal | "invalid_request" | "storage_unavailable">> =>
+  retryOnConflict(
+    [isOutdatedAcknowledgement],
+    async () => {
+      const located = await locateWritableRecord(services, reader, certId);
+      if (!located.ok) return located;
+      const { db, record } = located.value;
+      const { certificate, withdrawal, entitiesWithdrawn } = record;
+      const names = resolveNamedEntities(record, entities);
+      if (!names.ok) return names;
+      const named = entitiesWithdrawn.filter(({ entity }) => names.value.includes(entity));
+      if (named.length < names.value.length) return refuse("cease_not_open");
+      const open = named.filter((entity) => !hasAcknowledged(entity));
+      if (open.length === 0) return ok({ certId, withdrawal, ceased: named.filter(hasAcknowledged), isRepeated: true });
 
-    const now = services.clock();
-    const domainEvent = acknowledgeEntityCease({ certificate, ceased: open, actor, now });
-    const number = Math.max(0, ...entitiesWithdrawn.map((entity) => entity.acknowledgement ?? 0)) + 1;
-    const acknowledgement = { number, entities: open.map(({ entity }) => entity), details, now };
-    try {
+      const now = services.clock();
+      const domainEvent = acknowledgeEntityCease({ certificate, ceased: open, actor, now });
+      const number = Math.max(0, ...entitiesWithdrawn.map((entity) => entity.acknowledgement ?? 0)) + 1;
+      const acknowledgement = { number, entities: open.map(({ entity }) => entity), details, now };
       const rows = await insertEntityAcknowledgement(db, services.vault, { certId, businessId: certificate.businessId }, acknowledgement);
       await commit(db, services, rows, [domainEvent]);
-    } catch (error) {
-      if (!isOutdatedAcknowledgement(error)) throw error;
-      continue; // another acknowledgment was committed first, so try again with the recipients that are left
-    }
-    const ceased = named.map((entity) => ({ ...entity, acknowledgedAt: entity.acknowledgedAt ?? now }));
-    return ok({ certId, withdrawal, ceased, isRepeated: false });
-  }
-  throw new StorageFault("outage"); // every attempt failed, and nothing was written
-};
+      const ceased = named.map((entity) => ({ ...entity, acknowledgedAt: entity.acknowledgedAt ?? now }));
+      return ok({ certId, withdrawal, ceased, isRepeated: false });
+    },
+    maxAttempts,
+  );
