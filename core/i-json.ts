@@ -1,20 +1,10 @@
 // Strictly parses request bodies as I-JSON (RFC 7493). A lenient parser turns invalid UTF-8 into U+FFFD, keeps the last of two equal keys
 // and accepts lone surrogates, so the service could seal something other than what was sent.
+import { decodeUtf8 } from "./bytes.ts";
 import type { Json } from "./canonical-json.ts";
 import { ok, refuse, type Result } from "./result.ts";
 
 const maxBodyDepth = 8; // the deepest body that the API accepts has four levels; eight leaves room and cannot overflow the stack
-
-// With ignoreBOM, a byte order mark stays in the text, so JSON.parse rejects it.
-const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-const decodeUtf8 = (bytes: Uint8Array): string | null => {
-  try {
-    return utf8Decoder.decode(bytes);
-  } catch {
-    return null;
-  }
-};
 
 export interface IJsonOptions {
   readonly maxDepth?: number;

@@ -1,15 +1,9 @@
 // Parses canonical JSON and reads members of untrusted JSON.
+import { decodeUtf8 } from "../core/bytes.ts";
 import { isJsonObject, toCanonicalJson, type Json, type JsonObject } from "../core/canonical-json.ts";
 
-/** Decodes UTF-8. Returns null for invalid bytes. A byte order mark stays in the text, where later checks refuse it. */
-export const decodeText = (bytes: Uint8Array | undefined): string | null => {
-  if (bytes === undefined) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-};
+/** Decodes a file. Returns null if it does not exist or is not UTF-8. */
+export const decodeText = (bytes: Uint8Array | undefined): string | null => (bytes === undefined ? null : decodeUtf8(bytes));
 
 /**
  * Parses canonical JSON. Returns undefined unless serializing the value again returns the same text. This rules out duplicate keys,

@@ -1,7 +1,7 @@
 // The embedded ledger: a transparency log that anyone can check, but to which only the holder of the write token can add entries. Each
 // shard has its own ledger. The service uses the ledger only over HTTP, so another company can run the same object in its own account with
 // its own key.
-import { readBytesUpTo } from "../../core/bytes.ts";
+import { decodeUtf8, readBytesUpTo } from "../../core/bytes.ts";
 import { isTlogOrigin } from "../../core/ledger/checkpoint.ts";
 import { parseLedgerOrigin } from "../../core/ledger/log-names.ts";
 import { computeEntryKey } from "../../core/ledger/statement.ts";
@@ -31,15 +31,6 @@ const defaultEntriesPerSecond = 2_000; // about two thirds of what one object ca
 // The number of newest level-0 tiles to keep. They contain about one hour of entries at 79 per second and take about 80 MB. Witnesses and
 // the service compare the newest tree with trees from the last hour, which therefore does not require R2.
 const defaultKeptTiles = 1_024;
-
-/** Decodes UTF-8. Returns null for invalid bytes. */
-const decodeUtf8 = (bytes: Uint8Array): string | null => {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-};
 
 const notConfiguredResponse = (): Response => textResponse(503, "The ledger is not configured.\n");
 const methodNotAllowedResponse = (allow: string): Response => textResponse(405, `The method must be ${allow}.\n`, { Allow: allow });
