@@ -1,5 +1,5 @@
 // Rewraps the sealed values of a shard: encrypts their data keys with the current master key. Processes every column whose name ends with
-// `_sealed`, so that new columns are included automatically. Drafts are an exception.
+// `_sealed`, so that new columns are included automatically.
 import { and, eq, getColumns, getTableName, is, sql, type Column, type SQL } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { batch, type Database } from "./database.ts";
@@ -13,12 +13,8 @@ export interface SealedTable {
   readonly columns: readonly (readonly [string, Column])[];
 }
 
-/** Drafts are not rewrapped, because they are deleted after a day. */
-const excludedTables: readonly SQLiteTable[] = [schema.idempotencyClaims];
-
 export const sealedTables: readonly SealedTable[] = Object.values(schema)
   .filter((table): table is Extract<typeof table, SQLiteTable> => is(table, SQLiteTable))
-  .filter((table) => !excludedTables.includes(table))
   .map((table) => ({
     name: getTableName(table),
     table,
