@@ -7,7 +7,8 @@ import { firstShard } from "../core/ids.ts";
 import { dayMs } from "../core/time.ts";
 import { openMonthReplay, type MonthReplay, type ReplayedMonth, type ReplayOptions } from "./demo-month.ts";
 import { openVaultFromVars, seedDemo, seedPeople, type DemoWorld } from "./demo-world.ts";
-import { prepareDatabases, type D1Like, type RuntimeOptions } from "./local-runtime.ts";
+import { prepareDatabases, type D1Like } from "./local-databases.ts";
+import type { RuntimeOptions } from "./local-runtime.ts";
 
 const accountAgeMs = 45 * dayMs; // the accounts must be older than the month of data
 

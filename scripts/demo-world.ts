@@ -10,7 +10,7 @@ import { hmacSha256, sha256Hex } from "../core/hash.ts";
 import { firstShard, generateId, generateSecret, type ShardId, type RandomBytes } from "../core/ids.ts";
 import { consumerEmailContext, memberEmailContext } from "../storage/people-contexts.ts";
 import { openVault, type Vault } from "../storage/vault.ts";
-import type { D1Like, D1Statement } from "./local-runtime.ts";
+import type { D1Like, D1Statement } from "./local-databases.ts";
 
 interface DemoDomain {
   readonly domain: string;

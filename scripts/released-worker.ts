@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
 import { sha256Hex } from "../core/hash.ts";
-import { configurationName } from "./local-runtime.ts";
+import { configurationName } from "./worker-configuration.ts";
 
 const migrationsDir = "d1-migrations";
 

@@ -1,8 +1,6 @@
 // Runs workers/ledger alone on this machine, as a ledger operator would deploy it.
-import { join } from "node:path";
 import { build } from "esbuild";
-
-const { convertV4MiniflareOptions, Log, LogLevel, Miniflare } = await import("miniflare");
+import { startMiniflare } from "./miniflare.ts";
 
 export interface StandaloneLedger {
   /** URL of the log without a trailing slash. */
@@ -29,13 +27,10 @@ export const startStandaloneLedger = async ({ origin, secret, token, folder, por
     target: "es2024",
     external: ["cloudflare:workers", "node:crypto"],
   });
-  const runtime = new Miniflare(
-    convertV4MiniflareOptions({
-      host: "127.0.0.1",
+  const runtime = startMiniflare(
+    { stateDir: folder },
+    {
       port,
-      cf: false,
-      log: new Log(LogLevel.WARN),
-      resourcePersistencePath: join(folder, "state"),
       workers: [
         {
           name: "ledger",
@@ -46,7 +41,7 @@ export const startStandaloneLedger = async ({ origin, secret, token, folder, por
           bindings: { LEDGER_ORIGIN: origin, LEDGER_KEY: secret, LEDGER_WRITE_TOKEN: token, LEDGER_ENTRIES_PER_SECOND: "1000000" },
         },
       ],
-    } as never),
+    },
   );
   const url = await runtime.ready;
   return { base: `${url.origin}${origin.slice(origin.indexOf("/"))}`, dispose: () => runtime.dispose() };

@@ -13,6 +13,7 @@ const configurationFiles = [
   "tsconfig.json",
   "scripts/local-runtime.ts",
   "scripts/worker-bundle.ts",
+  "scripts/worker-configuration.ts",
 ];
 
 interface BundleRecord {

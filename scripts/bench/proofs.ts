@@ -1,7 +1,6 @@
 // Measures proofs: appending to a growing log, submitting a backlog of statements, issuing certificates while the ledger fails (compared
 // with normal operation), and verifying an evidence pack.
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { encodeUtf8 } from "../../core/bytes.ts";
 import { sha256Hex } from "../../core/hash.ts";
@@ -10,7 +9,9 @@ import { formatAnchorStatement } from "../../core/ledger/statement.ts";
 import { encodeEntryBundle } from "../../core/ledger/tiles.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
-import type { D1Like, Runtime } from "../local-runtime.ts";
+import { listenLocally } from "../listen.ts";
+import type { D1Like } from "../local-databases.ts";
+import type { Runtime } from "../local-runtime.ts";
 import { noteKeyPair } from "../note-secret.ts";
 import { startStandaloneLedger, type StandaloneLedger } from "../standalone-ledger.ts";
 import { runLoad, percentile } from "./load.ts";
@@ -71,8 +72,7 @@ class LedgerProxy {
   }
 
   async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://${await listenLocally(this.#server)}`;
   }
 
   close(): void {

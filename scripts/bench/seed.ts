@@ -4,7 +4,7 @@ import { runQueriesInTurn, withKey, type SeededService, type BenchQuery } from "
 import { insertApiKeys, issueCertificate, origin, startBenchService, type Bench, type Service } from "./measured-service.ts";
 import { consentRequest } from "./submission.ts";
 import type { DemoBusiness } from "../demo-world.ts";
-import type { D1Like } from "../local-runtime.ts";
+import type { D1Like } from "../local-databases.ts";
 
 const purposes = Array.from(
   { length: 12 },

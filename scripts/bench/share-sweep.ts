@@ -8,7 +8,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { consumerEmailContext } from "../../storage/people-contexts.ts";
 import { openVaultFromVars } from "../demo-world.ts";
-import type { D1Like } from "../local-runtime.ts";
+import type { D1Like } from "../local-databases.ts";
 
 const peopleCount = 1_000;
 const maxMs = 30 * minuteMs;

@@ -20,7 +20,7 @@ import {
   type Service,
 } from "./measured-service.ts";
 import { openVaultFromVars, type DemoBusiness } from "../demo-world.ts";
-import type { D1Like } from "../local-runtime.ts";
+import type { D1Like } from "../local-databases.ts";
 
 const fields = {
   email: "pat@example.com",

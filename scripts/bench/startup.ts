@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { loadWorkerConfiguration } from "../local-runtime.ts";
+import { loadWorkerConfiguration } from "../worker-configuration.ts";
 import { percentile } from "./load.ts";
 import type { Bench } from "./measured-service.ts";
 import { findFreePort } from "./peers/processes.ts";

@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { toIso } from "../../core/time.ts";
 import type { Rewrapper } from "../../storage/vault.ts";
 import { computeObjectId, getDatabasePath } from "../database-files.ts";
-import { listStoreIds } from "../local-runtime.ts";
+import { listStoreIds } from "../worker-configuration.ts";
 import {
   computeStateSignature,
   exportedClasses,

@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { loadWorkerConfiguration } from "../../scripts/local-runtime.ts";
+import { loadWorkerConfiguration } from "../../scripts/worker-configuration.ts";
 import { buildLocalSettings, generateDevVars, type LocalSettings } from "../../scripts/settings.ts";
 import { assertCanStart, findSettingsProblem } from "../../scripts/startup-checks.ts";
 

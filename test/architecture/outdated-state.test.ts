@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { prepareDatabases, withCurrentState } from "../../scripts/local-runtime.ts";
+import { prepareDatabases, withCurrentState } from "../../scripts/local-databases.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-outdated-"));
 const stateDir = join(folder, "state");

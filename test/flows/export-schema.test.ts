@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { getDatabasePath } from "../../scripts/database-files.ts";
 import { runExport } from "../../scripts/export/export.ts";
 import { runImport } from "../../scripts/export/import.ts";
-import { listStoreIds, prepareDatabases } from "../../scripts/local-runtime.ts";
+import { prepareDatabases } from "../../scripts/local-databases.ts";
+import { listStoreIds } from "../../scripts/worker-configuration.ts";
 import { testVars } from "../support/local-vars.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-export-schema-"));

@@ -22,14 +22,9 @@ import { countAcknowledged, createWriteLog } from "../../scripts/chaos/write-log
 import { createDice } from "../../scripts/demo-month/random.ts";
 import { createDemoWorld, openVaultFromVars, seedDemo, seedPeople, type DemoWorld } from "../../scripts/demo-world.ts";
 import { listObjectFiles, openForReading } from "../../scripts/export/local-stores.ts";
-import {
-  configurationName,
-  loadWorkerConfiguration,
-  prepareDatabases,
-  startPreparedRuntime,
-  type D1Like,
-  type Runtime,
-} from "../../scripts/local-runtime.ts";
+import { prepareDatabases, type D1Like } from "../../scripts/local-databases.ts";
+import { startPreparedRuntime, type Runtime } from "../../scripts/local-runtime.ts";
+import { configurationName, loadWorkerConfiguration } from "../../scripts/worker-configuration.ts";
 import { hashMigration, readReleasedWorker, unpackWorker } from "../../scripts/released-worker.ts";
 import { buildLocalSettings, generateDevVars } from "../../scripts/settings.ts";
 import { startCloudflareApi, type CloudflareApi } from "../support/cloudflare-api.ts";

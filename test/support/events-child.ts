@@ -3,7 +3,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { loadProducerScript } from "../../scripts/bench/producer.ts";
-import { type D1Like, prepareDatabases, startPreparedRuntime } from "../../scripts/local-runtime.ts";
+import { type D1Like, prepareDatabases } from "../../scripts/local-databases.ts";
+import { startPreparedRuntime } from "../../scripts/local-runtime.ts";
 import { createDemoWorld, seedDemo } from "../../scripts/demo-world.ts";
 import { testVars, worldSecret } from "./local-vars.ts";
 

@@ -21,7 +21,8 @@ import { buildAssets } from "../../scripts/build.ts";
 import { prepareDemoData } from "../../scripts/demo-data.ts";
 import { startDemoSite } from "../../scripts/demo-site.ts";
 import { createDemoWorld, type DemoWorld } from "../../scripts/demo-world.ts";
-import { prepareDatabases, startPreparedRuntime, workerBundleDir, type D1Like, type Runtime } from "../../scripts/local-runtime.ts";
+import { prepareDatabases, type D1Like } from "../../scripts/local-databases.ts";
+import { startPreparedRuntime, workerBundleDir, type Runtime } from "../../scripts/local-runtime.ts";
 import { generateDevVars, paymentProviderMockFrom, buildLocalSettings } from "../../scripts/settings.ts";
 import { updateWorkerBundle } from "../../scripts/worker-bundle.ts";
 
@@ -56,8 +57,11 @@ const sourcePaths = [
   "scripts/demo-month/**",
   "scripts/demo-world.ts",
   "scripts/guides.ts",
+  "scripts/local-databases.ts",
   "scripts/local-runtime.ts",
+  "scripts/miniflare.ts",
   "scripts/settings.ts",
+  "scripts/worker-configuration.ts",
   "d1-migrations/*.sql",
   "docs/**/*.md",
   "wrangler.toml",

@@ -1,7 +1,8 @@
 // Runs the service in a separate process that a test can kill. Arguments: state folder, bundle folder. Prints the URL once it listens.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type D1Like, prepareDatabases, startPreparedRuntime } from "../../scripts/local-runtime.ts";
+import { type D1Like, prepareDatabases } from "../../scripts/local-databases.ts";
+import { startPreparedRuntime } from "../../scripts/local-runtime.ts";
 import { createDemoWorld, seedDemo } from "../../scripts/demo-world.ts";
 import { testVars, worldSecret } from "./local-vars.ts";
 

@@ -1,7 +1,8 @@
 // Runs svc with the event producer in a process that the benchmark can kill. Arguments: state folder, bundle folder, host:port of the
 // receiver. Expects the settings in SETTINGS (JSON). Prints READY and the URL once it listens.
 import { createDemoWorld, seedDemo } from "../../demo-world.ts";
-import { type D1Like, startRuntime } from "../../local-runtime.ts";
+import type { D1Like } from "../../local-databases.ts";
+import { startRuntime } from "../../local-runtime.ts";
 import { loadProducerScript } from "../producer.ts";
 
 const [stateDir = "", bundleDir = "", receiver = ""] = process.argv.slice(2);
