@@ -1,12 +1,12 @@
 // `npm run deploy`: deploys the service to a Cloudflare account. Each step first checks what already exists, so the command can be
 // repeated after any failure. Later runs apply new migrations and deploy the new code. docs/operate/deploy.md describes the command.
-import { createInterface } from "node:readline/promises";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import deployments from "../svc.config.ts";
 import { createMissingResources, enableEmail, findResources, getAccount, isEmailEnabled, listDeployedSecrets } from "./deploy/account.ts";
 import { buildAssets } from "./build.ts";
+import { confirm } from "./confirm.ts";
 import { checkDeployment } from "./deploy/check.ts";
 import { DeploymentError, resolveDeployment, type Deployment } from "./deploy/config.ts";
 import { assertHostsFree } from "./deploy/hosts.ts";
@@ -79,14 +79,6 @@ const runStep = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     if (error instanceof DeploymentError) throw error;
     throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
-};
-
-const confirm = async (): Promise<void> => {
-  if (options.yes || !process.stdin.isTTY) return;
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question("\nContinue? [y/N] ");
-  terminal.close();
-  if (!/^y(?:es)?$/i.test(answer.trim())) throw new DeploymentError(["Canceled. Nothing was changed."]);
 };
 
 const readAccountState = async (deployment: Deployment): Promise<AccountState & { readonly deployedSecrets: readonly string[] | null }> => {
@@ -174,7 +166,7 @@ const deploy = async (deployment: Deployment): Promise<void> => {
   const state = await runStep("Reading the account", () => readAccountState(deployment));
   print(`\n${describePlan(deployment, needed, state, state.deployedSecrets !== null || existsSync(getSecretsPath(folder, deployment)))}`);
   if (!options["replace-hosts"]) await assertHostsFree(folder, deployment, state.isWorkerDeployed);
-  await confirm();
+  if (!(await confirm(options.yes))) throw new DeploymentError(["Canceled. Nothing was changed."]);
   const secrets = await runStep("Keys", () => prepareSecrets(deployment, state));
   const ids = await runStep("Resources", () =>
     createMissingResources(needed, state.resourceIds, (resource) => print(`  Created ${describeResource(resource)}`)),

@@ -2,10 +2,10 @@
 // hang. Receivers run in this process, so delivery figures include their responses.
 import { readdirSync, statSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
+import { listenLocally } from "../listen.ts";
 import { median } from "./timing-comparison.ts";
 import { runLoad, percentile } from "./load.ts";
 import { measureBarePosts, commitEvents, listEvents, loadProducerScript, registerEndpoint, type ProducerTarget } from "./producer.ts";
@@ -36,8 +36,7 @@ const startReceivers = async (): Promise<Receivers> => {
     if (request.url === "/hung") held.push(response);
     else request.on("end", () => response.writeHead(200).end());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { server, at: `127.0.0.1:${(server.address() as AddressInfo).port}`, arrived };
+  return { server, at: await listenLocally(server), arrived };
 };
 
 export const waitUntilTrue = async (holds: () => boolean, ms: number): Promise<void> => {

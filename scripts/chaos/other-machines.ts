@@ -1,7 +1,7 @@
 // The machines that the service calls during `npm run chaos`: an email provider, two DNS resolvers, the payment provider, a website and the
 // webhook receivers. They always work; faulty-worker.ts makes the calls to them fail.
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenLocally } from "../listen.ts";
 
 export interface ReceivedEvent {
   readonly host: string;
@@ -73,9 +73,8 @@ export const startOtherMachines = async (): Promise<OtherMachines> => {
       () => response.destroy(), // the request could not be read, because the caller ended the connection
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://${await listenLocally(server)}`,
     events,
     emails,
     stop: () => {

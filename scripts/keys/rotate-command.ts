@@ -1,14 +1,14 @@
 // `npm run keys -- rotate <kind>`: replaces a key of a deployment or of the local service, step by step. docs/operate/keys.md describes the
 // command.
-import { createInterface } from "node:readline/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { parseWebhookId } from "../../core/ids.ts";
 import deployments from "../../svc.config.ts";
+import { confirm } from "../confirm.ts";
 import { resolveDeployment } from "../deploy/config.ts";
 import { loadLocalSettings } from "../settings.ts";
 import { checkLinkKeys, checkPublishedKeys } from "./check.ts";
-import { countOutdatedValues, describeRotation, runRotation, type RotationOptions } from "./rotate.ts";
+import { countOutdatedValues, describeRotation, runRotation, type KeyStore, type RotationOptions } from "./rotate.ts";
 import { checkWebhookRotation, describeWebhookRotation, rotateWebhooks, type ReplaceSecrets } from "./rotate-webhooks.ts";
 import { rotationKinds, type RotationKind } from "./rotations.ts";
 import { createReplaceSecretsCall, createProcessStoredCall, fetchLinkKeys } from "./service-calls.ts";
@@ -63,39 +63,20 @@ interface Target {
 }
 
 const resolveTarget = ({ local, env, domain, at, folder, leaked: isLeaked, "dry-run": isDryRun }: Options): Target => {
-  const common = { isLeaked, now: Date.now, report: print };
+  const describe = (name: string, origin: string, store: KeyStore, getToken: () => string, stateName: string): Target => {
+    const api = `${at ?? origin}/v1`;
+    const statePath = join(folder, `${stateName}.rotation.json`);
+    const processStored = createProcessStoredCall(api, getToken);
+    const rotation = { isLeaked, now: Date.now, report: print, store, processStored, statePath };
+    return { name, api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken), getToken };
+  };
   if (local) {
     const { origin, vars } = loadLocalSettings();
-    const api = `${at ?? origin}/v1`;
-    const store = createLocalStore(print);
-    const getToken = (): string => vars.ADMIN_TOKEN ?? "";
-    const rotation = {
-      ...common,
-      store,
-      processStored: createProcessStoredCall(api, getToken),
-      statePath: join(folder, "local.rotation.json"),
-    };
-    return { name: "the local service", api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken), getToken };
+    return describe("the local service", origin, createLocalStore(print), () => vars.ADMIN_TOKEN ?? "", "local");
   }
   const deployment = resolveDeployment(deployments, env, { domain, isPlaceholderAllowed: isDryRun });
-  const api = `${at ?? `https://${deployment.hosts.api}`}/v1`;
   const store = createDeploymentStore(folder, deployment);
-  const getToken = (): string => store.read().ADMIN_TOKEN ?? "";
-  const rotation = {
-    ...common,
-    store,
-    processStored: createProcessStoredCall(api, getToken),
-    statePath: join(folder, `${env}.rotation.json`),
-  };
-  return { name: deployment.domain, api, rotation, replaceSecrets: createReplaceSecretsCall(api, getToken), getToken };
-};
-
-const confirm = async (isSkipped: boolean): Promise<boolean> => {
-  if (isSkipped || !process.stdin.isTTY) return true;
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question("\nContinue? [y/N] ");
-  terminal.close();
-  return /^y(?:es)?$/i.test(answer.trim());
+  return describe(deployment.domain, `https://${deployment.hosts.api}`, store, () => store.read().ADMIN_TOKEN ?? "", env);
 };
 
 const check = async (kind: RotationKind, { api, rotation, replaceSecrets, getToken }: Target): Promise<number> => {

@@ -2,12 +2,12 @@
 // banners and svc.js do different work, so the figures show only what each of them costs a page.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { chromium, type Browser } from "playwright-core";
 import { findBrowserPath } from "../../browser.ts";
+import { listenLocally } from "../../listen.ts";
 import { median } from "../timing-comparison.ts";
 
 const loads = 15;
@@ -107,9 +107,8 @@ export const comparePageScripts = async (folder: string): Promise<void> => {
       script === undefined ? renderPage(own, what === "with").replaceAll('"/script-', `"/${at}/script-`) : own.scripts[Number(script)],
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://${await listenLocally(server)}`;
   const browser = await chromium.launch({ executablePath: findBrowserPath(), args: ["--no-sandbox"] });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const added = all.map(() => [] as number[]);
   for (let load = 0; load < loads; load += 1)
     for (const at of all.keys()) {

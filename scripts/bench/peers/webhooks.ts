@@ -1,9 +1,9 @@
 // Compares webhook delivery with pg-boss and graphile-worker: one healthy endpoint, and five that accept a request and never respond.
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { listenLocally } from "../../listen.ts";
 import { waitUntilTrue } from "../events.ts";
 import { percentile } from "../load.ts";
 import type { Bench } from "../measured-service.ts";
@@ -47,8 +47,7 @@ const startReceiver = async (): Promise<Receiver> => {
     arrivals.set(id, { at, count: count + 1 });
     request.on("end", () => response.writeHead(200).end());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { server, address: `127.0.0.1:${(server.address() as AddressInfo).port}`, arrivals };
+  return { server, address: await listenLocally(server), arrivals };
 };
 
 /** A system that delivers events. `start` and `kill` apply to the process that delivers. */
