@@ -4,7 +4,6 @@ import { toCanonicalJson, isJsonObject, type JsonObject } from "../core/canonica
 import { sha256, sha256Hex } from "../core/hash.ts";
 import { parseCheckpoint, stripCosignatures } from "../core/ledger/checkpoint.ts";
 import { hashLeaf } from "../core/ledger/merkle.ts";
-import type { NoteCrypto } from "../core/ledger/note.ts";
 import { formatReceipt, type Receipt } from "../core/ledger/receipt.ts";
 import { formatTlogProof } from "../core/ledger/tlog-proof.ts";
 import type { AnchorEvidence } from "./anchor.ts";
@@ -88,9 +87,9 @@ export const anchorEvidenceFromWire = (anchor: JsonObject | null): AnchorEvidenc
 };
 
 /** Checks the public view of a certificate, as parsed JSON. */
-export const verifyPublic = async (view: JsonObject, options: VerificationOptions, crypto: NoteCrypto = webCrypto): Promise<Report> => {
+export const verifyPublic = async (view: JsonObject, options: VerificationOptions): Promise<Report> => {
   const findings: Findings = new Map();
-  const hasEd25519 = await canVerifyEd25519(crypto);
+  const hasEd25519 = await canVerifyEd25519(webCrypto);
   const trust = hasEd25519 ? options.trust : null;
   const canonical = asString(view.canonical);
   const preimage = parsePreimage(canonical);
@@ -102,14 +101,14 @@ export const verifyPublic = async (view: JsonObject, options: VerificationOption
       "disclosure.hash",
       checkDisclosure(asString(view.disclosure_text) ?? toCanonicalJson(view.disclosure_text ?? null), preimage),
     );
-    findings.set("cert.consistency", await checkCertificate(crypto, view, preimage, canonical, trust));
+    findings.set("cert.consistency", await checkCertificate(webCrypto, view, preimage, canonical, trust));
     await checkAnchors(
       findings,
       view,
       preimage,
       sha256Hex(canonical),
       (_, published) => anchorEvidenceFromWire(published),
-      createAnchorContext(crypto, trust, options),
+      createAnchorContext(webCrypto, trust, options),
     );
   }
   return buildReport(

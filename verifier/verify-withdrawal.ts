@@ -1,6 +1,5 @@
 // Checks a withdrawal receipt offline: its signature, deadline and ledger statement.
 import { toCanonicalJson, type JsonObject } from "../core/canonical-json.ts";
-import type { NoteCrypto } from "../core/ledger/note.ts";
 import { checkAnchor } from "./anchor.ts";
 import {
   fail,
@@ -30,16 +29,16 @@ const checkDisplayedReceipt = (receipt: SignedReceipt | null, data: JsonObject, 
 };
 
 /** Checks a receipt as returned by the API, with or without the envelope. */
-export const verifyWithdrawal = async (file: JsonObject, options: VerificationOptions, crypto: NoteCrypto = webCrypto): Promise<Report> => {
+export const verifyWithdrawal = async (file: JsonObject, options: VerificationOptions): Promise<Report> => {
   const data = asObject(file.data) ?? file;
   const findings: Findings = new Map();
-  const hasEd25519 = await canVerifyEd25519(crypto);
+  const hasEd25519 = await canVerifyEd25519(webCrypto);
   const trust = hasEd25519 ? options.trust : null;
   const canonical = asString(data.canonical);
   const receipt = parseSignedReceipt(canonical);
   findings.set("receipt.canonical", checkDisplayedReceipt(receipt, data, options.expectedFingerprint));
   if (receipt !== null && canonical !== null) {
-    findings.set("receipt.signature", await checkReceiptSignature(crypto, canonical, receipt, data.signature, trust));
+    findings.set("receipt.signature", await checkReceiptSignature(webCrypto, canonical, receipt, data.signature, trust));
     findings.set("receipt.deadline", checkDeadline(receipt));
     const statement = buildReceiptStatement(receipt, canonical);
     await checkAnchor(
@@ -47,7 +46,7 @@ export const verifyWithdrawal = async (file: JsonObject, options: VerificationOp
       "revoked",
       statement,
       anchorEvidenceFromWire(asObject(data.anchor)),
-      createAnchorContext(crypto, trust, options),
+      createAnchorContext(webCrypto, trust, options),
     );
   }
   return buildReport(

@@ -12,10 +12,10 @@ export interface HeapWatch {
 }
 
 /** Samples the heap five times a second. Each size includes garbage that has not been collected yet. */
-export const watchHeap = async (inspectorPort: number, worker = "svc"): Promise<HeapWatch> => {
+export const watchHeap = async (inspectorPort: number): Promise<HeapWatch> => {
   const targets = (await (await fetch(`http://127.0.0.1:${inspectorPort}/json`)).json()) as readonly Target[];
-  const target = targets.find(({ id }) => id === worker || id.endsWith(`:${worker}`));
-  if (target === undefined) throw new Error(`bench: no isolate ${worker} among ${targets.map(({ id }) => id).join(", ")}`);
+  const target = targets.find(({ id }) => id === "svc" || id.endsWith(":svc"));
+  if (target === undefined) throw new Error(`bench: no isolate svc among ${targets.map(({ id }) => id).join(", ")}`);
   const socket = new WebSocket(target.webSocketDebuggerUrl);
   await new Promise((resolve, reject) => {
     socket.onopen = resolve;

@@ -17,7 +17,7 @@ export const measurePages = async (bench: Bench & { readonly size: number }): Pr
   const { db, url, runtime } = service;
   const { acme, ownerEmail } = bench.world;
   const certId = await issueCertificate(url, acme, 1_000_001); // create the recipient list that the seeded certificates refer to
-  await insertCertificates(db, acme, 0, bench.size, Date.now() - 365 * dayMs);
+  await insertCertificates(db, acme, bench.size, Date.now() - 365 * dayMs);
   await countCertificates(service);
   await seedPeople(db, await openVaultFromVars(bench.vars), bench.world, Date.now());
   const person = await createPerson(service, 0);

@@ -10,7 +10,7 @@ export const measureRetention = async (bench: Bench & { readonly due: number }):
   const { db, pid, runtime, url } = await startBenchService(bench, "retention");
   const { acme } = bench.world;
   await issueCertificate(url, acme, 1_000_001); // create the recipient list that the seeded certificates refer to
-  await insertCertificates(db, acme, 0, bench.due, Date.now() - 6 * 365 * 24 * 60 * minuteMs);
+  await insertCertificates(db, acme, bench.due, Date.now() - 6 * 365 * 24 * 60 * minuteMs);
   await db.prepare("INSERT OR REPLACE INTO retention_blocks SELECT min(ord), max(ord), 0 FROM certificates GROUP BY ord / 2000").run();
   const countRemaining = async (): Promise<number> =>
     (

@@ -13,7 +13,7 @@ export const measureShareGrowth = async (bench: Bench & { readonly sizes: readon
     const service = await startBenchService(bench, `share-growth-${size}`);
     const first = await grantOne(service, await createPerson(service, 0), bench.world.acme);
     const ofEverySecond = (expired: string, active: string): string => `CASE n.i % 2 WHEN 0 THEN ${expired} ELSE ${active} END`;
-    await copyShares(service.db, first, 0, size - 1, {
+    await copyShares(service.db, first, size - 1, {
       state: ofEverySecond("'expired'", "'active'"),
       key_sealed: ofEverySecond("NULL", "s.key_sealed"),
       next_due_at: ofEverySecond("NULL", "s.next_due_at"),

@@ -156,7 +156,7 @@ export const measureShareSweep = async (bench: Bench & { readonly due: number })
   await seedPeople(db, bench.vars);
   const at = Date.now();
   const oneOf = (column: string): string => `(SELECT ${column} FROM bench_people p WHERE p.n = n.i / 2 % ${peopleCount})`;
-  await copyShares(db, first, 0, bench.due, {
+  await copyShares(db, first, bench.due, {
     created_at: String(at - 30 * dayMs),
     expires_at: `CASE n.i % 2 WHEN 0 THEN ${at + 7 * dayMs} ELSE ${at} END`,
     next_due_at: String(at),

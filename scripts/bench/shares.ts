@@ -196,26 +196,20 @@ export const measureShares = async (
 };
 
 /** Inserts copies of a granted share by SQL, each with a new ID. Their encrypted parts cannot be decrypted. */
-export const copyShares = async (
-  db: D1Like,
-  id: string,
-  from: number,
-  to: number,
-  set: Readonly<Record<string, string>> = {},
-): Promise<void> => {
+export const copyShares = async (db: D1Like, id: string, count: number, set: Readonly<Record<string, string>> = {}): Promise<void> => {
   const { results } = await db.prepare("SELECT name FROM pragma_table_info('shares') WHERE name <> 'ord'").all<{ name: string }>();
   const names = results.map(({ name }) => name);
   const values = names.map((name) => set[name] ?? (name === "id" ? "substr(s.id, 1, 20) || printf('%010d', n.i)" : `s.${name}`));
   const perStatement = 5_000;
-  for (let at = from; at < to; at += perStatement) {
+  for (let at = 0; at < count; at += perStatement) {
     await db
       .prepare(
         `WITH RECURSIVE n(i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
          INSERT INTO shares (${names.join(", ")}) SELECT ${values.join(", ")} FROM n, shares s WHERE s.id = ?3`,
       )
-      .bind(at, Math.min(at + perStatement, to), id)
+      .bind(at, Math.min(at + perStatement, count), id)
       .run();
-    process.stderr.write(`\r  seeding ${Math.min(at + perStatement, to)} of ${to} shares `);
+    process.stderr.write(`\r  seeding ${Math.min(at + perStatement, count)} of ${count} shares `);
   }
   process.stderr.write("\r");
 };
@@ -239,7 +233,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
   const cookie = await createPerson(service, 0);
   // A person may grant only 30 shares a minute. All shares except the first are therefore inserted as rows that the service can decrypt.
   const first = await grantOne(service, cookie, acme);
-  await copyShares(db, first, 0, activeShares - 1);
+  await copyShares(db, first, activeShares - 1);
   const vault = await openVaultFromVars(bench.vars);
   const { results } = await db.prepare("SELECT id FROM shares WHERE id <> ?").bind(first).all<{ id: string }>();
   const at = Date.now();
