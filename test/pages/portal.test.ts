@@ -258,7 +258,7 @@ describe("certificates", () => {
     const path = `/portal/certificates?purpose=${encodeURIComponent(purpose)}`;
     expect(words((await openPage(acme, path)).document)).toContain("1–2 of 2, newest first");
     expect(describeRedirect(await openPage(acme, `${path}&status=&website=`))).toMatch(/^303 \/portal\/certificates\?purpose=[^&]+$/);
-    expect(words((await openPage(acme, `${path}&status=revoked`)).document)).toContain("No results.");
+    expect(words((await openPage(acme, `${path}&status=revoked`)).document)).toContain("No results");
     const before = (await listAuditEntryTypes(world.acme.id)).length;
     const file = await submitForm(acme, path, "/portal/certificates/export");
     expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual(["list.exported"]);
@@ -276,7 +276,7 @@ describe("certificates", () => {
     const address = describeRedirect(found).slice(4);
     expect(address).not.toContain("found-");
     expect(words((await openPage(acme, address)).document)).toContain("1–1 of 1");
-    expect(words((await openPage(other, address)).document)).toContain("No results.");
+    expect(words((await openPage(other, address)).document)).toContain("No results");
   });
 
   test("reveal the person through a form only, which is recorded in the audit chain", async () => {

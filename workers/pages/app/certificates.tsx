@@ -345,7 +345,7 @@ const renderWithdrawForm = async (request: AppRequest, certificate: PublishedCer
       ),
     },
     activeCount > 1 && (
-      <fieldset>
+      <fieldset class="option">
         <ScopeChoice business={business} count={activeCount} />
       </fieldset>
     ),

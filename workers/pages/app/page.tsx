@@ -146,10 +146,10 @@ const PageHead: FC<AppPageOptions> = ({ title, business = "", heading, hasMonogr
           <h1>{heading ?? <BusinessMessage text={title} name={business} />}</h1>
         </div>
         {status !== undefined && <p class="row">{status}</p>}
+        {lede !== undefined && <p class="lede">{lede}</p>}
       </div>
       {actions !== undefined && <div class="row">{actions}</div>}
     </div>
-    {lede !== undefined && <p class="lede">{lede}</p>}
   </div>
 );
 

@@ -249,7 +249,7 @@ const Verifier: FC<{ landing: LandingContext }> = ({ landing: { verifier } }) =>
     <section aria-labelledby="trust">
       <h2 id="trust">{messages.front.trust}</h2>
       <p>{messages.front.trustText}</p>
-      <div class="card">
+      <div class="card verifier">
         <div class="body stack tight">
           <p class="row apart">
             <a class="link" href={verifier.url} download="svc-verify.mjs">

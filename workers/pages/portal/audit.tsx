@@ -13,8 +13,8 @@ import {
   describeAuditEvent,
   isAuditEventType,
   Link,
+  NoMatches,
   messages,
-  NoMatchMessage,
   Pagination,
   SelectField,
   ShortId,
@@ -184,7 +184,7 @@ const EntriesCard: FC<{ page: AuditEntryPage; filter: AuditFilter; beforeSeq: nu
       <Table
         label={messages.tabs.audit}
         rows={entries}
-        emptyMessage={<NoMatchMessage path={auditPath} />}
+        empty={<NoMatches path={auditPath} />}
         columns={[
           [auditMessages.what, ({ type }) => describeAuditEvent(type)],
           [auditMessages.who, (entry) => <VerbatimText text={describeActor(entry, page)} />],

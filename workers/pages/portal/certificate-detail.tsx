@@ -215,7 +215,13 @@ const RevealedPerson: FC<{ detail: CertificateDetail }> = ({ detail: { opened } 
         <PropertyList
           lines={Object.entries(opened.evidence).map(([key, value]) => [
             <code translate="no">{key}</code>,
-            <VerbatimText text={typeof value === "string" ? value : JSON.stringify(value)} />,
+            typeof value === "string" ? (
+              <VerbatimText text={value} />
+            ) : (
+              <code>
+                <VerbatimText text={JSON.stringify(value)} />
+              </code>
+            ),
           ])}
         />
       </>

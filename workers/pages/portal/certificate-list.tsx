@@ -26,7 +26,7 @@ import {
   FormContext,
   FormErrorMessage,
   Link,
-  NoMatchMessage,
+  NoMatches,
   PostForm,
   ShortId,
   ShortTime,
@@ -382,9 +382,7 @@ const renderFilteredList = async (
           <ListFilterChips filter={filter} total={total} />
         </div>
         {certificates.length === 0 ? (
-          <p class="body quiet">
-            <NoMatchMessage path={certificatesPath} />
-          </p>
+          <NoMatches path={certificatesPath} />
         ) : (
           <>
             <CertificateTable certificates={certificates} />

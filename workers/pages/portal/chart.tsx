@@ -102,7 +102,7 @@ const timeUnits = {
     iso: "2026-11-23T09:00:00.000Z",
   },
   day: { shown: { day: "numeric", month: "short", year: "numeric" }, axis: { day: "numeric", month: "short" }, iso: "2026-11-23" },
-  month: { shown: { month: "long", year: "numeric" }, axis: { month: "short" }, iso: "2026-11" },
+  month: { shown: { month: "long", year: "numeric" }, axis: { month: "short", year: "numeric" }, iso: "2026-11" },
 } as const satisfies Readonly<
   Record<string, { readonly shown: Intl.DateTimeFormatOptions; readonly axis: Intl.DateTimeFormatOptions; readonly iso: string }>
 >;
@@ -133,9 +133,9 @@ interface ChartProps {
   readonly nowLabel?: string;
 }
 
-/** Chooses the labels of the axis: the first, the last, and about three in between. */
+/** Chooses the labels of the axis: the first, the last, and about three in between, or one between twelve months. */
 const buildAxis = (texts: readonly string[], nowLabel: string | undefined): readonly string[] => {
-  const every = Math.ceil(texts.length / 4);
+  const every = Math.ceil(texts.length / (texts.length > 12 ? 4 : 2));
   const last = texts.length - 1;
   return texts.map((text, at) => (at === last ? (nowLabel ?? text) : at % every === 0 && last - at >= every / 2 ? text : ""));
 };
@@ -197,7 +197,7 @@ export const Chart: FC<ChartProps> = ({
       }
     >
       {isStacked ? (
-        <div>
+        <div class="plots">
           {series("up")}
           {series("down")}
           <Plot
@@ -209,7 +209,7 @@ export const Chart: FC<ChartProps> = ({
           />
         </div>
       ) : (
-        <div>
+        <div class="plots">
           {series("up")}
           <Plot label={summarize("up")} figures={figures} sides={["up"]} describe={describe} />
           {series("down")}

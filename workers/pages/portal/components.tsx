@@ -17,6 +17,7 @@ import {
   formatMessage,
   formatNumber,
   createPageContext,
+  EmptyState,
   Icon,
   StatusBadge,
 } from "../shared/components.tsx";
@@ -332,10 +333,8 @@ export const Pagination: FC<{ first: string | false; next: string | false; note?
   );
 
 /** Says that no row matches the filter. `path` is the path of the unfiltered list. */
-export const NoMatchMessage: FC<{ path: string }> = ({ path }) => (
-  <>
-    {messages.noMatch} <Link to={path} text={messages.clear} />
-  </>
+export const NoMatches: FC<{ path: string }> = ({ path }) => (
+  <EmptyState icon="search" title={messages.noMatch} action={<Link class="btn" to={path} text={messages.clear} />} />
 );
 
 const toneIcons = { good: "circle-check", caution: "clock", bad: "circle-x", info: "info", plain: "circle-minus" } as const;

@@ -174,44 +174,46 @@ const renderAcknowledgeForm = (request: PortalRequest, obligation: CeaseObligati
           <p>{deadlineMessages.confirmedMeaning}</p>
         </Notice>
       ) : (
-        <FormCard
-          id="acknowledge"
-          title={formatMessage(
-            isOverdue(obligation.ceaseBy, null, request.now) ? messages.certificates.notice.late : messages.certificates.contactEndsBy,
-            {
-              date: formatDay(language, obligation.ceaseBy),
-            },
-          )}
-          note={deadlineMessages.meaning}
-          action={`/portal/deadlines/${obligation.id}`}
-          requiredRole="member"
-          submitLabel={deadlineMessages.acknowledge}
-          isPrimary
-        >
-          <FormErrorMessage fields={["note", "acknowledged_by"]} />
-          {obligation.kind === "recipients" && (
-            <div class="field">
-              <p>{deadlineMessages.only}</p>
-              <PlainList items={obligation.recipients.map((name) => <VerbatimText text={name} />)} />
-            </div>
-          )}
-          <fieldset>
-            <legend>
-              {deadlineMessages.done} <span>{messages.optional}</span>
-            </legend>
-            {ceaseActions.map((action) => (
-              <CheckboxField name={`action.${action}`} label={deadlineMessages.actions[action]} />
-            ))}
-          </fieldset>
-          <Field name="acknowledged_by" label={deadlineMessages.by} isOptional />
-          <Field
-            name="note"
-            label={deadlineMessages.note}
-            hint={obligation.kind === "share" ? deadlineMessages.noteHintShare : deadlineMessages.noteHint}
-            rows={3}
-            isOptional
-          />
-        </FormCard>
+        <div class="cols main">
+          <FormCard
+            id="acknowledge"
+            title={formatMessage(
+              isOverdue(obligation.ceaseBy, null, request.now) ? messages.certificates.notice.late : messages.certificates.contactEndsBy,
+              {
+                date: formatDay(language, obligation.ceaseBy),
+              },
+            )}
+            note={deadlineMessages.meaning}
+            action={`/portal/deadlines/${obligation.id}`}
+            requiredRole="member"
+            submitLabel={deadlineMessages.acknowledge}
+            isPrimary
+          >
+            <FormErrorMessage fields={["note", "acknowledged_by"]} />
+            {obligation.kind === "recipients" && (
+              <div class="field">
+                <p>{deadlineMessages.only}</p>
+                <PlainList items={obligation.recipients.map((name) => <VerbatimText text={name} />)} />
+              </div>
+            )}
+            <fieldset>
+              <legend>
+                {deadlineMessages.done} <span>{messages.optional}</span>
+              </legend>
+              {ceaseActions.map((action) => (
+                <CheckboxField name={`action.${action}`} label={deadlineMessages.actions[action]} />
+              ))}
+            </fieldset>
+            <Field name="acknowledged_by" label={deadlineMessages.by} isOptional />
+            <Field
+              name="note"
+              label={deadlineMessages.note}
+              hint={obligation.kind === "share" ? deadlineMessages.noteHintShare : deadlineMessages.noteHint}
+              rows={3}
+              isOptional
+            />
+          </FormCard>
+        </div>
       ),
   });
 

@@ -309,7 +309,7 @@ const renderEndpoint = async (request: PortalRequest, id: WebhookId, error?: For
         {called !== undefined && <CallResult called={called} />}
         {health !== null && <HealthNotices endpoint={endpoint} health={health} />}
         <OptInEventsNotice account={account} types={endpoint.events} />
-        <div class="cols main">
+        <div class="cols main even">
           <Chart
             definition={attemptsChart}
             exportPath={`${path}/export`}
@@ -361,13 +361,15 @@ const renderEdit = (request: PortalRequest, endpoint: Endpoint, error?: FormErro
     parent: crumbsOf(endpoint),
     error,
     content: (
-      <EndpointForm
-        action={`${pathOf(endpoint.id)}/edit`}
-        endpoint={endpoint}
-        submitLabel={webhookMessages.form.save}
-        footnote={webhookMessages.form.editNote}
-        cancelPath={pathOf(endpoint.id)}
-      />
+      <div class="cols main">
+        <EndpointForm
+          action={`${pathOf(endpoint.id)}/edit`}
+          endpoint={endpoint}
+          submitLabel={webhookMessages.form.save}
+          footnote={webhookMessages.form.editNote}
+          cancelPath={pathOf(endpoint.id)}
+        />
+      </div>
     ),
   });
 

@@ -30,8 +30,8 @@ import {
   formatCopyLabel,
   formatCount,
   Link,
+  NoMatches,
   messages,
-  NoMatchMessage,
   Pagination,
   SelectField,
   usePortalRequest,
@@ -121,7 +121,7 @@ const renderEventList = async (request: PortalRequest): Promise<Response> => {
               <Table
                 label={messages.tabs.events}
                 rows={events}
-                emptyMessage={<NoMatchMessage path={listPath} />}
+                empty={<NoMatches path={listPath} />}
                 columns={[
                   [
                     eventMessages.type,

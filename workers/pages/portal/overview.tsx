@@ -42,7 +42,13 @@ const Change: FC<PeriodComparison> = ({ current, previous }) => {
         <b>{overviewMessages.same}</b>
       </span>
     );
-  if (previous === 0) return <span class="delta">{formatMessage(overviewMessages.versus, { before: "0" })}</span>;
+  if (previous === 0)
+    return (
+      <span class="delta">
+        <Icon name="arrow-up" />
+        {formatMessage(overviewMessages.versus, { before: "0" })}
+      </span>
+    );
   return (
     <span class="delta">
       <Icon name={changeIcons[current > previous ? "up" : "down"]} />

@@ -22,10 +22,11 @@ import {
   capitalize,
 } from "../shared/components.tsx";
 import { CopyLine, Table } from "../shared/signed-in-components.tsx";
+import { CodeBlock } from "./code-block.tsx";
 import {
   Card,
   Link,
-  NoMatchMessage,
+  NoMatches,
   Pagination,
   ShortId,
   ShortTime,
@@ -65,7 +66,10 @@ const formatSharedDetails = ({ scope }: Pick<Share, "scope">): string =>
 /** Describes when the share ends or, once it is stopped, when contact must end. */
 const describeEnd = (share: Share): Child =>
   share.status === "revoked" && share.ceaseBy !== null ? (
-    formatMessage(messages.certificates.contactEndsBy, { date: formatDay(language, share.ceaseBy) })
+    <>
+      {formatDeadline(share.ceaseBy)}
+      <small class="quiet">{messages.deadlines.due}</small>
+    </>
   ) : (
     <ShortTime at={share.expiresAt} />
   );
@@ -104,7 +108,7 @@ const renderShareList = async (request: PortalRequest): Promise<Response> => {
           <Table
             label={messages.tabs.shares}
             rows={shares}
-            emptyMessage={<NoMatchMessage path="/portal/shares" />}
+            empty={<NoMatches path="/portal/shares" />}
             columns={[
               [
                 shareMessages.fields,
@@ -170,17 +174,17 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
                 </blockquote>
               </Card>
             )}
-            <Card id="text" title={messages.certificates.what}>
-              <blockquote class="words">
-                <VerbatimText text={disclosureText} passage />
-              </blockquote>
-            </Card>
+            {disclosureText !== "" && (
+              <Card id="text" title={messages.certificates.what}>
+                <blockquote class="words">
+                  <VerbatimText text={disclosureText} passage />
+                </blockquote>
+              </Card>
+            )}
             <Card id="values" title={shareMessages.values} note={shareMessages.valuesText}>
-              <figure class="code">
-                <pre tabindex={0}>
-                  <code translate="no">{`curl -H "Authorization: Bearer $SVC_KEY" "$SVC_API/shares/${share.id}/current"`}</code>
-                </pre>
-              </figure>
+              <CodeBlock id="read-values" label={shareMessages.values} caption={messages.webhooks.delivery.request}>
+                {`curl -H "Authorization: Bearer $SVC_KEY" \\\n  "$SVC_API/shares/${share.id}/current"`}
+              </CodeBlock>
             </Card>
             <Card id="history" title={shareMessages.history} isFlush>
               <Table

@@ -289,11 +289,16 @@ const renderSnippetBuilder = async (request: PortalRequest, error?: FormError): 
             <Field name="purpose" label={messages.purpose} hint={snippetMessages.purposeHint} required maxlength={500} />
             <Field name="entities" label={messages.recipients} hint={snippetMessages.entitiesHint} rows={4} />
           </FormCard>
-          <Card id="by-hand" title={byHand.title}>
+          <Card
+            id="by-hand"
+            title={byHand.title}
+            footer={
+              <a class="link" href="/docs/widget">
+                {byHand.link} <Icon name="arrow-right" />
+              </a>
+            }
+          >
             <p>{byHand.text}</p>
-            <a class="link" href="/docs/widget">
-              {byHand.link}
-            </a>
           </Card>
         </div>
       </>

@@ -94,7 +94,8 @@ export const AttemptStrip: FC<{ hours: readonly HourlyAttempts[] | null }> = ({ 
           ? strip.delivered
           : formatMessage(strip.failed, { failed: formatCount(failed), total: formatCount(total) });
   return (
-    <svg class="strip" role="img" aria-label={label} viewBox={`0 0 ${bars.length * 4} ${stripHeight}`} preserveAspectRatio="none">
+    <svg class="strip" role="img" viewBox={`0 0 ${bars.length * 4} ${stripHeight}`} preserveAspectRatio="none">
+      <title>{label}</title>
       {bars.map((kind, at) => (
         <rect class={kind} x={at * 4 + 0.5} y={stripHeight - barHeights[kind]} width={3} height={barHeights[kind]} />
       ))}

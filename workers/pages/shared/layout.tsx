@@ -164,6 +164,13 @@ const PageLayout: FC<{ page: Page; context: PageContext; search: string }> = ({ 
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
+        {/* On pages for people, phones color the address bar like the top of the page: `--paper` in tokens.css. */}
+        {(surface === "people" || surface === "sheet") && (
+          <>
+            <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#15181d" />
+            <meta name="theme-color" content="#ffffff" />
+          </>
+        )}
         <title>
           {page.hasError === true && `${messages.error} `}
           {page.title}

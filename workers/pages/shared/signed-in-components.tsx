@@ -87,15 +87,20 @@ interface TableProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: readonly (readonly [heading: string, cell: (row: Row) => Child, kind?: ColumnKind])[];
+  /** A sentence to show instead of a table without rows. */
   readonly emptyMessage?: Child;
+  /** An empty state to show instead of a table without rows. */
+  readonly empty?: ReturnType<FC>;
 }
 
 /**
  * A table that is as wide as its card, and uses the first cell of each row as the row's header. The roles are explicit, because browsers
  * drop a table's implicit roles when it is displayed as blocks.
  */
-export const Table = <Row,>({ label, rows, columns, emptyMessage }: TableProps<Row>) =>
-  rows.length === 0 && emptyMessage !== undefined ? (
+export const Table = <Row,>({ label, rows, columns, emptyMessage, empty }: TableProps<Row>) =>
+  rows.length === 0 && empty !== undefined ? (
+    empty
+  ) : rows.length === 0 && emptyMessage !== undefined ? (
     <p class="body quiet">{emptyMessage}</p>
   ) : (
     <table class={columns.length <= 4 ? "table few" : "table"} role="table" aria-label={label}>

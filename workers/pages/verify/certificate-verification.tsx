@@ -103,7 +103,7 @@ const CheckList: FC<VerificationProps> = ({ certificate, published, trust }) => 
           name="signature"
           label={messages.signatureCheck}
           passed={messages.signed}
-          fact={formatMessage(messages.signatureText, { algorithm: signature.alg, key: signature.kid })}
+          fact={formatMessage(messages.signatureText, { algorithm: signature.alg, key: `${signature.kid.slice(0, 8)}…` })}
         />
         <CheckItem
           name="ledger"

@@ -202,7 +202,7 @@ export const withdrawalScopePage = (
           {others.count === 0 ? (
             <input type="hidden" name="scope" value="certificate" />
           ) : (
-            <fieldset>
+            <fieldset class="option">
               <ScopeChoice business={certificate.businessName} />
             </fieldset>
           )}

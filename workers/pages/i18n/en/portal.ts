@@ -39,7 +39,7 @@ export const messages = {
   filters: { title: "Filters", active: "Filters ({count})", remove: "Remove filter: {filter}", clearAll: "Clear all" },
   any: "Any",
   clear: "Clear filter",
-  noMatch: "No results.",
+  noMatch: "No results",
   none: "none",
   tooLong: "Must be at most {max} characters.",
   again: "Not saved. Try again.",
