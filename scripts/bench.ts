@@ -11,6 +11,7 @@
 //       field-change a field change with 500 active shares
 //       share-growth a business's share list as shares grow, at --seed 1000,100000,1000000
 //       pages        response times of pages for a business with --seed 1000000 certificates
+//       lighthouse   Lighthouse scores of pages with its phone profile (installs Lighthouse into dist/lighthouse)
 //       share-sweep  --due 20000 shares due in the same minute, and whether each is reported exactly once
 //       retention    erasing the personal data of --due 20000 expired certificates
 //       rows         rows written and bytes stored in D1 for each certificate, reading, page view, withdrawal and share
@@ -32,6 +33,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { measureCredentials } from "./bench/credentials.ts";
 import { measureEvents } from "./bench/events.ts";
 import { watchHeap, type HeapWatch } from "./bench/heap.ts";
+import { measureLighthouse } from "./bench/lighthouse.ts";
 import { runLoad } from "./bench/load.ts";
 import { measureOverflow } from "./bench/overflow.ts";
 import { measurePages } from "./bench/pages.ts";
@@ -249,6 +251,7 @@ const sections: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   "field-change": measureFieldChange,
   "share-growth": (bench) => measureShareGrowth({ ...bench, sizes, rounds: slices.rounds }),
   pages: (bench) => measurePages({ ...bench, size: Math.max(...sizes) }),
+  lighthouse: measureLighthouse,
   "share-sweep": (bench) => measureShareSweep({ ...bench, due: dueCount }),
   retention: (bench) => measureRetention({ ...bench, due: dueCount }),
   rows: measureRows,

@@ -1,7 +1,7 @@
-// Installs the programs that svc is compared with. They have their own folder, because svc does not depend on them.
-import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+// Installs the programs that svc is compared with.
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { installPackages } from "../installed-packages.ts";
 
 /** The versions of the programs that svc is compared with. The list includes what c15t needs to run on Node with PostgreSQL. */
 const versions = {
@@ -26,20 +26,7 @@ const programs = ["c15t-server.mjs", "deliver-with-graphile-worker.mjs", "delive
 
 /** Installs the packages unless this was done before. Returns the folder. */
 export const installPeers = (): string => {
-  const folder = resolve("dist/peers");
-  const manifest = JSON.stringify({ private: true, type: "module", dependencies: versions }, null, 2);
-  const manifestPath = join(folder, "package.json");
-  const isInstalled =
-    existsSync(manifestPath) && readFileSync(manifestPath, "utf8") === manifest && existsSync(join(folder, "package-lock.json"));
-  if (!isInstalled) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(manifestPath, manifest);
-    console.log(`peers            installing ${Object.keys(versions).length} packages into ${folder}`);
-    execFileSync("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
-      cwd: folder,
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-  }
+  const folder = installPackages("peers", versions);
   for (const program of programs) copyFileSync(join(import.meta.dirname, program), join(folder, program));
   return folder;
 };
