@@ -114,7 +114,7 @@ export default defineConfig({
           expect: { poll },
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: 3, // these tests often wait for other processes
           sequence: { groupOrder: 0 }, // runs before the other project when one command runs both
         },
       },

@@ -2,7 +2,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { setPriority } from "node:os";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { ensureBrowsers } from "./browser.ts";
@@ -39,9 +38,6 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
   const only = project === null ? [] : [`--project=${project}`, "--passWithNoTests"];
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${getResultsPath(project)}`];
   const child = spawn("node_modules/.bin/vitest", ["run", ...only, ...reporters, ...options], { stdio: ["ignore", "pipe", "pipe"], env });
-  // Lowers the priority of the node tests, so that both projects finish at about the same time. At equal priority, the workerd tests finish
-  // 40 seconds after the node tests. At priority 10, they finish a minute before the node tests.
-  if (project === "node" && child.pid !== undefined) setPriority(child.pid, 4);
   // Prints line by line, so that lines from the two projects do not mix.
   createInterface(child.stdout).on("line", (line) => console.log(line));
   createInterface(child.stderr).on("line", (line) => console.error(line));
