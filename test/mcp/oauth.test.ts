@@ -209,7 +209,7 @@ describe("a person", () => {
     const session = await pat();
     const seen = await readDatabaseContents();
     for (const [lang, words] of [
-      ["en", ["svc couldn’t verify it", "A program on this computer", "Share your details, share more, or renew a share"]],
+      ["en", ["svc couldn’t verify it", "A program on this computer", "Share your details, add details to a share, or renew a share"]],
       ["es", ["svc no pudo verificarlo", "Un programa de esta computadora", "ampliar lo que usted comparte ni renovar un permiso"]],
       ["fr-CA", ["svc n’a pas pu le vérifier", "Un programme sur cet ordinateur", "en partager davantage ou renouveler"]],
     ] as const) {

@@ -42,7 +42,7 @@ export const en = {
   moreRecipients: "and {count} more, listed on the certificate’s page",
   reasons: {
     account: "You’re receiving this because this address belongs to your svc account.",
-    owner: "You’re receiving this because you’re an owner or the contact of a business on svc.",
+    owner: "You’re receiving this because you’re an owner of a business on svc or its contact person.",
   },
 
   login_code: {
@@ -88,7 +88,7 @@ export const en = {
   domain_missing: {
     subject: "We couldn’t verify your domain",
     intro: "We check your domains once a week. This time, we couldn’t find the verification record for {domain}.",
-    action: "View the record to publish",
+    action: "View the verification record",
     hint: "Publish the record again by the date above to keep the domain verified.",
     afterTitle: "What happens if it stays missing?",
     after: "Forms on this domain will no longer get certificates. Certificates already issued won’t change.",
@@ -281,7 +281,7 @@ export const en = {
     entities_owner_notice: {
       subject: "Consent was withdrawn for some recipients {count} more times",
       intro:
-        "There were {count} more withdrawals for some recipients. The recipients named in each one must stop contacting that person by the deadline.",
+        "Consent was withdrawn {count} more times for only some of the recipients. The recipients named in each withdrawal must stop contacting that person by the deadline.",
       action: "View withdrawals",
       hint: "Once the recipients have stopped contacting a person, confirm it there.",
     },

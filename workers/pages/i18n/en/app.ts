@@ -339,7 +339,7 @@ export const messages = {
     endsMany: "{count} shares will stop. The businesses you share with must stop contacting you by the end of {date} (UTC).",
     signedOut: "You’ll be signed out on all devices, and assistants will lose access.",
     erased:
-      "We’ll erase your email, your details, what you shared, passkeys, assistant access, and your notes and files for removals. You won’t be able to get them back.",
+      "We’ll erase your email, your details, what you shared, your passkeys, your assistants’ access, and the notes and files from your data broker removals. You won’t be able to get them back.",
     keepsCertificates:
       "We’ll keep the certificates of the forms you submitted, because they prove what you agreed to. If you want to withdraw consent, do that before you delete your account.",
     keepsHashes: "Hashes, times, and statuses of your shares will stay in the public log. They don’t name you.",

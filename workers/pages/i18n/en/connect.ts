@@ -15,10 +15,10 @@ export const messages = {
   roles: { owner: "owner", member: "member" },
   can: "It can",
   consumerCan: ["Read your shares and your history", "Update your contact details", "Stop shares, which can’t be undone"],
-  businessCan: ["Read the live shares, events, and history of the business"],
+  businessCan: ["Read the business’s live-mode shares, events, and history"],
   never: "It can’t",
   cannot: [
-    "Share your details, share more, or renew a share",
+    "Share your details, add details to a share, or renew a share",
     "Issue a certificate",
     "See sign-in codes, create tokens, or change the account",
   ],

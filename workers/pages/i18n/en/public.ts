@@ -361,7 +361,7 @@ export const messages = {
   crowdedForm: "Too many tries",
   crowdedFormAdvice: "There were too many tries from your network. Wait {wait}, then try again.",
   readOnly: "This page is read-only",
-  readOnlyAdvice: "Nothing was changed. Open the page to see what it shows.",
+  readOnlyAdvice: "Nothing was changed. You can still open the page to read it.",
   openPage: "Open this page",
   outage: "This page is unavailable right now",
   outageAdvice: "We can’t reach our records right now. No saved data was lost. Try again in a moment.",

@@ -121,7 +121,8 @@ export const messages = {
   stopNeedsScript: "This page needs JavaScript to read the link. Without JavaScript, sign in and stop sharing in your account.",
   stopBroken: "This link is incomplete. Open it from the email again.",
   stopped: "You stopped sharing",
-  stoppedAdvice: "They must stop contacting you by the end of {date} (UTC). We’ll email you when they confirm, or if they miss the date.",
+  stoppedAdvice:
+    "They must stop contacting you by the end of {date} (UTC). We’ll email you when they confirm, or if they miss the deadline.",
   stopFailed: "This link doesn’t work",
   stopFailedAdvice: "It doesn’t belong to a share, or the share has already ended.",
 };
