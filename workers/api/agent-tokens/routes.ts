@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { realms } from "../../../core/access/session.ts";
+import { once } from "../../../core/once.ts";
 import { optionalJsonBody } from "../../http/body.ts";
 import { respond, success } from "../../http/envelope.ts";
 import { idempotencyGuard, saveIdempotentResponse } from "../../http/idempotency.ts";
@@ -38,50 +39,61 @@ const createdTokenSchema = z
   .object({ ...commonFields, token: z.string().meta({ description: "The token. Starts with `pat_`. It is shown only once." }) })
   .openapi("MintedAgentToken");
 
-const connectedClientSchema = z
-  .object({
-    name: z.string().nullable().meta({ description: "Name that the client reported; `null` if it is not safe to display." }),
-    host: z.string().nullable().meta({ description: "Host of the client's metadata document; `null` if the client registered itself." }),
-    verified: z.boolean().meta({ description: "Whether `host` confirms the client's identity. `false` if the client registered itself." }),
-  })
-  .openapi("ConnectedClient");
+/** Returns the schemas that only describe responses. They are created when the OpenAPI document is built. */
+export const getAgentTokenSchemas = once(() => {
+  const connectedClientSchema = z
+    .object({
+      name: z.string().nullable().meta({ description: "Name that the client reported; `null` if it is not safe to display." }),
+      host: z.string().nullable().meta({ description: "Host of the client's metadata document; `null` if the client registered itself." }),
+      verified: z
+        .boolean()
+        .meta({ description: "Whether `host` confirms the client's identity. `false` if the client registered itself." }),
+    })
+    .openapi("ConnectedClient");
 
-const listedTokenFields = {
-  ...commonFields,
-  source: z
-    .enum(["minted", "oauth"])
-    .meta({ description: "`minted`: a person created the token. `oauth`: a client got it through OAuth." }),
-  client: connectedClientSchema.nullable().meta({ description: "The connected client; `null` if `source` is `minted`." }),
-  redirect_host: z.string().nullable().meta({
-    description:
-      "Where the authorization code was sent: the host name of a website, a loopback host such as `127.0.0.1` or `localhost` for a program on the person's own machine, or the name of an app. `null` if `source` is `minted`.",
-  }),
-  last_used_at: z
-    .string()
-    .nullable()
-    .meta({ format: "date", description: "Date (UTC) of the last tool call with this token; `null` if never used." }),
-};
+  const listedTokenFields = {
+    ...commonFields,
+    source: z
+      .enum(["minted", "oauth"])
+      .meta({ description: "`minted`: a person created the token. `oauth`: a client got it through OAuth." }),
+    client: connectedClientSchema.nullable().meta({ description: "The connected client; `null` if `source` is `minted`." }),
+    redirect_host: z.string().nullable().meta({
+      description:
+        "Where the authorization code was sent: the host name of a website, a loopback host such as `127.0.0.1` or `localhost` for a program on the person's own machine, or the name of an app. `null` if `source` is `minted`.",
+    }),
+    last_used_at: z
+      .string()
+      .nullable()
+      .meta({ format: "date", description: "Date (UTC) of the last tool call with this token; `null` if never used." }),
+  };
 
-export const consumerTokensSchema = z
-  .object({ agent_tokens: z.array(z.object(listedTokenFields)).meta({ description: "Active tokens, newest first." }) })
-  .openapi("AgentTokens");
-const businessTokensSchema = z
-  .object({
-    agent_tokens: z
-      .array(
-        z.object({
-          ...listedTokenFields,
-          member_id: z.string().meta({ description: "ID of the member who owns the token. Starts with `mem_`." }),
-        }),
-      )
-      .meta({ description: "Active tokens of all members, newest first." }),
-  })
-  .openapi("BusinessAgentTokens");
+  const consumerTokensSchema = z
+    .object({ agent_tokens: z.array(z.object(listedTokenFields)).meta({ description: "Active tokens, newest first." }) })
+    .openapi("AgentTokens");
 
-const revokedTokenSchema = z
-  .object({ revoked: z.literal(true), id: z.string().meta({ description: "ID of the revoked token." }) })
-  .openapi("RevokedAgentToken");
-const revokedTokenToWire = (id: string): z.input<typeof revokedTokenSchema> => ({ revoked: true, id });
+  const businessTokensSchema = z
+    .object({
+      agent_tokens: z
+        .array(
+          z.object({
+            ...listedTokenFields,
+            member_id: z.string().meta({ description: "ID of the member who owns the token. Starts with `mem_`." }),
+          }),
+        )
+        .meta({ description: "Active tokens of all members, newest first." }),
+    })
+    .openapi("BusinessAgentTokens");
+
+  const revokedTokenSchema = z
+    .object({ revoked: z.literal(true), id: z.string().meta({ description: "ID of the revoked token." }) })
+    .openapi("RevokedAgentToken");
+
+  return { consumerTokensSchema, businessTokensSchema, revokedTokenSchema };
+});
+
+type AgentTokenSchemas = ReturnType<typeof getAgentTokenSchemas>;
+
+const revokedTokenToWire = (id: string): z.input<AgentTokenSchemas["revokedTokenSchema"]> => ({ revoked: true, id });
 
 const commonExample = {
   id: exampleTokenId,
@@ -115,11 +127,11 @@ const listedTokenToWire = (token: AgentToken) => ({
   last_used_at: dayToWire(token.lastUsedDay),
 });
 
-export const consumerTokensToWire = (tokens: readonly AgentToken[]): z.input<typeof consumerTokensSchema> => ({
+export const consumerTokensToWire = (tokens: readonly AgentToken[]): z.input<AgentTokenSchemas["consumerTokensSchema"]> => ({
   agent_tokens: tokens.map(listedTokenToWire),
 });
 
-const businessTokensToWire = (tokens: readonly AgentToken[]): z.input<typeof businessTokensSchema> => ({
+const businessTokensToWire = (tokens: readonly AgentToken[]): z.input<AgentTokenSchemas["businessTokensSchema"]> => ({
   agent_tokens: tokens.map((token) => ({ ...listedTokenToWire(token), member_id: token.principalId })),
 });
 
@@ -128,7 +140,7 @@ const createRoute = createRouteFactory("agents");
 const createdTokenResponse = (name: string, realm: "consumer" | "business") =>
   successResponse("The token. Store it now: it is shown only once.", name, createdTokenSchema, createdTokenExample(realm));
 const revokedTokenResponse = (name: string) =>
-  successResponse("The token was revoked.", name, revokedTokenSchema, revokedTokenToWire(exampleTokenId));
+  successResponse("The token was revoked.", name, () => getAgentTokenSchemas().revokedTokenSchema, revokedTokenToWire(exampleTokenId));
 const createTokenRequest = { body: optionalRequestBody(agentTokenRequestSchema, { name: "Claude on my laptop" }) };
 const tokenLimitRefusal = { token_limit: "You already have 10 active tokens. Revoke one first." } as const;
 const tokenNotFoundRefusal = { not_found: "The token does not exist, is no longer active, or is not yours." } as const;
@@ -154,7 +166,11 @@ const listConsumerTokensRoute = createRoute({
   summary: "List your agent tokens",
   description: "Returns your active tokens. Your audit trail shows how they were used.",
   middleware: consumerGuard(),
-  responses: { 200: successResponse("The tokens.", "AgentTokensAnswer", consumerTokensSchema, { agent_tokens: [listedTokenExample] }) },
+  responses: {
+    200: successResponse("The tokens.", "AgentTokensAnswer", () => getAgentTokenSchemas().consumerTokensSchema, {
+      agent_tokens: [listedTokenExample],
+    }),
+  },
 });
 
 const revokeConsumerTokenRoute = createRoute({
@@ -189,7 +205,9 @@ const listBusinessTokensRoute = createRoute({
   description: "Returns the active tokens of all members. The audit trail shows how they were used.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("The tokens.", "BusinessAgentTokensAnswer", businessTokensSchema, { agent_tokens: [businessListedTokenExample] }),
+    200: successResponse("The tokens.", "BusinessAgentTokensAnswer", () => getAgentTokenSchemas().businessTokensSchema, {
+      agent_tokens: [businessListedTokenExample],
+    }),
   },
 });
 

@@ -3,7 +3,8 @@
 import { z } from "@hono/zod-openapi";
 import { once } from "../../../core/once.ts";
 import { describedTime } from "../../http/wire.ts";
-import { certIdSchema, withdrawnEntitiesSchema } from "./schema.ts";
+import { getCertificateSchemas } from "./response-schemas.ts";
+import { certIdSchema } from "./schema.ts";
 
 /** Returns the schemas. The first call creates them. */
 export const getReceiptSchemas = once(() => {
@@ -28,7 +29,7 @@ export const getReceiptSchemas = once(() => {
       environment: textSchema,
       verify_url: z.string().meta({ format: "uri" }),
       subject_erased_at: describedTime("When the person's data was erased. Absent if it was not erased").optional(),
-      entities_withdrawn: withdrawnEntitiesSchema,
+      entities_withdrawn: getCertificateSchemas().withdrawnEntitiesSchema,
     })
     .meta({ description: "Certificate against which the receipt can be checked. This is an extension to the standard." });
 

@@ -4,29 +4,73 @@ import { z } from "@hono/zod-openapi";
 import { once } from "../../../core/once.ts";
 import { describedTime, nullableSchema } from "../../http/wire.ts";
 import {
-  acceptedEntitiesSchema,
   anchorSchema,
   certIdSchema,
-  certificateEnvironmentSchema,
   certificateStatusSchema,
   certificateViewSchema,
   describedHashSchema,
-  entitiesSchema,
   hashSchema,
   namesSchema,
-  rejectedEntitiesSchema,
-  textMapSchema,
   timestampSchema,
-  verifyUrlSchema,
-  withdrawalObjectSchema,
-  withdrawalSchema,
-  withdrawnEntitiesDescription,
-  withdrawnEntitiesSchema,
-  withdrawnEntityObjectSchema,
 } from "./schema.ts";
 
 /** Returns the schemas. The first call creates them. */
 export const getCertificateSchemas = once(() => {
+  const certificateEnvironmentSchema = z
+    .enum(["live", "sandbox"])
+    .meta({ description: "Sandbox certificates are for testing and have no evidentiary value." });
+  const textMapSchema = z.record(z.string(), z.string());
+  const verifyUrlSchema = z.string().meta({ format: "uri", description: "URL of the certificate's public page." });
+  const entitiesSchema = namesSchema.meta({ description: "Recipients shown to the person, sorted." });
+  const acceptedEntitiesSchema = namesSchema
+    .optional()
+    .meta({ description: "Recipients that the person accepted. Present only if the form asked about each recipient." });
+  const rejectedEntitiesSchema = namesSchema
+    .optional()
+    .meta({ description: "Recipients that the person rejected. Present only together with `entities_accepted`." });
+
+  const withdrawnEntityObjectSchema = z.object({
+    entity: z.string().meta({ description: "Name of the recipient, as on the certificate." }),
+    withdrawn_at: describedTime("When the person withdrew consent for this recipient"),
+    cease_by: describedTime("Deadline for this recipient to stop contacting the person: the end of the tenth business day (UTC)"),
+    method: z.enum(["email_code", "manage_link", "business_recorded"]),
+    received_at: describedTime("For a withdrawal that the business recorded: when the business received it").nullable(),
+    receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
+    cease_acknowledged_at: describedTime("When the business acknowledged that this recipient stopped contacting the person").nullable(),
+    overdue: z.boolean().meta({
+      description:
+        "`true` if `cease_by` has passed and the business has acknowledged neither this withdrawal nor the withdrawal of the whole certificate.",
+    }),
+  });
+  const withdrawnEntitySchema = withdrawnEntityObjectSchema.openapi("WithdrawnEntity", {
+    description: "Recipient for whom the person withdrew consent.",
+  });
+  const withdrawnEntitiesDescription = {
+    description:
+      "Recipients for whom the person withdrew consent individually, oldest first. The certificate stays valid for the others unless it is `revoked`. Absent if there are none.",
+  };
+  const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().meta(withdrawnEntitiesDescription);
+
+  const withdrawalObjectSchema = z.object({
+    withdrawn_at: describedTime("When the certificate was revoked"),
+    cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (Monday to Friday, UTC)"),
+    method: z.enum(["email_code", "manage_link", "business_recorded"]).meta({
+      description:
+        "`email_code`: the person entered an email code. `manage_link`: the person used the withdrawal link (`manage_url`). `business_recorded`: the business recorded the withdrawal.",
+    }),
+    scope: z.enum(["certificate", "recipient", "business"]).meta({
+      description:
+        "`certificate`: this certificate. `business`: all of the business's certificates for the same person. `recipient`: individual recipients.",
+    }),
+    received_at: describedTime(
+      "For a withdrawal that the business recorded: when the business received it. `cease_by` counts from this time",
+    ).nullable(),
+    receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
+    cease_acknowledged_at: describedTime("When the business acknowledged that contact stopped").nullable(),
+    overdue: z.boolean().meta({ description: "`true` if `cease_by` has passed without an acknowledgment." }),
+  });
+  const withdrawalSchema = withdrawalObjectSchema.openapi("Withdrawal", { description: "Withdrawal of consent by the person." });
+
   const certificatePurposeSchema = z.string().meta({ description: "Purpose shown to the person." });
   const originDomainSchema = z.string().meta({ description: "Host of the website where the form was submitted." });
   const maskedSubjectSchema = textMapSchema.meta({ description: "The person's details, masked." });
@@ -409,6 +453,9 @@ export const getCertificateSchemas = once(() => {
     .openapi("EvidenceBundle", { description: "Everything needed to verify the certificate without this service." });
 
   return {
+    withdrawnEntitySchema,
+    withdrawnEntitiesSchema,
+    withdrawalSchema,
     consentReceiptSchema,
     withdrawalReceiptSchema,
     verifiedCertificateSchema,

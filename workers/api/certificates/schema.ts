@@ -121,41 +121,7 @@ export const certIdSchema = z.string().meta({ description: "ID of the certificat
 export const hashSchema = z.string().meta({ description: "SHA-256, 64 lowercase hex characters." });
 export const describedHashSchema = (input: string) => hashSchema.meta({ description: `SHA-256 of ${input}, 64 lowercase hex characters.` });
 export const timestampSchema = describedTime("ISO 8601, UTC, with milliseconds");
-export const certificateEnvironmentSchema = z
-  .enum(["live", "sandbox"])
-  .meta({ description: "Sandbox certificates are for testing and have no evidentiary value." });
 export const certificateStatusSchema = z.enum(["active", "revoked"]).meta({ description: "`revoked`: the person withdrew consent." });
-export const textMapSchema = z.record(z.string(), z.string());
-export const verifyUrlSchema = z.string().meta({ format: "uri", description: "URL of the certificate's public page." });
-export const entitiesSchema = namesSchema.meta({ description: "Recipients shown to the person, sorted." });
-export const acceptedEntitiesSchema = namesSchema
-  .optional()
-  .meta({ description: "Recipients that the person accepted. Present only if the form asked about each recipient." });
-export const rejectedEntitiesSchema = namesSchema
-  .optional()
-  .meta({ description: "Recipients that the person rejected. Present only together with `entities_accepted`." });
-export const withdrawnEntityObjectSchema = z.object({
-  entity: z.string().meta({ description: "Name of the recipient, as on the certificate." }),
-  withdrawn_at: describedTime("When the person withdrew consent for this recipient"),
-  cease_by: describedTime("Deadline for this recipient to stop contacting the person: the end of the tenth business day (UTC)"),
-  method: z.enum(["email_code", "manage_link", "business_recorded"]),
-  received_at: describedTime("For a withdrawal that the business recorded: when the business received it").nullable(),
-  receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
-  cease_acknowledged_at: describedTime("When the business acknowledged that this recipient stopped contacting the person").nullable(),
-  overdue: z.boolean().meta({
-    description:
-      "`true` if `cease_by` has passed and the business has acknowledged neither this withdrawal nor the withdrawal of the whole certificate.",
-  }),
-});
-export const withdrawnEntitySchema = withdrawnEntityObjectSchema.openapi("WithdrawnEntity", {
-  description: "Recipient for whom the person withdrew consent.",
-});
-export const withdrawnEntitiesDescription = {
-  description:
-    "Recipients for whom the person withdrew consent individually, oldest first. The certificate stays valid for the others unless it is `revoked`. Absent if there are none.",
-};
-export const withdrawnEntitiesSchema = z.array(withdrawnEntitySchema).optional().meta(withdrawnEntitiesDescription);
-
 export const anchorSchema = z
   .object({
     status: z
@@ -210,25 +176,6 @@ export const anchorSchema = z
   })
   .openapi("Anchor", { description: "Anchor for an event in the append-only ledger." });
 
-export const withdrawalObjectSchema = z.object({
-  withdrawn_at: describedTime("When the certificate was revoked"),
-  cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (Monday to Friday, UTC)"),
-  method: z.enum(["email_code", "manage_link", "business_recorded"]).meta({
-    description:
-      "`email_code`: the person entered an email code. `manage_link`: the person used the withdrawal link (`manage_url`). `business_recorded`: the business recorded the withdrawal.",
-  }),
-  scope: z.enum(["certificate", "recipient", "business"]).meta({
-    description:
-      "`certificate`: this certificate. `business`: all of the business's certificates for the same person. `recipient`: individual recipients.",
-  }),
-  received_at: describedTime(
-    "For a withdrawal that the business recorded: when the business received it. `cease_by` counts from this time",
-  ).nullable(),
-  receipt_url: z.string().meta({ format: "uri", description: "Public URL of the signed receipt." }),
-  cease_acknowledged_at: describedTime("When the business acknowledged that contact stopped").nullable(),
-  overdue: z.boolean().meta({ description: "`true` if `cease_by` has passed without an acknowledgment." }),
-});
-export const withdrawalSchema = withdrawalObjectSchema.openapi("Withdrawal", { description: "Withdrawal of consent by the person." });
 export const certificateViewSchema = z
   .object({
     at: timestampSchema,

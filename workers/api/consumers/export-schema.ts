@@ -2,54 +2,57 @@
 import { z } from "@hono/zod-openapi";
 import type { AgentToken } from "../../../core/agents/agent-token.ts";
 import { toAnchorView } from "../../../core/certificates/public-json.ts";
+import { once } from "../../../core/once.ts";
 import { buildShareReceipt } from "../../../core/shares/consent-receipt.ts";
 import { toIso } from "../../../core/time.ts";
 import { timeSchema, nullableSchema } from "../../http/wire.ts";
 import type { AccountExport } from "../../operations/consumers/export-account.ts";
 import type { Services } from "../../platform/platform.ts";
-import { consumerTokensSchema, consumerTokensToWire } from "../agent-tokens/routes.ts";
+import { consumerTokensToWire, getAgentTokenSchemas } from "../agent-tokens/routes.ts";
 import { auditEntryToWire, pendingEntryToWire, auditTrailSchema } from "../audit/schema.ts";
 import { anchorSchema } from "../certificates/schema.ts";
-import { removalSchema, removalToWire } from "../removals/routes.ts";
+import { getRemovalSchemas, removalToWire } from "../removals/routes.ts";
 import { shareSchema, shareToWire } from "../shares/schema.ts";
 import { contactFieldsSchema, contactFieldsToWire, profileSchema, profileToWire } from "./schema.ts";
 
-const textSchema = z.string();
-const anyRecordSchema = z.record(z.string(), z.unknown());
-
-export const accountExportSchema = z
-  .object({
-    export_version: z.literal("1"),
-    exported_at: timeSchema,
-    profile: profileSchema,
-    fields: contactFieldsSchema.meta({
-      description:
-        "Your contact fields as in `GET /v1/me/fields`: `fields` contains the values, and `updated_at` the time at which each was set.",
-    }),
-    shares: z.array(
-      shareSchema
-        .extend({
-          disclosure_text: textSchema.nullable(),
-          anchor: nullableSchema(anchorSchema),
-          granted: z.record(z.string(), z.string()).meta({ description: "Values you shared when you gave consent." }),
-        })
-        .openapi("ExportedShare"),
-    ),
-    audit: auditTrailSchema.shape.entries.meta({ description: "Your entire audit chain, newest first." }),
-    audit_pending: auditTrailSchema.shape.pending.meta({ description: "Audit entries that are committed but not yet in the chain." }),
-    removals: z.array(removalSchema),
-    agent_tokens: consumerTokensSchema.shape.agent_tokens.meta({
-      description: "Your active agent tokens, without the token values.",
-    }),
-    receipts: z.array(anyRecordSchema).meta({ description: "Consent receipt for each share, as ISO/IEC TS 27560 JSON-LD." }),
-  })
-  .openapi("AccountExport");
+/** Returns the schema. It is created when the OpenAPI document is built. */
+export const getAccountExportSchema = once(() =>
+  z
+    .object({
+      export_version: z.literal("1"),
+      exported_at: timeSchema,
+      profile: profileSchema,
+      fields: contactFieldsSchema.meta({
+        description:
+          "Your contact fields as in `GET /v1/me/fields`: `fields` contains the values, and `updated_at` the time at which each was set.",
+      }),
+      shares: z.array(
+        shareSchema
+          .extend({
+            disclosure_text: z.string().nullable(),
+            anchor: nullableSchema(anchorSchema),
+            granted: z.record(z.string(), z.string()).meta({ description: "Values you shared when you gave consent." }),
+          })
+          .openapi("ExportedShare"),
+      ),
+      audit: auditTrailSchema.shape.entries.meta({ description: "Your entire audit chain, newest first." }),
+      audit_pending: auditTrailSchema.shape.pending.meta({ description: "Audit entries that are committed but not yet in the chain." }),
+      removals: z.array(getRemovalSchemas().removalSchema),
+      agent_tokens: getAgentTokenSchemas().consumerTokensSchema.shape.agent_tokens.meta({
+        description: "Your active agent tokens, without the token values.",
+      }),
+      receipts: z
+        .array(z.record(z.string(), z.unknown()))
+        .meta({ description: "Consent receipt for each share, as ISO/IEC TS 27560 JSON-LD." }),
+    })
+    .openapi("AccountExport"),
+);
 
 export const accountExportToWire = (
   account: AccountExport,
   tokens: readonly AgentToken[],
   services: Pick<Services, "config">,
-): z.input<typeof accountExportSchema> => ({
+): z.input<ReturnType<typeof getAccountExportSchema>> => ({
   export_version: "1",
   exported_at: toIso(account.at),
   profile: profileToWire(account.profile),

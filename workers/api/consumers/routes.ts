@@ -9,7 +9,7 @@ import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { requireRecentProof } from "../../http/guards/recent-proof.ts";
 import { clearSession } from "../../http/guards/session-cookie.ts";
-import { successResponse, requestBody, jsonContent, optionalRequestBody } from "../../http/wire.ts";
+import { successResponse, requestBody, optionalRequestBody } from "../../http/wire.ts";
 import { listAgentTokens } from "../../operations/agents/list-agent-tokens.ts";
 import { deleteAccount } from "../../operations/consumers/delete-account.ts";
 import { exportAccount } from "../../operations/consumers/export-account.ts";
@@ -22,7 +22,7 @@ import type { RevocationResult } from "../../operations/shares/commit-revocation
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
 import * as shares from "../shares/schema.ts";
 import * as wire from "./schema.ts";
-import { accountExportSchema, accountExportToWire } from "./export-schema.ts";
+import { accountExportToWire, getAccountExportSchema } from "./export-schema.ts";
 
 const createRoute = createRouteFactory("account");
 
@@ -108,7 +108,12 @@ const renewShareRoute = createRoute({
   middleware: consumerGuard(jsonBody, idempotencyGuard),
   request: { params: shares.shareIdParamSchema, body: requestBody(shares.renewShareRequestSchema, { consent: true, duration_days: 365 }) },
   responses: {
-    201: successResponse("The new share and the share it replaces.", "RenewAnswer", shares.renewedShareSchema, wire.renewalExample),
+    201: successResponse(
+      "The new share and the share it replaces.",
+      "RenewAnswer",
+      () => shares.getShareSchemas().renewedShareSchema,
+      wire.renewalExample,
+    ),
   },
   refuses: ["business_suspended", "business_inactive", "subscription_past_due"],
   when: { ...shareNotFoundRefusal, share_inactive: "The share is not active." },
@@ -145,7 +150,17 @@ const exportAccountRoute = createRoute({
     "Returns one JSON file without an envelope: your profile and fields, all shares with the values you shared, your audit chain, your removals, your agent tokens and a receipt for each consent. Limit: 5 exports per hour. Each export is recorded in your audit trail.",
   middleware: consumerGuard(limitExports),
   responses: {
-    200: { description: "The export file, as an attachment.", content: jsonContent(accountExportSchema, wire.accountExportExample) },
+    200: {
+      description: "The export file, as an attachment.",
+      content: {
+        "application/json": {
+          get schema() {
+            return getAccountExportSchema();
+          },
+          example: wire.accountExportExample,
+        },
+      },
+    },
   },
 });
 

@@ -21,12 +21,9 @@ const subjectIdSchemas = {
 interface WebhookEventDescription {
   readonly subject: keyof typeof subjectIdSchemas;
   readonly when: string;
-  /** For an update: the schema of the new values in `data`. */
-  readonly values?: z.ZodObject;
+  /** For an update: the name and an example of each new value in `data`. */
+  readonly values?: readonly (readonly [name: string, example: string])[];
 }
-
-const updatedValuesSchema = (names: readonly [name: string, example: string][]): z.ZodObject =>
-  z.object(Object.fromEntries(names.map(([name, example]) => [name, z.string().nullable().optional().meta({ example })])));
 
 const optInNote = "Opt-in: enable it in your profile and select it on the endpoint.";
 
@@ -46,32 +43,32 @@ const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", Webhook
   "consumer.updated.email": {
     subject: "share",
     when: "The person changed their email address, which is in the scope of an active share.",
-    values: updatedValuesSchema([["email", "pat@example.com"]]),
+    values: [["email", "pat@example.com"]],
   },
   "consumer.updated.phone": {
     subject: "share",
     when: "The person changed their phone number, which is in the scope of an active share.",
-    values: updatedValuesSchema([["phone", "+12025550123"]]),
+    values: [["phone", "+12025550123"]],
   },
   "consumer.updated.address": {
     subject: "share",
     when: "The person changed their postal address, which is in the scope of an active share. `data` contains only the fields in scope.",
-    values: updatedValuesSchema([
+    values: [
       ["address_line1", "12 Long Street"],
       ["address_line2", "Apartment 3"],
       ["city", "Testville"],
       ["state", "CA"],
       ["zip", "94000"],
       ["country", "US"],
-    ]),
+    ],
   },
   "consumer.updated.name": {
     subject: "share",
     when: "The person changed their name, which is in the scope of an active share.",
-    values: updatedValuesSchema([
+    values: [
       ["first_name", "Pat"],
       ["last_name", "Example"],
-    ]),
+    ],
   },
   "certificate.revoked": {
     subject: "certificate",
@@ -84,6 +81,9 @@ const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", Webhook
   },
   "test.ping": { subject: "nothing", when: "A member sent a test event. It is not in the event feed, and its `seq` is 0." },
 };
+
+const updatedValuesSchema = (values: NonNullable<WebhookEventDescription["values"]>) =>
+  z.object(Object.fromEntries(values.map(([name, example]) => [name, z.string().nullable().optional().meta({ example })])));
 
 const schemaNameFromType = (type: string): string =>
   `${type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
@@ -98,26 +98,28 @@ const webhookBodySchema = (type: string, { subject, values }: WebhookEventDescri
       created_at: timeSchema.meta({ example: eventExample.created_at }),
       ...subjectIdSchemas[subject],
       data:
-        values === undefined ? z.null() : values.nullable().meta({ description: "New values; `null` once the share is no longer active." }),
+        values === undefined
+          ? z.null()
+          : updatedValuesSchema(values).nullable().meta({ description: "New values; `null` once the share is no longer active." }),
       seq: z.int().meta({ description: "Position in your event sequence.", example: type === "test.ping" ? 0 : eventExample.seq }),
     })
     .openapi(schemaNameFromType(type));
 
-const webhookHeaders = z.object({
-  "Svc-Signature": z.string().meta({
-    description:
-      "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the endpoint's secret. Verify it before you parse the body.",
-    example: "t=1763632800,v1=250028caefb951519f8204bbee7b86e5fc5e189ec0dcf003256a39a5beea9ec6",
-  }),
-  "Svc-Delivery-Id": z.string().meta({
-    description: "ID of the delivery, as in the list of deliveries.",
-    example: "dlv_00m4q8x1c7b5n0t6w2h9k3v9d2",
-  }),
-  "Svc-Attempt": z.string().meta({ description: "Attempt number, 1 to 5.", example: "1" }),
-});
-
 /** Registers the webhooks on the whole app. On a mounted app, `route` would turn the names of the webhooks into paths. */
 export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void => {
+  const webhookHeaders = z.object({
+    "Svc-Signature": z.string().meta({
+      description:
+        "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the endpoint's secret. Verify it before you parse the body.",
+      example: "t=1763632800,v1=250028caefb951519f8204bbee7b86e5fc5e189ec0dcf003256a39a5beea9ec6",
+    }),
+    "Svc-Delivery-Id": z.string().meta({
+      description: "ID of the delivery, as in the list of deliveries.",
+      example: "dlv_00m4q8x1c7b5n0t6w2h9k3v9d2",
+    }),
+    "Svc-Attempt": z.string().meta({ description: "Attempt number, 1 to 5.", example: "1" }),
+  });
+
   for (const [type, description] of Object.entries(webhookEventDescriptions)) {
     openAPIRegistry.registerWebhook({
       method: "post",

@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import { optInEventTypes } from "../../../core/events/event.ts";
+import { once } from "../../../core/once.ts";
 import { trimWhiteSpace } from "../../../core/text.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond, refusal, success } from "../../http/envelope.ts";
@@ -40,17 +41,20 @@ const signupSchema = z
   })
   .openapi("SignupRequest");
 
-const signupResultSchema = z
-  .object({
-    business: z.object({
-      id: z.string().meta({ description: "ID that the account will have." }),
-      name: z.string(),
-      status: z.enum(["active", "pending"]).meta({ description: "`pending` if the operator approves accounts manually." }),
-      plan: z.literal("free"),
-    }),
-    code_sent: z.literal(true),
-  })
-  .openapi("SignedUp");
+/** Returns the schema. It is created when the OpenAPI document is built. */
+const getSignupResultSchema = once(() =>
+  z
+    .object({
+      business: z.object({
+        id: z.string().meta({ description: "ID that the account will have." }),
+        name: z.string(),
+        status: z.enum(["active", "pending"]).meta({ description: "`pending` if the operator approves accounts manually." }),
+        plan: z.literal("free"),
+      }),
+      code_sent: z.literal(true),
+    })
+    .openapi("SignedUp"),
+);
 
 const signupExample = {
   business_name: "Acme Solar LLC",
@@ -59,7 +63,7 @@ const signupExample = {
   website: "https://acme-solar.example",
 };
 
-const signupResultToWire = ({ id, name, status }: SignupResult): z.input<typeof signupResultSchema> => ({
+const signupResultToWire = ({ id, name, status }: SignupResult): z.input<ReturnType<typeof getSignupResultSchema>> => ({
   business: { id, name, status, plan: "free" },
   code_sent: true,
 });
@@ -170,7 +174,7 @@ const signUpRoute = createRoute({
     201: successResponse(
       "Accepted. The response does not reveal whether the email address is registered.",
       "SignupAnswer",
-      signupResultSchema,
+      getSignupResultSchema,
       signupResultExample,
     ),
   },

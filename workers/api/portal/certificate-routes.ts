@@ -84,12 +84,13 @@ const revealCertificateRoute = createRoute({
   when: certificateNotFoundRefusal,
 });
 
-const certificateViewsSchema = z.object({
-  views: z.array(certificateViewSchema).meta({ description: "Views on this page, newest first." }),
-  total: z.int().meta({ description: "Number of stored views, at most 10,000 per certificate." }),
-  page: z.int(),
-  per_page: z.int(),
-});
+const getCertificateViewsSchema = () =>
+  z.object({
+    views: z.array(certificateViewSchema).meta({ description: "Views on this page, newest first." }),
+    total: z.int().meta({ description: "Number of stored views, at most 10,000 per certificate." }),
+    page: z.int(),
+    per_page: z.int(),
+  });
 
 const listCertificateViewsRoute = createRoute({
   method: "get",
@@ -101,7 +102,7 @@ const listCertificateViewsRoute = createRoute({
   middleware: portalGuard(),
   request: { params: certIdParamSchema, query: certificateListQuerySchema.pick({ page: true, per_page: true }) },
   responses: {
-    200: successResponse("A page of views.", "CertificateViewsAnswer", certificateViewsSchema, () => ({
+    200: successResponse("A page of views.", "CertificateViewsAnswer", getCertificateViewsSchema, () => ({
       views: getCertificateExamples().certificateDetail.view_trail,
       total: 1,
       page: 1,

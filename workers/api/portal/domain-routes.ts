@@ -125,7 +125,9 @@ const listDomainsRoute = createRoute({
   description: "Returns your domains, newest first.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("Your domains.", "DomainsAnswer", z.object({ domains: z.array(domainSchema) }), { domains: [domainExample] }),
+    200: successResponse("Your domains.", "DomainsAnswer", () => z.object({ domains: z.array(domainSchema) }), {
+      domains: [domainExample],
+    }),
   },
 });
 

@@ -165,7 +165,7 @@ const listKeysRoute = createRoute({
   description: "Returns active keys, oldest first, then the last 100 revoked keys.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("Your API keys, without the secret part.", "KeysAnswer", z.object({ keys: z.array(keySchema) }), {
+    200: successResponse("Your API keys, without the secret part.", "KeysAnswer", () => z.object({ keys: z.array(keySchema) }), {
       keys: [keyExample],
     }),
   },
@@ -180,7 +180,7 @@ const revokeKeyRoute = createRoute({
   middleware: portalGuard(requireOwner, noBody),
   request: { params: keyIdParamSchema },
   responses: {
-    200: successResponse("The key was revoked.", "RevokedKeyAnswer", z.object({ revoked: z.literal(true) }), { revoked: true }),
+    200: successResponse("The key was revoked.", "RevokedKeyAnswer", () => z.object({ revoked: z.literal(true) }), { revoked: true }),
   },
   when: { not_found: "The key does not exist or is not yours." },
 });
@@ -205,7 +205,9 @@ const listClientsRoute = createRoute({
   description: "Returns your clients, oldest first.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("Your clients.", "ClientsAnswer", z.object({ clients: z.array(clientSchema) }), { clients: [clientExample] }),
+    200: successResponse("Your clients.", "ClientsAnswer", () => z.object({ clients: z.array(clientSchema) }), {
+      clients: [clientExample],
+    }),
   },
 });
 

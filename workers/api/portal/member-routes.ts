@@ -71,7 +71,7 @@ const listMembersRoute = createRoute({
   description: "Returns members, then open invitations.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("Members and invitations.", "MembersAnswer", z.object({ members: z.array(memberSchema) }), {
+    200: successResponse("Members and invitations.", "MembersAnswer", () => z.object({ members: z.array(memberSchema) }), {
       members: [memberExample],
     }),
   },

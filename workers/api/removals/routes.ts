@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { formatAffidavitStatement } from "../../../core/removals/affidavit.ts";
 import { removalTargetNames, removalTargets, type Removal, removalStatuses } from "../../../core/removals/removal.ts";
 import { parseRemovalId } from "../../../core/ids.ts";
+import { once } from "../../../core/once.ts";
 import { toIso, toIsoOrNull } from "../../../core/time.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond, refusal, success } from "../../http/envelope.ts";
@@ -30,9 +31,6 @@ const removalExample = {
 };
 const removalListExample = { removals: [removalExample], targets: [{ name: "spokeo", title: "Spokeo" }] };
 
-const removalStatusSchema = z.enum(removalStatuses);
-const removalTargetNameSchema = z.enum(removalTargetNames);
-
 const removalRequestSchema = z
   .object({
     targets: z
@@ -46,34 +44,54 @@ const removalRequestSchema = z
   })
   .openapi("RemovalRequest");
 
-export const removalSchema = z
-  .object({
-    id: z.string(),
-    status: removalStatusSchema,
-    targets: z.array(
-      z.object({
-        name: removalTargetNameSchema,
-        status: removalStatusSchema,
-        completed_at: describedTime("When the broker completed the removal").nullable(),
-      }),
-    ),
-    notes: z.string().nullable(),
-    requested_at: describedTime("When you requested the removal"),
-    completed_at: describedTime("When every broker had either completed or refused the removal").nullable(),
-    recheck_at: describedTime("When we will check again").nullable(),
-    affidavit_url: z.string().nullable().meta({ description: "URL of the affidavit; `null` until the removal is complete." }),
-    affidavit: z
-      .object({
-        sha256: z.string().meta({ description: "Hex SHA-256 of the file." }),
-        signed: z.string().meta({ description: "Text that the signature covers." }),
-        signature: z.object({ kid: z.string(), alg: z.literal("Ed25519"), value: z.string() }),
-      })
-      .nullable()
-      .meta({ description: "Hash and signature that prove that the affidavit file is genuine. The hash is also in your audit chain." }),
-  })
-  .openapi("Removal");
+/** Returns the schemas that only describe responses. They are created when the OpenAPI document is built. */
+export const getRemovalSchemas = once(() => {
+  const removalStatusSchema = z.enum(removalStatuses);
+  const removalTargetNameSchema = z.enum(removalTargetNames);
 
-export const removalToWire = ({ config }: Pick<Services, "config">, removal: Removal): z.input<typeof removalSchema> => {
+  const removalSchema = z
+    .object({
+      id: z.string(),
+      status: removalStatusSchema,
+      targets: z.array(
+        z.object({
+          name: removalTargetNameSchema,
+          status: removalStatusSchema,
+          completed_at: describedTime("When the broker completed the removal").nullable(),
+        }),
+      ),
+      notes: z.string().nullable(),
+      requested_at: describedTime("When you requested the removal"),
+      completed_at: describedTime("When every broker had either completed or refused the removal").nullable(),
+      recheck_at: describedTime("When we will check again").nullable(),
+      affidavit_url: z.string().nullable().meta({ description: "URL of the affidavit; `null` until the removal is complete." }),
+      affidavit: z
+        .object({
+          sha256: z.string().meta({ description: "Hex SHA-256 of the file." }),
+          signed: z.string().meta({ description: "Text that the signature covers." }),
+          signature: z.object({ kid: z.string(), alg: z.literal("Ed25519"), value: z.string() }),
+        })
+        .nullable()
+        .meta({ description: "Hash and signature that prove that the affidavit file is genuine. The hash is also in your audit chain." }),
+    })
+    .openapi("Removal");
+
+  const removalListSchema = z
+    .object({
+      removals: z.array(removalSchema).meta({ description: "Your removals, newest first, at most 200." }),
+      targets: z
+        .array(z.object({ name: removalTargetNameSchema, title: z.string() }))
+        .meta({ description: "Data brokers you can choose." }),
+    })
+    .openapi("Removals");
+
+  return { removalSchema, removalListSchema };
+});
+
+export const removalToWire = (
+  { config }: Pick<Services, "config">,
+  removal: Removal,
+): z.input<ReturnType<typeof getRemovalSchemas>["removalSchema"]> => {
   const { affidavit } = removal;
   return {
     id: removal.id,
@@ -92,13 +110,6 @@ export const removalToWire = ({ config }: Pick<Services, "config">, removal: Rem
   };
 };
 
-const removalListSchema = z
-  .object({
-    removals: z.array(removalSchema).meta({ description: "Your removals, newest first, at most 200." }),
-    targets: z.array(z.object({ name: removalTargetNameSchema, title: z.string() })).meta({ description: "Data brokers you can choose." }),
-  })
-  .openapi("Removals");
-
 const removalIdParamSchema = z.object({
   removal_id: idParamSchema(parseRemovalId, "ID of the removal. Starts with `rmv_`.", removalExample.id),
 });
@@ -115,7 +126,9 @@ const requestRemovalRoute = createRoute({
   description: "Authorizes us to ask data brokers to delete your data. Requires the `white_glove` plan. Limit: 30 per day.",
   middleware: consumerGuard(limitRemovals, jsonBody, idempotencyGuard),
   request: { body: requestBody(removalRequestSchema, { targets: ["spokeo"], authorize: true }) },
-  responses: { 201: successResponse("The removal was requested.", "RemovalAnswer", removalSchema, removalExample) },
+  responses: {
+    201: successResponse("The removal was requested.", "RemovalAnswer", () => getRemovalSchemas().removalSchema, removalExample),
+  },
   when: { plan_required: "Your plan does not include removals." },
 });
 
@@ -126,7 +139,7 @@ const listRemovalsRoute = createRoute({
   summary: "List your removals",
   description: "Returns your removals, newest first, with the status of each data broker.",
   middleware: consumerGuard(),
-  responses: { 200: successResponse("Your removals.", "RemovalsAnswer", removalListSchema, removalListExample) },
+  responses: { 200: successResponse("Your removals.", "RemovalsAnswer", () => getRemovalSchemas().removalListSchema, removalListExample) },
 });
 
 const downloadAffidavitRoute = createRoute({

@@ -73,7 +73,12 @@ const authorizeShareRoute = createRoute({
   request: { query: authorizeQuerySchema },
   responses: {
     303: { description: "Redirects browser navigation to the consent sheet." },
-    200: successResponse("The validated request.", "AuthorizeAnswer", wire.authorizedRequestSchema, wire.authorizedRequestExample),
+    200: successResponse(
+      "The validated request.",
+      "AuthorizeAnswer",
+      () => wire.getShareSchemas().authorizedRequestSchema,
+      wire.authorizedRequestExample,
+    ),
   },
   refuses: ["client_not_found", "business_suspended", "business_inactive"],
   when: { origin_mismatch: "The origin is not on a verified domain of the business." },
@@ -89,7 +94,12 @@ const signShareRequestRoute = createRoute({
   middleware: apiKeyGuard(jsonBody),
   request: { body: requestBody(shareRequestSchema, wire.shareRequestExample) },
   responses: {
-    200: successResponse("The signed request.", "SignedRequestAnswer", wire.signedRequestSchema, wire.signedRequestExample),
+    200: successResponse(
+      "The signed request.",
+      "SignedRequestAnswer",
+      () => wire.getShareSchemas().signedRequestSchema,
+      wire.signedRequestExample,
+    ),
   },
   refuses: ["subscription_past_due"],
   when: {
@@ -119,7 +129,12 @@ const grantShareRoute = createRoute({
   middleware: consumerGuard(limitGrants, jsonBody, idempotencyGuard),
   request: { body: requestBody(wire.shareConsentSchema, wire.shareConsentExample) },
   responses: {
-    201: successResponse("The share and its single-use code.", "ShareConsentAnswer", wire.shareGrantSchema, wire.shareGrantExample),
+    201: successResponse(
+      "The share and its single-use code.",
+      "ShareConsentAnswer",
+      () => wire.getShareSchemas().shareGrantSchema,
+      wire.shareGrantExample,
+    ),
   },
   ...grantRefusals,
   when: {
@@ -144,7 +159,7 @@ const grantSandboxShareRoute = createRoute({
     201: successResponse(
       "The share and its single-use code.",
       "SandboxConsentAnswer",
-      wire.shareGrantSchema,
+      () => wire.getShareSchemas().shareGrantSchema,
       wire.sandboxShareGrantExample,
     ),
   },
@@ -238,7 +253,12 @@ const acknowledgeShareRoute = createRoute({
     }),
   },
   responses: {
-    200: successResponse("The acknowledged share.", "ShareCeaseAnswer", wire.acknowledgedShareSchema, wire.acknowledgedShareExample),
+    200: successResponse(
+      "The acknowledged share.",
+      "ShareCeaseAnswer",
+      () => wire.getShareSchemas().acknowledgedShareSchema,
+      wire.acknowledgedShareExample,
+    ),
   },
   refuses: ["subscription_past_due"],
   when: { ...shareNotFoundRefusal, cease_not_open: "The share is not revoked." },
@@ -270,7 +290,9 @@ const getShareRoute = createRoute({
   description: "Returns a share with the disclosure shown to the person, its ledger anchor and its history.",
   middleware: apiKeyGuard(),
   request: { params: wire.shareIdParamSchema },
-  responses: { 200: successResponse("The share.", "ShareDetailAnswer", wire.shareDetailSchema, wire.shareDetailExample) },
+  responses: {
+    200: successResponse("The share.", "ShareDetailAnswer", () => wire.getShareSchemas().shareDetailSchema, wire.shareDetailExample),
+  },
   when: shareNotFoundRefusal,
 });
 
@@ -283,7 +305,14 @@ const getCurrentValuesRoute = createRoute({
     "Returns the current values of an active share, limited to its scope. Each read is recorded in your audit trail and, once a day, in the person's audit trail.",
   middleware: apiKeyGuard(),
   request: { params: wire.shareIdParamSchema },
-  responses: { 200: successResponse("The current values.", "CurrentValuesAnswer", wire.currentValuesSchema, wire.currentValuesExample) },
+  responses: {
+    200: successResponse(
+      "The current values.",
+      "CurrentValuesAnswer",
+      () => wire.getShareSchemas().currentValuesSchema,
+      wire.currentValuesExample,
+    ),
+  },
   refuses: ["share_inactive"],
   when: shareNotFoundRefusal,
 });

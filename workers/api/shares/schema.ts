@@ -1,6 +1,7 @@
 // Schemas, examples and mappers for the share protocol (SPEC Share).
 import { z } from "@hono/zod-openapi";
 import { parseClientId, parseShareId } from "../../../core/ids.ts";
+import { once } from "../../../core/once.ts";
 import { ok, type Result } from "../../../core/result.ts";
 import { toAnchorView } from "../../../core/certificates/public-json.ts";
 import { parseRequestedScope, contactKeys, fieldGroupNames, groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
@@ -210,35 +211,11 @@ export const lenientShareIdParamSchema = z.object({
     .meta({ type: "string", description: "ID of the share. Starts with `shr_`.", example: shareExample.id }),
 });
 
-export const authorizedRequestSchema = z
-  .object({
-    client: z.object({
-      client_id: z.string(),
-      business_id: z.string(),
-      business_name: z.string(),
-      logo_url: z.string().nullable().meta({ description: "Logo URL from the business profile. The consent sheet does not load it." }),
-      environment: environmentSchema,
-    }),
-    origin: z.string(),
-    scope: z.array(fieldKeySchema),
-    scope_groups: z.array(fieldGroupSchema),
-    needed: z.array(fieldKeySchema).meta({ description: "Fields in scope that the person must share." }),
-    labels: z.record(z.string(), z.string()).meta({ description: "Label of each field." }),
-    purpose: z.string(),
-    duration_days: z.number().int(),
-    disclosure_text: z.string().nullable(),
-    disclosure_hash: z.string().meta({ description: "Hex SHA-256 of the disclosure, or of the empty string if there is none." }),
-    state: z.string().nullable(),
-    authorize_token: z.string().meta({ description: "Binds the decision to this request. Send it with the decision." }),
-    expires_in: z.number().int().meta({ description: "Seconds until the token expires." }),
-  })
-  .openapi("AuthorizedRequest");
-
 export const authorizedRequestToWire = (
   request: AuthorizedRequest,
   token: string,
   language: MailLanguage,
-): z.input<typeof authorizedRequestSchema> => ({
+): z.input<ShareSchemas["authorizedRequestSchema"]> => ({
   client: {
     client_id: request.client.clientId,
     business_id: request.client.business.id,
@@ -260,19 +237,11 @@ export const authorizedRequestToWire = (
   expires_in: requestLifetimeMs / secondMs,
 });
 
-export const signedRequestSchema = z
-  .object({
-    authorize_url: z.string().meta({ description: "URL of the consent sheet for this request. Redirect the person to it." }),
-    request_signature: z.string().meta({ description: "Signature of the request. It is part of `authorize_url`." }),
-    expires_at: describedTime("When the signature expires. The person must open the consent sheet before this time"),
-  })
-  .openapi("SignedRequest");
-
 export const signedRequestToWire = (
   { config }: Pick<Services, "config">,
   body: z.output<typeof shareRequestSchema>,
   { signature, expiresAt }: SignedShareRequest,
-): z.input<typeof signedRequestSchema> => {
+): z.input<ShareSchemas["signedRequestSchema"]> => {
   const given = Object.entries(body).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
   const query = new URLSearchParams([...given, ["request_signature", signature]]);
   return { authorize_url: `${config.appUrl}/authorize?${query}`, request_signature: signature, expires_at: toIso(expiresAt) };
@@ -403,17 +372,7 @@ export const shareToWire = (share: Share, now: Instant): z.input<typeof shareSch
           }),
   });
 
-export const shareGrantSchema = z
-  .object({
-    code: z.string().meta({ description: "Single-use code. Redeem it within 60 seconds." }),
-    expires_in: z.number().int(),
-    expires_at: describedTime("When the code expires"),
-    state: z.string().nullable(),
-    share: shareSchema,
-  })
-  .openapi("ShareGrant");
-
-export const shareGrantToWire = (granted: GrantResult, state: string | null, now: Instant): z.input<typeof shareGrantSchema> => ({
+export const shareGrantToWire = (granted: GrantResult, state: string | null, now: Instant): z.input<ShareSchemas["shareGrantSchema"]> => ({
   code: granted.code,
   expires_in: granted.isRepeated ? Math.max(0, Math.round((granted.codeExpiresAt - now) / 1_000)) : codeLifetimeMs / secondMs,
   expires_at: toIso(granted.codeExpiresAt),
@@ -486,17 +445,10 @@ export const shareAcknowledgmentRequestSchema = z
   })
   .openapi("ShareCeaseRequest");
 
-export const acknowledgedShareSchema = z
-  .object({
-    share: shareSchema,
-    acknowledged_at: describedTime("When you acknowledged the revocation"),
-    cease_by: describedTime("Deadline to stop contact"),
-    on_time: z.boolean(),
-    already_acknowledged: z.literal(true).optional(),
-  })
-  .openapi("CeasedShare");
-
-export const acknowledgedShareToWire = ({ share, isRepeated }: CeasedShare, now: Instant): z.input<typeof acknowledgedShareSchema> => {
+export const acknowledgedShareToWire = (
+  { share, isRepeated }: CeasedShare,
+  now: Instant,
+): z.input<ShareSchemas["acknowledgedShareSchema"]> => {
   const { acknowledgedAt, ceaseBy } = share as Share & { readonly acknowledgedAt: Instant; readonly ceaseBy: Instant };
   return {
     share: shareToWire(share, now),
@@ -520,11 +472,7 @@ export const renewShareRequestSchema = z
   })
   .openapi("RenewRequest");
 
-export const renewedShareSchema = z
-  .object({ share: shareSchema, superseded: z.object({ id: z.string(), status: z.literal("superseded") }) })
-  .openapi("RenewedShare");
-
-export const renewedShareToWire = ({ share, superseded }: RenewedShare, now: Instant): z.input<typeof renewedShareSchema> => ({
+export const renewedShareToWire = ({ share, superseded }: RenewedShare, now: Instant): z.input<ShareSchemas["renewedShareSchema"]> => ({
   share: shareToWire(share, now),
   superseded: { id: superseded, status: "superseded" },
 });
@@ -539,22 +487,107 @@ export const shareListSchema = z
   .object({ shares: z.array(shareSchema), count: z.number().int(), has_more: z.boolean() })
   .openapi("ShareList");
 
-export const shareDetailSchema = shareSchema
-  .extend({
-    disclosure_text: z.string().nullable(),
-    anchor: nullableSchema(anchorSchema),
-    reason: z.string().nullable().meta({ description: "Reason the person gave." }),
-    history: z.array(
-      z.object({
-        at: describedTime("When it happened"),
-        type: z.string(),
-        audit_seq: z.int().nullable().meta({ description: "Position in your audit chain; `null` until the audit log contains the entry." }),
+/** Returns the schemas that only describe responses. They are created when the OpenAPI document is built. */
+export const getShareSchemas = once(() => {
+  const authorizedRequestSchema = z
+    .object({
+      client: z.object({
+        client_id: z.string(),
+        business_id: z.string(),
+        business_name: z.string(),
+        logo_url: z.string().nullable().meta({ description: "Logo URL from the business profile. The consent sheet does not load it." }),
+        environment: environmentSchema,
       }),
-    ),
-  })
-  .openapi("ShareDetail");
+      origin: z.string(),
+      scope: z.array(fieldKeySchema),
+      scope_groups: z.array(fieldGroupSchema),
+      needed: z.array(fieldKeySchema).meta({ description: "Fields in scope that the person must share." }),
+      labels: z.record(z.string(), z.string()).meta({ description: "Label of each field." }),
+      purpose: z.string(),
+      duration_days: z.number().int(),
+      disclosure_text: z.string().nullable(),
+      disclosure_hash: z.string().meta({ description: "Hex SHA-256 of the disclosure, or of the empty string if there is none." }),
+      state: z.string().nullable(),
+      authorize_token: z.string().meta({ description: "Binds the decision to this request. Send it with the decision." }),
+      expires_in: z.number().int().meta({ description: "Seconds until the token expires." }),
+    })
+    .openapi("AuthorizedRequest");
 
-export const shareDetailToWire = (detail: ShareDetail, now: Instant): z.input<typeof shareDetailSchema> => ({
+  const signedRequestSchema = z
+    .object({
+      authorize_url: z.string().meta({ description: "URL of the consent sheet for this request. Redirect the person to it." }),
+      request_signature: z.string().meta({ description: "Signature of the request. It is part of `authorize_url`." }),
+      expires_at: describedTime("When the signature expires. The person must open the consent sheet before this time"),
+    })
+    .openapi("SignedRequest");
+
+  const shareGrantSchema = z
+    .object({
+      code: z.string().meta({ description: "Single-use code. Redeem it within 60 seconds." }),
+      expires_in: z.number().int(),
+      expires_at: describedTime("When the code expires"),
+      state: z.string().nullable(),
+      share: shareSchema,
+    })
+    .openapi("ShareGrant");
+
+  const acknowledgedShareSchema = z
+    .object({
+      share: shareSchema,
+      acknowledged_at: describedTime("When you acknowledged the revocation"),
+      cease_by: describedTime("Deadline to stop contact"),
+      on_time: z.boolean(),
+      already_acknowledged: z.literal(true).optional(),
+    })
+    .openapi("CeasedShare");
+
+  const renewedShareSchema = z
+    .object({ share: shareSchema, superseded: z.object({ id: z.string(), status: z.literal("superseded") }) })
+    .openapi("RenewedShare");
+
+  const shareDetailSchema = shareSchema
+    .extend({
+      disclosure_text: z.string().nullable(),
+      anchor: nullableSchema(anchorSchema),
+      reason: z.string().nullable().meta({ description: "Reason the person gave." }),
+      history: z.array(
+        z.object({
+          at: describedTime("When it happened"),
+          type: z.string(),
+          audit_seq: z
+            .int()
+            .nullable()
+            .meta({ description: "Position in your audit chain; `null` until the audit log contains the entry." }),
+        }),
+      ),
+    })
+    .openapi("ShareDetail");
+
+  const currentValuesSchema = z
+    .object({
+      share_id: z.string(),
+      status: z.literal("active"),
+      scope: z.array(fieldKeySchema),
+      fields: sharedFieldsSchema,
+      field_updated_at: z.record(z.string(), z.string().nullable()),
+      as_of: describedTime("When the values were read"),
+    })
+    .openapi("CurrentValues");
+
+  return {
+    authorizedRequestSchema,
+    signedRequestSchema,
+    shareGrantSchema,
+    acknowledgedShareSchema,
+    renewedShareSchema,
+    shareDetailSchema,
+    currentValuesSchema,
+  };
+});
+
+type ShareSchemas = ReturnType<typeof getShareSchemas>;
+
+export const shareDetailToWire = (detail: ShareDetail, now: Instant): z.input<ShareSchemas["shareDetailSchema"]> => ({
   ...shareToWire(detail.share, now),
   disclosure_text: detail.disclosureText === "" ? null : detail.disclosureText,
   anchor: toAnchorView(detail.anchor) as z.input<typeof anchorSchema> | null,
@@ -566,18 +599,7 @@ export const shareDetailToWire = (detail: ShareDetail, now: Instant): z.input<ty
   })),
 });
 
-export const currentValuesSchema = z
-  .object({
-    share_id: z.string(),
-    status: z.literal("active"),
-    scope: z.array(fieldKeySchema),
-    fields: sharedFieldsSchema,
-    field_updated_at: z.record(z.string(), z.string().nullable()),
-    as_of: describedTime("When the values were read"),
-  })
-  .openapi("CurrentValues");
-
-export const currentValuesToWire = ({ shareId, scope, fields, asOf }: CurrentValues): z.input<typeof currentValuesSchema> => ({
+export const currentValuesToWire = ({ shareId, scope, fields, asOf }: CurrentValues): z.input<ShareSchemas["currentValuesSchema"]> => ({
   share_id: shareId,
   status: "active",
   scope: [...scope],

@@ -40,9 +40,12 @@ const requestWithdrawalCodeRoute = createRoute({
   middleware: publicGuard(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutRequestSchema, { email: "pat@example.com" }) },
   responses: {
-    200: successResponse("Accepted. The response does not reveal whether an email was sent.", "OptOutRequestAnswer", wire.acceptedSchema, {
-      accepted: true,
-    }),
+    200: successResponse(
+      "Accepted. The response does not reveal whether an email was sent.",
+      "OptOutRequestAnswer",
+      () => wire.getWithdrawalSchemas().acceptedSchema,
+      { accepted: true },
+    ),
   },
   refuses: ["cert_not_found"],
 });
@@ -50,7 +53,7 @@ const requestWithdrawalCodeRoute = createRoute({
 const withdrawnResponse = successResponse(
   "Consent was withdrawn.",
   "WithdrawnAnswer",
-  wire.withdrawnSchema,
+  () => wire.getWithdrawalSchemas().withdrawnSchema,
   () => wire.getWithdrawalExamples().withdrawn,
 );
 const crossSiteRefusal = { forbidden: "The request came from a web page that is neither ours nor the business's." } as const;
@@ -139,7 +142,7 @@ const recordWithdrawalRoute = createRoute({
     201: successResponse(
       "The withdrawal was recorded.",
       "RecordedAnswer",
-      wire.recordedWithdrawalSchema,
+      () => wire.getWithdrawalSchemas().recordedWithdrawalSchema,
       () => wire.getWithdrawalExamples().recordedWithdrawal,
     ),
   },
@@ -163,7 +166,7 @@ const acknowledgeWithdrawalRoute = createRoute({
     200: successResponse(
       "The acknowledgment.",
       "CeasedAnswer",
-      wire.acknowledgmentSchema,
+      () => wire.getWithdrawalSchemas().acknowledgmentSchema,
       () => wire.getWithdrawalExamples().acknowledgment,
     ),
   },

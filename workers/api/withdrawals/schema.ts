@@ -25,7 +25,8 @@ import type { EntityAcknowledgement } from "../../operations/withdrawals/acknowl
 import type { WithdrawalAcknowledgement } from "../../operations/withdrawals/acknowledge-withdrawal.ts";
 import type { RecordedWithdrawal } from "../../operations/withdrawals/record-withdrawal.ts";
 import type { WithdrawalResult } from "../../operations/withdrawals/withdrawal-request.ts";
-import { certIdSchema, withdrawalSchema, withdrawnEntitySchema } from "../certificates/schema.ts";
+import { getCertificateSchemas } from "../certificates/response-schemas.ts";
+import { certIdSchema } from "../certificates/schema.ts";
 import { exampleViewContext, getCertificateExamples, pendingAnchor } from "../certificates/worked-example.ts";
 
 /** Accepts exactly one email address, so that the input cannot add recipients or headers to an email. */
@@ -61,9 +62,6 @@ const hasCompatibleScope = (request: { readonly scope: string | null; readonly e
 const incompatibleScopeIssue = { path: ["entities"], error: "must not be sent together with scope business" };
 
 export const optOutRequestSchema = z.object({ email: emailSchema }).openapi("OptOutRequest");
-export const acceptedSchema = z.object({ accepted: z.literal(true) }).openapi("Accepted", {
-  description: "The same response whether or not the email address is on the certificate.",
-});
 export const optOutConfirmSchema = z
   .object({
     email: emailSchema,
@@ -84,23 +82,76 @@ export const optOutManageSchema = z
   })
   .refine(hasCompatibleScope, incompatibleScopeIssue)
   .openapi("OptOutManage");
-export const withdrawnSchema = z
-  .object({
-    revoked: z.boolean().meta({ description: "`false` if the certificate stays active for other recipients." }),
-    cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (UTC)"),
-    withdrawn_at: describedTime("When consent was withdrawn"),
-    receipt_url: z.string().meta({ format: "uri", description: "URL of the signed receipt." }),
-    entities_withdrawn: z
-      .array(withdrawnEntitySchema)
-      .optional()
-      .meta({ description: "Recipients for whom this request withdrew consent. Present only if `revoked` is `false`." }),
-  })
-  .openapi("Withdrawn");
+
+/** Returns the schemas that only describe responses. They are created when the OpenAPI document is built. */
+export const getWithdrawalSchemas = once(() => {
+  const { withdrawalSchema, withdrawnEntitySchema } = getCertificateSchemas();
+
+  const acceptedSchema = z.object({ accepted: z.literal(true) }).openapi("Accepted", {
+    description: "The same response whether or not the email address is on the certificate.",
+  });
+
+  const withdrawnSchema = z
+    .object({
+      revoked: z.boolean().meta({ description: "`false` if the certificate stays active for other recipients." }),
+      cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (UTC)"),
+      withdrawn_at: describedTime("When consent was withdrawn"),
+      receipt_url: z.string().meta({ format: "uri", description: "URL of the signed receipt." }),
+      entities_withdrawn: z
+        .array(withdrawnEntitySchema)
+        .optional()
+        .meta({ description: "Recipients for whom this request withdrew consent. Present only if `revoked` is `false`." }),
+    })
+    .openapi("Withdrawn");
+
+  const recordedWithdrawalSchema = z
+    .object({
+      withdrawal: nullableSchema(withdrawalSchema).meta({
+        description: "`null` if the certificate stays active for other recipients.",
+      }),
+      cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (UTC)"),
+      entities_withdrawn: z
+        .array(withdrawnEntitySchema)
+        .optional()
+        .meta({ description: "Recipients for whom this request withdrew consent. Present only if `withdrawal` is `null`." }),
+    })
+    .openapi("RecordedWithdrawal");
+
+  const acknowledgmentSchema = z
+    .object({
+      cert_id: certIdSchema,
+      status: z.enum(["active", "revoked"]).meta({
+        description:
+          "Status of the certificate. It can be `active` only if you acknowledged withdrawals for individual recipients (`entities`).",
+      }),
+      acknowledged_at: describedTime(
+        "When you first acknowledged the withdrawal. If there are several recipients, the time when you acknowledged the last one",
+      ),
+      cease_by: describedTime("Deadline by which contact must stop. If there are several recipients, the earliest deadline"),
+      on_time: z.boolean().meta({
+        description:
+          "Whether you acknowledged the withdrawal by the deadline. If there are several recipients, `true` only if you acknowledged the withdrawal for every recipient on time.",
+      }),
+      withdrawal: nullableSchema(withdrawalSchema).meta({
+        description: "Withdrawal of the whole certificate; `null` while it is active.",
+      }),
+      entities_withdrawn: z
+        .array(withdrawnEntitySchema)
+        .optional()
+        .meta({ description: "Recipients for which you confirmed that contact has stopped. Present if you sent `entities`." }),
+      already_acknowledged: z.literal(true).optional().meta({ description: "Present if you had already acknowledged the withdrawal." }),
+    })
+    .openapi("CeaseAcknowledged");
+
+  return { acceptedSchema, withdrawnSchema, recordedWithdrawalSchema, acknowledgmentSchema };
+});
+
+type WithdrawalSchemas = ReturnType<typeof getWithdrawalSchemas>;
 
 export const withdrawnToWire = (
   apiBase: string,
   { certId, withdrawnAt, ceaseBy, fromEntities }: WithdrawalResult,
-): z.input<typeof withdrawnSchema> => {
+): z.input<WithdrawalSchemas["withdrawnSchema"]> => {
   const [first] = fromEntities;
   return {
     revoked: first === undefined,
@@ -147,25 +198,13 @@ export const recordWithdrawalSchema = z
   })
   .refine(hasCompatibleScope, incompatibleScopeIssue)
   .openapi("RecordWithdrawal");
-export const recordedWithdrawalSchema = z
-  .object({
-    withdrawal: nullableSchema(withdrawalSchema).meta({
-      description: "`null` if the certificate stays active for other recipients.",
-    }),
-    cease_by: describedTime("Deadline to stop all contact: the end of the tenth business day (UTC)"),
-    entities_withdrawn: z
-      .array(withdrawnEntitySchema)
-      .optional()
-      .meta({ description: "Recipients for whom this request withdrew consent. Present only if `withdrawal` is `null`." }),
-  })
-  .openapi("RecordedWithdrawal");
 
 /** Maps a recorded withdrawal. `overdue` is computed for the time of the withdrawal, so that a repeated request gets the same response. */
 export const recordedWithdrawalToWire = (
   id: CertId,
   { withdrawal, withdrawnAt, ceaseBy, fromEntities }: RecordedWithdrawal,
   context: ViewContext,
-): z.input<typeof recordedWithdrawalSchema> => {
+): z.input<WithdrawalSchemas["recordedWithdrawalSchema"]> => {
   const contextAtWithdrawal = { ...context, now: withdrawnAt };
   return {
     withdrawal: withdrawal === null ? null : toWithdrawalView(id, withdrawal, contextAtWithdrawal),
@@ -189,36 +228,11 @@ export const acknowledgmentRequestSchema = z
     }),
   })
   .openapi("CeaseAcknowledgement");
-export const acknowledgmentSchema = z
-  .object({
-    cert_id: certIdSchema,
-    status: z.enum(["active", "revoked"]).meta({
-      description:
-        "Status of the certificate. It can be `active` only if you acknowledged withdrawals for individual recipients (`entities`).",
-    }),
-    acknowledged_at: describedTime(
-      "When you first acknowledged the withdrawal. If there are several recipients, the time when you acknowledged the last one",
-    ),
-    cease_by: describedTime("Deadline by which contact must stop. If there are several recipients, the earliest deadline"),
-    on_time: z.boolean().meta({
-      description:
-        "Whether you acknowledged the withdrawal by the deadline. If there are several recipients, `true` only if you acknowledged the withdrawal for every recipient on time.",
-    }),
-    withdrawal: nullableSchema(withdrawalSchema).meta({
-      description: "Withdrawal of the whole certificate; `null` while it is active.",
-    }),
-    entities_withdrawn: z
-      .array(withdrawnEntitySchema)
-      .optional()
-      .meta({ description: "Recipients for which you confirmed that contact has stopped. Present if you sent `entities`." }),
-    already_acknowledged: z.literal(true).optional().meta({ description: "Present if you had already acknowledged the withdrawal." }),
-  })
-  .openapi("CeaseAcknowledged");
 
 export const acknowledgmentToWire = (
   { certId: id, withdrawal, isRepeated }: WithdrawalAcknowledgement,
   context: ViewContext,
-): z.input<typeof acknowledgmentSchema> => ({
+): z.input<WithdrawalSchemas["acknowledgmentSchema"]> => ({
   cert_id: id,
   status: "revoked",
   acknowledged_at: toIso(withdrawal.acknowledgedAt),
@@ -231,7 +245,7 @@ export const acknowledgmentToWire = (
 export const entityAcknowledgmentToWire = (
   { certId: id, withdrawal, ceased, isRepeated }: EntityAcknowledgement,
   context: ViewContext,
-): z.input<typeof acknowledgmentSchema> => ({
+): z.input<WithdrawalSchemas["acknowledgmentSchema"]> => ({
   cert_id: id,
   status: withdrawal === null ? "active" : "revoked",
   acknowledged_at: toIso(Math.max(...ceased.map(({ acknowledgedAt }) => acknowledgedAt))),
