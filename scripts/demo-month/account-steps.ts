@@ -1,5 +1,6 @@
 // The steps that the owner takes to set up the demo business: completing the profile before the first certificate, adding two webhook
 // endpoints later, and returning to the default event types at the end.
+import type { MemberSession } from "../../core/access/session.ts";
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
 import type { WebhookId } from "../../core/ids.ts";
 import { dayMs, type Instant } from "../../core/time.ts";
@@ -51,9 +52,8 @@ export const listAccountSteps = ({ services, business, owner, now, signInOwner }
  * Selects the default event types for the account and its endpoints, as for a new business. Call this after the events of the month have
  * been delivered, because an endpoint gets only the types that are selected at that time.
  */
-export const selectDefaultEvents = async ({ services, signInOwner }: Month): Promise<void> => {
-  const member = await signInOwner();
-  getValue(await updateAccount(services, member, { emitsIssued: false }));
-  for (const { endpoint } of await listWebhooks(services, member))
-    getValue(await updateWebhook(services, member, endpoint.id as WebhookId, { events: null }));
+export const selectDefaultEvents = async ({ services }: Month, owner: MemberSession): Promise<void> => {
+  getValue(await updateAccount(services, owner, { emitsIssued: false }));
+  for (const { endpoint } of await listWebhooks(services, owner))
+    getValue(await updateWebhook(services, owner, endpoint.id as WebhookId, { events: null }));
 };

@@ -86,7 +86,9 @@ export const replayMonth = async (env: Env, account: DemoAccount, now: Instant):
   }
   await deliverEvents(env, month);
   replay.setTime(now - lastSignInAgeMs);
-  await selectDefaultEvents(month);
+  const owner = await month.signInOwner();
+  replay.setTime(now); // the audit log is in the order of time
+  await selectDefaultEvents(month, owner);
   await replay.finishStep();
   return { certificates: leads.length };
 };
