@@ -4,10 +4,12 @@
 const utf8Encoder = new TextEncoder();
 export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => utf8Encoder.encode(text) as Uint8Array<ArrayBuffer>;
 
-/** Decodes UTF-8. Returns null for invalid bytes. A byte order mark stays in the text. */
+const strictUtf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Decodes UTF-8. Returns null for invalid bytes. A byte order mark stays in the text, so parsers refuse it. */
 export const decodeUtf8 = (bytes: Uint8Array): string | null => {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return strictUtf8Decoder.decode(bytes);
   } catch {
     return null;
   }

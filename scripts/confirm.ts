@@ -1,7 +1,7 @@
 // Asks the operator before a command changes something.
 import { createInterface } from "node:readline/promises";
 
-/** Asks whether to continue. Returns true without a question if `isSkipped` is true or nobody is at the terminal. */
+/** Asks whether to continue. Returns true without asking if `isSkipped` is true or standard input is not a terminal. */
 export const confirm = async (isSkipped: boolean): Promise<boolean> => {
   if (isSkipped || !process.stdin.isTTY) return true;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });

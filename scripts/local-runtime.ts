@@ -70,7 +70,9 @@ export interface Runtime {
 /** The version in `bundleDir` or the one in `otherVersionDir`. */
 export type ServedVersion = "svc" | "other";
 
-/** A Worker that passes the service's outbound requests on. Requests to the demo's receivers, which do not exist, go to the demo website. */
+/**
+ * A Worker that passes the service's outbound requests on. Requests to the demo's receivers, which do not exist, go to the demo website.
+ */
 const outboundScript = `export default {
   fetch: (request, { RECEIVERS, DEMO_ORIGIN }) =>
     fetch(RECEIVERS.includes(request.url) ? new Request(DEMO_ORIGIN + new URL(request.url).pathname, request) : request),

@@ -82,7 +82,7 @@ const showsErrorPage = (c: Context<AppEnv>): boolean => acceptsHtml(c) && !/^\/(
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
   showsErrorPage(c) ? renderNotFound(c) : failure(c, "not_found");
 
-/** Responds with 405. A browser that sends a form gets a page, but not a browser that opens the URL of a program. */
+/** Responds with 405: with a page if a browser submitted a form to a page, and with JSON otherwise. */
 const respondMethodNotAllowed = (c: Context<AppEnv>, methods: readonly string[]): Response | Promise<Response> => {
   if (methods.includes("GET") && showsErrorPage(c)) return renderMethodNotAllowed(c, methods);
   c.header("Allow", methods.join(", "));

@@ -25,7 +25,7 @@ const runProgram = promisify(execFile);
 
 const maxTries = 3; // on a busy machine, Lighthouse sometimes misses the start of the navigation and asks to be run again
 
-const rate = async (folder: string, url: string, headers: Readonly<Record<string, string>>, tries = 1): Promise<Report> => {
+const ratePage = async (folder: string, url: string, headers: Readonly<Record<string, string>>, tries = 1): Promise<Report> => {
   const options = [
     "--quiet",
     "--output=json",
@@ -41,11 +41,11 @@ const rate = async (folder: string, url: string, headers: Readonly<Record<string
     return JSON.parse(stdout) as Report;
   } catch (error) {
     if (tries === maxTries) throw new Error(`bench: Lighthouse failed ${maxTries} times: ${(error as { stderr?: string }).stderr}`);
-    return rate(folder, url, headers, tries + 1);
+    return ratePage(folder, url, headers, tries + 1);
   }
 };
 
-const sheetPath = (clientId: string, siteOrigin: string): string =>
+const buildSheetPath = (clientId: string, siteOrigin: string): string =>
   `/authorize?${new URLSearchParams({
     client_id: clientId,
     origin: siteOrigin,
@@ -74,18 +74,18 @@ export const measureLighthouse = async ({ state, bundledIn, vars, world }: Bench
     { name: "/", path: "/" },
     { name: "/c/{id}", path: `/c/${certificate.cert_id}` },
     // The referrer shows that the request came from the business. Without it, the sheet does not ask for anything.
-    { name: "/authorize", path: sheetPath(acme.clients.live, settings.demoOrigin), headers: { Referer: `${settings.demoOrigin}/` } },
+    { name: "/authorize", path: buildSheetPath(acme.clients.live, settings.demoOrigin), headers: { Referer: `${settings.demoOrigin}/` } },
     { name: "/docs", path: "/docs" },
     { name: "/docs/api/certificates", path: "/docs/api/certificates" },
     { name: "/portal", path: "/portal", headers: { Cookie: owner } },
   ];
   console.log("lighthouse       performance, accessibility, best practices; largest paint, blocking time, bytes transferred");
   for (const { name, path, headers = {} } of pages) {
-    const report = await rate(folder, `${settings.origin}${path}`, headers);
+    const report = await ratePage(folder, `${settings.origin}${path}`, headers);
     const scores = categories.map((category) => String(Math.round((report.categories[category].score ?? 0) * 100)).padStart(4));
-    const read = (audit: string): string => (report.audits[audit]?.numericValue ?? Number.NaN).toFixed(0).padStart(6);
+    const format = (audit: string): string => (report.audits[audit]?.numericValue ?? Number.NaN).toFixed(0).padStart(6);
     console.log(
-      `  ${name.padEnd(24)} ${scores.join("")}  ${read("largest-contentful-paint")} ms ${read("total-blocking-time")} ms ${read("total-byte-weight")} B`,
+      `  ${name.padEnd(24)} ${scores.join("")}  ${format("largest-contentful-paint")} ms ${format("total-blocking-time")} ms ${format("total-byte-weight")} B`,
     );
   }
   await runtime.dispose();

@@ -59,8 +59,8 @@ const listModes = (dependency: Dependency): readonly FaultMode[] =>
   dependency.startsWith("database") ? [...callModes, "set_back"] : callModes;
 
 /**
- * The service trusts its own databases, so it makes no promise if they return wrong data. It passes on the ledger's partial tiles unchecked,
- * because readers verify them against a signed checkpoint.
+ * The service trusts its own databases, so it makes no promise if they return wrong data. It passes on the ledger's partial tiles
+ * unchecked, because readers verify them against a signed checkpoint.
  */
 const isPromised = (dependency: Dependency, mode: FaultMode): boolean =>
   mode !== "wrong_data" || !(dependency.startsWith("database") || dependency === "LedgerLog");

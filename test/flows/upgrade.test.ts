@@ -1,6 +1,6 @@
 // Upgrades a deployment of the previous release with data while visitors use it, rolls it back and returns to the upgrade, with the real
-// `npm run deploy` and wrangler. A simulated Cloudflare API changes the running service as Cloudflare would: for a while, both versions serve
-// requests, first with the Durable Objects of one version and then with those of the other. Every switch also cuts all connections.
+// `npm run deploy` and wrangler. A simulated Cloudflare API changes the running service as Cloudflare would: for a while, both versions
+// serve requests, first with the Durable Objects of one version and then with those of the other. Every switch also cuts all connections.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -312,7 +312,9 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     }
   };
 
-  /** Issues a certificate and reads it with the client of the previous release, and checks its evidence pack with that release's verifier. */
+  /**
+   * Issues a certificate and reads it with the client of the previous release, and checks its evidence pack with that release's verifier.
+   */
   const checkEarlierTools = async (): Promise<void> => {
     const { createSvc } = (await import(pathToFileURL(pathOf("client.mjs")).href)) as { readonly createSvc: (options: SvcOptions) => Svc };
     const svc = createSvc({ baseUrl: origin(), apiKey: world.acme.keys.live });

@@ -1,6 +1,6 @@
-// Tests an hour at full load while the ledger is unavailable. Statements keep arriving, and the ledger is tried less and less often. When the ledger is
-// available again, every statement is anchored exactly once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets 50, which
-// makes 180,000 statements).
+// Tests an hour at full load while the ledger is unavailable. Statements keep arriving, and the ledger is tried less and less often. When
+// the ledger is available again, every statement is anchored exactly once, oldest first. ANCHORS_A_SECOND is the load (npm run stress sets
+// 50, which makes 180,000 statements).
 import { openShards } from "../../storage/shards.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";

@@ -60,12 +60,14 @@ export const writeOwnerEmails = async (platform: Platform, db: Database): Promis
     const owners = new Map(found.flatMap(({ addresses }) => [...(addresses ?? [])]));
     for (const notices of due) {
       if (silent.includes(shardOfId(notices.businessId))) continue;
-      const to = owners.get(notices.businessId);
-      const writeAll = async (): Promise<boolean> => {
-        if (to !== null) await writeEmails(platform, db, notices, to ?? []);
-        return to !== null;
-      };
-      if ((await runIsolated(platform, "owner email", writeAll)) !== true) unsent += 1;
+      const to = owners.get(notices.businessId); // null: the business has owners, but no readable address
+      const isWritten =
+        to !== null &&
+        (await runIsolated(platform, "owner email", async () => {
+          await writeEmails(platform, db, notices, to ?? []);
+          return true;
+        }));
+      if (isWritten !== true) unsent += 1;
     }
     if (due.length < noticesPerRead) return;
   }

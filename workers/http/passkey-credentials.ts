@@ -1,5 +1,5 @@
-// Schemas of WebAuthn credentials in the JSON format that `PublicKeyCredential.toJSON()` returns in browsers. They are sent in a JSON body or
-// a form field.
+// Schemas of WebAuthn credentials in the JSON format that `PublicKeyCredential.toJSON()` returns in browsers. They are sent in a JSON body
+// or a form field.
 import { z } from "@hono/zod-openapi";
 import type { RegistrationResponse, AuthenticationResponse } from "../../core/access/passkey.ts";
 import { optionalMember } from "./wire.ts";

@@ -46,7 +46,8 @@ export interface ProofServices {
 }
 
 /**
- * Creates a function that opens the keys with the given name. It throws ConfigError if there is no key, or if a secret in the setting is invalid.
+ * Creates a function that opens the keys with the given name. It throws ConfigError if there is no key, or if a secret in the setting is
+ * invalid.
  */
 const createKeyOpener =
   (setting: string, secrets: readonly string[], logSeed: string, kind: KeyKind = keyKinds.log) =>

@@ -14,7 +14,10 @@ import { getErrorKind, type Log } from "../log.ts";
 export type ServeStoredTile = (origin: string, request: Request) => Promise<Response | null>;
 
 const pauseMs = 30 * secondMs; // after R2 has failed, do not ask it again for this long
-/** Conflicts of a log are logged at most this often. After an earlier log seed is removed, every read of a tile that it tagged is a conflict. */
+/**
+ * Conflicts of a log are logged at most this often. After an earlier log seed is removed, every read of a tile that it tagged is a
+ * conflict.
+ */
 const conflictReportMs = hourMs;
 
 export const createTileServer = (env: Env, baseUrl: string, clock: Clock, log: Log): ServeStoredTile => {

@@ -71,7 +71,7 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
   ]);
   const found = searched.flat();
   if (found.length === 0) throw new StorageFault("outage");
-  const isPartial = found.length < shards.length;
+  const isPartial = found.length < shards.length || registered === null;
   const fills = found.map(({ shard }): ShardFill => registered?.find((fill) => fill.shard === shard) ?? { shard, state: "open", bytes: 0 });
   const recipients = found.flatMap((address) => address.recipients);
   const addressee = preferredRecipient(recipients);
@@ -82,7 +82,7 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     addressee,
     /** The ID of the address's most recently used membership in any shard. Null if there is none, and for consumers. */
     lastUsedMembershipId: realm === "business" ? findLastUsedMemberId(recipients) : null,
-    /** True if some shards did not respond, so that the address may have an account that was not found. */
+    /** True if a shard or the registry of shards did not respond. Then the address may have another account, and none may be created. */
     isPartial,
     /** True if the address has memberships or invitations in more than one shard, or may have. */
     hasOtherShards: isPartial || found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,

@@ -275,7 +275,7 @@ const renderCertificate = (request: AppRequest, certificate: PublishedCertificat
         </blockquote>
       </Section>
       <Section name="recipients" heading={messages.recipients}>
-        {activeEntities.length === 0 ? <p>{messages.nobody}</p> : <RecipientNames names={activeEntities} />}
+        {activeEntities.length === 0 ? <p>{messages.noRecipients}</p> : <RecipientNames names={activeEntities} />}
         {groupEntityWithdrawals(certificate).map((act) => (
           <div class="stack tight">
             <h3>{messages.from}</h3>

@@ -133,7 +133,10 @@ interface ChartProps {
   readonly nowLabel?: string;
 }
 
-/** Chooses the labels of the axis: the first, the last, and about three in between, or one between twelve months. */
+/**
+ * Chooses the labels of the axis: the first, the last, and about three in between. A chart of twelve months has room for only one in
+ * between.
+ */
 const buildAxis = (texts: readonly string[], nowLabel: string | undefined): readonly string[] => {
   const every = Math.ceil(texts.length / (texts.length > 12 ? 4 : 2));
   const last = texts.length - 1;

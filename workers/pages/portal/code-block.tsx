@@ -11,7 +11,7 @@ interface CodeBlockProps {
   readonly children: Child;
 }
 
-/** Code without a frame, for a place that has one. */
+/** Code without a frame, for use inside an element that has one. */
 export const Code: FC<{ id: string; label: string; children?: Child }> = ({ id, label, children }) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold code; it can be focused because it scrolls sideways
   <pre tabindex={0} role="group" aria-label={label}>

@@ -1,5 +1,5 @@
-// Signs members in with an email code or a passkey, and signs them up. The steps and cookies are those of the consent sheet. The response is the same whether or not
-// the email address is known, so that it does not reveal which addresses have an account.
+// Signs members in with an email code or a passkey, and signs them up. The steps and cookies are those of the consent sheet. The response
+// is the same whether or not the email address is known, so that it does not reveal which addresses have an account.
 import { cutText } from "../../../core/cut-text.ts";
 import type { Context, Hono } from "hono";
 import type { Child, FC } from "hono/jsx";

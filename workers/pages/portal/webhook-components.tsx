@@ -163,7 +163,7 @@ export const OptInEventsNotice: FC<{ account: BusinessAccount; types: readonly s
  * says what is counted.
  */
 export const DeliverySummary: FC<{ deliveries: readonly EventDelivery[]; isInColumn?: boolean }> = ({ deliveries, isInColumn = true }) => {
-  if (deliveries.length === 0) return <StatusLabel tone="plain" text={messages.events.nobody} />;
+  if (deliveries.length === 0) return <StatusLabel tone="plain" text={messages.events.noEndpoint} />;
   const count = (status: string): number => deliveries.filter(({ delivery }) => delivery.status === status).length;
   const failing = count("retrying") + count("abandoned");
   const text = formatMessage(isInColumn ? messages.events.reached : messages.events.reachedAll, {

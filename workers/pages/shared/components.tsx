@@ -64,7 +64,7 @@ export const Icon: FC<{ name: IconName; class?: string }> = ({ name, class: clas
   </svg>
 );
 
-/** A link to the next page that the reader may want. */
+/** A link to a related page, with an arrow. */
 export const ArrowLink: FC<{ href: string; children?: Child }> = ({ href, children }) => (
   <a class="link" href={href}>
     {children} <Icon name="arrow-right" />
@@ -378,7 +378,7 @@ export const TimelineEntry: FC<{
 
 /**
  * Lists names with their values. Lines whose value is null or false are left out. `isStacked` puts each value below its name, for narrow
- * columns. `isApart` puts the values at the end of the lines.
+ * columns. `isApart` aligns the values at the end of the lines.
  */
 export const PropertyList: FC<{
   lines: readonly (readonly [name: Child, value: Child])[];

@@ -382,7 +382,7 @@ export const messages = {
     givenOn: "Given on {host}",
     agreed: "What you agreed to",
     recipients: "Who may contact you",
-    nobody: "No one.",
+    noRecipients: "No one.",
     from: "Withdrawn for",
     subject: "Your details on the form",
     open: "Open the certificate",

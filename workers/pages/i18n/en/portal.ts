@@ -876,7 +876,7 @@ export const messages = {
     type: "Event type",
     about: "About",
     delivered: "Delivered",
-    nobody: "No endpoint",
+    noEndpoint: "No endpoint",
     nobodyText: "When this event happened, no endpoint was set up to receive it. The event is in the event feed.",
     reached: "{done} of {all}",
     reachedAll: "Delivered to {done} of {all}",

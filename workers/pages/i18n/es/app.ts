@@ -385,7 +385,7 @@ export const messages: AppMessages = {
     givenOn: "Dado en {host}",
     agreed: "Lo que aceptó",
     recipients: "Quién puede contactarle",
-    nobody: "Nadie.",
+    noRecipients: "Nadie.",
     from: "Retirado a",
     subject: "Sus datos en el formulario",
     open: "Abrir el certificado",

@@ -390,7 +390,7 @@ export const messages: AppMessages = {
     givenOn: "Donné sur {host}",
     agreed: "Ce que vous avez accepté",
     recipients: "Qui peut communiquer avec vous",
-    nobody: "Personne.",
+    noRecipients: "Personne.",
     from: "Consentement retiré pour",
     subject: "Vos renseignements dans le formulaire",
     open: "Ouvrir le certificat",
