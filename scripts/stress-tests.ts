@@ -35,6 +35,11 @@ export const stressTests: Readonly<Record<string, StressTest>> = {
     { INTAKE_KILLS: "60", INTAKE_HANG_MS: "80000", INTAKE_WAIT_MS: "" },
     "test/flows/intake.test.ts",
   ),
+  "intake-hour": nodeTest(
+    "79 submissions per second, of 32 clients, during a hang of one hour",
+    { INTAKE_KILLS: "1", INTAKE_HANG_MS: "3600000", INTAKE_CLIENTS: "32", INTAKE_WAIT_MS: "" },
+    "test/flows/intake.test.ts",
+  ),
   hour: workerdTest(
     "a ledger outage of one hour at 50 statements per second (O2)",
     { ANCHORS_A_SECOND: "50" },
