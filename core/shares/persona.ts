@@ -1,4 +1,4 @@
-// The sandbox's test people. Their values are constant, and they have no account or audit chain (SPEC POST /share/sandbox-consent).
+// The sandbox's test people. Their values are constant, and they have no account or audit chain (SPEC Share).
 import type { ContactFields, ContactKey } from "./fields.ts";
 
 export const personaNames = ["default", "minimal"] as const;

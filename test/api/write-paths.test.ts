@@ -35,14 +35,19 @@ test("every route that can write is in the table of write paths, and the table h
     return ["GET", "HEAD", "ALL"].includes(method) && path !== "/mcp" ? [] : [route];
   });
   const expected = [...new Set(written)].filter((route) => !internalRoutes.test(route));
-  expect(expected.filter((route) => !listed.includes(route))).toEqual([]);
+  expect(
+    expected.filter((route) => !listed.includes(route)),
+    "routes missing in workers/write-paths.ts",
+  ).toEqual([]);
   expect(listed.filter((route) => !expected.includes(route))).toEqual([]);
   expect(new Set(listed).size).toBe(listed.length);
 });
 
 test("every tool of the agent server and every scheduled job is in its table once, and the tables have no others", () => {
-  expect(toolWrites.flatMap((write) => write.tools).toSorted()).toEqual(tools.map(({ name }) => name).toSorted());
-  expect(jobWrites.flatMap(({ jobs }) => jobs).toSorted()).toEqual(jobNames.toSorted());
+  expect(toolWrites.flatMap((write) => write.tools).toSorted(), "toolWrites in workers/write-paths.ts").toEqual(
+    tools.map(({ name }) => name).toSorted(),
+  );
+  expect(jobWrites.flatMap(({ jobs }) => jobs).toSorted(), "jobWrites in workers/write-paths.ts").toEqual(jobNames.toSorted());
 });
 
 describe("the first limit of a write path", () => {

@@ -65,7 +65,10 @@ describe("imports", () => {
   });
 
   test("have a rule for every file, and every rule has its folder or file", () => {
-    expect(files.filter((file) => findRule(file) === undefined)).toEqual([]);
+    expect(
+      files.filter((file) => findRule(file) === undefined),
+      "files without a rule in test/architecture/import-rules.ts",
+    ).toEqual([]);
     expect(importRules.map(({ from }) => from).filter((from) => !existsSync(from))).toEqual([]);
   });
 
@@ -80,6 +83,9 @@ describe("imports", () => {
 
   test("match the table in docs/internals/architecture.md", () => {
     const shown = readRepositoryFile("docs/internals/architecture.md").split("\n");
-    expect(importRules.map(formatImportRow).filter((row) => !shown.includes(row))).toEqual([]);
+    expect(
+      importRules.map(formatImportRow).filter((row) => !shown.includes(row)),
+      "rows of import-rules.ts that the table does not have",
+    ).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
-// Checks that the reference pages list exactly what the code defines: error codes with their statuses, event types, limits and settings.
+// Checks that the documentation lists exactly what the code defines: error codes with their statuses, event types, limits, tools and
+// settings.
 import { expect, test } from "vitest";
 import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts";
 import { refusals } from "../../core/refusals.ts";
@@ -71,6 +72,11 @@ test("limits.md lists every write path, tool and job with its limit", () => {
   expect(rowsBelow("What scheduled jobs store")).toBe(
     jobWrites.map(({ stores, bounds, jobs }) => `| ${stores} | ${toCode(jobs)} | ${bounds} |`).join("\n"),
   );
+});
+
+test("the guide about agents lists every tool once", () => {
+  const listed = [...readRepositoryFile("docs/guides/agents.md").matchAll(/^\| `(svc_[a-z_]+)` \|/gm)].map(([, name]) => name);
+  expect(listed.sort()).toEqual(toolWrites.flatMap(({ tools }) => tools).sort());
 });
 
 test("settings.md lists every setting that the Worker reads", () => {

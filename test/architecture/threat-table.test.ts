@@ -43,6 +43,9 @@ test("every route is covered by the security page", () => {
   const covered = [...readFileSync("docs/internals/security.md", "utf8").matchAll(/^\| `([A-Z]+ \/[^`]*)` \|/gm)].map(
     ([, route]) => route as string,
   );
-  expect(described.filter((route) => !covered.includes(route))).toEqual([]);
+  expect(
+    described.filter((route) => !covered.includes(route)),
+    "routes missing in docs/internals/security.md",
+  ).toEqual([]);
   expect(covered.filter((route) => route.includes("/v1/") && !described.includes(route))).toEqual([]);
 });
