@@ -1,7 +1,6 @@
 // Creates key pairs in note format for logs and witnesses from a seed.
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { fromBase64Url } from "../core/bytes.ts";
-import { sha256 } from "../core/hash.ts";
 import { keyKinds, formatSkey, createVerifierKey, formatVkey, type KeyKind } from "../core/ledger/note.ts";
 
 // The start of an Ed25519 private key in PKCS #8 format (RFC 8410), which the 32-byte seed follows.
@@ -20,6 +19,6 @@ export const noteKeyPair = (
   seed: Uint8Array<ArrayBuffer>,
   kind: KeyKind = keyKinds.log,
 ): { readonly secret: string; readonly vkey: string } => {
-  const key = createVerifierKey(sha256, name, kind, derivePublicKey(seed));
+  const key = createVerifierKey(name, kind, derivePublicKey(seed));
   return { secret: formatSkey({ name, keyId: key.keyId, kind, seed }), vkey: formatVkey(key) };
 };

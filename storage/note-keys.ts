@@ -14,7 +14,7 @@ import { openEd25519 } from "./signer.ts";
 
 const openSeed = async (name: string, kind: KeyKind, seed: Uint8Array): Promise<NoteSigner> => {
   const { key, publicKey } = await openEd25519(seed);
-  const verifier = createVerifierKey(sha256, name, kind, publicKey);
+  const verifier = createVerifierKey(name, kind, publicKey);
   return { key: verifier, sign: async (message) => new Uint8Array(await crypto.subtle.sign("Ed25519", key, message)) };
 };
 

@@ -1,7 +1,6 @@
 // Reads anchors for the API: statements with the ledger's receipts.
 import { desc, eq, sql, type SQL } from "drizzle-orm";
 import type { PublishedAnchor } from "../core/certificates/published-certificate.ts";
-import { sha256 } from "../core/hash.ts";
 import { unpackReceipt, type ReceiptBatch } from "../core/ledger/receipt-batch.ts";
 import { formatAnchorStatement, hashStatement } from "../core/ledger/statement.ts";
 import type { Instant } from "../core/time.ts";
@@ -23,7 +22,7 @@ const toPublishedAnchor = (
   { ord: of, event: type, ledgerId, statement: text }: { readonly ord: number } & Pick<PublishedAnchor, "event" | "ledgerId" | "statement">,
   from: StoredBatch | null,
 ): PublishedAnchor => {
-  const receipt = from === null ? null : unpackReceipt(sha256, from, of, text);
+  const receipt = from === null ? null : unpackReceipt(from, of, text);
   return {
     event: type,
     ledgerId,

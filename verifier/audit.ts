@@ -70,10 +70,10 @@ const findLinkFault = (entries: readonly AuditEntry[], certId: string, chainInde
     if (previousEntry !== null && previousSeq !== null) {
       if (entry.chain !== previousEntry.chain) return `entry ${seq} belongs to a different chain`;
       if (seq <= previousSeq) return `entry ${seq} is out of order`;
-      if (seq === previousSeq + 1n && entry.prev_hash !== hashAuditEntry(sha256, previousEntry))
+      if (seq === previousSeq + 1n && entry.prev_hash !== hashAuditEntry(previousEntry))
         return `entry ${seq} does not follow the previous entry`;
     }
-    if (seq === 1n && chainIndex !== null && entry.prev_hash !== createGenesisHead(sha256, { chain: entry.chain, chainIndex }).hash) {
+    if (seq === 1n && chainIndex !== null && entry.prev_hash !== createGenesisHead({ chain: entry.chain, chainIndex }).hash) {
       return "entry 1 is not the start of this chain";
     }
     previousEntry = entry;
@@ -142,7 +142,7 @@ export const checkInclusion = async (pack: AuditedPack): Promise<Finding> => {
     const text = decodeText(files.get(getProofPath(entry.seq)));
     if (text === null) return fail(`the proof of entry ${entry.seq} is missing`);
     origin ??= parseProofOrigin(text);
-    const hash = fromHex(hashAuditEntry(sha256, entry)) as Uint8Array;
+    const hash = fromHex(hashAuditEntry(entry)) as Uint8Array;
     const verdict = await verifyLogProof(pack, text, origin ?? "", hash);
     if (!verdict.ok) return fail(`entry ${entry.seq}: ${verdict.fault}`);
     if (verdict.index <= last) return fail(`entry ${entry.seq} comes before its predecessor in the log`);
@@ -193,12 +193,11 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const root = computeRootFromInclusion(sha256, { leaf: hashLeaf(sha256, encodeUtf8(leafText)), index, size, proof: path as Uint8Array[] });
   if (root === null || toHex(root) !== record.heads_root) return fail("the chain is not in the recorded tree of heads");
   const recordedEntry = entries.find((entry) => entry.seq === leaf.seq);
-  if (recordedEntry !== undefined && hashAuditEntry(sha256, recordedEntry) !== leaf.head)
-    return fail(`entry ${leaf.seq} is not the recorded one`);
+  if (recordedEntry !== undefined && hashAuditEntry(recordedEntry) !== leaf.head) return fail(`entry ${leaf.seq} is not the recorded one`);
 
   if (trust === null || trust.auditLogs.length === 0) return incomplete("no trusted audit log key to check it with");
   const origin = parseProofOrigin(decodeText(files.get(getProofPath(entries[0]?.seq ?? ""))) ?? "") ?? "";
-  const verdict = await verifyLogProof(pack, proofText, origin, hashHeadsRecord(sha256, recordText));
+  const verdict = await verifyLogProof(pack, proofText, origin, hashHeadsRecord(recordText));
   if (!verdict.ok) return fail(verdict.fault);
   if (verdict.index.toString() !== record.log_size) return fail("the record is not at the log index that it names");
   // The recorded chain must contain exactly the entries that precede the record in the log.

@@ -3,7 +3,7 @@ import { toBase64Url, fromBase64 } from "../core/bytes.ts";
 import { toCanonicalJson, type Json } from "../core/canonical-json.ts";
 import { buildManifestNoteText, packSchema } from "../core/certificates/evidence-manifest.ts";
 import type { PackFiles } from "../core/certificates/evidence-zip.ts";
-import { sha256Hex, sha256 } from "../core/hash.ts";
+import { sha256Hex } from "../core/hash.ts";
 import { isKeyInUse, isIsoTime } from "../core/ledger/key-validity.ts";
 import { keyKinds, parseNote, createVerifierKey, verifyNote, type NoteCrypto } from "../core/ledger/note.ts";
 import { fail, incomplete, pass, skipped, type Finding } from "./checks.ts";
@@ -87,7 +87,7 @@ export const checkSignature = async (crypto: NoteCrypto, files: PackFiles, trust
   // The issuer's public keys are trusted under any name, because the name in a note is chosen by its signer.
   const names = [...new Set(note.signatures.map(({ name }) => name))];
   const issuerKeys = trust.issuerKeys.filter((key) => isKeyInUse(key, manifest.createdAt));
-  const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(sha256, name, keyKinds.log, publicKey)));
+  const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(name, keyKinds.log, publicKey)));
   const verdict = await verifyNote(crypto, note, keys);
   return verdict.ok ? pass(`by ${verdict.signatures[0]?.key.name}, ${manifest.createdAt}`) : fail(verdict.fault);
 };

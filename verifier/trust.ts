@@ -49,7 +49,7 @@ const logRoles: readonly unknown[] = ["primary", "mirror", "audit"];
 /** Returns true for the one-line form of an ECDSA key, one of the types of keys that Rekor logs use. */
 const isEcdsaKey = (origin: string, vkey: string): boolean => {
   const bytes = fromBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
-  return vkeyFromSpki(sha256, origin, bytes.slice(1)) === vkey;
+  return vkeyFromSpki(origin, bytes.slice(1)) === vkey;
 };
 
 const parseTrustedLog = (value: unknown): (TrustedLogKey & { readonly role: unknown }) | null => {
@@ -58,13 +58,13 @@ const parseTrustedLog = (value: unknown): (TrustedLogKey & { readonly role: unkn
   const origin = asString(record?.origin);
   const vkey = asString(record?.vkey);
   if (record === null || window === null || origin === null || vkey === null || !logRoles.includes(record.role)) return null;
-  const key = parseVkey(sha256, vkey);
+  const key = parseVkey(vkey);
   const isEd25519 = key?.kind === keyKinds.log && key.name === origin;
   return isEd25519 || isEcdsaKey(origin, vkey) ? { origin, vkey, ...window, role: record.role } : null;
 };
 
 const parseWitnessKey = (value: unknown): VerifierKey | null => {
-  const key = typeof value === "string" ? parseVkey(sha256, value) : null;
+  const key = typeof value === "string" ? parseVkey(value) : null;
   return key?.kind === keyKinds.witness ? key : null;
 };
 
@@ -117,7 +117,7 @@ export const trustOf = (document: unknown): Trust | null => {
 export const listLogKeys = (logs: readonly TrustedLogKey[], origin: string, since: string): readonly VerifierKey[] =>
   logs
     .filter((log) => log.origin === origin && (log.validTo === undefined || since < log.validTo))
-    .map(({ vkey }) => parseVkey(sha256, vkey))
+    .map(({ vkey }) => parseVkey(vkey))
     .filter((key) => key !== null);
 
 /** Returns the issuer's key with this ID if it was valid at that time. Otherwise, returns the reason, phrased as the end of a sentence. */

@@ -1,9 +1,8 @@
 // Audit chains: each entry contains the previous entry's hash and has exactly one canonical form. A chain contains no personal data: only
 // hashes, fixed text, IDs and times. Each entry commits to its full payload by hash. The payload is stored elsewhere, where it can be
 // erased.
-import { toHex, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
-import type { HashFunction } from "../ledger/merkle.ts";
+import { sha256Hex } from "../hash.ts";
 
 /** The audited event of an entry. Its property names are hashed and published. */
 export interface AuditEvent {
@@ -34,15 +33,13 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-const hashTextHex = (hash: HashFunction, text: string): string => toHex(hash(encodeUtf8(text)));
-
 /**
  * Returns the head of an empty chain. The chain's first entry contains it as the previous hash. The head depends on the chain and its
  * index, so that one principal's chain cannot be presented as that of a different principal.
  */
-export const createGenesisHead = (hash: HashFunction, { chain, chainIndex }: ChainPosition): ChainHead => ({
+export const createGenesisHead = ({ chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,
-  hash: hashTextHex(hash, `svc-audit-v1\n${chainIndex}\n${chain}`),
+  hash: sha256Hex(`svc-audit-v1\n${chainIndex}\n${chain}`),
 });
 
 /** Returns the exact text that is hashed for an entry. */
@@ -59,18 +56,13 @@ export const serializeAuditEntry = (entry: AuditEntry): string =>
   });
 
 /** Returns the lowercase hex hash of the serialized entry. */
-export const hashAuditEntry = (hash: HashFunction, entry: AuditEntry): string => hashTextHex(hash, serializeAuditEntry(entry));
+export const hashAuditEntry = (entry: AuditEntry): string => sha256Hex(serializeAuditEntry(entry));
 
 /** Returns the only entry that may follow `head`, and the head after it. */
-export const createNextEntry = (
-  hash: HashFunction,
-  chain: string,
-  head: ChainHead,
-  event: AuditEvent,
-): { entry: AuditEntry; head: ChainHead } => {
+export const createNextEntry = (chain: string, head: ChainHead, event: AuditEvent): { entry: AuditEntry; head: ChainHead } => {
   const seq = head.seq + 1n;
   const entry: AuditEntry = { ...event, chain, seq: seq.toString(), prev_hash: head.hash };
-  return { entry, head: { seq, hash: hashAuditEntry(hash, entry) } };
+  return { entry, head: { seq, hash: hashAuditEntry(entry) } };
 };
 
 /** An entry and its claimed hash. */

@@ -2,23 +2,15 @@
 // Every 15 minutes, the log records the root of this tree. Unlike the leaves of the log's own tree, these leaves change.
 import { encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson } from "../canonical-json.ts";
-import {
-  computeEmptyRoot,
-  buildInclusionProof,
-  hashLeaf,
-  hashNode,
-  computeRoot,
-  type HashFunction,
-  type NodeReader,
-} from "../ledger/merkle.ts";
+import { sha256 } from "../hash.ts";
+import { computeEmptyRoot, buildInclusionProof, hashLeaf, hashNode, computeRoot, type NodeReader } from "../ledger/merkle.ts";
 import type { ChainHead } from "./chain.ts";
 
 /** Returns the exact text that is hashed for a chain's leaf. */
 export const serializeHeadLeaf = (chain: string, head: ChainHead): string =>
   toCanonicalJson({ chain, head: head.hash, seq: head.seq.toString() });
 
-export const hashHeadLeaf = (hash: HashFunction, chain: string, head: ChainHead): Uint8Array =>
-  hashLeaf(hash, encodeUtf8(serializeHeadLeaf(chain, head)));
+export const hashHeadLeaf = (chain: string, head: ChainHead): Uint8Array => hashLeaf(sha256, encodeUtf8(serializeHeadLeaf(chain, head)));
 
 export interface HeadNode {
   readonly height: number;
@@ -31,7 +23,6 @@ export interface HeadNode {
  * changed leaf affects at most log2(size) nodes above it. Only perfect subtrees are stored; other nodes are computed when they are read.
  */
 export const computeChangedHeadNodes = (
-  hash: HashFunction,
   size: number,
   changed: ReadonlyMap<number, Uint8Array>,
   read: (height: number, index: number) => Uint8Array,
@@ -45,7 +36,7 @@ export const computeChangedHeadNodes = (
       const parent = Math.floor(index / 2);
       if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // skip the parent until its subtree is perfect
       const child = (at: number): Uint8Array => below.get(at) ?? read(height, at);
-      above.set(parent, hashNode(hash, child(2 * parent), child(2 * parent + 1)));
+      above.set(parent, hashNode(sha256, child(2 * parent), child(2 * parent + 1)));
     }
     below = above;
   }
@@ -53,12 +44,12 @@ export const computeChangedHeadNodes = (
 };
 
 /** Returns the root over all heads, or the empty tree's root if there are none. */
-export const computeHeadsRoot = (hash: HashFunction, size: number, read: NodeReader): Uint8Array =>
-  size === 0 ? computeEmptyRoot(hash) : computeRoot(hash, BigInt(size), read);
+export const computeHeadsRoot = (size: number, read: NodeReader): Uint8Array =>
+  size === 0 ? computeEmptyRoot(sha256) : computeRoot(sha256, BigInt(size), read);
 
 /** Returns the sibling hashes from the chain's leaf up to the child of the root. */
-export const computeHeadPath = (hash: HashFunction, chainIndex: number, size: number, read: NodeReader): Uint8Array[] =>
-  buildInclusionProof(hash, BigInt(chainIndex), BigInt(size), read);
+export const computeHeadPath = (chainIndex: number, size: number, read: NodeReader): Uint8Array[] =>
+  buildInclusionProof(sha256, BigInt(chainIndex), BigInt(size), read);
 
 export interface HeadsRecord {
   readonly at: string;
@@ -74,4 +65,4 @@ export interface HeadsRecord {
 export const serializeHeadsRecord = (record: HeadsRecord): string => toCanonicalJson({ ...record });
 
 /** Returns the log entry for a record of heads. It is 32 bytes long, like the log entry for an audit entry. */
-export const hashHeadsRecord = (hash: HashFunction, text: string): Uint8Array => hash(encodeUtf8(text));
+export const hashHeadsRecord = (text: string): Uint8Array => sha256(text);

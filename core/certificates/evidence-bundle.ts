@@ -2,7 +2,7 @@
 // signed.
 import { hashAuditEntry } from "../audit/chain.ts";
 import { toBase64 } from "../bytes.ts";
-import { sha256, sha256Hex } from "../hash.ts";
+import { sha256Hex } from "../hash.ts";
 import { parseCheckpoint } from "../ledger/checkpoint.ts";
 import { parseTlogProof, formatTlogProofFromLines } from "../ledger/tlog-proof.ts";
 import { toIso } from "../time.ts";
@@ -96,7 +96,7 @@ const buildAuditPart = (audit: PackedAudit | null): JsonObject => {
         payload_salt: committed?.salt ?? null,
         payload_hash: entry.payload_hash,
         prev_hash: entry.prev_hash,
-        hash: hashAuditEntry(sha256, entry),
+        hash: hashAuditEntry(entry),
         log_index: proof === null ? null : (parseTlogProof(proof)?.index.toString() ?? null),
         tlog_proof: proof,
       };

@@ -150,7 +150,7 @@ const buildTrustFiles = (trust: JsonObject): [string, Uint8Array][] => [
 ];
 
 const toNoteSigner = ({ keyName, x, sign }: PackIssuer): NoteSigner => ({
-  key: createVerifierKey(sha256, keyName, keyKinds.log, fromBase64Url(x) ?? new Uint8Array(0)),
+  key: createVerifierKey(keyName, keyKinds.log, fromBase64Url(x) ?? new Uint8Array(0)),
   sign: async (message) =>
     fromBase64(await sign(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(message))) ?? new Uint8Array(0),
 });

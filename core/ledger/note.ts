@@ -1,6 +1,7 @@
 // c2sp.org/signed-note: text with signature lines, and the one-line key formats. A log's Ed25519 key signs only the text. A witness's key
 // signs the text with a time (c2sp.org/tlog-cosignature). The signing function is an argument, because core does not use WebCrypto.
 import { toBase64, fromBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
+import { sha256 } from "../hash.ts";
 import { fail, type Verdict } from "../result.ts";
 import type { HashFunction } from "./merkle.ts";
 
@@ -64,12 +65,12 @@ export interface SecretKey {
  */
 export const isKeyName = (name: string): boolean => name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
 
-const computeKeyId = (hash: HashFunction, name: string, kind: KeyKind, publicKey: Uint8Array): string =>
-  toHex(hash(concatBytes(encodeUtf8(`${name}\n`), new Uint8Array([kind]), publicKey)).subarray(0, 4));
+const computeKeyId = (name: string, kind: KeyKind, publicKey: Uint8Array): string =>
+  toHex(sha256(concatBytes(encodeUtf8(`${name}\n`), new Uint8Array([kind]), publicKey)).subarray(0, 4));
 
-export const createVerifierKey = (hash: HashFunction, name: string, kind: KeyKind, publicKey: Uint8Array<ArrayBuffer>): VerifierKey => ({
+export const createVerifierKey = (name: string, kind: KeyKind, publicKey: Uint8Array<ArrayBuffer>): VerifierKey => ({
   name,
-  keyId: computeKeyId(hash, name, kind, publicKey),
+  keyId: computeKeyId(name, kind, publicKey),
   kind,
   publicKey,
 });
@@ -87,10 +88,10 @@ const parseKeyParts = (text: string): { name: string; keyId: string; kind: KeyKi
 };
 
 /** Parses a public key. Returns null unless the key has a known kind and the key ID matches its bytes. */
-export const parseVkey = (hash: HashFunction, text: string): VerifierKey | null => {
+export const parseVkey = (text: string): VerifierKey | null => {
   const parts = parseKeyParts(text);
   if (parts === null) return null;
-  const key = createVerifierKey(hash, parts.name, parts.kind, parts.material);
+  const key = createVerifierKey(parts.name, parts.kind, parts.material);
   return key.keyId === parts.keyId ? key : null;
 };
 

@@ -3,7 +3,7 @@
 import { concatBytes, fromBase64, toBase64 } from "../bytes.ts";
 import type { Instant } from "../time.ts";
 import { parseCheckpoint } from "./checkpoint.ts";
-import { countSharedProofHashes, getInclusionProofLength, hashLength, type HashFunction } from "./merkle.ts";
+import { countSharedProofHashes, getInclusionProofLength, hashLength } from "./merkle.ts";
 import { buildReceipt, type LedgerKind, type Receipt } from "./receipt.ts";
 
 /** A verified receipt, with the number of its statement. Numbers are unique within a batch. */
@@ -97,7 +97,7 @@ export const listLeaves = ({ leaves }: Pick<ReceiptBatch, "leaves">): readonly {
 };
 
 /** Returns the receipt of the statement with this number, or null if the batch does not contain it. Throws if the batch is malformed. */
-export const unpackReceipt = (hash: HashFunction, batch: ReceiptBatch, ord: number, statement: string): Receipt | null => {
+export const unpackReceipt = (batch: ReceiptBatch, ord: number, statement: string): Receipt | null => {
   const checkpoint = parseCheckpoint(batch.note);
   const nodes = fromBase64(batch.nodes);
   if (checkpoint === null || nodes === null) throw new Error("receipts: malformed batch");
@@ -112,7 +112,7 @@ export const unpackReceipt = (hash: HashFunction, batch: ReceiptBatch, ord: numb
     if (number !== ord) continue;
     const bodies = batch.leafBodies === null ? {} : (JSON.parse(batch.leafBodies) as Readonly<Record<string, string>>);
     const body = bodies[ord];
-    return buildReceipt(hash, statement, {
+    return buildReceipt(statement, {
       kind: batch.ledgerId.slice(0, batch.ledgerId.indexOf(":")) as LedgerKind,
       origin: checkpoint.origin,
       index,

@@ -2,12 +2,13 @@
 // The checks run in a fixed order, so that the same defect always results in the same fault.
 import { toBase64, fromBase64, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
+import { sha256, sha256Hex } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import { toIso, type Instant } from "../time.ts";
 import { fail, type Verdict } from "../result.ts";
 import { parseCheckpointText, type Checkpoint } from "./checkpoint.ts";
 import { isKeyInUse, isIsoTime, type KeyValidity } from "./key-validity.ts";
-import { parseCount, hashLength, isConsistent, hashLeaf, type HashFunction, type TreeHead } from "./merkle.ts";
+import { parseCount, hashLength, isConsistent, hashLeaf, type TreeHead } from "./merkle.ts";
 import { keyKinds, parseNote, parseVkey, verifyNote, type Note, type NoteCrypto, type NoteFault, type VerifierKey } from "./note.ts";
 import { findInclusionFault, formatTlogProofFromLines, type InclusionFault } from "./tlog-proof.ts";
 
@@ -96,7 +97,6 @@ export const parseReceipt = (text: string): Receipt | null => {
  * Builds a receipt from the data of a ledger's response, without verifying it. `leaf` is given only for a ledger that wraps the statement.
  */
 export const buildReceipt = (
-  hash: HashFunction,
   statement: string,
   response: {
     readonly kind: LedgerKind;
@@ -114,9 +114,9 @@ export const buildReceipt = (
   ledger: `${response.kind}:${response.origin}`,
   kind: response.kind,
   tx_ref: `${response.origin}#${response.index}`,
-  entry_hash: toHex(hash(encodeUtf8(statement))),
+  entry_hash: sha256Hex(statement),
   leaf_index: response.index.toString(),
-  leaf_hash: toBase64(hashLeaf(hash, response.leaf ?? encodeUtf8(statement))),
+  leaf_hash: toBase64(hashLeaf(sha256, response.leaf ?? encodeUtf8(statement))),
   ...(response.leaf !== undefined && { leaf_body: toBase64(response.leaf) }),
   inclusion_proof: response.hashes.map(toBase64),
   signed_root: response.note,
@@ -173,7 +173,7 @@ export const verifyCheckpointSigner = async (
 
 const verifyCheckpointByLogKey = (crypto: NoteCrypto, signedRoot: string, pinned: readonly TrustedLogKey[]): Promise<SignedRootVerdict> =>
   verifyCheckpointSigner(signedRoot, async (note) => {
-    const keys = pinned.map((key) => parseVkey(crypto.sha256, key.vkey)).filter((key): key is VerifierKey => key?.kind === keyKinds.log);
+    const keys = pinned.map((key) => parseVkey(key.vkey)).filter((key): key is VerifierKey => key?.kind === keyKinds.log);
     const signed = await verifyNote(crypto, note, keys);
     if (!signed.ok) return signed.fault;
     return pinned.filter(({ vkey }) => signed.signatures.some(({ key }) => vkey.startsWith(`${key.name}+${key.keyId}+`)));

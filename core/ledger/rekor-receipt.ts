@@ -1,8 +1,8 @@
 // Verifies receipts from a Rekor v2 log offline. This is separate from receipt.ts because Rekor can sign checkpoints with ECDSA, and
 // because Rekor's leaves contain our signature on the statement instead of the statement.
 import { toBase64, fromBase64, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
+import { sha256 } from "../hash.ts";
 import { fail } from "../result.ts";
-import type { HashFunction } from "./merkle.ts";
 import { isKeyName, keyKinds, parseVkey, createVerifierKey, formatVkey, type Note, type NoteFault } from "./note.ts";
 import {
   verifyCheckpointSigner,
@@ -25,18 +25,18 @@ interface RekorKey {
 }
 
 /** Computes the key ID. Unlike an Ed25519 key ID, it does not include the name. */
-const computeEcdsaKeyId = (hash: HashFunction, spki: Uint8Array): string => toHex(hash(spki).subarray(0, 4));
+const computeEcdsaKeyId = (spki: Uint8Array): string => toHex(sha256(spki).subarray(0, 4));
 
 /** Returns the one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Returns null for other keys. */
-export const vkeyFromSpki = (hash: HashFunction, origin: string, spki: Uint8Array): string | null => {
+export const vkeyFromSpki = (origin: string, spki: Uint8Array): string | null => {
   const publicKey = ed25519KeyFromSpki(spki);
-  if (publicKey !== null) return formatVkey(createVerifierKey(hash, origin, keyKinds.log, publicKey));
+  if (publicKey !== null) return formatVkey(createVerifierKey(origin, keyKinds.log, publicKey));
   if (parseSpki(spki)?.kind !== "ecdsa") return null;
-  return `${origin}+${computeEcdsaKeyId(hash, spki)}+${toBase64(concatBytes(new Uint8Array([ecdsaKeyKind]), spki))}`;
+  return `${origin}+${computeEcdsaKeyId(spki)}+${toBase64(concatBytes(new Uint8Array([ecdsaKeyKind]), spki))}`;
 };
 
-const parseRekorKey = (hash: HashFunction, vkey: string): RekorKey | null => {
-  const ed25519 = parseVkey(hash, vkey);
+const parseRekorKey = (vkey: string): RekorKey | null => {
+  const ed25519 = parseVkey(vkey);
   if (ed25519 !== null) {
     const { name, keyId, kind, publicKey } = ed25519;
     const isSignatureValid: RekorKey["isSignatureValid"] = async (crypto, text, signature) =>
@@ -47,12 +47,12 @@ const parseRekorKey = (hash: HashFunction, vkey: string): RekorKey | null => {
   const bytes = fromBase64(encoded);
   if (bytes?.[0] !== ecdsaKeyKind || !isKeyName(name)) return null;
   const spki = bytes.slice(1);
-  if (parseSpki(spki)?.kind !== "ecdsa" || computeEcdsaKeyId(hash, spki) !== keyId) return null;
+  if (parseSpki(spki)?.kind !== "ecdsa" || computeEcdsaKeyId(spki) !== keyId) return null;
   return { name, keyId, isSignatureValid: (crypto, text, signature) => crypto.verifyEcdsa(spki, encodeUtf8(text), signature) };
 };
 
 /** Returns true for the one-line form of a key that Rekor can use to sign checkpoints. */
-export const isRekorVkey = (hash: HashFunction, vkey: string): boolean => parseRekorKey(hash, vkey) !== null;
+export const isRekorVkey = (vkey: string): boolean => parseRekorKey(vkey) !== null;
 
 /** Returns the trusted keys that signed. Returns a fault if a signature is invalid or if only other keys signed. */
 const findSigners = async (
@@ -63,7 +63,7 @@ const findSigners = async (
   const signers: TrustedLogKey[] = [];
   for (const { name, keyId, bytes } of note.signatures) {
     for (const trusted of trust) {
-      const key = parseRekorKey(crypto.sha256, trusted.vkey);
+      const key = parseRekorKey(trusted.vkey);
       if (key?.name !== name || key.keyId !== keyId) continue;
       if (!(await key.isSignatureValid(crypto, note.text, bytes))) return "bad_signature";
       signers.push(trusted);

@@ -2,7 +2,6 @@
 // key ID, because the code that loads the key does that later. Faults are the names of settings, so that values never appear in a message.
 import { fromBase64, encodeUtf8 } from "../bytes.ts";
 import { hasRandomKeyBytes, hasRandomTokenCharacters } from "../randomness.ts";
-import { sha256 } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 import { isTlogOrigin } from "./checkpoint.ts";
@@ -110,7 +109,7 @@ const isValidServiceUrl = (text: string, production: boolean, protocols: readonl
 };
 
 const isLogVkey = (kind: LedgerKind, text: string): boolean =>
-  kind === "rekor2" ? isRekorVkey(sha256, text) : parseVkey(sha256, text)?.kind === keyKinds.log;
+  kind === "rekor2" ? isRekorVkey(text) : parseVkey(text)?.kind === keyKinds.log;
 
 const isLogOrigin = (kind: LedgerKind, text: string): boolean => (kind === "rekor2" ? isKeyName(text) : isTlogOrigin(text));
 
@@ -163,7 +162,7 @@ const createWitnessParser =
   (production: boolean) =>
   (item: JsonObject): WitnessSettings | null => {
     const { vkey, url } = item;
-    const key = typeof vkey === "string" ? parseVkey(sha256, vkey) : null;
+    const key = typeof vkey === "string" ? parseVkey(vkey) : null;
     if (typeof vkey !== "string" || key?.kind !== keyKinds.witness || typeof url !== "string" || !isValidServiceUrl(url, production))
       return null;
     return { key, vkey, url };

@@ -97,7 +97,7 @@ const saveHead = (sql: SqlStorage, tag: string, { index, head }: Chain, epoch: n
 };
 
 const saveHeadNodes = (sql: SqlStorage, changed: ReadonlyMap<number, Uint8Array>, epoch: number): void => {
-  for (const { height, index, hash } of computeChangedHeadNodes(sha256, countHeads(sql), changed, (at, idx) =>
+  for (const { height, index, hash } of computeChangedHeadNodes(countHeads(sql), changed, (at, idx) =>
     currentNodeReader(sql)(at, BigInt(idx)),
   )) {
     sql.exec(
@@ -161,10 +161,10 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOu
     inBatch.add(key);
     let chain = chains.get(row.chain) ?? findChain(sql, row.chain);
     if (chain === null) {
-      chain = { index: chainCount, head: createGenesisHead(sha256, { chain: row.chain, chainIndex: BigInt(chainCount) }) };
+      chain = { index: chainCount, head: createGenesisHead({ chain: row.chain, chainIndex: BigInt(chainCount) }) };
       chainCount += 1;
     }
-    const { head } = createNextEntry(sha256, row.chain, chain.head, {
+    const { head } = createNextEntry(row.chain, chain.head, {
       type: row.type,
       entity_type: row.entityType,
       entity_id: row.entityId,
@@ -201,7 +201,7 @@ export const appendRows = (sql: SqlStorage, rows: readonly AuditRow[]): AppendOu
   const changed = new Map<number, Uint8Array>();
   for (const [tag, chain] of chains) {
     saveHead(sql, tag, chain, epoch);
-    changed.set(chain.index, hashHeadLeaf(sha256, tag, chain.head));
+    changed.set(chain.index, hashHeadLeaf(tag, chain.head));
   }
   saveHeadNodes(sql, changed, epoch);
   return { appended: fresh.length, known: rows.length - fresh.length - malformed.length, malformed };
@@ -221,11 +221,9 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
   const size = getLogSize(sql);
   if (size === (last === null ? 0 : last.log_index + 1)) return last;
   const heads = countHeads(sql);
-  const root = toHex(computeHeadsRoot(sha256, heads, currentNodeReader(sql)));
+  const root = toHex(computeHeadsRoot(heads, currentNodeReader(sql)));
   const record = serializeHeadsRecord({ at, heads_root: root, heads_size: String(heads), log_size: String(size), schema: "svc-heads-v1" });
-  const [index] = appendLeaves(sql, [
-    { dedupeKey: sha256(`heads:${size}`).subarray(0, dedupeBytes), entry: hashHeadsRecord(sha256, record) },
-  ]);
+  const [index] = appendLeaves(sql, [{ dedupeKey: sha256(`heads:${size}`).subarray(0, dedupeBytes), entry: hashHeadsRecord(record) }]);
   if (index !== size) throw new Error("audit log: a heads record of this size is already in the log");
   sql.exec("INSERT INTO heads_record (log_index, record, root, size) VALUES (?, ?, ?, ?)", index, record, root, heads);
   setMeta(sql, "epoch", String(getEpoch(sql) + 1));
@@ -271,7 +269,7 @@ export const closeInterval = (sql: SqlStorage, number: number, at: string): Clos
       number,
     )
     .one();
-  return { ...row, headsRoot: row.headsRoot ?? toHex(computeHeadsRoot(sha256, 0, currentNodeReader(sql))) };
+  return { ...row, headsRoot: row.headsRoot ?? toHex(computeHeadsRoot(0, currentNodeReader(sql))) };
 };
 
 /** Saves the size of the interval's checkpoint, unless a size is already saved. */
@@ -435,7 +433,7 @@ export const buildHeadsProof = (sql: SqlStorage, tag: string, checkpoint: Signed
     record: record.record,
     record_tlog_proof: buildTlogProof(sql, record.log_index, checkpoint),
     leaf: serializeHeadLeaf(tag, toChainHead(seq, hash)),
-    path: computeHeadPath(sha256, row.idx, record.size, recordedNodeReader(sql)).map(toBase64),
+    path: computeHeadPath(row.idx, record.size, recordedNodeReader(sql)).map(toBase64),
     size: String(record.size),
   };
 };

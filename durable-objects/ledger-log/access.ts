@@ -1,5 +1,5 @@
 // The settings, keys and bearer tokens of the embedded ledger.
-import { isEqualConstantTime, sha256 } from "../../core/hash.ts";
+import { isEqualConstantTime } from "../../core/hash.ts";
 import { isKeyInUse, parseKeyWithValidity } from "../../core/ledger/key-validity.ts";
 import { getWitnessName, parseAuditOrigin } from "../../core/ledger/log-names.ts";
 import { keyKinds, parseSkey, parseVkey, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
@@ -68,7 +68,7 @@ const listPinnedKeys = ({ AUDIT_VKEY: keys = "" }: LedgerEnv): VerifierKey[] =>
     .split(/\s+/)
     .map(parseKeyWithValidity)
     .filter((entry) => entry !== null && isKeyInUse(entry, new Date().toISOString()))
-    .map((entry) => parseVkey(sha256, entry?.key ?? ""))
+    .map((entry) => parseVkey(entry?.key ?? ""))
     .filter((key): key is VerifierKey => key?.kind === keyKinds.log);
 
 type AccessRight = "write" | "audit";

@@ -7,7 +7,7 @@ import { createGenesisHead, type ChainHead, type HashedEntry } from "../../core/
 import type { AuditProof } from "../../core/audit/proof.ts";
 import { verifyAuditProof, verifyEntries } from "../support/audit-verification.ts";
 import { toCanonicalJson, type Json } from "../../core/canonical-json.ts";
-import { sha256, sha256Hex } from "../../core/hash.ts";
+import { sha256Hex } from "../../core/hash.ts";
 import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
 import { minuteMs } from "../../core/time.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
@@ -50,7 +50,7 @@ const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
   const { logs } = (await getWithKey("/.well-known/svc-trust.json")).body as { logs: { origin: string; vkey: string; role: string }[] };
   return logs
     .filter((log) => log.role === "audit" && log.origin === origin)
-    .map(({ vkey }) => parseVkey(sha256, vkey))
+    .map(({ vkey }) => parseVkey(vkey))
     .filter((key) => key !== null);
 };
 
@@ -58,7 +58,7 @@ const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
 const verifyTrail = async ({ chain, chain_index, entries, head, proof }: Shown): Promise<string> => {
   const oldestFirst = entries.toReversed().map((entry) => ({ ...entry, seq: String(entry.seq), chain }));
   const place = { chain, chainIndex: BigInt(chain_index) };
-  const verified = verifyEntries(sha256, chain, createGenesisHead(sha256, place), oldestFirst);
+  const verified = verifyEntries(chain, createGenesisHead(place), oldestFirst);
   if (!verified.ok) return `${verified.fault} at ${verified.seq}`;
   for (const { seq, payload, payload_salt, payload_hash } of entries)
     if (payload !== null && sha256Hex(toCanonicalJson([payload_salt as Json, payload])) !== payload_hash) return `payload of ${seq}`;

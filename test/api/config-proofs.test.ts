@@ -166,7 +166,7 @@ describe("a production deployment", () => {
           kind: "rekor2",
           origin: "log2025-1.rekor.sigstore.dev",
           url: "https://log2025-1.rekor.sigstore.dev",
-          vkeys: [vkeyFromSpki(sha256, "log2025-1.rekor.sigstore.dev", fromBase64(rekorSpki) as Uint8Array)],
+          vkeys: [vkeyFromSpki("log2025-1.rekor.sigstore.dev", fromBase64(rekorSpki) as Uint8Array)],
         },
       ]),
       WITNESSES: JSON.stringify([{ vkey: foreignWitness, url: "https://w.example/w1" }]),

@@ -3,7 +3,7 @@
 import { deriveLogVkey } from "../support/note-keys.ts";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { sha256, sha256Hex } from "../../core/hash.ts";
+import { sha256Hex } from "../../core/hash.ts";
 import { firstShard, generateSecret, type ShardId } from "../../core/ids.ts";
 import { keyKinds, createVerifierKey, formatVkey } from "../../core/ledger/note.ts";
 import type { DemoBusiness } from "../../scripts/demo-world.ts";
@@ -631,9 +631,7 @@ describe("GET /.well-known/svc-trust.json", () => {
   test("contains the validity period of each key, which JSON Web Keys cannot express", async () => {
     const [retired, from, to] = ["A".repeat(43), "2026-01-01T00:00:00.000Z", "2026-06-01T00:00:00.000Z"];
     const auditVkey = await deriveLogVkey("svc.test/audit/00");
-    const earlier = formatVkey(
-      createVerifierKey(sha256, auditVkey.slice(0, auditVkey.indexOf("+")), keyKinds.log, new Uint8Array(32).fill(9)),
-    );
+    const earlier = formatVkey(createVerifierKey(auditVkey.slice(0, auditVkey.indexOf("+")), keyKinds.log, new Uint8Array(32).fill(9)));
     const service = createServiceCall({
       ISSUER_KEY_FROM: to,
       RETIRED_ISSUER_KEYS: `${retired}@${from}/${to}`,

@@ -31,7 +31,7 @@ const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
 const origin = "engine.example/log";
 const secret = await createSecret(origin, 60);
 const keys = await openLogKeys({ secrets: secret, logSeed: undefined }, origin);
-const verifier = parseVkey(sha256, await deriveVkey(secret)) as VerifierKey;
+const verifier = parseVkey(await deriveVkey(secret)) as VerifierKey;
 const trust = { origin, keys: [verifier] };
 
 /** Runs `work` on a new object's storage. */
@@ -180,7 +180,7 @@ describe("signing a checkpoint", () => {
       const during = await sign(storage, 10_001, 0, both);
       expect(parseNote(during?.note ?? "")?.signatures).toHaveLength(2);
       expect(during?.note.startsWith(before?.note ?? "none")).toBe(true);
-      const newVerifier = parseVkey(sha256, await deriveVkey(newSecret)) as VerifierKey;
+      const newVerifier = parseVkey(await deriveVkey(newSecret)) as VerifierKey;
       for (const key of [verifier, newVerifier]) {
         expect((await verifyCheckpoint(noteCrypto, during?.note ?? "", { origin, keys: [key] })).ok).toBe(true);
       }

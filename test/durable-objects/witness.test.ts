@@ -15,7 +15,7 @@ import { createSecret, deriveVkey } from "../support/note-keys.ts";
 
 const auditOrigin = "svc.test/audit/t3";
 const [auditSigner] = (await openKeysNamed({ secrets: "", logSeed: env.LOG_SEED as string }, auditOrigin)) as [NoteSigner];
-const witnessKey = parseVkey(sha256, await deriveVkey(settings.LEDGER_WITNESS_KEY as string)) as VerifierKey;
+const witnessKey = parseVkey(await deriveVkey(settings.LEDGER_WITNESS_KEY as string)) as VerifierKey;
 
 describe("cosigning the audit log", () => {
   /** Creates an audit log in memory. */

@@ -6,7 +6,7 @@ import { hashHeadsRecord, serializeHeadLeaf, type HeadsRecord } from "../../core
 import type { AuditProof } from "../../core/audit/proof.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import { verifyCheckpoint, type CheckpointFault, type CheckpointTrust, type CosignedCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { computeRootFromInclusion, hashLeaf, parseCount, type HashFunction } from "../../core/ledger/merkle.ts";
+import { computeRootFromInclusion, hashLeaf, parseCount } from "../../core/ledger/merkle.ts";
 import type { NoteCrypto } from "../../core/ledger/note.ts";
 import { verifyTlogProof, type TlogProofFault } from "../../core/ledger/tlog-proof.ts";
 import { fail, type Verdict } from "../../core/result.ts";
@@ -20,7 +20,7 @@ type ChainVerdict =
  * Verifies `entries`, oldest first, starting from `before` (the genesis head for a whole chain). Returns the final head, or the first
  * position where an entry was changed, removed, added or moved.
  */
-export const verifyEntries = (hash: HashFunction, chain: string, before: ChainHead, entries: readonly HashedEntry[]): ChainVerdict => {
+export const verifyEntries = (chain: string, before: ChainHead, entries: readonly HashedEntry[]): ChainVerdict => {
   let head = before;
   for (const entry of entries) {
     const seq = head.seq + 1n;
@@ -30,7 +30,7 @@ export const verifyEntries = (hash: HashFunction, chain: string, before: ChainHe
     if (entry.chain !== chain) return failAt("wrong_chain");
     if (claimed !== seq) return failAt("seq_gap");
     if (entry.prev_hash !== head.hash) return failAt("prev_mismatch");
-    if (entry.hash !== hashAuditEntry(hash, entry)) return failAt("hash_mismatch");
+    if (entry.hash !== hashAuditEntry(entry)) return failAt("hash_mismatch");
     head = { seq, hash: entry.hash };
   }
   return { ok: true, head };
@@ -97,7 +97,7 @@ export const verifyAuditProof = async (
   const record = parseHeadsRecord(proof.heads.record);
   const size = record === null ? null : parseCount(record.heads_size);
   if (record === null || size === null || proof.heads.size !== record.heads_size) return fail("record_malformed");
-  const recordEntry = hashHeadsRecord(crypto.sha256, proof.heads.record);
+  const recordEntry = hashHeadsRecord(proof.heads.record);
   const recorded = await verifyTlogProof(crypto, proof.heads.record_tlog_proof, recordEntry, trust);
   if (!recorded.ok) return fail(`record:${recorded.fault}`);
   if (recorded.index.toString() !== record.log_size) return fail("record_malformed");

@@ -2,7 +2,6 @@
 import { env } from "cloudflare:workers";
 import { createGenesisHead, type ChainHead } from "../../core/audit/chain.ts";
 import { verifyAuditProof, verifyEntries } from "./audit-verification.ts";
-import { sha256 } from "../../core/hash.ts";
 import type { ShardId } from "../../core/ids.ts";
 import type { AuditLog } from "../../durable-objects/audit-log/object.ts";
 import type { ChainHeadProof } from "../../durable-objects/audit-log/proofs.ts";
@@ -60,7 +59,7 @@ export const fetchChainWithProof = async (
 export const verifyChain = async (auditLog: ShardId, page: ChainPage, proven: ChainHeadProof): Promise<string> => {
   const place = { chain: page.chain, chainIndex: BigInt(page.chainIndex) };
   const oldestFirst = page.entries.toReversed();
-  const entriesVerdict = verifyEntries(sha256, page.chain, createGenesisHead(sha256, place), oldestFirst);
+  const entriesVerdict = verifyEntries(page.chain, createGenesisHead(place), oldestFirst);
   if (!entriesVerdict.ok) return `${entriesVerdict.fault} at ${entriesVerdict.seq}`;
   const head: ChainHead = { seq: BigInt(page.head.seq), hash: page.head.hash };
   if (entriesVerdict.head.seq !== head.seq || entriesVerdict.head.hash !== head.hash) return "head is not the newest entry";

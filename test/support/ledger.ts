@@ -2,7 +2,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { encodeUtf8 } from "../../core/bytes.ts";
-import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { parseVkey, type VerifierKey } from "../../core/ledger/note.ts";
 import { encodeEntryBundle } from "../../core/ledger/tiles.ts";
@@ -17,7 +16,7 @@ export const base = `http://ledger/${origin.slice(origin.indexOf("/") + 1)}`;
 export const writerHeaders = { authorization: `Bearer ${settings.LEDGER_WRITE_TOKEN}` };
 export const auditorHeaders = { authorization: `Bearer ${settings.LEDGER_AUDITOR_TOKEN}` };
 export const logVkey = await deriveVkey(settings.LEDGER_KEY as string);
-export const trust = { origin, keys: [parseVkey(sha256, logVkey) as VerifierKey] };
+export const trust = { origin, keys: [parseVkey(logVkey) as VerifierKey] };
 
 export interface LedgerResponse {
   readonly status: number;

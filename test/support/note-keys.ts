@@ -10,7 +10,7 @@ export const createSecretFromSeed = async (name: string, seed: Uint8Array<ArrayB
   const key = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", true, ["sign"]);
   const { x } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string };
   const publicKey = fromBase64Url(x ?? "") ?? new Uint8Array(0);
-  return formatSkey({ name, keyId: createVerifierKey(sha256, name, kind, publicKey).keyId, kind, seed });
+  return formatSkey({ name, keyId: createVerifierKey(name, kind, publicKey).keyId, kind, seed });
 };
 
 /** Derives the secret of the key `name` from a seed of `byte` repeated 32 times. Production settings refuse such a key. */

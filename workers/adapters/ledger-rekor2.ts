@@ -153,7 +153,7 @@ export const createRekorAdapter = (
     const checkpoint = parseCheckpoint(answer.note);
     if (checkpoint === null) return retryableFailure("note_malformed");
     const times = { submittedAt, verifiedAt: Math.max(clock(), submittedAt) };
-    const receipt = buildReceipt(sha256, statement, { kind: "rekor2", origin: ledger.origin, checkpoint, ...answer, ...times });
+    const receipt = buildReceipt(statement, { kind: "rekor2", origin: ledger.origin, checkpoint, ...answer, ...times });
     const verdict = await verifyRekorReceipt(crypto, receipt, encodeUtf8(statement), trust);
     if (!verdict.ok) return retryableFailure(verdict.fault);
     const now = { note: receipt.signed_root, checkpoint: verdict.checkpoint };

@@ -93,7 +93,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     if (sent.answer.status !== 200) return failureFromStatus(sent.answer, clock);
     const note = new TextDecoder().decode(sent.answer.body);
     const keys = filterKeysInUse(ledger.trust, toIso(clock()))
-      .map((key) => parseVkey(crypto.sha256, key.vkey))
+      .map((key) => parseVkey(key.vkey))
       .filter((key): key is VerifierKey => key !== null);
     const verdict = await verifyCheckpoint(crypto, note, { origin: ledger.origin, keys });
     return verdict.ok ? { ok: true, note, checkpoint: verdict.checkpoint } : retryableFailure(verdict.fault);
@@ -147,7 +147,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
       }
       const hashes = buildInclusionProof(batchCrypto.sha256, result.index, size, nodes);
       const entry = { kind: "tlog", origin: ledger.origin, index: result.index, hashes } as const;
-      const receipt = buildReceipt(crypto.sha256, submission.statement, { ...covering, ...entry, ...times });
+      const receipt = buildReceipt(submission.statement, { ...covering, ...entry, ...times });
       const verdict = await verifyReceipt(batchCrypto, receipt, encodeUtf8(submission.statement), context);
       outcomes.push(verdict.ok ? { ok: true, receipt, seen: toSeenTree(covering) } : retryableFailure(`receipt_${verdict.fault}`));
     }

@@ -32,7 +32,7 @@ class MemoryHeads {
 
   set(changes: ReadonlyMap<number, Uint8Array>): void {
     this.size = Math.max(this.size, ...[...changes.keys()].map((index) => index + 1));
-    for (const { height, index, hash } of computeChangedHeadNodes(sha256, this.size, changes, this.read)) {
+    for (const { height, index, hash } of computeChangedHeadNodes(this.size, changes, this.read)) {
       this.nodes.set(`${height}/${index}`, hash);
       this.written += 1;
     }
@@ -51,14 +51,14 @@ describe("the tree of heads", () => {
     for (let update = 0; update < 5_000; update += 1) {
       const index = next(10) === 0 || seqs.length === 0 ? seqs.length : next(seqs.length);
       seqs[index] = (seqs[index] ?? 0) + 1;
-      tree.set(new Map([[index, hashHeadLeaf(sha256, chainName(index), headOf(index, seqs[index]))]]));
+      tree.set(new Map([[index, hashHeadLeaf(chainName(index), headOf(index, seqs[index]))]]));
     }
     const leaves = seqs.map((seq, index) => naiveLeaf(encodeUtf8(serializeHeadLeaf(chainName(index), headOf(index, seq)))));
     expect(seqs.length).toBeGreaterThan(400);
-    expect(toHex(computeHeadsRoot(sha256, seqs.length, tree.read))).toBe(toHex(naiveRoot(leaves)));
+    expect(toHex(computeHeadsRoot(seqs.length, tree.read))).toBe(toHex(naiveRoot(leaves)));
     expect(tree.written).toBeLessThan(5_000 * (Math.log2(seqs.length) + 1));
     for (const index of [0, 1, 17, seqs.length - 2, seqs.length - 1]) {
-      const proof = computeHeadPath(sha256, index, seqs.length, tree.read);
+      const proof = computeHeadPath(index, seqs.length, tree.read);
       const claim = { leaf: leaves[index] as Uint8Array, index: BigInt(index), size: BigInt(seqs.length), proof };
       expect(toHex(computeRootFromInclusion(sha256, claim) ?? new Uint8Array(0))).toBe(toHex(naiveRoot(leaves)));
     }
@@ -77,19 +77,19 @@ describe("the tree of heads", () => {
           const changes = new Map<number, Uint8Array>();
           for (const [wanted, seq] of batch) {
             const index = Math.min(wanted, current.length); // indexes are assigned consecutively
-            const leaf = hashHeadLeaf(sha256, chainName(index), headOf(index, seq));
+            const leaf = hashHeadLeaf(chainName(index), headOf(index, seq));
             current[index] = leaf;
             changes.set(index, leaf);
           }
           tree.set(changes);
-          expect(toHex(computeHeadsRoot(sha256, current.length, tree.read))).toBe(toHex(naiveRoot(current)));
+          expect(toHex(computeHeadsRoot(current.length, tree.read))).toBe(toHex(naiveRoot(current)));
         }
       }),
     );
   });
 
   test("has the root of the empty tree when there are no chains", () => {
-    expect(toHex(computeHeadsRoot(sha256, 0, () => new Uint8Array(0)))).toBe(toHex(sha256("")));
+    expect(toHex(computeHeadsRoot(0, () => new Uint8Array(0)))).toBe(toHex(sha256("")));
   });
 
   test("serializes the length and head of a chain in one spelling", () => {
@@ -110,6 +110,6 @@ describe("the tree of heads", () => {
     expect(text).toBe(
       `{"at":"2026-03-04T05:15:00.000Z","heads_root":"${"00".repeat(32)}","heads_size":"42","log_size":"1000","schema":"svc-heads-v1"}`,
     );
-    expect(toHex(hashHeadsRecord(sha256, text))).toBe(toHex(sha256(text)));
+    expect(toHex(hashHeadsRecord(text))).toBe(toHex(sha256(text)));
   });
 });

@@ -23,7 +23,7 @@ const neighbour = sha256("another chain's leaf");
 
 /** Builds a chain of `length` entries. */
 const headsUpTo = (length: number, note = ""): ChainHead[] => {
-  const heads: ChainHead[] = [createGenesisHead(sha256, position)];
+  const heads: ChainHead[] = [createGenesisHead(position)];
   for (let at = 1; at <= length; at += 1) {
     const event = {
       type: "share.created",
@@ -32,7 +32,7 @@ const headsUpTo = (length: number, note = ""): ChainHead[] => {
       at: "2026-03-04T05:06:07.089Z",
       payload_hash: "00",
     };
-    heads.push(createNextEntry(sha256, chain, heads[at - 1] as ChainHead, event).head);
+    heads.push(createNextEntry(chain, heads[at - 1] as ChainHead, event).head);
   }
   return heads;
 };
@@ -51,12 +51,12 @@ const proofWith = async (lies: Lies = {}, heads = headsUpTo(3)): Promise<AuditPr
   const recorded = lies.recorded ?? (heads[3] as ChainHead);
   const record = serializeHeadsRecord({
     at: "2026-03-04T05:15:00.000Z",
-    heads_root: toHex(naiveRoot([neighbour, hashHeadLeaf(sha256, chain, recorded)])),
+    heads_root: toHex(naiveRoot([neighbour, hashHeadLeaf(chain, recorded)])),
     heads_size: lies.headsSize ?? "2",
     log_size: lies.logSize ?? "3",
     schema: (lies.schema ?? "svc-heads-v1") as "svc-heads-v1",
   });
-  const entries = [entryOf(heads[1]), entryOf(heads[2]), entryOf(heads[3]), hashHeadsRecord(sha256, record)];
+  const entries = [entryOf(heads[1]), entryOf(heads[2]), entryOf(heads[3]), hashHeadsRecord(record)];
   const leaves = entries.map((entry) => hashLeaf(sha256, entry));
   const checkpoint = await signNote(formatCheckpoint({ origin, size: 4n, root: naiveRoot(leaves) }), [signer]);
   const proofOf = (index: number): string => formatTlogProof({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });

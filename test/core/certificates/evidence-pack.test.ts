@@ -10,7 +10,6 @@ import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evi
 import { parseZip } from "../../../core/certificates/evidence-zip.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseNote, parseVkey, verifyNote, type VerifierKey } from "../../../core/ledger/note.ts";
-import { sha256 } from "../../../core/hash.ts";
 import { noteCrypto } from "../../../storage/note-keys.ts";
 import { issuer, trustDocument, worldOf, type Wanted } from "../verifier/evidence.ts";
 import { jsonOf, textOf } from "../verifier/repack.ts";
@@ -129,7 +128,7 @@ describe("the issuer", () => {
     const note = parseNote(textOf(files, "MANIFEST.note"))!;
     expect(note.text).toBe(`svc-evidence-pack-v1\ncc_009w4k2m7q1x8z3v5t6r0nabcd\n${sha256Hex(files.get("MANIFEST.sha256")!)}\n`);
     const [vkey = ""] = /svc\.example\/issuer\+[0-9a-f]{8}\+\S+/.exec(textOf(files, "README.txt")) ?? [];
-    expect(await verifyNote(noteCrypto, note, [parseVkey(sha256, vkey) as VerifierKey])).toMatchObject({ ok: true });
+    expect(await verifyNote(noteCrypto, note, [parseVkey(vkey) as VerifierKey])).toMatchObject({ ok: true });
   });
 
   test("has a PEM public key in the pack that verifies the signature of the record", async () => {

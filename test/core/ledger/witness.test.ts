@@ -21,7 +21,7 @@ import ledgerVectors from "../../vectors/ledger.json" with { type: "json" };
 
 const { sha256 } = noteCrypto;
 const { log } = ledgerVectors.audit;
-const vectorKey = parseVkey(sha256, log.witness_vkey);
+const vectorKey = parseVkey(log.witness_vkey);
 if (vectorKey === null) throw new Error("no key");
 const vectorLine = log.cosigned_checkpoint.slice(log.checkpoint.length);
 

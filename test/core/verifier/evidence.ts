@@ -402,11 +402,11 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
     ...(wanted.isAcknowledged ? [mine("business.ceased", acknowledgedAt, { actor: "owner", fingerprint })] : []),
     ...(wanted.isErased ? [mine("certificate.subject_erased", erasedAt, { actor: "owner" })] : []),
   ];
-  let head = createGenesisHead(sha256, { chain: chain.tag, chainIndex: BigInt(chainIndex) });
+  let head = createGenesisHead({ chain: chain.tag, chainIndex: BigInt(chainIndex) });
   const entries: { entry: AuditEntry; hash: string; payload: JsonObject; salt: string }[] = [];
   for (const [at, event] of events.entries()) {
     const salt = saltOf(idOf(wanted), at);
-    const next = createNextEntry(sha256, chain.tag, head, {
+    const next = createNextEntry(chain.tag, head, {
       type: event.type,
       entity_type: event.kind,
       entity_id: event.entity,

@@ -3,7 +3,7 @@ import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
 import { buildManifestNoteText } from "../../../core/certificates/evidence-manifest.ts";
 import { createZip } from "../../../core/certificates/evidence-zip.ts";
 import { fromBase64, fromBase64Url, encodeUtf8 } from "../../../core/bytes.ts";
-import { sha256, sha256Hex } from "../../../core/hash.ts";
+import { sha256Hex } from "../../../core/hash.ts";
 import { keyKinds, signNote, createVerifierKey } from "../../../core/ledger/note.ts";
 import { renderPackedPages } from "../../../verifier/certificate-page.ts";
 import type { Signer } from "../../../storage/signer.ts";
@@ -75,7 +75,7 @@ export const relisted = (given: ReadonlyMap<string, Uint8Array>): Files => {
 
 /** Signs the current checksums with the first key of `by`, but always under the issuer's key name. */
 const signedBy = async (files: Files, by: Signer): Promise<Files> => {
-  const key = createVerifierKey(sha256, "svc.example/issuer", keyKinds.log, fromBase64Url(by.publicKeys[0]!.x)!);
+  const key = createVerifierKey("svc.example/issuer", keyKinds.log, fromBase64Url(by.publicKeys[0]!.x)!);
   const text = buildManifestNoteText(jsonOf(files, "manifest.json").cert_id, files.get("MANIFEST.sha256")!);
   setText(files, "MANIFEST.note", await signNote(text, [{ key, sign: async () => fromBase64(await by.sign(text))! }]));
   return files;
