@@ -2,7 +2,7 @@
 import { desc, eq, inArray, lte, or, sql } from "drizzle-orm";
 import { toBase64Url, fromBase64Url } from "../core/bytes.ts";
 import type { ConsumerId, RemovalId } from "../core/ids.ts";
-import type { MailLanguage } from "../core/mail/templates.ts";
+import type { Language } from "../core/language.ts";
 import type { AffidavitProof, Removal, RemovalTarget, RemovalTargetName } from "../core/removals/removal.ts";
 import type { Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
@@ -24,7 +24,7 @@ export interface NewRemoval {
   readonly consumerId: ConsumerId;
   readonly targets: readonly RemovalTargetName[];
   readonly notes: string | null;
-  readonly language: MailLanguage;
+  readonly language: Language;
   readonly now: Instant;
   readonly requestId: string;
 }

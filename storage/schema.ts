@@ -2,6 +2,7 @@
 // triggers). A test compares this file with the migrations. docs/internals/storage.md describes every column.
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";
+import { languages } from "../core/language.ts";
 import { scopeToBits, scopeFromBits, type ContactKey } from "../core/shares/fields.ts";
 import type { SubmissionNotes } from "../core/certificates/submission-notes.ts";
 import type { StoredIndex } from "../core/access/address-index.ts";
@@ -36,7 +37,7 @@ const blindIndex = () => text().$type<StoredIndex>();
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) => text({ enum: values });
 const environment = () => oneOf("live", "sandbox");
 const realm = () => oneOf("consumer", "business");
-const language = () => oneOf("en", "es", "fr-CA");
+const language = () => oneOf(...languages);
 /** A set of contact fields. Each field is one bit. */
 const contactScope = customType<{ data: readonly ContactKey[]; driverData: number }>({
   dataType: () => "integer",

@@ -7,7 +7,7 @@ import { toCanonicalJson } from "../core/canonical-json.ts";
 import type { StorageLimits } from "../core/access/storage-limits.ts";
 import type { IssuerSignature } from "../core/certificates/published-certificate.ts";
 import type { ClientId, ConsumerId, ShardId, ShareId } from "../core/ids.ts";
-import type { MailLanguage } from "../core/mail/templates.ts";
+import type { Language } from "../core/language.ts";
 import { computeNextDueAt } from "../core/shares/due-dates.ts";
 import type { ShareRevocation } from "../core/shares/revocation.ts";
 import type { ContactFields, ContactIndexes } from "../core/shares/fields.ts";
@@ -69,7 +69,7 @@ interface NewShare {
   readonly fields: { readonly revision: number; readonly isSameShard: boolean };
   readonly indexes: ContactIndexes;
   readonly signature: IssuerSignature;
-  readonly language: MailLanguage;
+  readonly language: Language;
   readonly requestId: string;
   /** The real time, even if the sandbox clock was moved. */
   readonly writtenAt: Instant;

@@ -3,14 +3,14 @@
 import { isEmailAddress } from "../email-address.ts";
 import { renderHtmlBody } from "./html-body.ts";
 import type { MailContent, OutgoingMail } from "./message.ts";
-import type { MailLanguage } from "./templates.ts";
+import type { Language } from "../language.ts";
 import { renderTextBody } from "./text-body.ts";
 
 export interface MailEnvelope {
   readonly id: string;
   readonly to: string;
   readonly from: string;
-  readonly language: MailLanguage;
+  readonly language: Language;
 }
 
 /** The product name, which is shown above the heading. */

@@ -1,14 +1,16 @@
 // Arranges the content of each email, in the same order for every language: the result, the details and one action. The footer says what to
 // do if something is wrong and why the recipient gets the email.
+import type { Language } from "../language.ts";
 import type { FieldGroup } from "../shares/fields.ts";
+import { formatFieldGroups } from "../shares/labels.ts";
 import type { Instant } from "../time.ts";
-import { formatBusinessContact, formatContact, formatDate, formatFieldGroups, formatMinute, formatNames } from "./formatting.ts";
+import { formatBusinessContact, formatContact, formatDate, formatMinute, formatNames } from "./formatting.ts";
 import type { MailMessages } from "./i18n/en.ts";
 import { fillText, toPlainName, toPlainText, type MailContent, type MailFact, type MailLine, type MailSpan } from "./message.ts";
-import type { MailData, MailLanguage, MailTemplate, OwnerNoticeKind, TemplatedMail } from "./templates.ts";
+import type { MailData, MailTemplate, OwnerNoticeKind, TemplatedMail } from "./templates.ts";
 
 export interface LayoutContext {
-  readonly language: MailLanguage;
+  readonly language: Language;
   readonly messages: MailMessages;
   /** The base URL of the app and the portal. */
   readonly appUrl: string;

@@ -5,10 +5,11 @@ import { es } from "./i18n/es.ts";
 import { frCa } from "./i18n/fr-CA.ts";
 import { layOutMail } from "./layouts.ts";
 import type { MailContent } from "./message.ts";
-import type { MailLanguage, TemplatedMail } from "./templates.ts";
+import type { Language } from "../language.ts";
+import type { TemplatedMail } from "./templates.ts";
 
-const messagesByLanguage: Readonly<Record<MailLanguage, MailMessages>> = { en, es, "fr-CA": frCa };
+const messagesByLanguage: Readonly<Record<Language, MailMessages>> = { en, es, "fr-CA": frCa };
 
 /** Renders the email. `appUrl` is the base URL of the app and the portal, for links to their pages. */
-export const renderMail = (language: MailLanguage, mail: TemplatedMail, appUrl: string): MailContent =>
+export const renderMail = (language: Language, mail: TemplatedMail, appUrl: string): MailContent =>
   layOutMail(mail, { language, messages: messagesByLanguage[language], appUrl });

@@ -4,8 +4,6 @@
 import type { FieldGroup } from "../shares/fields.ts";
 import { dayMs, minuteMs, type Instant } from "../time.ts";
 
-export type MailLanguage = "en" | "es" | "fr-CA";
-
 interface ShareMailData {
   readonly businessName: string;
   readonly groups: readonly FieldGroup[];

@@ -1,8 +1,8 @@
 // Names of contact fields and field groups in each language.
-import type { MailLanguage } from "../mail/templates.ts";
+import type { Language } from "../language.ts";
 import type { ContactKey, FieldGroup } from "./fields.ts";
 
-export const fieldLabels: Readonly<Record<MailLanguage, Readonly<Record<ContactKey, string>>>> = {
+export const fieldLabels: Readonly<Record<Language, Readonly<Record<ContactKey, string>>>> = {
   en: {
     email: "Email",
     phone: "Phone",
@@ -42,8 +42,12 @@ export const fieldLabels: Readonly<Record<MailLanguage, Readonly<Record<ContactK
 };
 
 /** The names of field groups for use within a sentence. */
-export const groupLabels: Readonly<Record<MailLanguage, Readonly<Record<FieldGroup, string>>>> = {
+export const groupLabels: Readonly<Record<Language, Readonly<Record<FieldGroup, string>>>> = {
   en: { email: "email", phone: "phone", address: "address", name: "name" },
   es: { email: "correo electrónico", phone: "teléfono", address: "dirección", name: "nombre" },
   "fr-CA": { email: "courriel", phone: "téléphone", address: "adresse", name: "nom" },
 };
+
+/** Joins the names of the groups into a list such as `email, phone, and name` in the given language. */
+export const formatFieldGroups = (language: Language, groups: readonly FieldGroup[]): string =>
+  new Intl.ListFormat(language, { type: "conjunction" }).format(groups.map((group) => groupLabels[language][group]));

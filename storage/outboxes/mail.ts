@@ -3,7 +3,8 @@
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isEmailAddress } from "../../core/email-address.ts";
-import { mailLifetimeMs, type TemplatedMail, type MailLanguage } from "../../core/mail/templates.ts";
+import type { Language } from "../../core/language.ts";
+import { mailLifetimeMs, type TemplatedMail } from "../../core/mail/templates.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { Database, Found, Statement } from "../database.ts";
 import { mailOutbox } from "../schema.ts";
@@ -22,7 +23,7 @@ export type NewMail = TemplatedMail & {
    */
   readonly to: string | null;
   /** The language of the email; English by default. */
-  readonly language?: MailLanguage;
+  readonly language?: Language;
   readonly now: Instant;
   /**
    * The certificate whose person gets the email. Erasing that person's data deletes an email that has not been sent, and prevents another
@@ -37,7 +38,7 @@ export type NewMail = TemplatedMail & {
   readonly onlyIf?: SQL;
 };
 
-type OpenedMail = TemplatedMail & { readonly to: string | null; readonly language: MailLanguage };
+type OpenedMail = TemplatedMail & { readonly to: string | null; readonly language: Language };
 
 const toMailRow = async (vault: Vault, mail: NewMail) => {
   if (mail.to !== null && !isEmailAddress(mail.to)) throw new Error("mail: the recipient is not a single email address");

@@ -5,9 +5,10 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { composeMail } from "../../core/mail/compose.ts";
 import { renderMail } from "../../core/mail/render.ts";
-import type { MailLanguage, TemplatedMail } from "../../core/mail/templates.ts";
+import { languages, type Language } from "../../core/language.ts";
+import type { TemplatedMail } from "../../core/mail/templates.ts";
 import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
-import { mailLanguages, sampleMails } from "../support/sample-mails.ts";
+import { sampleMails } from "../support/sample-mails.ts";
 
 const folder = process.env.MAIL_SCREENSHOTS;
 let browser: Browser;
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const htmlOf = (language: MailLanguage, mail: TemplatedMail): string =>
+const htmlOf = (language: Language, mail: TemplatedMail): string =>
   composeMail(
     { id: "id", to: "pat@example.com", from: "no-reply@example.com", language },
     renderMail(language, mail, "https://app.example.com"),
@@ -48,7 +49,7 @@ describe("every email", () => {
     await close();
   }, 120_000);
 
-  test.each(mailLanguages)("fits a phone of 320 pixels (%s)", async (language) => {
+  test.each(languages)("fits a phone of 320 pixels (%s)", async (language) => {
     const { page, close } = await openPage(browser, { viewport: { width: 320, height: 900 } });
     for (const mail of Object.values(sampleMails)) {
       await page.setContent(htmlOf(language, mail));

@@ -6,7 +6,7 @@ import { appMessages } from "../../workers/pages/i18n/app.ts";
 import { connectMessages } from "../../workers/pages/i18n/connect.ts";
 import { sheetMessages } from "../../workers/pages/i18n/sheet.ts";
 import { publicMessages } from "../../workers/pages/i18n/public.ts";
-import { languages, type Language } from "../../workers/pages/shared/language.ts";
+import { languages, type Language } from "../../core/language.ts";
 import { createBrowserSession, parseFormFields, parsePage, type BrowserSession } from "../support/browser-session.ts";
 import { findEmailCode, clearCodes, listMailTo } from "../support/people.ts";
 import { waitUntilSettled } from "../support/background-work.ts";

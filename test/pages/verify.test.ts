@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildApp } from "../../workers/app.ts";
 import { publicMessages } from "../../workers/pages/i18n/public.ts";
-import { languages } from "../../workers/pages/shared/language.ts";
+import { languages } from "../../core/language.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { basePlatform } from "../support/anchoring.ts";

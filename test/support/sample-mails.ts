@@ -1,5 +1,5 @@
 // One email for each template. If a template accepts text from a stranger, the email contains such text.
-import type { MailLanguage, MailTemplate, TemplatedMail } from "../../core/mail/templates.ts";
+import type { MailTemplate, TemplatedMail } from "../../core/mail/templates.ts";
 
 /** A name that would add a link, a header or markup if it were not escaped. */
 const hostileName = 'Acme <b>& "Sons"</b>\r\nBcc: everyone@example.com https://evil.example/pay www.evil.example pay@evil.example';
@@ -136,5 +136,3 @@ export const sampleMails: { readonly [T in MailTemplate]: Extract<TemplatedMail,
     data: { clientId: "pc_live_00k3v9d2m4q8x1c7b5n0t6w2h9", until: Date.UTC(2026, 10, 21) },
   },
 };
-
-export const mailLanguages: readonly MailLanguage[] = ["en", "es", "fr-CA"];

@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { Person, Principal } from "../../core/access/principal.ts";
 import type { AnySession, ConsumerSession, MemberSession, Session } from "../../core/access/session.ts";
-import type { MailLanguage } from "../../core/mail/templates.ts";
+import type { Language } from "../../core/language.ts";
 import type { RefusalCode } from "../../core/refusals.ts";
 import type { ClaimedRequest } from "../operations/access/idempotency.ts";
 import type { Services } from "../platform/platform.ts";
@@ -22,7 +22,7 @@ export interface AppEnv {
     /** The caller's IP address, from Cloudflare's header (see workers/app.ts). */
     ip: string;
     /** Language for emails to the caller, from Accept-Language. */
-    language: MailLanguage;
+    language: Language;
     /** The refusal code of the response. It is used for the log and to record refused requests. */
     refused?: RefusalCode;
     /** The parsed body. It is used to record refused requests. */

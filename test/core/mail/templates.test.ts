@@ -6,8 +6,9 @@ import { es } from "../../../core/mail/i18n/es.ts";
 import { frCa } from "../../../core/mail/i18n/fr-CA.ts";
 import { fillText, getPreview, toPlainName, toPlainText } from "../../../core/mail/message.ts";
 import { renderMail } from "../../../core/mail/render.ts";
-import { mailLifetimeMs, type TemplatedMail, type MailLanguage } from "../../../core/mail/templates.ts";
-import { mailLanguages as languages, sampleMails as mails } from "../../support/sample-mails.ts";
+import { languages, type Language } from "../../../core/language.ts";
+import { mailLifetimeMs, type TemplatedMail } from "../../../core/mail/templates.ts";
+import { sampleMails as mails } from "../../support/sample-mails.ts";
 
 const appUrl = "https://app.example.com";
 const cases = languages.flatMap((language) => Object.values(mails).map((mail) => ({ language, template: mail.template, mail })));
@@ -15,9 +16,8 @@ const cases = languages.flatMap((language) => Object.values(mails).map((mail) =>
 /** Keys whose text is the same word in another language. */
 const sameInBoth = new Set(["facts.endpoint", "facts.token"]);
 
-const envelope = { id: "id", to: "pat@example.com", from: "no-reply@example.com", language: "en" as MailLanguage };
-const messageOf = (language: MailLanguage, mail: TemplatedMail) =>
-  composeMail({ ...envelope, language }, renderMail(language, mail, appUrl));
+const envelope = { id: "id", to: "pat@example.com", from: "no-reply@example.com", language: "en" as Language };
+const messageOf = (language: Language, mail: TemplatedMail) => composeMail({ ...envelope, language }, renderMail(language, mail, appUrl));
 const linksIn = (text: string): readonly string[] => [...new Set(text.match(/https?:[^\s"<]+/g))];
 
 describe("every mail in every language", () => {

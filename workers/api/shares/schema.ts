@@ -14,7 +14,7 @@ import { shareStatuses, type Share } from "../../../core/shares/share.ts";
 import { codeLifetimeMs, requestLifetimeMs } from "../../../core/shares/request.ts";
 import { toIso, toIsoOrNull, type Instant, secondMs } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import {
   challengeMethodSchema,
   challengeSchema,
@@ -214,7 +214,7 @@ export const lenientShareIdParamSchema = z.object({
 export const authorizedRequestToWire = (
   request: AuthorizedRequest,
   token: string,
-  language: MailLanguage,
+  language: Language,
 ): z.input<ShareSchemas["authorizedRequestSchema"]> => ({
   client: {
     client_id: request.client.clientId,

@@ -2,7 +2,8 @@
 // the address receives an email.
 import { toStoredIndex } from "../../../core/access/address-index.ts";
 import { generateEmailCode, findMatchingCodeId, type EmailCodeLimits } from "../../../core/access/email-code.ts";
-import type { TemplatedMail, MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
+import type { TemplatedMail } from "../../../core/mail/templates.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import { consumeCodeAttempt, isCodeUsable, insertEmailCode, isCodeUnusable, type CodeRequester } from "../../../storage/email-codes.ts";
@@ -29,7 +30,7 @@ export const prepareEmailCode = async (
     /** The recipient; null if the address must not receive an email. */
     readonly to: string | null;
     readonly mail: (code: string, id: string) => Promise<TemplatedMail>;
-    readonly language: MailLanguage;
+    readonly language: Language;
     /** The ID of the sign-up or invitation that the code is for. */
     readonly opens?: string | null;
     readonly now: Instant;

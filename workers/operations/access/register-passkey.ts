@@ -4,7 +4,7 @@ import { parseChallenge, maxPasskeys, type RelyingParty, type RegistrationRespon
 import type { Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { generateId, shardOfId, type ConsumerId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseLine } from "../../../core/text.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -57,7 +57,7 @@ export const registerPasskey = async (
     /** The passkey's name. If null, the passkey is named after the device. */
     readonly name: string | null;
     readonly userAgent: string | undefined;
-    readonly language: MailLanguage;
+    readonly language: Language;
   },
   saveResponse?: SaveIdempotentResponse<Passkey>,
 ): Promise<Result<Passkey, "invalid_request" | "passkey_refused" | "passkey_limit">> => {

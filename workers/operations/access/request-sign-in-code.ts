@@ -1,6 +1,6 @@
 // Implements POST /v1/auth/request-code.
 import type { Realm } from "../../../core/access/session.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { trimWhiteSpace } from "../../../core/text.ts";
 import { batch } from "../../../storage/database.ts";
@@ -24,7 +24,7 @@ import {
  */
 export const requestSignInCode = async (
   services: AccessWriteDependencies,
-  request: { readonly email: string; readonly realm: Realm; readonly language: MailLanguage; readonly browser: string },
+  request: { readonly email: string; readonly realm: Realm; readonly language: Language; readonly browser: string },
 ): Promise<Result<{ readonly accepted: true }, "invalid_request">> => {
   const lookup = await lookUpAddress(services, request.realm, request.email);
   if (lookup === null) return refuse("invalid_request", invalidEmailMessage);

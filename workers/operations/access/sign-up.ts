@@ -5,7 +5,7 @@ import { parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
 import { maxBusinessNameLength, validateBusinessName } from "../../../core/accounts/profile.ts";
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";
 import { generateId, type BusinessId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { parseLine, trimWhiteSpace } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
@@ -75,7 +75,7 @@ const parseSignup = (services: PageFetcher, input: SignupInput): Result<SignupRe
 export const signUp = async (
   services: AccessWriteDependencies,
   input: SignupInput,
-  { language, browser }: { readonly language: MailLanguage; readonly browser: string },
+  { language, browser }: { readonly language: Language; readonly browser: string },
 ): Promise<Result<SignupResult, "invalid_request">> => {
   const request = parseSignup(services, input);
   if (!request.ok) return request;

@@ -3,7 +3,7 @@ import type { Session } from "../../../core/access/session.ts";
 import { tokenOwnerFromSession } from "../../../core/agents/agent-token.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { generateSecret, shardOfId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { minuteMs } from "../../../core/time.ts";
 import { insertOAuthCode, isDuplicateAuthorization } from "../../../storage/oauth-codes.ts";
 import type { ReadDependencies } from "../dependencies.ts";
@@ -19,7 +19,7 @@ export const authorizeConnection = async (
   services: ReadDependencies,
   session: Session,
   pending: PendingConnection,
-  { replaces, language }: { readonly replaces: boolean; readonly language: MailLanguage },
+  { replaces, language }: { readonly replaces: boolean; readonly language: Language },
 ): Promise<string | null> => {
   const { realm, principalId, businessId } = tokenOwnerFromSession(session);
   const now = services.clock();

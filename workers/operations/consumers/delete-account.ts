@@ -1,6 +1,6 @@
 // Implements DELETE /v1/me.
 import type { Person } from "../../../core/access/principal.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { beginAccountErasure } from "../../../storage/account-erasures.ts";
 import type { WriteDependencies } from "../dependencies.ts";
@@ -18,7 +18,7 @@ export interface AccountDeletion {
 export const deleteAccount = async (
   services: WriteDependencies,
   { id }: Person,
-  language: MailLanguage,
+  language: Language,
 ): Promise<Result<AccountDeletion, "unauthorized">> => {
   const personDb = services.shards.forId(id);
   if (!(await beginAccountErasure(personDb, { consumerId: id, language }, services.clock()))) return refuse("unauthorized");

@@ -2,7 +2,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import { generateId, shardOfId, type RemovalId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { parseRemovalTargets, type Removal } from "../../../core/removals/removal.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
 import { parseLine } from "../../../core/text.ts";
@@ -16,7 +16,7 @@ export interface RemovalRequest {
   /** The data brokers to contact; null for all of them. */
   readonly targets: readonly string[] | null;
   readonly notes: string | null;
-  readonly language: MailLanguage;
+  readonly language: Language;
   readonly requestId: string;
 }
 

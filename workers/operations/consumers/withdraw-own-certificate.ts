@@ -1,7 +1,7 @@
 // Lets the signed-in person withdraw one certificate.
 import type { Person } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { refuse, type Result } from "../../../core/result.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { accountWithdrawalChange } from "../withdrawals/account-withdrawal-change.ts";
@@ -18,7 +18,7 @@ export const withdrawOwnCertificate = async (
   services: ConsumerWriteDependencies,
   person: Pick<Person, "id">,
   certId: CertId | null,
-  language: MailLanguage,
+  language: Language,
   saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, "unauthorized" | "cert_not_found" | "already_revoked">> => {
   const located = await locateRecordNamingPerson(services, person, certId);

@@ -1,7 +1,7 @@
 // Lets the signed-in person withdraw consent for individual recipients of one certificate.
 import type { Person } from "../../../core/access/principal.ts";
 import type { CertId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import type { Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import { withdrawFromEntities } from "../withdrawals/withdraw-from-entities.ts";
@@ -17,7 +17,7 @@ export const withdrawOwnFromEntities = async (
   services: ConsumerWriteDependencies,
   person: Pick<Person, "id">,
   certId: CertId | null,
-  { entities, language }: { readonly entities: readonly string[]; readonly language: MailLanguage },
+  { entities, language }: { readonly entities: readonly string[]; readonly language: Language },
 ): Promise<Result<{ readonly ceaseBy: Instant }, "unauthorized" | "cert_not_found" | "already_revoked" | "invalid_request">> => {
   const located = await locateRecordNamingPerson(services, person, certId);
   if (!located.ok) return located;

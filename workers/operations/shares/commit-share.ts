@@ -2,7 +2,7 @@
 import type { Person } from "../../../core/access/principal.ts";
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import type { GrantingClient, PreparedShare } from "../../../core/shares/grant.ts";
 import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -26,7 +26,7 @@ export interface ShareCreation {
    * committed there before the share.
    */
   readonly fieldsWrite: FieldsWrite | null;
-  readonly language: MailLanguage;
+  readonly language: Language;
   readonly requestId: string;
   readonly writtenAt: Instant;
 }

@@ -3,7 +3,7 @@ import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { shardOfId, generateId, type ClientId, type ShareId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";
 import { parseShareTerms, checkGrantAllowed, maxTestShares, decideGrant, type ShareGrant } from "../../../core/shares/grant.ts";
@@ -51,7 +51,7 @@ export interface GrantRequest {
    * if the comparison was already made, as the consent sheet does with `verifySheetToken`.
    */
   readonly checkDecision?: () => Promise<Result<true, "invalid_request">>;
-  readonly language: MailLanguage;
+  readonly language: Language;
   readonly requestId: string;
 }
 

@@ -2,7 +2,7 @@
 import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, generateId, type ShareId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { ok, refuse, refuseWhen, type Result } from "../../../core/result.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";
 import { decideRenewal, type GrantRefusal } from "../../../core/shares/grant.ts";
@@ -21,7 +21,7 @@ export interface RenewalRequest {
   /** The new share's scope; null keeps the old share's scope. */
   readonly scope: readonly ContactKey[] | null;
   readonly durationDays: number | null;
-  readonly language: MailLanguage;
+  readonly language: Language;
   readonly requestId: string;
 }
 

@@ -1,7 +1,7 @@
 // Prepares emails about a share to the person and the business's owners.
 import type { Person } from "../../../core/access/principal.ts";
 import type { ConsumerId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { groupsFromKeys } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -18,7 +18,7 @@ export const prepareShareReceiptMail = async (
   db: Database,
   person: Pick<Person, "id">,
   share: Share,
-  language: MailLanguage,
+  language: Language,
 ): Promise<readonly Statement[]> =>
   prepareMailToPerson(services, db, person.id, {
     template: "share_receipt",
@@ -43,7 +43,7 @@ export const prepareRevocationMails = async (
   db: Database,
   consumerId: ConsumerId | null,
   share: Share,
-  ended: { readonly at: Instant; readonly ceaseBy: Instant; readonly language: MailLanguage },
+  ended: { readonly at: Instant; readonly ceaseBy: Instant; readonly language: Language },
 ): Promise<readonly Statement[]> => {
   const data = { shareIds: [share.id], ceaseBy: ended.ceaseBy };
   const [toOwners, { contact }] = await Promise.all([
@@ -72,7 +72,7 @@ export const prepareAcknowledgementMail = (
   db: Database,
   consumerId: ConsumerId | null,
   share: Share,
-  ceased: { readonly at: Instant; readonly note: string | null; readonly language: MailLanguage },
+  ceased: { readonly at: Instant; readonly note: string | null; readonly language: Language },
 ): Promise<readonly Statement[]> =>
   prepareMailToPerson(services, db, consumerId, {
     template: "share_ceased",

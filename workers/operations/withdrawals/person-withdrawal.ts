@@ -2,7 +2,7 @@
 import type { AddressIndex } from "../../../core/access/address-index.ts";
 import { verifyOrigin, getOriginRules } from "../../../core/access/origins.ts";
 import type { CertId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { resolveNamedEntities } from "../../../core/withdrawals/entity-withdrawal.ts";
 import { sourceFromPerson, type WithdrawalScope, type PersonMethod } from "../../../core/withdrawals/withdrawal.ts";
@@ -33,7 +33,7 @@ export interface PersonWithdrawal {
   readonly entities: readonly string[] | null;
   /** The `Origin` header; null for programs, which do not send one. */
   readonly origin: string | null;
-  readonly language: MailLanguage;
+  readonly language: Language;
 }
 
 export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";

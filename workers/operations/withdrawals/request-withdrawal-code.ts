@@ -3,7 +3,7 @@ import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { createAuditedEvent } from "../../../core/domain-events.ts";
 import type { CertId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { openPersonEmail } from "../../../storage/certificates.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -18,7 +18,7 @@ export interface WithdrawalCodeRequest {
   readonly email: string;
   /** The secret in the requesting browser's cookie. */
   readonly context: string;
-  readonly language: MailLanguage;
+  readonly language: Language;
 }
 
 /**

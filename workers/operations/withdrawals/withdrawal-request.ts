@@ -2,7 +2,7 @@
 import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { PublishedWithdrawal } from "../../../core/certificates/published-certificate.ts";
 import type { CertId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawnEntity } from "../../../core/withdrawals/entity-withdrawal.ts";
 import type { WithdrawalSource } from "../../../core/withdrawals/withdrawal.ts";
@@ -22,7 +22,7 @@ export interface WithdrawalResult {
 export interface WithdrawalRequest {
   readonly change: WithdrawalSource;
   /** The language of the confirmation email. */
-  readonly language: MailLanguage;
+  readonly language: Language;
   /** The blind index of the email address that gets the confirmation. The default is the first address on the certificate. */
   readonly addressIndex?: AddressIndex | null;
   readonly extraRows?: readonly Statement[];

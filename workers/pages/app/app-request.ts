@@ -12,7 +12,7 @@ import type { LimitName } from "../../limits.ts";
 import { openNote, sealNote } from "../../operations/access/sealed-notes.ts";
 import type { AppMessages } from "../i18n/app.ts";
 import { checkAccountLimit, type FormRequest } from "../shared/form-handlers.ts";
-import type { Language } from "../shared/language.ts";
+import type { Language } from "../../../core/language.ts";
 import type { SignedInRequest } from "../shared/signed-in-handlers.ts";
 
 /** A message about what the person just did. It is shown once. */

@@ -4,7 +4,7 @@ import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
-import { formatFieldGroups } from "../shared/share-options.ts";
+import { formatFieldGroups } from "../../../core/shares/labels.ts";
 import {
   formatDay,
   VerbatimText,

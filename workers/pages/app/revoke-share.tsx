@@ -12,7 +12,7 @@ import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-per
 import { ButtonLink, OptionalLabel, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
-import type { Language } from "../shared/language.ts";
+import type { Language } from "../../../core/language.ts";
 import { saveLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { noticePage, handlePageError, renderStorageUnavailable, ActionLink } from "../shared/notice-pages.tsx";
 import { parseRateLimitedForm } from "../shared/form-handlers.ts";

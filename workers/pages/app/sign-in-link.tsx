@@ -11,7 +11,7 @@ import { FormattedMessage, VerbatimText, ConfirmCard } from "../shared/component
 import { completeLinkSignIn, completeSignInElsewhere, findLinkedSignIn, LinkOrCode } from "../shared/email-code-sign-in.tsx";
 import { CodeField, EmailField, maxTypedEmailLength, SubmitButton } from "../shared/form-fields.tsx";
 import { findPageSession, parseRateLimitedForm } from "../shared/form-handlers.ts";
-import type { Language } from "../shared/language.ts";
+import type { Language } from "../../../core/language.ts";
 import { renderPage, saveLanguage, type Page } from "../shared/layout.tsx";
 import { noticePage, ActionLink } from "../shared/notice-pages.tsx";
 import { CodeStep, parseNextPath } from "./sign-in.tsx";

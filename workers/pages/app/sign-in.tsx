@@ -11,7 +11,7 @@ import { requestPasskeySignIn } from "../../operations/access/request-passkey-si
 import { EmailField, CodeField, maxTypedEmailLength, NextPathField, SubmitButton } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
-import type { Language } from "../shared/language.ts";
+import type { Language } from "../../../core/language.ts";
 import { saveLanguage, getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { findPendingSignInEmail, hasPendingSignInFailed, startEmailSignIn, completeEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { createFormHandlerFactory, type FormRequest } from "../shared/form-handlers.ts";

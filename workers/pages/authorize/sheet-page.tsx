@@ -4,7 +4,7 @@ import type { Child, FC } from "hono/jsx";
 import type { AuthorizedRequest } from "../../operations/shares/authorize-share-request.ts";
 import { appMessages } from "../i18n/app.ts";
 import type { SheetMessages } from "../i18n/sheet.ts";
-import type { Language } from "../shared/language.ts";
+import type { Language } from "../../../core/language.ts";
 import type { Page } from "../shared/layout.tsx";
 import {
   BusinessMessage,

@@ -4,7 +4,7 @@ import type { Child, FC } from "hono/jsx";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
-import { formatFieldGroups } from "../shared/share-options.ts";
+import { formatFieldGroups } from "../../../core/shares/labels.ts";
 import { EmailField, SubmitButton, ButtonLink } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import type { Page } from "../shared/layout.tsx";

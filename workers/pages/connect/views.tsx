@@ -10,7 +10,7 @@ import type { ConnectionRequest } from "../../operations/agents/connection-reque
 import { EmailField, SubmitButton } from "../shared/form-fields.tsx";
 import type { ConnectMessages } from "../i18n/connect.ts";
 import { sheetMessages } from "../i18n/sheet.ts";
-import type { Language } from "../shared/language.ts";
+import type { Language } from "../../../core/language.ts";
 import type { Page } from "../shared/layout.tsx";
 import { EmailCodeStep } from "../shared/email-code-sign-in.tsx";
 import { noticePage } from "../shared/notice-pages.tsx";

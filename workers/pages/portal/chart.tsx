@@ -5,7 +5,7 @@ import type { WebhookId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";
 import { recordExport, type ListExport } from "../../operations/portal/record-export.ts";
 import type { ChartPoint } from "../../../core/accounts/activity.ts";
-import { languageInfo } from "../shared/language.ts";
+import { locales } from "../../../core/language.ts";
 import { Icon, capitalize } from "../shared/components.tsx";
 import { Table } from "../shared/signed-in-components.tsx";
 import { csvResponse } from "./csv.ts";
@@ -154,7 +154,7 @@ export const Chart: FC<ChartProps> = ({
   isStacked = false,
   nowLabel,
 }) => {
-  const { locale } = languageInfo[language];
+  const locale = locales[language];
   const date = new Intl.DateTimeFormat(locale, { ...timeUnits[unit].shown, timeZone: "UTC" });
   const axisDate = new Intl.DateTimeFormat(locale, { ...timeUnits[unit].axis, timeZone: "UTC" });
   const axis = buildAxis(

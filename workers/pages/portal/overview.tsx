@@ -10,7 +10,7 @@ import { comparedMetrics, type Activity, type PeriodComparison } from "../../../
 import { getActivity } from "../../operations/portal/get-activity.ts";
 import { getOverview } from "../../operations/portal/get-overview.ts";
 import { listWebhooks, type EndpointState } from "../../operations/webhooks/list-webhooks.ts";
-import { languageInfo } from "../shared/language.ts";
+import { locales } from "../../../core/language.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import { FormattedMessage, Icon, Timestamp, UrlText, formatDay, formatMessage, ArrowLink } from "../shared/components.tsx";
 import { Table } from "../shared/signed-in-components.tsx";
@@ -29,7 +29,7 @@ const charts = {
   duty_months: { name: "duty_months", unit: "month", csvHeader: ["month", "on_time", "late"] },
 } as const satisfies Readonly<Record<string, ChartDefinition>>;
 
-const getPercentFormat = once(() => new Intl.NumberFormat(languageInfo[language].locale, { style: "percent", maximumFractionDigits: 1 }));
+const getPercentFormat = once(() => new Intl.NumberFormat(locales[language], { style: "percent", maximumFractionDigits: 1 }));
 
 const changeIcons = { up: "arrow-up", down: "arrow-down" } as const;
 

@@ -8,7 +8,7 @@ import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
 import { listShares } from "../../operations/shares/list-shares.ts";
-import { formatFieldGroups } from "../shared/share-options.ts";
+import { formatFieldGroups } from "../../../core/shares/labels.ts";
 import {
   EmptyCard,
   FormattedMessage,

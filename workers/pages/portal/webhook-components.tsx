@@ -7,12 +7,12 @@ import type { Delivery, DeliveryError, DeliveryStatus, EndpointHealth, EndpointS
 import { toHourlyFigures, type HourlyAttempts } from "../../../core/webhooks/hourly-attempts.ts";
 import type { EventDelivery } from "../../operations/portal/event-deliveries.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
-import { languageInfo } from "../shared/language.ts";
+import { locales } from "../../../core/language.ts";
 import { FormattedMessage, JoinedList, Notice, formatMessage } from "../shared/components.tsx";
 import { Link, StatusLabel, formatCount, language, messages, usePortalRequest, type Tone } from "./components.tsx";
 
 const webhookMessages = messages.webhooks;
-const { locale } = languageInfo[language];
+const locale = locales[language];
 
 const getTimeFormats = once(() => ({
   minutes: new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" }),

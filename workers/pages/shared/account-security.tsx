@@ -5,7 +5,7 @@ import { formatDeviceName } from "../../../core/access/device.ts";
 import type { Passkey } from "../../../core/access/passkey.ts";
 import type { Session } from "../../../core/access/session.ts";
 import { parsePasskeyId, parseSessionId } from "../../../core/ids.ts";
-import type { MailLanguage } from "../../../core/mail/templates.ts";
+import type { Language } from "../../../core/language.ts";
 import { dayMs } from "../../../core/time.ts";
 import { getRelyingParty } from "../../http/guards/app-origin.ts";
 import { parseCreatedCredential } from "../../http/passkey-credentials.ts";
@@ -111,7 +111,7 @@ export const removeNamedPasskey = async ({ services, form }: SignedInForm, sessi
 export const addCreatedPasskey = async (
   { c, services, form }: SignedInForm,
   session: Session,
-  language: MailLanguage,
+  language: Language,
 ): Promise<"added" | "passkey_refused" | "passkey_limit"> => {
   const made = parseCreatedCredential(form.get("credential") ?? "");
   if (made === null) return "passkey_refused";

@@ -9,7 +9,7 @@ import { productName } from "./brand.ts";
 import { splitCode } from "./code-tokens.ts";
 import type { IconName } from "./icon-names.ts";
 import { iconHref } from "./icons.ts";
-import { languageInfo, type Language } from "./language.ts";
+import { locales, type Language } from "../../../core/language.ts";
 
 export interface PageContext {
   readonly language: Language;
@@ -174,7 +174,7 @@ const formattersByLanguage = new Map<Language, ReturnType<typeof createFormatter
  * Returns the formatters of a language. They are constructed once per isolate, because constructing them takes far longer than using them.
  */
 const getFormatters = (language: Language) => {
-  const formatters = formattersByLanguage.get(language) ?? createFormatters(languageInfo[language].locale);
+  const formatters = formattersByLanguage.get(language) ?? createFormatters(locales[language]);
   formattersByLanguage.set(language, formatters);
   return formatters;
 };

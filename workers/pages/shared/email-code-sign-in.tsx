@@ -22,7 +22,7 @@ import { signInWithLink } from "../../operations/access/sign-in-with-link.ts";
 import { verifySignInCode } from "../../operations/access/verify-sign-in-code.ts";
 import { CodeField, SubmitButton } from "./form-fields.tsx";
 import { sheetMessages } from "../i18n/sheet.ts";
-import type { Language } from "./language.ts";
+import type { Language } from "../../../core/language.ts";
 import type { FormFields } from "./form-handlers.ts";
 import { FormattedMessage, usePageContext } from "./components.tsx";
 

@@ -1,22 +1,18 @@
 // Selects the language of a page: the reader's explicit choice first, then the browser's preference.
-
-export type Language = "en" | "es" | "fr-CA";
+import { languages, type Language } from "../../../core/language.ts";
 
 interface LanguageInfo {
   /** The language's name in that language. */
   readonly name: string;
   readonly direction: "ltr" | "rtl";
-  /** The locale for `Intl`. English is not plain "en", because that would put the month before the day. */
-  readonly locale: string;
 }
 
 export const languageInfo: Readonly<Record<Language, LanguageInfo>> = {
-  en: { name: "English", direction: "ltr", locale: "en-GB" },
-  es: { name: "Español", direction: "ltr", locale: "es" },
-  "fr-CA": { name: "Français", direction: "ltr", locale: "fr-CA" },
+  en: { name: "English", direction: "ltr" },
+  es: { name: "Español", direction: "ltr" },
+  "fr-CA": { name: "Français", direction: "ltr" },
 };
 
-export const languages = Object.keys(languageInfo) as readonly Language[];
 const defaultLanguage: Language = "en";
 
 /** Matches a language tag by its primary subtag, so that, for example, every French tag selects the only French translation. */

@@ -8,7 +8,8 @@ import type { AppEnv } from "../../http/context.ts";
 import { isPlainHttp } from "../../http/guards/app-origin.ts";
 import { assets } from "../assets.gen.ts";
 import { publicMessages } from "../i18n/public.ts";
-import { languageInfo, parseLanguage, languages, selectLanguage, type Language } from "./language.ts";
+import { languages, type Language } from "../../../core/language.ts";
+import { languageInfo, parseLanguage, selectLanguage } from "./language.ts";
 import { Brand, PageContextScope, createPageContext, type PageContext } from "./components.tsx";
 import { renderSprite } from "./icons.ts";
 

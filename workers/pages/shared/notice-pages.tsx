@@ -9,7 +9,7 @@ import type { RefusalCode } from "../../../core/refusals.ts";
 import { getErrorKind } from "../../log.ts";
 import type { PublicMessages } from "../i18n/public.ts";
 import type { IconName } from "./icon-names.ts";
-import { languageInfo } from "./language.ts";
+import { locales } from "../../../core/language.ts";
 import { renderPage, type Page } from "./layout.tsx";
 import { Icon, formatMessage, type PageContext } from "./components.tsx";
 import { ButtonLink } from "./form-fields.tsx";
@@ -45,7 +45,7 @@ const renderNotice = (
 ): Promise<Response> => {
   c.set("refused", code);
   return renderPage(c, statusByCode[code], ({ messages, language }: PageContext) => {
-    const notice = getNotice(messages, languageInfo[language].locale);
+    const notice = getNotice(messages, locales[language]);
     return { title: notice.title, content: <NoticeCard {...notice} />, ...(preservesQuery && { preservesQuery }) };
   });
 };

@@ -10,7 +10,7 @@ import { statusByCode } from "../../http/statuses.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
 import type { Services } from "../../platform/platform.ts";
 import { findAnyPageSession, parseSameOriginForm, type FormRequest } from "./form-handlers.ts";
-import type { Language } from "./language.ts";
+import type { Language } from "../../../core/language.ts";
 import { renderPage, type Page } from "./layout.tsx";
 import { renderAccountRateLimited, renderCrossSiteBlocked } from "./notice-pages.tsx";
 

@@ -27,7 +27,8 @@ import { listOtherCertificatesByLink } from "../../operations/withdrawals/list-o
 import { submitWithdrawalCode } from "../../operations/withdrawals/submit-withdrawal-code.ts";
 import { requestWithdrawalCode } from "../../operations/withdrawals/request-withdrawal-code.ts";
 import { maxTypedEmailLength } from "../shared/form-fields.tsx";
-import { parseLanguage, type Language } from "../shared/language.ts";
+import type { Language } from "../../../core/language.ts";
+import { parseLanguage } from "../shared/language.ts";
 import { getPageLanguage, renderPage } from "../shared/layout.tsx";
 import { renderCertificateNotFound } from "../shared/notice-pages.tsx";
 import { createFormHandlerFactory, rateLimited, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
