@@ -145,7 +145,7 @@ describe("the proofs of a certificate with odd field values", () => {
         expect(page).toContain("The form had more fields.");
         expect(page).toContain("were replaced by \ufffd");
         const shown = getPageText(parsePage(await call(`/c/${cert_id}`)));
-        expect(shown).toContain("The values in these fields aren’t in the expected format: Email.");
+        expect(shown).toContain("These fields aren’t in the expected format and were saved as entered: Email.");
         expect(shown).toContain("Only some of the form’s fields were saved.");
         await eraseCertificate(cert_id);
         await platform.auditLogStub(firstShard).drainNow();

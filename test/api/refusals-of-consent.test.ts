@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 describe("a certificate that records a refusal", () => {
   test.each([
-    ["en", "Certificate of refusal", "This person declined consent for every recipient", "Who may contact"],
+    ["en", "Certificate of refusal", "This person declined every recipient", "Who may contact"],
     ["es", "Certificado de rechazo", "Esta persona rechazó a todos los destinatarios", "Quién puede contactar"],
     ["fr-CA", "Certificat de refus", "Cette personne a refusé tous les destinataires", "Qui peut communiquer"],
   ])("says so on its page (%s)", async (language, kind, words, other) => {

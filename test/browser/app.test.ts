@@ -145,7 +145,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.getByRole("status").getByText("Changes saved. We’re notifying 1 business.").waitFor();
     expect(await page.inputValue("#phone")).toBe("+1 202 555 0199");
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByRole("status").getByText("Your earlier details are back.").waitFor();
+    await page.getByRole("status").getByText("Earlier details restored.").waitFor();
     expect(await page.inputValue("#phone")).toBe(values.phone);
     await close();
   });

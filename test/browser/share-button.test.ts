@@ -387,7 +387,7 @@ describe("B31 the button", () => {
       await page.focus("[name=phone]");
       await page.keyboard.press("Tab");
       await page.keyboard.press("Enter");
-      expect(await page.locator(".svc-share [role=status]").textContent()).toBe("The window was blocked. Choose one:");
+      expect(await page.locator(".svc-share [role=status]").textContent()).toBe("Your browser blocked the window. Choose one:");
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Share my contact details");
       expect(await accessibilityFindings(page)).toEqual([]);
       expect(await hasNoHorizontalScroll(page)).toBe(true);

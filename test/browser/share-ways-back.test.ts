@@ -246,7 +246,7 @@ describe("B32 lost response to the redemption", () => {
     if (code === "network") expect(fake.redemptions.length).toBeGreaterThanOrEqual(tries);
     else expect(fake.redemptions).toHaveLength(tries);
     expect(await readFormValues(visit.page)).toEqual({ first_name: "", last_name: "", email: "", phone: "" });
-    expect(await visit.page.locator(".svc-share [role=status]").textContent()).toBe("That did not work. Please try again.");
+    expect(await visit.page.locator(".svc-share [role=status]").textContent()).toBe("That didn’t work. Try again.");
     await visit.close();
   });
 });

@@ -172,7 +172,7 @@ describe("the check in the visitor's browser", () => {
       html.replace(/(data-bound="record"[^>]*>[^<]*&quot;purpose&quot;:&quot;)solar/, "$1lunar"),
     );
     expect(result.answer).toBe("fail");
-    expect(result.text).toContain("Does not match. The fingerprint isn’t the SHA-256 of the record.");
+    expect(result.text).toContain("Does not match. The record’s SHA-256 hash is different.");
   });
 
   test("detects a changed fingerprint", async () => {
@@ -271,7 +271,7 @@ describe("without scripts", () => {
     await page.goto(perRecipient);
     expect(await page.locator(verdict).count()).toBe(0);
     expect(await page.locator("#verdict").innerText()).toBe("Not checked in this browser");
-    expect(await page.locator("#check").innerText()).toContain("You can also verify the certificate yourself, as described below.");
+    expect(await page.locator("#check").innerText()).toContain("verify the certificate yourself as described below.");
     // Counts only buttons outside forms. Forms work without scripts.
     expect(
       await page.locator("button:visible").evaluateAll((buttons) => buttons.filter((one) => one.closest("form") === null).length),
@@ -281,7 +281,7 @@ describe("without scripts", () => {
       "Who may contact them",
       "About this consent",
       "History",
-      "Policies on that day",
+      "Website policies",
       "Verification",
       "Is this your consent?",
     ]);
@@ -303,7 +303,7 @@ describe("languages", () => {
   test.each([
     ["es-MX", "es", "Certificado de consentimiento", "No se ha modificado nada"],
     ["fr-CA", "fr-CA", "Certificat de consentement", "Rien n’a été modifié"],
-    ["de-DE", "en", "Certificate of consent", "Nothing has been changed"],
+    ["de-DE", "en", "Certificate of consent", "Record unchanged"],
   ])("shows the page to a browser in %s in %s", async (locale, language, kind, match) => {
     const { page, close } = await openPage(browser, { locale });
     await page.goto(plain);
@@ -357,9 +357,9 @@ describe("accessibility", () => {
     await page.goto(withdrawn);
     await page.waitForSelector(withOutcome("pass"));
     expect(await page.locator("main > .notice").allInnerTexts()).toEqual([
-      "Test certificate\nThis certificate was created with test data. It isn’t evidence that anyone agreed to anything.",
+      "Test certificate\nThis certificate was created with test data. It isn’t evidence of consent.",
       expect.stringMatching(
-        /^Consent withdrawn on [^.]+UTC\nThe recipients below must stop contacting this person by the end of \d{1,2} \w+ \d{4} \(UTC\)\. Acme Solar LLC hasn’t confirmed yet that contact has ended\.$/,
+        /^Consent withdrawn on [^.]+UTC\nThe recipients below must stop contacting this person by the end of \d{1,2} \w+ \d{4} \(UTC\)\. Acme Solar LLC hasn’t yet confirmed that contact has ended\.$/,
       ),
     ]);
     await close();
@@ -442,7 +442,7 @@ describe("the proofs of the page", () => {
     expect(await outcomeOf(page, "ledger")).toBe("pass");
     expect(await outcomeOf(page, "others")).toBe("skipped");
     expect(await page.locator('[data-proof="ledger"]').innerText()).toMatch(/^In the public log\s+Entry [\d,]+, recorded \d/);
-    expect(await page.locator("#verdict").innerText()).toBe("All checks pass");
+    expect(await page.locator("#verdict").innerText()).toBe("All checks passed");
     expect(await page.locator("#check-heading").innerText()).toBe("Record is genuine");
     expect(await verdictOf(page)).toBe("pass");
     expect(requests.every((path) => path.startsWith("/c/cc_") || path.startsWith("/a/"))).toBe(true);

@@ -135,7 +135,7 @@ describe("the person on a certificate", () => {
       await page.reload();
       await page.reload();
     }
-    expect(await page.getByRole("alert").textContent()).toContain("The email address or the code is wrong");
+    expect(await page.getByRole("alert").textContent()).toContain("The email address or code is incorrect");
     expect(await page.title()).toMatch(/^Error: /);
     await answer(`${code.slice(0, 3)} ${code.slice(3)}`);
     await page.waitForURL("**/withdrawn");
@@ -182,7 +182,7 @@ describe("the person on a certificate", () => {
     const text = (await page.locator("main").textContent())?.replaceAll(/\s+/g, " ");
     expect(text).toContain(meant === "one" ? "with your email address is still active." : "No other active certificates from");
     if (meant === "one") {
-      await page.getByText("Show when they were issued").click();
+      await page.getByText("Show issue dates").click();
       await page.locator(`a[href="/c/${second.certId}"]`).click();
       await page.waitForURL(second.verifyUrl);
     }

@@ -187,7 +187,7 @@ describe("a person", () => {
     const { page } = await openConsentPage(client, await pat());
     for (const step of [first, code, wrong, page]) {
       const asker = /<div class="asker">[\s\S]*?<\/div>/.exec(step.text)?.[0] ?? "";
-      for (const word of ["Helper", "svc couldn’t verify it", "A program on this computer"]) expect(asker).toContain(word);
+      for (const word of ["Helper", "We couldn’t verify it", "A program on this computer"]) expect(asker).toContain(word);
     }
     for (const step of [first, code, wrong]) {
       const declined = new URL((/<a[^>]*href="([^"]+)"[^>]*>Don’t allow</.exec(step.text)?.[1] ?? "").replaceAll("&amp;", "&"));
@@ -197,7 +197,7 @@ describe("a person", () => {
     await clearCodes();
     const again = await call(back.replace("/authorize?", "/authorize/new-code?"), buildForm({}, { cookie }));
     const resent = await call(again.headers.get("location") ?? "", { headers: { cookie } });
-    expect(resent.text).toContain("Use the code in our most recent email.");
+    expect(resent.text).toContain("Use the code in the most recent email.");
     const newest = await findEmailCode(world.consumerEmail);
     const signed = await call(back.replace("/authorize?", "/authorize/code?"), buildForm({ code: newest }, { cookie }));
     expect(signed.headers.getSetCookie().some((one) => one.startsWith("svc_session="))).toBe(true);
@@ -209,7 +209,7 @@ describe("a person", () => {
     const session = await pat();
     const seen = await readDatabaseContents();
     for (const [lang, words] of [
-      ["en", ["svc couldn’t verify it", "A program on this computer", "Share your details, add details to a share, or renew a share"]],
+      ["en", ["We couldn’t verify it", "A program on this computer", "Share your details, add details to a share, or renew a share"]],
       ["es", ["svc no pudo verificarlo", "Un programa de esta computadora", "ampliar lo que usted comparte ni renovar un permiso"]],
       ["fr-CA", ["svc n’a pas pu le vérifier", "Un programme sur cet ordinateur", "en partager davantage ou renouveler"]],
     ] as const) {
@@ -277,7 +277,7 @@ describe("a person", () => {
     const path = `${link.pathname}${link.search}`;
     const asks = await call(path);
     expect(asks.status).toBe(200);
-    for (const words of ["Disconnect this assistant?", "Helper", "svc couldn’t verify it"]) expect(asks.text).toContain(words);
+    for (const words of ["Disconnect this assistant?", "Helper", "We couldn’t verify it"]) expect(asks.text).toContain(words);
     expect(asks.text).toMatch(/Connected \d{1,2} [A-Z][a-z]+ \d{4}</);
     expect((await callMethod(token, "ping")).status).toBe(200);
     for (const wrong of [
@@ -328,7 +328,7 @@ describe("a person with ten assistants", () => {
     const { page } = await openConsentPage(client, session);
     const ids = idsIn(page.text);
     expect([ids.length, page.text.includes('value="allow"'), page.text.includes('value="deny"')]).toEqual([10, false, true]);
-    expect(page.text.indexOf("Number 3")).toBeLessThan(page.text.indexOf("It can’t"));
+    expect(page.text.indexOf("Number 3")).toBeLessThan(page.text.indexOf("This assistant can’t"));
     const ended = await endOne(client, ids[0] as string, session);
     expect([ended.status, ended.headers.get("location")?.startsWith("/oauth/authorize?")]).toEqual([303, true]);
     const after = await openConsentPage(client, session);

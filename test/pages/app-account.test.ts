@@ -85,7 +85,7 @@ describe("agent tokens", () => {
     const browser = browserOf(await signInPerson({}));
     const page = await browser.open("/app/agents");
     const refused = await browser.send(page, "/app/agents", { name: "x".repeat(81) });
-    expect([refused.status, refused.text.includes("Use at most 80 characters on one line.")]).toEqual([400, true]);
+    expect([refused.status, refused.text.includes("Use up to 80 characters on one line.")]).toEqual([400, true]);
     expect(refused.text).toMatch(/<title>Error: /);
     expect(refused.text).toContain(`value="${"x".repeat(81)}"`);
     for (let count = 0; count < 10; count += 1)
@@ -137,7 +137,7 @@ describe("data broker removals", () => {
     const none = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_PRICE_BUSINESS", "STRIPE_PRICE_WHITE_GLOVE"];
     const nothingSold = createServiceCall(Object.fromEntries(none.map((name) => [name, ""])));
     const without = await browserOf(by, nothingSold).open("/app/removals");
-    expect(getPageText(without)).toContain("You can’t buy this plan here right now.");
+    expect(getPageText(without)).toContain("This plan isn’t available right now.");
     expect(without.text).not.toContain(upgrade);
     expect(describeRedirect(await browserOf(by, nothingSold).open(upgrade))).toBe("303 /app/removals");
     const { form } = parseFormFields(await browserOf(await onPlan()).open("/app/removals"), "/app/removals") as { form: string };
@@ -171,7 +171,7 @@ describe("data broker removals", () => {
     for (const [fields, message] of [
       [{ authorize: "on", notes: "Patricia" }, "Choose at least one data broker."],
       [{ "target.spokeo": "on", notes: "Patricia" }, "Confirm that we may contact them on your behalf."],
-      [{ "target.spokeo": "on", authorize: "on", notes: `Patricia ${"x".repeat(500)}` }, "Use at most 500 characters on one line."],
+      [{ "target.spokeo": "on", authorize: "on", notes: `Patricia ${"x".repeat(500)}` }, "Use up to 500 characters on one line."],
     ] as const) {
       const refused = await browser.send(page, "/app/removals", fields);
       expect([refused.status, refused.text.includes(message)]).toEqual([400, true]);
@@ -274,7 +274,7 @@ describe("account deletion", () => {
     const { id } = (await by.get("/v1/me")).body.data;
     await env.DB.prepare("UPDATE sessions SET verified_at = verified_at - 300000 WHERE user_id = ?").bind(id).run();
     const page = await browser.open("/app/delete");
-    expect(getPageText(page)).toContain("First, confirm it’s you.");
+    expect(getPageText(page)).toContain("confirm it’s you before you delete your account.");
     expect(actionsOf(page)).not.toContain("/app/delete");
     expect(describeRedirect(await browser.post("/app/delete", { form, confirm: "delete" }))).toBe("303 /app/prove/delete");
     expect((await by.get("/v1/me")).status).toBe(200);
@@ -286,7 +286,7 @@ describe("account deletion", () => {
     expect(describeRedirect(await browser.send(typing, "/app/code", { code: differentCode(code) }))).toBe(
       "303 /app/prove/delete?answer=failed",
     );
-    expect(getPageText(await browser.open("/app/prove/delete?answer=failed"))).toContain("Error: That code is wrong");
+    expect(getPageText(await browser.open("/app/prove/delete?answer=failed"))).toContain("Error: That code is incorrect");
     expect(describeRedirect(await browser.send(typing, "/app/code", { code }))).toBe("303 /app/prove/delete");
     expect(describeRedirect(await browser.open("/app/prove/delete"))).toBe("303 /app/delete");
     const proved = await browser.open("/app/delete");

@@ -53,10 +53,10 @@ describe("signing in", () => {
     expect(getPageText(response)).toContain("We’ll email you a 6-digit code. No password needed.");
     expect(describeRedirect(await pat.send(response, "/app/sign-in", { email }))).toBe("303 /app/details");
     const step = await pat.open("/app/details");
-    expect(getPageText(step)).toContain(`We sent a 6-digit code to ${email}. It works for 10 minutes.`);
+    expect(getPageText(step)).toContain(`We sent a 6-digit code to ${email}. It expires in 10 minutes.`);
     const code = await findEmailCode(email);
     expect(describeRedirect(await pat.send(step, "/app/code", { code: differentCode(code) }))).toBe("303 /app/details?answer=failed");
-    expect(getPageText(await pat.open("/app/details?answer=failed"))).toContain("Error: That code is wrong");
+    expect(getPageText(await pat.open("/app/details?answer=failed"))).toContain("Error: That code is incorrect");
     expect(describeRedirect(await pat.send(step, "/app/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` }))).toBe("303 /app/details");
     const inside = await pat.open("/app/details");
     expect(getPageText(inside)).toContain("Nothing saved yet.");
@@ -182,7 +182,7 @@ describe("consents", () => {
     expect(getPageText(ask)).toContain("You can’t undo this");
     expect(ask.text.indexOf("Keep sharing")).toBeLessThan(ask.text.indexOf('class="btn primary"'));
     const tooLong = await browser.send(ask, `${path}/stop`, { reason: "x".repeat(201) });
-    expect([tooLong.status, tooLong.text.includes("Use at most 200 characters on one line.")]).toEqual([400, true]);
+    expect([tooLong.status, tooLong.text.includes("Use up to 200 characters on one line.")]).toEqual([400, true]);
     expect(await shareStatus(share.id)).toBe("active");
     expect(describeRedirect(await browser.send(ask, `${path}/stop`, { reason: "Found another" }))).toBe(`303 ${path}`);
     const stopped = getPageText(await browser.open(path));

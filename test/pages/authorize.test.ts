@@ -329,7 +329,7 @@ describe("the consent sheet", () => {
     const search = searchFor(verifier, { client_id: world.acme.clients.sandbox, scope: "email name" });
     const visitor = new Visitor();
     const decision = await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
-    expect(decision.text).toContain("Test mode: no real details");
+    expect(decision.text).toContain("Test mode. No real details.");
     const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), persona: "minimal" });
     const code = /data-code="([^"]+)"/.exec(done.text)?.[1] ?? "";
     const redeemed = await redeemCode({ code, verifier }, { client_id: world.acme.clients.sandbox });
@@ -485,7 +485,7 @@ describe("every step of the consent sheet", () => {
     try {
       await clearCodes();
       const again = await visitor.post(`/authorize/new-code${search}`, {});
-      expect([headingOf(again), again.text.includes("Use the code in our most recent email.")]).toEqual(["Check your email", true]);
+      expect([headingOf(again), again.text.includes("Use the code in the most recent email.")]).toEqual(["Check your email", true]);
       const second = await findEmailCode(email);
       expect(second).not.toBe(first);
       expect(headingOf(await visitor.post(`/authorize/code${search}`, { code: second }))).toBe(reviewHeading);

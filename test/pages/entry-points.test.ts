@@ -73,7 +73,7 @@ describe("withdrawing without the number", () => {
     const email = newcomer();
     const browser = createBrowserSession();
     const page = await browser.open("/withdraw");
-    expect(getPageText(page)).toMatch(/With the certificate ID.*With your email/);
+    expect(getPageText(page)).toMatch(/With a certificate ID.*With your email/);
     expect(page.headers.get("set-cookie")).toBeNull();
     expect(describeRedirect(await browser.send(page, "/withdraw", { email }))).toBe("303 /app/sign-in");
     await waitUntilSettled();

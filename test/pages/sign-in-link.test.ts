@@ -81,7 +81,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     const another = createBrowserSession();
     const page = await another.open(linkPaths[realm]);
     expect(withAttribute(page.document, "id", "sign-in-link")).toEqual([]);
-    expect(getPageText(page)).toContain("works only in the browser where you asked for it");
+    expect(getPageText(page)).toContain("works only in the browser where you requested it");
     expect(describeRedirect(await press(another, realm, token))).toBe(`303 ${linkPaths[realm]}?answer=failed`);
     expect(another.jar.has("svc_session")).toBe(false);
     // A browser that requested a sign-in code of its own still cannot use this link.
@@ -108,7 +108,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     for (const [fields, message] of [
       [{ email: "pat", code }, "email address, such as"],
       [{ email, code: "12" }, "digit code."],
-      [{ email, code: differentCode(code) }, "That code is wrong or has expired"],
+      [{ email, code: differentCode(code) }, "That code is incorrect or has expired"],
     ] as const) {
       const refused = await another.send(await another.open(linkPaths[realm]), elsewhere, fields);
       expect(getPageText(parsePage(refused))).toContain(message);

@@ -24,7 +24,7 @@ describe("the link that stops a share", () => {
     const path = `/stop/${share.id}`;
     const page = await browser.open(path);
     expect([page.status, await statusOf(share.id)]).toEqual([200, "active"]);
-    expect(page.text).toMatch(/<noscript><p>This page needs JavaScript[\s\S]*\/app\/shares\/shr_/);
+    expect(page.text).toMatch(/<noscript><p>This link requires JavaScript[\s\S]*\/app\/shares\/shr_/);
     expect(page.headers.get("referrer-policy")).toBe("no-referrer");
     expect(page.headers.get("cache-control")).toBe("no-store");
     expect(page.text).not.toContain("Acme Solar LLC");

@@ -19,7 +19,7 @@ const service = createServiceCall({
 const waitUntilMailFailed = () =>
   vi.waitFor(async () => expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox").first("n")).toBe(0), 20_000);
 const textOf = ({ text }: TestResponse): string => words(parseDocument(text));
-const undelivered = "We couldn’t deliver the email to this address. Check the address, or use a different one.";
+const undelivered = "We couldn’t deliver email to this address. Check the address, or use a different one.";
 
 // Signs up the business on a deployment with a working provider. Waits until that deployment's relay is idle, because the relay must not
 // send the emails of these tests.

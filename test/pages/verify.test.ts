@@ -129,7 +129,7 @@ describe("recipients", () => {
     const text = (list: string): string => words(withAttribute(page.document, "data-list", list)[0]!);
     expect(text("entities_accepted")).toBe("BH Bright Homes Inc Allowed");
     expect(text("entities_rejected")).toBe("AS Acme Solar LLC Declined");
-    expect(text("entities")).toBe("TP Third Party Ltd Not asked about");
+    expect(text("entities")).toBe("TP Third Party Ltd Not asked");
   });
 
   test("are shown as all accepted if none was declined", async () => {
@@ -159,7 +159,7 @@ describe("certificate status", () => {
     const { data } = (await submitConsent(body, { origin: "http://localhost:3000" })).body;
     const page = await open(data.cert_id);
     expect(statusText(page)).toMatch(/^Active Test Issued/);
-    expect(textOf(page.document)).toContain("It isn’t evidence that anyone agreed to anything.");
+    expect(textOf(page.document)).toContain("It isn’t evidence of consent.");
   });
 
   test("says that a certificate is withdrawn, and no longer how to withdraw", async () => {
@@ -323,7 +323,7 @@ describe("policies", () => {
   test("are shown as missing if none could be fetched", async () => {
     const { cert_id } = await issueCertificate();
     await captured(cert_id, []);
-    expect(words(section(await open(cert_id), "policies"))).toContain("No privacy policy or terms could be saved from the website.");
+    expect(words(section(await open(cert_id), "policies"))).toContain("We couldn’t save a privacy policy or terms from the website.");
   });
 });
 

@@ -340,16 +340,17 @@ describe("after the correct code", () => {
   test("shows how to reach the business if it provides a contact", async () => {
     const [mailed, nameless] = [await issueToNewPerson(), await issueToNewPerson({ fields: { phone: "+1 202 555 0177" } })];
     await post(`/c/${mailed.certId}/withdraw/link`, { token: mailed.manageToken });
+    const heading = "Contact Acme Solar LLC:";
     const reach = ["privacy@acme-solar.example", "1 Sun Street, Testville"];
     const pages = async () => [wordsOf(await call(`/c/${mailed.certId}/withdrawn`)), wordsOf(await call(`/c/${nameless.certId}`))];
     await env.DB.prepare("UPDATE businesses SET contact_email = ?, mailing_address = ? WHERE id = ?")
       .bind(...reach, world.acme.id)
       .run();
     try {
-      for (const shown of await pages()) for (const part of reach) expect(shown).toContain(part);
+      for (const shown of await pages()) for (const part of [heading, ...reach]) expect(shown).toContain(part);
     } finally {
       await env.DB.prepare("UPDATE businesses SET contact_email = NULL, mailing_address = NULL WHERE id = ?").bind(world.acme.id).run();
     }
-    for (const shown of await pages()) expect(shown).not.toContain("You can reach");
+    for (const shown of await pages()) expect(shown).not.toContain(heading);
   });
 });

@@ -5,12 +5,12 @@ const en = {
   severed: "Continue in the window that opened, or continue here",
   newTab: "Open in a new tab",
   here: "Continue here",
-  blocked: "The window was blocked. Choose one:",
-  busy: "One moment.",
+  blocked: "Your browser blocked the window. Choose one:",
+  busy: "One moment…",
   done: "Shared.",
-  elsewhere: "Done. Close this window.",
+  elsewhere: "Done. You can close this window.",
   closed: "Nothing was shared.",
-  failed: "That did not work. Please try again.",
+  failed: "That didn’t work. Try again.",
 };
 
 type ShareMessages = typeof en;

@@ -12,13 +12,13 @@ const renderCapturedMail = async (c: Context<AppEnv>): Promise<Response> => {
     return c.json({ messages: mails.map(({ sentAt, ...mail }) => ({ ...mail, sent_at: toIso(sentAt) })) });
   }
   return renderPage(c, 200, () => ({
-    title: "Captured mail",
+    title: "Captured email",
     onlyLanguage: "en",
     content: (
       <article>
-        <h1>Captured mail</h1>
-        <p>Emails are stored here instead of being sent. The newest is first.</p>
-        {mails.length === 0 && <p>No emails yet. Sign in or withdraw a consent to get one.</p>}
+        <h1>Captured email</h1>
+        <p>Emails are stored here instead of being sent, newest first.</p>
+        {mails.length === 0 && <p>No emails yet. Sign in or withdraw consent to get one.</p>}
         {mails.map((mail) => (
           <section>
             <h2>{mail.subject}</h2>
