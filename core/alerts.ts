@@ -36,13 +36,13 @@ export const alertDefinitions: Readonly<Record<AlertKind, AlertDefinition>> = {
     setting: "ALERT_OVERDUE_WORK",
     defaultThreshold: 30,
     title: "Work is overdue",
-    unit: "minutes since the oldest overdue work began to wait",
+    unit: "minutes that the oldest overdue work has waited",
   },
   anchoring_delay: {
     setting: "ALERT_ANCHORING_DELAY",
     defaultThreshold: 60,
-    title: "Statements wait for the ledger",
-    unit: "minutes since the oldest statement began to wait",
+    title: "Statements are waiting for the ledger",
+    unit: "minutes that the oldest statement has waited",
   },
   full_shard: {
     setting: "ALERT_FULL_SHARD",
@@ -115,14 +115,14 @@ export const formatAlertMail = (
   return {
     subject: `${isOver ? "Ended: " : ""}${title} (${service})`,
     text: [
-      isOver ? "This is back to normal." : `${title}.`,
+      isOver ? "Back to normal." : `${title}.`,
       "",
       `${unit.charAt(0).toUpperCase()}${unit.slice(1)}: ${figure}. The threshold is ${threshold} (${setting}).`,
       `Since ${toIso(since)}.`,
       "",
-      isOver ? "You do not have to do anything." : `What to do: ${getAlertPage(kind)}`,
+      isOver ? "You don’t need to do anything." : `What to do: ${getAlertPage(kind)}`,
       "",
-      "You get this email because ALERT_EMAIL in your deployment has your address.",
+      "You’re receiving this because ALERT_EMAIL in your deployment has your address.",
     ].join("\n"),
   };
 };

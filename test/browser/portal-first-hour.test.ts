@@ -222,7 +222,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await waitForRow(page, /certificate\.revoked.*1 of 1/s);
   await navigateTo(page, "Withdrawals");
   await page.getByRole("link", { name: /^Confirm contact ended: / }).click();
-  await page.getByLabel("Told the recipients").check();
+  await page.getByLabel("Notified the recipients").check();
   await page.getByRole("button", { name: "Confirm contact ended" }).click();
   await page.getByText("Nothing to confirm").waitFor();
 

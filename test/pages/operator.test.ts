@@ -177,6 +177,6 @@ describe("the operator's page", () => {
     const away = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token), DB: { prepare: () => statement, batch: fail } });
     const page = await away("/operator", withBasic(token));
     expect(page.status).toBe(200);
-    expect(page.text).toContain("Doesn’t respond");
+    expect(page.text).toContain("Not responding");
   });
 });

@@ -198,7 +198,7 @@ describe("changing passkeys ten minutes after the sign-in", () => {
     const wrong = await submitForm(both, `${page}/prove`, "/portal/sign-in/code", { code: "000000" });
     const shown = await openPage(both, (wrong.headers.get("location") ?? "").replace(/^https?:\/\/[^/]+/, ""));
     expect(describeRedirect(shown)).toBe(`303 ${page}/prove?answer=failed`);
-    expect(getPageText(await openPage(both, `${page}/prove?answer=failed`))).toContain("That code is wrong or has expired.");
+    expect(getPageText(await openPage(both, `${page}/prove?answer=failed`))).toContain("That code is incorrect or has expired.");
     const proved = await submitForm(both, `${page}/prove`, "/portal/sign-in/code", { code: await findEmailCode(email) });
     expect(describeRedirect(proved)).toBe(`303 ${page}/prove`);
     const fresh = toMember(proved);

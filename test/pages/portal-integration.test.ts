@@ -117,7 +117,7 @@ describe("fetching nothing and changing no row", () => {
     expect(() => parseFormFields(page, path)).toThrow("no form");
     expect([refused.status, getPageText(refused)]).toEqual([
       402,
-      expect.stringContaining("You can’t change this while a payment is past due."),
+      expect.stringContaining("A payment is past due. You can make changes once it’s paid."),
     ]);
     expect(web.urls()).toEqual([]);
   });

@@ -133,7 +133,7 @@ describe("an invited person without a business", () => {
       const form = parseFormFields(await openPage(member, page), accepting);
       await end(id);
       expect(describeRedirect(await postForm(member, accepting, form))).toBe(`303 ${page}?answer=gone`);
-      expect(getPageText(await openPage(member, `${page}?answer=gone`))).toContain("That invitation is no longer open.");
+      expect(getPageText(await openPage(member, `${page}?answer=gone`))).toContain("That invitation is no longer available.");
       expect(await listTeam()).toEqual([`owner-${round}@inviting.example active`]);
     }
   });

@@ -319,7 +319,7 @@ describe("an endpoint", () => {
     await sendEvents(path, 1);
     const statuses = async (query: string): Promise<readonly (string | undefined)[]> => {
       const page = await openPage(clerk, `${path}${query}`);
-      return getPageText(page).includes("No deliveries match.") ? [] : parseTable(page, "Deliveries").map((row) => row[1]);
+      return getPageText(page).includes("No matching deliveries.") ? [] : parseTable(page, "Deliveries").map((row) => row[1]);
     };
     expect(await statuses("")).toEqual(["Retrying", "Delivered"]);
     expect(await statuses("?status=retrying")).toEqual(["Retrying"]);

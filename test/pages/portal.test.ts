@@ -70,7 +70,7 @@ describe("signing in to the portal", () => {
     });
     expect(describeRedirect(asked)).toBe("303 /portal/sign-in");
     const step = { cookie: getCookie(asked) };
-    expect(getPageText(await openPage(step, "/portal/sign-in"))).toContain(`We sent a code to ${email}`);
+    expect(getPageText(await openPage(step, "/portal/sign-in"))).toContain(`We sent a 6-digit code to ${email}`);
     const wrong = await postForm(step, "/portal/sign-in/code", { code: "12 34" });
     expect([wrong.status, getPageText(wrong)]).toEqual([400, expect.stringContaining("Enter the 6-digit code.")]);
     const code = await findEmailCode(email);
@@ -78,7 +78,7 @@ describe("signing in to the portal", () => {
     expect(describeRedirect(signed)).toBe("303 /portal");
     const home = getPageText(await openPage({ cookie: getCookie(signed) }, "/portal"));
     expect(home).toContain("New Portal LLC");
-    expect(home).toContain("new-portal.example was added. Publish one of the three records, then verify the domain.");
+    expect(home).toContain("new-portal.example was added. Publish a verification record, then verify the domain.");
   });
 
   test("gives the same response whether or not an address is known", async () => {
@@ -401,7 +401,7 @@ describe("deadlines", () => {
     );
     expect((await openPage(acme, "/portal/deadlines")).text).not.toContain(certId);
     const { body } = await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live);
-    expect(body.data.withdrawal.acknowledgement).toEqual({ note: "done", acknowledged_by: null, actions: ["Told the recipients"] });
+    expect(body.data.withdrawal.acknowledgement).toEqual({ note: "done", acknowledged_by: null, actions: ["Notified the recipients"] });
     expect(words((await openPage(acme, path)).document)).toContain("Confirmed on");
   });
 
@@ -557,7 +557,7 @@ describe("account status", () => {
     const refused = await postForm(other, "/portal/domains", { ...form, domain: "later.example" });
     expect([refused.status, getPageText(refused)]).toEqual([
       402,
-      expect.stringContaining("You can’t change this while a payment is past due."),
+      expect.stringContaining("A payment is past due. You can make changes once it’s paid."),
     ]);
     expect(await readDatabaseContents()).toEqual(before);
     await setStatus("active");

@@ -6,7 +6,7 @@ import type { ServiceInspection } from "../../../operations/admin/measure-servic
 const figures: Readonly<
   Record<AlertKind, { readonly name: string; readonly unit: "shards" | "minutes" | "percent" | "endpoints" | "emails" }>
 > = {
-  unavailable_shards: { name: "Shards that don’t respond", unit: "shards" },
+  unavailable_shards: { name: "Unresponsive shards", unit: "shards" },
   overdue_work: { name: "Oldest overdue work", unit: "minutes" },
   anchoring_delay: { name: "Oldest statement waiting for the ledger", unit: "minutes" },
   full_shard: { name: "Fullest shard", unit: "percent" },
@@ -20,7 +20,7 @@ const work: Readonly<Record<ServiceInspection["stuck"][number]["kind"], string>>
   audit: "Changes without an audit entry",
   change_exceptions: "Changes that failed and will be retried",
   anchors: "Statements to send to the ledger",
-  parked_anchors: "Statements that the ledger refused",
+  parked_anchors: "Statements the ledger refused",
   events: "Events not yet in the event feed",
   mail: "Emails to send",
   policies: "Policy pages to save",
@@ -29,7 +29,7 @@ const work: Readonly<Record<ServiceInspection["stuck"][number]["kind"], string>>
 
 export const messages = {
   title: "Operator",
-  intro: "How this deployment is doing now. Times are in UTC.",
+  intro: "The current state of this deployment. Times are in UTC.",
   signInTitle: "Sign in as the operator",
   signInAdvice: "Reload this page and enter the admin token as the password. The username can be anything.",
   figuresTitle: "Figures",
@@ -37,7 +37,7 @@ export const messages = {
   figure: "Figure",
   value: "Now",
   threshold: "Alert above",
-  state: "State",
+  state: "Status",
   raised: "Alert",
   fine: "OK",
   figures,
@@ -48,10 +48,10 @@ export const messages = {
   size: "Size",
   shardState: "New accounts",
   shardStates,
-  unavailable: "Doesn’t respond",
+  unavailable: "Not responding",
   next: "The next account will be created here",
   workTitle: "Overdue work",
-  workNote: "Work that has waited for ten minutes or longer.",
+  workNote: "Work that has been waiting for 10 minutes or longer.",
   kind: "Kind",
   count: "Count",
   since: "Waiting since",
@@ -69,7 +69,7 @@ export const messages = {
   requestsTitle: "Requests",
   requestsNote: "Requests in the last 24 hours by status and error code. When there are many requests, Cloudflare counts only a sample.",
   requestsUnset: "This deployment can’t read its metrics. Set METRICS_ACCOUNT_ID and METRICS_TOKEN to show requests here.",
-  requestsUnread: "The metrics couldn’t be read. Check METRICS_TOKEN, or try again later.",
+  requestsUnread: "We couldn’t read the metrics. Check METRICS_TOKEN, or try again later.",
   noRequests: "No requests.",
   status: "Status",
   code: "Error code",
