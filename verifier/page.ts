@@ -16,7 +16,7 @@ const outcomeLabels: Readonly<Record<CheckOutcome, string>> = {
 const outcomeTones: Readonly<Record<CheckOutcome, string>> = { pass: "good", fail: "bad", incomplete: "caution", skipped: "" };
 const verdictMessages: Readonly<Record<Report["verdict"], readonly [string, string]>> = {
   valid: ["good", "✓ Valid. Every check passed."],
-  incomplete: ["caution", "? Nothing is wrong, but the proof is not complete."],
+  incomplete: ["caution", "? Nothing is wrong, but the proof is incomplete."],
   invalid: ["bad", "✗ Not valid."],
 };
 
@@ -82,10 +82,7 @@ const renderReport = (report: Report, pageFault: string | null): void => {
   verdict.replaceChildren(heading, ...[...lines, ...report.notes].map((line) => createElement("p", line)));
   const body = createElement("tbody", "");
   body.append(...report.checks.map(createCheckRow));
-  getRequiredElement("checks").replaceChildren(
-    createElement("caption", "In the order of the checks. Checked on this device; nothing was sent."),
-    body,
-  );
+  getRequiredElement("checks").replaceChildren(createElement("caption", "Checked on this device. Nothing was sent."), body);
 };
 
 /** Replaces a displayed certificate that differs from the one in the pack. Returns the message to show, or null. */

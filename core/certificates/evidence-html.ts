@@ -79,18 +79,18 @@ export const renderCertificatePage = (parts: ArticleParts, disclosed: DisclosedF
  */
 export const renderVerifyPage = (parts: ArticleParts, disclosed: DisclosedFields, zipBase64: string, verifierSource: string): string => {
   if (/<\/script|<!--/i.test(verifierSource)) throw new TypeError("evidence page: the verifier cannot be embedded in a page");
-  const body = html`<div id="verdict" class="verdict caution" role="status"><p><strong>Not checked.</strong></p><p>This page checks itself with its own script, without any network. The script did not run here.</p></div>
+  const body = html`<div id="verdict" class="verdict caution" role="status"><p><strong>Not checked.</strong></p><p>This page checks itself offline with a script, but the script did not run here.</p></div>
 <section class="screen" aria-label="Your own keys and fingerprint">
-<p>This file is a copy. The person who gave it to you could have changed it, including the script that checks it. Get it from where it was issued, or check the pack in it with your own verifier (<code>svc-verify</code>).</p>
-<label for="trust">Keys you trust: the file <code>svc-trust.json</code> that you got from the issuer yourself</label>
+<p>This file is a copy. Someone could have changed it, including the script that checks it. Get it from a source you trust, or save the pack and check it with your own verifier (<code>svc-verify</code>).</p>
+<label for="trust">Keys you trust (the <code>svc-trust.json</code> file you got from the issuer)</label>
 <input id="trust" type="file" accept=".json,application/json">
-<label for="fingerprint">Fingerprint you were given, if any</label>
+<label for="fingerprint">Fingerprint you were given (optional)</label>
 <input id="fingerprint" type="text" autocomplete="off" spellcheck="false" maxlength="64">
-<button id="save" type="button">Save the pack as a zip file</button>
+<button id="save" type="button">Save the pack as a ZIP file</button>
 </section>
 ${renderCertificateArticle(parts, disclosed)}
 <section class="checks" aria-labelledby="checks-title">
-<h2 id="checks-title">Every check</h2>
+<h2 id="checks-title">All checks</h2>
 <table id="checks"></table>
 </section>
 <script type="application/zip" id="pack">${zipBase64}</script>
