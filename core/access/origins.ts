@@ -77,6 +77,19 @@ const getHostSpellings = (url: URL): readonly string[] =>
   url.port === "" ? [url.host, `${url.host}:${url.protocol === "https:" ? 443 : 80}`] : [url.host];
 
 /**
+ * Parses an Origin header. Returns null unless it consists of scheme, host and port as a browser spells them. Case is ignored, and the
+ * default port may be present.
+ */
+const parseOrigin = (origin: string): URL | null => {
+  if (!printableAsciiPattern.test(origin) || !URL.canParse(origin)) return null;
+  const url = new URL(origin);
+  return getHostSpellings(url).some((host) => origin.toLowerCase() === `${url.protocol}//${host}`) ? url : null;
+};
+
+/** Returns the origin as browsers spell it. Other text, such as a URL with a path, is returned unchanged and matches no origin. */
+export const normalizeOrigin = (origin: string): string => parseOrigin(origin)?.origin ?? origin;
+
+/**
  * Verifies an Origin header: scheme, host and port must be spelled as a browser sends them, and a verified domain must cover the host.
  * Refuses a missing Origin and `null`, which a sandboxed frame sends.
  */
@@ -85,10 +98,8 @@ export const verifyOrigin = (
   domains: readonly VerifiedDomain[],
   rules: OriginRules,
 ): Result<VerifiedHost, "origin_not_verified"> => {
-  if (origin === null || !printableAsciiPattern.test(origin) || !URL.canParse(origin)) return refuse("origin_not_verified");
-  const url = new URL(origin);
-  const isPlain = getHostSpellings(url).some((host) => origin.toLowerCase() === `${url.protocol}//${host}`);
-  const found = isPlain ? findVerifiedHost(url, domains, rules) : null;
+  const url = origin === null ? null : parseOrigin(origin);
+  const found = url === null ? null : findVerifiedHost(url, domains, rules);
   return found === null ? refuse("origin_not_verified") : ok(found);
 };
 

@@ -1,7 +1,7 @@
 // Decides whether to grant or renew a share: returns a share with its domain event, or a refusal (SPEC Share). The decisions depend only on
 // the arguments, which include IDs, salts and the time.
 import { authorizeWrite, type AccessRefusal, type Environment } from "../access/entitlement.ts";
-import { verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
+import { normalizeOrigin, verifyOrigin, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
 import type { Actor } from "../actor.ts";
 import { computeSubjectCommitments, computeSubjectHash } from "../certificates/subject.ts";
 import type { AuditChain, DomainEvent, DomainEventType, AuditContent } from "../domain-events.ts";
@@ -55,7 +55,7 @@ export const verifyRequestOrigin = (
 ): Result<VerifiedRequestOrigin, "origin_mismatch"> => {
   const rules: OriginRules = { allowsLocalHttp, allowsSandboxLocalhost: environment === "sandbox" };
   const verified = verifyOrigin(origin, domains, rules);
-  return verified.ok ? ok({ origin: new URL(origin).origin, domainId: verified.value.domainId }) : refuse("origin_mismatch");
+  return verified.ok ? ok({ origin: normalizeOrigin(origin), domainId: verified.value.domainId }) : refuse("origin_mismatch");
 };
 
 const maxPurposeLength = 500;

@@ -181,6 +181,15 @@ describe("an authorization code", () => {
     const pat = await signInPerson();
     const made = await grantShare(pat);
     const foreign = ["https://other.example", `${origin}:8443`, "http://www.example.com", "https://example.com", "null"];
+    // No browser sends these. The URL parser would reduce each of them to the right origin.
+    foreign.push(
+      `${origin}/`,
+      `${origin}/quote`,
+      `${origin}?a=1`,
+      "https://pat@www.example.com",
+      `blob:${origin}/1`,
+      "https:www.example.com",
+    );
     for (const other of foreign) expect(describeOutcome(await redeemCode(made, {}, { origin: other }))).toBe("403 origin_mismatch");
     const right = await redeemCode(made);
     expect(describeOutcome(right)).toBe("200 ok");
@@ -316,6 +325,7 @@ describe("an authorization code", () => {
     expect(describeOutcome(await redeemCode(stranger, {}, { origin, ...key }))).toBe("400 pkce_mismatch");
     expect(describeOutcome(await redeemCode(made, {}, { origin: "https://other.example", ...key }))).toBe("403 origin_mismatch");
     expect(describeOutcome(await redeemCode(made, {}, { origin, "idempotency-key": crypto.randomUUID() }))).toBe("409 code_used");
+    expect(describeOutcome(await redeemCode(made, {}, key))).toBe("409 code_used");
     expect(describeOutcome(await redeemCode(made))).toBe("409 code_used");
     const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(minuteMs) });
     expect(describeOutcome(await redeemCode(made, {}, { origin, ...key }, late))).toBe("409 code_used");

@@ -1,6 +1,7 @@
 // Implements POST /v1/share/consent and /v1/share/sandbox-consent, which record a person's decision on a share request. The decision must
 // come from the person's own session on the app's origin, or from a test person, so the recorded evidence is always `api`. The consent
 // sheet does not use this operation. It has its own token (sheet-token.ts) and calls `grantShare` directly.
+import { normalizeOrigin } from "../../../core/access/origins.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { parseShareTerms } from "../../../core/shares/grant.ts";
@@ -28,7 +29,7 @@ const checkDecisionAgainstToken = async (services: ReadDependencies, decision: S
   if (token === null || clientId === null) return ok(true);
   const terms = parseShareTerms(decision.purpose, decision.disclosureText);
   if (!terms.ok) return terms;
-  const origin = URL.canParse(decision.origin) ? new URL(decision.origin).origin : decision.origin;
+  const origin = normalizeOrigin(decision.origin);
   const content = await parseAuthorizationToken(services, token, toTokenBinding({ ...decision, ...terms.value, origin, clientId }));
   if (content === null || isTokenExpired(content, services.clock()) || !token.startsWith(`az_${shardOfId(clientId)}`))
     return staleTokenRefusal;

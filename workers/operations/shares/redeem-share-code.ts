@@ -2,6 +2,7 @@
 // response is lost, the same caller can get it again with the same idempotency key until the code expires. The response is rebuilt from the
 // share, so it does not need to be stored.
 import { authorizeRead, type BusinessStatus } from "../../../core/access/entitlement.ts";
+import { normalizeOrigin } from "../../../core/access/origins.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { hasSecretShape, type BusinessId, type ClientId, type ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
@@ -65,9 +66,6 @@ const getRedemptionRefusal = (code: RedeemedCode | null, attempt: RedemptionAtte
   return refuse("share_inactive");
 };
 
-/** Returns the scheme, host and port as browsers spell them. Text that is not a URL is returned unchanged and matches no origin. */
-const normalizeOrigin = (origin: string): string => (URL.canParse(origin) ? new URL(origin).origin : origin);
-
 /**
  * Redeems a code (SPEC Authorization code). One UPDATE checks every condition and records the request's ID, so that exactly one of several
  * concurrent requests succeeds. A refused attempt changes nothing. Returns the first of these errors that applies:
@@ -83,12 +81,13 @@ export const redeemShareCode = async (services: WriteDependencies, request: Rede
   if (!hasSecretShape(request.code, "ac_")) return refuse("code_invalid");
   const codeHash = sha256Hex(request.code);
   const { idempotencyKey, requestId } = request;
+  const origin = request.origin === null ? null : normalizeOrigin(request.origin);
   const attempt: RedemptionAttempt = {
     clientId: request.clientId as ClientId,
     challenge: computeCodeChallenge(request.verifier),
-    origin: request.origin === null ? null : normalizeOrigin(request.origin),
+    origin,
     requestId,
-    retryHash: idempotencyKey === null ? null : await vault.sentHash(`redeem ${codeHash}`, idempotencyKey),
+    retryHash: idempotencyKey === null ? null : await vault.sentHash(`redeem ${codeHash} ${origin}`, idempotencyKey),
     now: services.clock(),
   };
   const code = await attemptRedemption(services.shards.forId(request.code), { ...attempt, codeHash });
