@@ -162,7 +162,7 @@ export const messages = {
   undoTitle: "You can undo your last change until {time}.",
   undoAdvice: "We’ll restore your earlier details and notify everyone who got the change.",
   historyIntro:
-    "Everything that happened to your account and your consents, newest first. Each entry contains the hash of the one before, so a changed or missing entry can be detected.",
+    "Everything that happened to your account and your consents, newest first. Each entry contains the previous entry’s hash, so a changed or missing entry can be detected.",
   historyNone: "No history yet",
   historyNoneAdvice: "What you share, change, and stop will appear here.",
   historyNoMatch: "No results",
@@ -397,7 +397,7 @@ export const messages = {
     someSubmit: "Withdraw for selected recipients",
     tickSome: "Choose at least one recipient.",
     none: "Consent not found",
-    noneAdvice: "Check the URL. The form may have been submitted with a different email than the one you’re signed in with.",
+    noneAdvice: "Check the URL. The form may have been submitted with a different email address.",
   },
 };
 

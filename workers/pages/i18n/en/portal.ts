@@ -723,7 +723,7 @@ export const messages = {
       test: "Send a test event",
       testText: "It’s signed with your signing secret.",
       arrive: "New events arrive",
-      arriveText: "Earlier ones are in the event feed.",
+      arriveText: "Earlier events are in the event feed.",
     },
     off: {
       title: "{count} event types are off",

@@ -190,7 +190,7 @@ export const messages = {
   withdraw: {
     intro: "If you submitted this form, you can withdraw your consent here. We’ll email you a 6-digit code.",
     email: "Your email address",
-    emailHint: "The one you used on the form: {masked}",
+    emailHint: "The address you used on the form: {masked}",
     send: "Email me a code",
     nothingYet: "Nothing is withdrawn until you confirm.",
     noEmail: "This certificate has no email address, so we can’t send a code. Use the link you received after submitting the form.",
@@ -321,7 +321,8 @@ export const messages = {
     hint: "It starts with cc_. Look for it in a message from the business or on the printed certificate.",
     submit: "Continue",
     withEmail: "With your email",
-    emailHint: "The one you used on the form. We’ll email you a 6-digit code. Then you can review what you agreed to and withdraw consent.",
+    emailHint:
+      "The address you used on the form. We’ll email you a 6-digit code. Then you can review what you agreed to and withdraw consent.",
     otherWays: "If the business gave you a withdrawal link, open it. You can also ask the business to record your withdrawal.",
   },
   status: {
