@@ -3,15 +3,22 @@
 // table in docs/reference/proof-checks.md.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
-import type { Json, JsonObject } from "../../../core/canonical-json.ts";
+import type { JsonObject } from "../../../core/canonical-json.ts";
 import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
 import { issuer, plainTrust, worldOf, type Wanted } from "./evidence.ts";
-import { jsonOf, resigned, setJson, setText, textOf, withFittingPage, zipped, type Files } from "./repack.ts";
-
-type Change = (files: Files) => unknown;
+import {
+  editCertificate,
+  editJson,
+  editWithdrawal,
+  removeEntry,
+  removeFiles,
+  removePayload,
+  removeReceipts,
+  type Change,
+} from "./pack-changes.ts";
+import { jsonOf, resigned, setJson, setText, textOf, withFittingPage, zipped } from "./repack.ts";
 
 const recent: Wanted = { isRecent: true, anchors: "anchored" };
 const twoRecipients = ["Bright Homes Inc", "€ Euro SA"];
@@ -35,77 +42,42 @@ const verdictAfter = async (from: ReadonlyMap<string, Uint8Array>, keepsPage: bo
   return `${report.verdict} ${names}`.trim();
 };
 
-const edit =
-  (path: string, change: (value: JsonObject) => Json): Change =>
-  (files) =>
-    setJson(files, path, change(jsonOf(files, path)));
-const says = (members: JsonObject): Change => edit("certificate.json", (certificate) => ({ ...certificate, ...members }));
-const withdrawalSays = (members: JsonObject): Change =>
-  edit("certificate.json", (c) => ({ ...c, withdrawal: { ...(c.withdrawal as JsonObject), ...members } }));
-const recipientSays = (at: number, members: JsonObject): Change =>
-  edit("certificate.json", (c) => ({
+const editRecipient = (at: number, members: JsonObject): Change =>
+  editJson("certificate.json", (c) => ({
     ...c,
     entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one, index) => (index === at ? { ...one, ...members } : one)),
   }));
-const forgetting = (...names: readonly string[]): Change =>
-  edit("certificate.json", (c) => ({
+const omitRecipientMembers = (...names: readonly string[]): Change =>
+  editJson("certificate.json", (c) => ({
     ...c,
     entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map(
       (one) => Object.fromEntries(Object.entries(one).filter(([name]) => !names.includes(name))) as JsonObject,
     ),
   }));
-const without =
-  (pattern: RegExp): Change =>
-  (files) => {
-    for (const path of [...files.keys()]) if (pattern.test(path)) files.delete(path);
-  };
-const entriesIn = (files: Files): AuditEntry[] =>
-  textOf(files, "audit/entries.jsonl")
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as AuditEntry);
-const withoutPayload =
-  (type: string): Change =>
-  (files) => {
-    const dropped = entriesIn(files).filter((entry) => entry.type === type);
-    edit("audit/payloads.json", (payloads) =>
-      Object.fromEntries(Object.entries(payloads).filter(([seq]) => !dropped.some((entry) => entry.seq === seq))),
-    )(files);
-  };
-const withoutEntry =
-  (type: string): Change =>
-  (files) => {
-    withoutPayload(type)(files);
-    const entries = entriesIn(files);
-    for (const { seq } of entries.filter((entry) => entry.type === type)) files.delete(`audit/${seq}.tlog-proof`);
-    const kept = entries.filter((entry) => entry.type !== type);
-    setText(files, "audit/entries.jsonl", kept.map((entry) => `${serializeAuditEntry(entry)}\n`).join(""));
-  };
-const policySays =
+const editPolicy =
   (members: JsonObject): Change =>
   (files) => {
     const change = (list: JsonObject[]): JsonObject[] => list.map((one, at) => (at === 0 ? { ...one, ...members } : one));
-    edit("certificate.json", (c) => ({ ...c, policies: change(c.policies as JsonObject[]) }))(files);
+    editJson("certificate.json", (c) => ({ ...c, policies: change(c.policies as JsonObject[]) }))(files);
     setJson(files, "policies/index.json", change(jsonOf(files, "policies/index.json")));
   };
-const withoutPolicies: Change = (files) => {
-  without(/^policies\/.*\.txt$/)(files);
+const removePolicies: Change = (files) => {
+  removeFiles(/^policies\/.*\.txt$/)(files);
   setJson(files, "policies/index.json", []);
-  says({ policies: [] })(files);
+  editCertificate({ policies: [] })(files);
 };
-const renumbered = (at: number, number: number): Change =>
-  edit("certificate.json", (c) => ({
+const renumberWithdrawal = (at: number, number: number): Change =>
+  editJson("certificate.json", (c) => ({
     ...c,
     entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one, index) =>
       index === at ? { ...one, receipt_url: String(one.receipt_url).replace(/=\d+$/, `=${number}`) } : one,
     ),
   }));
-const attestationOn: Change = edit("certificate.json", (c) => ({
+const addAttestation: Change = editJson("certificate.json", (c) => ({
   ...c,
   anchor: { ...(c.anchor as JsonObject), attested: { tree_size: "40", time: "2026-11-28T05:06:08.000Z", time_source: "rfc3161" } },
 }));
-const withoutReceipts = without(/^(?:withdrawals|anchors\/withdrawn-1)\//);
-const quiet: Change = edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest);
+const hideRecipientWithdrawals: Change = editJson("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest);
 
 const later = "2027-03-01T00:00:00.000Z";
 
@@ -138,144 +110,160 @@ const attacks: readonly Attack[] = [
     "erased, without the payload of the issuance: a sandbox certificate is presented as live",
     "incomplete `audit.issuance`",
     erased,
-    says({ environment: "sandbox", evidence: null }),
-    withoutPayload("certificate.issued"),
+    editCertificate({ environment: "sandbox", evidence: null }),
+    removePayload("certificate.issued"),
   ),
   attack(
     "erased, without the payload of the policies: other policies",
     "incomplete `audit.policies`",
     erased,
-    withoutPolicies,
-    withoutPayload("policy.linked"),
+    removePolicies,
+    removePayload("policy.linked"),
   ),
   attack(
     "erased, without the payload of the withdrawal: a different method",
     "incomplete `audit.status`",
     erasedWithdrawn,
-    withdrawalSays({ method: "manage_link" }),
-    withoutPayload("certificate.revoked"),
+    editWithdrawal({ method: "manage_link" }),
+    removePayload("certificate.revoked"),
   ),
   attack(
     "erased, without the payload of the withdrawal: a different scope",
     "incomplete `audit.status`",
     erasedWithdrawn,
-    withdrawalSays({ scope: "business" }),
-    withoutPayload("certificate.revoked"),
+    editWithdrawal({ scope: "business" }),
+    removePayload("certificate.revoked"),
   ),
   attack(
     "erased, without the payload: a recipient's withdrawal is hidden",
     "invalid `audit.status`",
     erasedPartly,
-    quiet,
-    withoutReceipts,
-    withoutEntry("business.entities_ceased"),
-    withoutPayload("certificate.entities_withdrawn"),
+    hideRecipientWithdrawals,
+    removeReceipts,
+    removeEntry("business.entities_ceased"),
+    removePayload("certificate.entities_withdrawn"),
   ),
   attack(
     "erased, without the payload: an acknowledgment is invented",
     "incomplete `audit.status`",
     erasedPartly,
-    recipientSays(1, { cease_acknowledged_at: later }),
-    withoutPayload("business.entities_ceased"),
+    editRecipient(1, { cease_acknowledged_at: later }),
+    removePayload("business.entities_ceased"),
   ),
-  attack("erased, without the payload of the erasure", "incomplete `audit.status`", erased, withoutPayload("certificate.subject_erased")),
+  attack("erased, without the payload of the erasure", "incomplete `audit.status`", erased, removePayload("certificate.subject_erased")),
   attack(
     "erased, without the payload of the acknowledgment",
     "incomplete `audit.status`",
     erasedWithdrawn,
-    withoutPayload("business.ceased"),
+    removePayload("business.ceased"),
   ),
-  attack("a withdrawal without its entry", "invalid `audit.status`", withdrawn, withoutEntry("certificate.revoked")),
+  attack("a withdrawal without its entry", "invalid `audit.status`", withdrawn, removeEntry("certificate.revoked")),
   attack(
     "a withdrawal for individual recipients without its entry",
     "invalid `audit.status`",
     partly,
-    withoutEntry("certificate.entities_withdrawn"),
+    removeEntry("certificate.entities_withdrawn"),
   ),
-  attack("an acknowledgment without its entry", "invalid `audit.status`", withdrawn, withoutEntry("business.ceased")),
-  attack("a recipient's acknowledgment without its entry", "invalid `audit.status`", partly, withoutEntry("business.entities_ceased")),
-  attack("an erasure without its entry", "invalid `audit.status`", erased, withoutEntry("certificate.subject_erased")),
-  attack("policies without their entry", "invalid `audit.policies`", withdrawn, withoutEntry("policy.linked")),
-  attack("an entry with policies that are not on the certificate", "invalid `audit.policies`", withdrawn, withoutPolicies),
+  attack("an acknowledgment without its entry", "invalid `audit.status`", withdrawn, removeEntry("business.ceased")),
+  attack("a recipient's acknowledgment without its entry", "invalid `audit.status`", partly, removeEntry("business.entities_ceased")),
+  attack("an erasure without its entry", "invalid `audit.status`", erased, removeEntry("certificate.subject_erased")),
+  attack("policies without their entry", "invalid `audit.policies`", withdrawn, removeEntry("policy.linked")),
+  attack("an entry with policies that are not on the certificate", "invalid `audit.policies`", withdrawn, removePolicies),
   attack(
     "policies presented as pending, although a `policy.linked` entry records the outcome",
     "invalid `audit.policies`",
     withdrawn,
-    says({ policies_status: "pending" }),
+    editCertificate({ policies_status: "pending" }),
   ),
-  attack("a deadline on an active certificate", "invalid `audit.status`", partly, says({ cease_by: later })),
+  attack("a deadline on an active certificate", "invalid `audit.status`", partly, editCertificate({ cease_by: later })),
   attack(
     "presented as older: a recent withdrawal for individual recipients without receipts, methods and times of receipt",
     "incomplete `entities.receipt`",
     partly,
-    withoutReceipts,
-    forgetting("method", "received_at"),
+    removeReceipts,
+    omitRecipientMembers("method", "received_at"),
   ),
-  attack("presented as older: a recent certificate without methods", "invalid `entities.receipt`", partly, forgetting("method")),
+  attack("presented as older: a recent certificate without methods", "invalid `entities.receipt`", partly, omitRecipientMembers("method")),
   attack(
     "a different method for the second recipient only",
     "invalid `entities.receipt`",
     partly,
-    recipientSays(1, { method: "manage_link" }),
+    editRecipient(1, { method: "manage_link" }),
   ),
   attack(
     "a different method for the second recipient only, without receipts",
     "invalid `audit.status`",
     partly,
-    withoutReceipts,
-    recipientSays(1, { method: "manage_link" }),
+    removeReceipts,
+    editRecipient(1, { method: "manage_link" }),
   ),
   attack(
     "a different time for the second recipient only, without receipts",
     "invalid `audit.status`",
     partly,
-    withoutReceipts,
-    recipientSays(1, { withdrawn_at: "2026-12-30T06:06:08.010Z" }),
+    removeReceipts,
+    editRecipient(1, { withdrawn_at: "2026-12-30T06:06:08.010Z" }),
   ),
-  attack("the second recipient in a separate withdrawal", "invalid `entities.receipt`", partly, renumbered(1, 2)),
-  attack("withdrawals that are not numbered from 1", "invalid `audit.status`", partly, withoutReceipts, renumbered(0, 3), renumbered(1, 3)),
-  attack("a wrong URL for the receipt of a recipient's withdrawal", "invalid `cert.consistency`", partly, (files) =>
-    recipientSays(0, { receipt_url: "https://svc.example/v1/certs/cc_other/receipt?withdrawal=1" })(files),
+  attack("the second recipient in a separate withdrawal", "invalid `entities.receipt`", partly, renumberWithdrawal(1, 2)),
+  attack(
+    "withdrawals that are not numbered from 1",
+    "invalid `audit.status`",
+    partly,
+    removeReceipts,
+    renumberWithdrawal(0, 3),
+    renumberWithdrawal(1, 3),
+  ),
+  attack(
+    "a wrong URL for the receipt of a recipient's withdrawal",
+    "invalid `cert.consistency`",
+    partly,
+    editRecipient(0, { receipt_url: "https://svc.example/v1/certs/cc_other/receipt?withdrawal=1" }),
   ),
   attack(
     "the acknowledgment moved to another recipient",
     "invalid `audit.status`",
     partly,
-    recipientSays(0, { cease_acknowledged_at: null, overdue: true }),
+    editRecipient(0, { cease_acknowledged_at: null, overdue: true }),
   ),
   attack(
     "a different time of receipt by the business",
     "invalid `audit.status`",
     withdrawn,
-    withdrawalSays({ method: "business_recorded", received_at: "2026-12-30T01:00:00.000Z" }),
+    editWithdrawal({ method: "business_recorded", received_at: "2026-12-30T01:00:00.000Z" }),
   ),
   attack(
     "a withdrawal by the person, presented as received by the business",
     "invalid `cert.consistency`",
     withdrawn,
-    withdrawalSays({ received_at: "2026-12-30T01:00:00.000Z" }),
+    editWithdrawal({ received_at: "2026-12-30T01:00:00.000Z" }),
   ),
-  attack("a different policy URL", "invalid `audit.policies`", withdrawn, policySays({ source_url: "https://www.acme-solar.example/new" })),
-  attack("a different policy capture time", "invalid `audit.policies`", withdrawn, policySays({ captured_at: "2026-11-28T05:06:07.089Z" })),
-  attack("a different policy ID", "invalid `audit.policies`", withdrawn, policySays({ id: "pol_other" })),
-  attack("redacted: a different browser privacy signal", "invalid `audit.issuance`", redacted, says({ signals: { gpc: true } })),
-  attack("an overdue withdrawal presented as on time", "invalid `cert.consistency`", overdue, withdrawalSays({ overdue: false })),
+  attack("a different policy URL", "invalid `audit.policies`", withdrawn, editPolicy({ source_url: "https://www.acme-solar.example/new" })),
+  attack("a different policy capture time", "invalid `audit.policies`", withdrawn, editPolicy({ captured_at: "2026-11-28T05:06:07.089Z" })),
+  attack("a different policy ID", "invalid `audit.policies`", withdrawn, editPolicy({ id: "pol_other" })),
+  attack("redacted: a different browser privacy signal", "invalid `audit.issuance`", redacted, editCertificate({ signals: { gpc: true } })),
+  attack("an overdue withdrawal presented as on time", "invalid `cert.consistency`", overdue, editWithdrawal({ overdue: false })),
   attack(
     "personal details on an erased certificate",
     "invalid `cert.consistency`",
     erased,
-    says({ subject: { email: "p***@example.com" } }),
+    editCertificate({ subject: { email: "p***@example.com" } }),
   ),
-  attack("a list of omissions with an unknown name", "invalid `cert.consistency`", redacted, (files) =>
-    edit("manifest.json", (m) => ({ ...m, redacted: [...(m.redacted as string[]), "withdrawal"].sort() }))(files),
+  attack(
+    "a list of omissions with an unknown name",
+    "invalid `cert.consistency`",
+    redacted,
+    editJson("manifest.json", (m) => ({ ...m, redacted: [...(m.redacted as string[]), "withdrawal"].sort() })),
   ),
-  attack("an anchor on the certificate that is older than the certificate", "invalid `anchor.statement`", withdrawn, (files) =>
-    edit("certificate.json", (c) => ({
+  attack(
+    "an anchor on the certificate that is older than the certificate",
+    "invalid `anchor.statement`",
+    withdrawn,
+    editJson("certificate.json", (c) => ({
       ...c,
       anchor: { ...(c.anchor as JsonObject), anchored_at: "2026-11-20T00:00:00.000Z" },
-    }))(files),
+    })),
   ),
-  attack("an attestation on the certificate that is not in the pack", "incomplete `attest.inclusion`", withdrawn, attestationOn),
+  attack("an attestation on the certificate that is not in the pack", "incomplete `attest.inclusion`", withdrawn, addAttestation),
   attack("withdrawal files without the statement, with an active certificate", "invalid `revoke.statement`", partly, (files) => {
     files.set("anchors/revoked/receipt.json", withdrawn.get("anchors/revoked/receipt.json") as Uint8Array);
   }),
@@ -314,7 +302,7 @@ describe("an older format", () => {
   test("is accepted when everything was logged before it changed", async () => {
     const pack = await buildPackFiles((await worldOf(older)).parts);
     expect(await verdictAfter(pack, false)).toBe("valid");
-    expect(await verdictAfter(pack, false, withoutReceipts, forgetting("method", "received_at"))).toBe("valid");
+    expect(await verdictAfter(pack, false, removeReceipts, omitRecipientMembers("method", "received_at"))).toBe("valid");
   });
 
   test("is incomplete when something was logged after it changed", async () => {

@@ -3,7 +3,7 @@
 // checks the table in docs/reference/proof-checks.md.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
+import type { AuditEntry } from "../../../core/audit/chain.ts";
 import { encodeUtf8 } from "../../../core/bytes.ts";
 import { toCanonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
 import { buildEvidenceBundle } from "../../../core/certificates/evidence-bundle.ts";
@@ -12,10 +12,21 @@ import { sha256Hex } from "../../../core/hash.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
 import { issuer, stranger, trustDocument, worldOf } from "./evidence.ts";
+import {
+  editCertificate,
+  editJson,
+  editWithdrawal,
+  readEntries,
+  removeEntry,
+  removeFiles,
+  removePayload,
+  removeReceipts,
+  writeEntries,
+  type Change,
+} from "./pack-changes.ts";
 import { jsonOf, relisted, resigned, setJson, setText, textOf, withFittingPage, zipped, type Files } from "./repack.ts";
 
 type Pack = ReadonlyMap<string, Uint8Array>;
-type Change = (files: Files) => unknown;
 
 const withdrawnWorld = { isRevoked: true, isAcknowledged: true };
 const { parts } = await worldOf(withdrawnWorld);
@@ -30,76 +41,41 @@ const erased = await buildPackFiles((await worldOf({ isErased: true })).parts);
 const another = await buildPackFiles((await worldOf({ ...withdrawnWorld, isAnother: true })).parts);
 const anotherErased = await buildPackFiles((await worldOf({ isErased: true, isAnother: true })).parts);
 
-const all =
+const combineChanges =
   (...changes: readonly Change[]): Change =>
   async (files) => {
     for (const change of changes) await change(files);
   };
-const without =
-  (...patterns: readonly RegExp[]): Change =>
-  (files) => {
-    for (const path of [...files.keys()]) if (patterns.some((pattern) => pattern.test(path))) files.delete(path);
-  };
 /** Replaces the matching files with the same files from another pack. */
-const from =
+const replaceFiles =
   (pack: Pack, pattern: RegExp): Change =>
   (files) => {
-    without(pattern)(files);
+    removeFiles(pattern)(files);
     for (const [path, bytes] of pack) if (pattern.test(path)) files.set(path, bytes);
   };
-const text =
+const editText =
   (path: string, change: (before: string) => string): Change =>
   (files) =>
     setText(files, path, change(textOf(files, path)));
-const edit =
-  (path: string, change: (value: JsonObject) => Json): Change =>
-  (files) =>
-    setJson(files, path, change(jsonOf(files, path)));
-const says = (members: JsonObject): Change => edit("certificate.json", (certificate) => ({ ...certificate, ...members }));
-const withdrawal = (members: JsonObject): Change =>
-  edit("certificate.json", (c) => ({ ...c, withdrawal: { ...(c.withdrawal as JsonObject), ...members } }));
-const anchorOf = (members: JsonObject): Change =>
-  edit("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), ...members } }));
+const editAnchor = (members: JsonObject): Change =>
+  editJson("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), ...members } }));
 
-const entriesIn = (files: Pack): AuditEntry[] =>
-  textOf(files, "audit/entries.jsonl")
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as AuditEntry);
-const setEntries = (files: Files, entries: readonly AuditEntry[]): void =>
-  setText(files, "audit/entries.jsonl", entries.map((entry) => `${serializeAuditEntry(entry)}\n`).join(""));
-const seqOf = (files: Pack, type: string): string => entriesIn(files).find((entry) => entry.type === type)?.seq ?? "";
+const seqOf = (files: Pack, type: string): string => readEntries(files).find((entry) => entry.type === type)?.seq ?? "";
 
-const withoutPayload =
-  (type: string): Change =>
-  (files) =>
-    edit("audit/payloads.json", ({ [seqOf(files, type)]: _, ...rest }) => rest)(files);
 const payloadFrom =
   (pack: Pack, type: string): Change =>
   (files) =>
-    edit("audit/payloads.json", (p) => ({ ...p, [seqOf(files, type)]: jsonOf(pack, "audit/payloads.json")[seqOf(pack, type)] }))(files);
-/** Removes the audit entry, its payload and its proof. */
-const withoutEntry =
-  (type: string): Change =>
-  (files) => {
-    const seq = seqOf(files, type);
-    withoutPayload(type)(files);
-    files.delete(`audit/${seq}.tlog-proof`);
-    setEntries(
-      files,
-      entriesIn(files).filter((entry) => entry.seq !== seq),
-    );
-  };
+    editJson("audit/payloads.json", (p) => ({ ...p, [seqOf(files, type)]: jsonOf(pack, "audit/payloads.json")[seqOf(pack, type)] }))(files);
 const entryFrom =
   (pack: Pack, type: string): Change =>
   (files) => {
-    const taken = entriesIn(pack).find((entry) => entry.type === type) as AuditEntry;
-    const kept = entriesIn(files).filter(({ seq }) => seq !== taken.seq);
-    setEntries(
+    const taken = readEntries(pack).find((entry) => entry.type === type) as AuditEntry;
+    const kept = readEntries(files).filter(({ seq }) => seq !== taken.seq);
+    writeEntries(
       files,
       [...kept, taken].sort((a, b) => Number(a.seq) - Number(b.seq)),
     );
-    edit("audit/payloads.json", (p) => ({ ...p, [taken.seq]: jsonOf(pack, "audit/payloads.json")[taken.seq] }))(files);
+    editJson("audit/payloads.json", (p) => ({ ...p, [taken.seq]: jsonOf(pack, "audit/payloads.json")[taken.seq] }))(files);
     files.set(`audit/${taken.seq}.tlog-proof`, pack.get(`audit/${taken.seq}.tlog-proof`)!);
   };
 
@@ -111,10 +87,10 @@ const newRecord =
     const canonical = toCanonicalJson(preimage);
     setText(files, "fingerprint/preimage.json", canonical);
     const signature = { alg: "Ed25519", kid: issuer.kid, value: await issuer.sign(canonical) };
-    says({ ...members, canonical, preimage, signature, fingerprint: sha256Hex(canonical) })(files);
+    editCertificate({ ...members, canonical, preimage, signature, fingerprint: sha256Hex(canonical) })(files);
   };
 const otherPurpose = newRecord({ purpose: "anything at all" });
-const otherEvidence: Change = edit("certificate.json", (c) => {
+const otherEvidence: Change = editJson("certificate.json", (c) => {
   const evidence = { ...(c.evidence as JsonObject), ip: "203.0.113.8" };
   return { ...c, evidence, evidence_hash: sha256Hex(toCanonicalJson(evidence)) };
 });
@@ -125,7 +101,7 @@ const otherPolicy: Change = (files) => {
   files.delete(path);
   files.set(`policies/privacy-${hash}.txt`, bytes);
   const replaced = (one: JsonObject): JsonObject => (one.kind === "privacy" ? { ...one, content_hash: hash } : one);
-  edit("certificate.json", (c) => ({ ...c, policies: (c.policies as JsonObject[]).map(replaced) }))(files);
+  editJson("certificate.json", (c) => ({ ...c, policies: (c.policies as JsonObject[]).map(replaced) }))(files);
   const index = (jsonOf(files, "policies/index.json") as JsonObject[]).map((one) =>
     one.kind === "privacy" ? { ...replaced(one), path: `policies/privacy-${hash}.txt` } : one,
   );
@@ -133,14 +109,13 @@ const otherPolicy: Change = (files) => {
 };
 const otherSource: Change = (files) => {
   const moved = (list: JsonObject[]): JsonObject[] => list.map((one) => ({ ...one, source_url: "https://www.acme-solar.example/other" }));
-  edit("certificate.json", (c) => ({ ...c, policies: moved(c.policies as JsonObject[]) }))(files);
+  editJson("certificate.json", (c) => ({ ...c, policies: moved(c.policies as JsonObject[]) }))(files);
   setJson(files, "policies/index.json", moved(jsonOf(files, "policies/index.json")));
 };
-const otherRecipient: Change = edit("certificate.json", (c) => ({
+const otherRecipient: Change = editJson("certificate.json", (c) => ({
   ...c,
   entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one) => ({ ...one, entity: "Acme Solar LLC" })),
 }));
-const withoutReceipts = without(/^(?:withdrawals|anchors\/withdrawn-1)\//);
 /** Replaces the receipt with one that the issuer has written and signed again. */
 const newReceipt =
   (members: JsonObject): Change =>
@@ -149,14 +124,12 @@ const newReceipt =
     setText(files, "withdrawals/1/receipt.json", canonical);
     setJson(files, "withdrawals/1/signature.json", { alg: "Ed25519", kid: issuer.kid, value: await issuer.sign(canonical) });
   };
-const activeAgain: Change = says({ status: "active", withdrawal: null, cease_by: null });
-const invented: Change = all(
-  says({
-    status: "revoked",
-    cease_by: jsonOf(withdrawn, "certificate.json").cease_by,
-    withdrawal: { ...jsonOf(withdrawn, "certificate.json").withdrawal, anchor: null, cease_acknowledged_at: null },
-  }),
-);
+const activeAgain: Change = editCertificate({ status: "active", withdrawal: null, cease_by: null });
+const inventWithdrawal: Change = editCertificate({
+  status: "revoked",
+  cease_by: jsonOf(withdrawn, "certificate.json").cease_by,
+  withdrawal: { ...jsonOf(withdrawn, "certificate.json").withdrawal, anchor: null, cease_acknowledged_at: null },
+});
 const issuerPem = [...withdrawn.keys()].find((path) => path.startsWith("trust/issuer-")) as string;
 const tsaPem = [...withdrawn.keys()].find((path) => path.startsWith("trust/tsa-")) as string;
 const strangerPem = textOf(
@@ -166,11 +139,11 @@ const strangerPem = textOf(
 
 interface Cell {
   /** The verdict and the check that causes it. For `valid`, the note that explains it. */
-  readonly says: string;
+  readonly verdict: string;
   readonly change: Change;
   readonly pack?: Pack;
 }
-const cell = (verdict: string, change: Change, pack?: Pack): Cell => ({ says: verdict, change, ...(pack && { pack }) });
+const cell = (verdict: string, change: Change, pack?: Pack): Cell => ({ verdict, change, ...(pack && { pack }) });
 
 /** For each name that can follow `valid` in a cell: a pattern that matches the note that the report must contain. */
 const notes: Readonly<Record<string, RegExp>> = {
@@ -210,21 +183,24 @@ const rows: readonly Row[] = [
     boundBy: "the statement in the ledger",
     leftOut: cell(
       "incomplete anchor.statement, audit.issuance",
-      all(otherPurpose, without(/^anchors\//), withoutPayload("certificate.issued"), says({ anchor: null })),
+      combineChanges(otherPurpose, removeFiles(/^anchors\//), removePayload("certificate.issued"), editCertificate({ anchor: null })),
       active,
     ),
-    fromAnother: cell("invalid anchor.statement", all(otherPurpose, from(another, /^anchors\/issued\//), says({ anchor: null }))),
+    fromAnother: cell(
+      "invalid anchor.statement",
+      combineChanges(otherPurpose, replaceFiles(another, /^anchors\/issued\//), editCertificate({ anchor: null })),
+    ),
     contradicting: cell("invalid anchor.statement", otherPurpose),
   },
   {
     member: "the issuer's signature on the record",
     covers: [...certificate("signature"), ...bundle("signature")],
     boundBy: "a trusted key of the issuer",
-    leftOut: cell("invalid cert.consistency", says({ signature: null })),
-    fromAnother: cell("invalid cert.consistency", says({ signature: jsonOf(another, "certificate.json").signature })),
+    leftOut: cell("invalid cert.consistency", editCertificate({ signature: null })),
+    fromAnother: cell("invalid cert.consistency", editCertificate({ signature: jsonOf(another, "certificate.json").signature })),
     contradicting: cell(
       "invalid cert.consistency",
-      says({ signature: { alg: "Ed25519", kid: stranger.kid, value: await stranger.sign("{}") } }),
+      editCertificate({ signature: { alg: "Ed25519", kid: stranger.kid, value: await stranger.sign("{}") } }),
     ),
   },
   {
@@ -233,10 +209,10 @@ const rows: readonly Row[] = [
     boundBy: "`disclosure_hash` in the record",
     leftOut: cell(
       "invalid fp.canonical",
-      edit("fingerprint/preimage.json", ({ disclosure_hash: _, ...rest }) => rest),
+      editJson("fingerprint/preimage.json", ({ disclosure_hash: _, ...rest }) => rest),
     ),
-    fromAnother: cell("invalid disclosure.hash", from(another, /^fingerprint\/disclosure\.txt$/)),
-    contradicting: cell("invalid cert.consistency", says({ disclosure_text: "I agree." })),
+    fromAnother: cell("invalid disclosure.hash", replaceFiles(another, /^fingerprint\/disclosure\.txt$/)),
+    contradicting: cell("invalid cert.consistency", editCertificate({ disclosure_text: "I agree." })),
   },
   {
     member: "the commitments to the person's details",
@@ -244,23 +220,23 @@ const rows: readonly Row[] = [
     boundBy: "`subject_hash` in the record",
     leftOut: cell(
       "invalid fp.canonical",
-      edit("fingerprint/preimage.json", ({ subject_hash: _, ...rest }) => rest),
+      editJson("fingerprint/preimage.json", ({ subject_hash: _, ...rest }) => rest),
     ),
-    fromAnother: cell("invalid subject.commitments", from(another, /^subject\//)),
+    fromAnother: cell("invalid subject.commitments", replaceFiles(another, /^subject\//)),
     contradicting: cell(
       "invalid subject.commitments",
-      edit("subject/commitments.json", (c) => ({ ...c, email: "00".repeat(32) })),
+      editJson("subject/commitments.json", (c) => ({ ...c, email: "00".repeat(32) })),
     ),
   },
   {
     member: "the disclosed details",
     covers: ["subject/disclosures.json", ...bundle("subject_disclosures")],
     boundBy: "the commitments",
-    leftOut: cell("invalid subject.commitments", without(/^subject\/commitments\.json$/)),
-    fromAnother: cell("invalid subject.disclosures", from(another, /^subject\/disclosures\.json$/)),
+    leftOut: cell("invalid subject.commitments", removeFiles(/^subject\/commitments\.json$/)),
+    fromAnother: cell("invalid subject.disclosures", replaceFiles(another, /^subject\/disclosures\.json$/)),
     contradicting: cell(
       "invalid subject.disclosures",
-      text("subject/disclosures.json", (before) => before.replace("pat@", "bat@")),
+      editText("subject/disclosures.json", (before) => before.replace("pat@", "bat@")),
     ),
   },
   {
@@ -269,33 +245,39 @@ const rows: readonly Row[] = [
     boundBy: "the disclosed details",
     leftOut: cell(
       "valid, not disclosed",
-      all(
+      combineChanges(
         (files) => setJson(files, "subject/disclosures.json", []),
-        edit("manifest.json", (m) => ({ ...m, redacted: ["subject.email", "subject.first_name", "subject.phone"] })),
-        edit("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), email: "x***@y***.com" } })),
+        editJson("manifest.json", (m) => ({ ...m, redacted: ["subject.email", "subject.first_name", "subject.phone"] })),
+        editJson("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), email: "x***@y***.com" } })),
       ),
     ),
-    fromAnother: cell("invalid cert.consistency", says({ subject: jsonOf(another, "certificate.json").subject })),
+    fromAnother: cell("invalid cert.consistency", editCertificate({ subject: jsonOf(another, "certificate.json").subject })),
     contradicting: cell(
       "invalid cert.consistency",
-      edit("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), phone: "***-***-**99" } })),
+      editJson("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), phone: "***-***-**99" } })),
     ),
   },
   {
     member: "the evidence and its hash",
     covers: [...certificate("evidence", "evidence_hash"), ...bundle("evidence", "evidence_hash")],
     boundBy: "the audit payload of the issuance",
-    leftOut: cell("incomplete audit.issuance", all(otherEvidence, withoutPayload("certificate.issued"))),
-    fromAnother: cell("invalid audit.chain", all(otherEvidence, payloadFrom(another, "certificate.issued"))),
+    leftOut: cell("incomplete audit.issuance", combineChanges(otherEvidence, removePayload("certificate.issued"))),
+    fromAnother: cell("invalid audit.chain", combineChanges(otherEvidence, payloadFrom(another, "certificate.issued"))),
     contradicting: cell("invalid audit.chain", otherEvidence),
   },
   {
     member: "live or sandbox",
     covers: certificate("environment"),
     boundBy: "the audit payload of the issuance",
-    leftOut: cell("incomplete audit.issuance", all(says({ environment: "sandbox" }), withoutPayload("certificate.issued"))),
-    fromAnother: cell("invalid audit.chain", all(says({ environment: "sandbox" }), payloadFrom(another, "certificate.issued"))),
-    contradicting: cell("invalid audit.issuance", says({ environment: "sandbox" })),
+    leftOut: cell(
+      "incomplete audit.issuance",
+      combineChanges(editCertificate({ environment: "sandbox" }), removePayload("certificate.issued")),
+    ),
+    fromAnother: cell(
+      "invalid audit.chain",
+      combineChanges(editCertificate({ environment: "sandbox" }), payloadFrom(another, "certificate.issued")),
+    ),
+    contradicting: cell("invalid audit.issuance", editCertificate({ environment: "sandbox" })),
   },
   {
     member: "the browser's privacy signal",
@@ -303,13 +285,16 @@ const rows: readonly Row[] = [
     boundBy: "the evidence, the audit payload of the issuance",
     leftOut: cell(
       "invalid audit.issuance",
-      all(
-        says({ evidence: null, signals: { gpc: true } }),
-        edit("manifest.json", (m) => ({ ...m, redacted: ["evidence"] })),
+      combineChanges(
+        editCertificate({ evidence: null, signals: { gpc: true } }),
+        editJson("manifest.json", (m) => ({ ...m, redacted: ["evidence"] })),
       ),
     ),
-    fromAnother: cell("invalid cert.consistency", says({ evidence: jsonOf(another, "certificate.json").evidence, signals: { gpc: true } })),
-    contradicting: cell("invalid cert.consistency", says({ signals: { gpc: true } })),
+    fromAnother: cell(
+      "invalid cert.consistency",
+      editCertificate({ evidence: jsonOf(another, "certificate.json").evidence, signals: { gpc: true } }),
+    ),
+    contradicting: cell("invalid cert.consistency", editCertificate({ signals: { gpc: true } })),
   },
   {
     member: "the active status",
@@ -317,33 +302,47 @@ const rows: readonly Row[] = [
     boundBy: "the absence of a `certificate.revoked` entry and a withdrawal statement",
     leftOut: cell(
       "valid, as of the pack",
-      all(activeAgain, without(/^anchors\/revoked\//), withoutEntry("certificate.revoked"), withoutEntry("business.ceased")),
+      combineChanges(activeAgain, removeFiles(/^anchors\/revoked\//), removeEntry("certificate.revoked"), removeEntry("business.ceased")),
     ),
     fromAnother: cell(
       "invalid audit.chain",
-      all(activeAgain, without(/^anchors\/revoked\//), withoutEntry("business.ceased"), entryFrom(another, "certificate.revoked")),
+      combineChanges(
+        activeAgain,
+        removeFiles(/^anchors\/revoked\//),
+        removeEntry("business.ceased"),
+        entryFrom(another, "certificate.revoked"),
+      ),
     ),
-    contradicting: cell("invalid audit.status", all(activeAgain, without(/^anchors\/revoked\//), withoutEntry("business.ceased"))),
+    contradicting: cell(
+      "invalid audit.status",
+      combineChanges(activeAgain, removeFiles(/^anchors\/revoked\//), removeEntry("business.ceased")),
+    ),
   },
   {
     member: "the withdrawn status and its time",
     covers: [...certificate("withdrawal"), ...bundle("withdrawal", "withdrawal_receipt")],
     boundBy: "the `certificate.revoked` entry and the withdrawal statement",
-    leftOut: cell("invalid audit.status", invented, active),
+    leftOut: cell("invalid audit.status", inventWithdrawal, active),
     fromAnother: cell(
       "invalid revoke.statement",
-      all(invented, from(another, /^anchors\/revoked\//), entryFrom(another, "certificate.revoked")),
+      combineChanges(inventWithdrawal, replaceFiles(another, /^anchors\/revoked\//), entryFrom(another, "certificate.revoked")),
       active,
     ),
-    contradicting: cell("invalid revoke.statement", withdrawal({ withdrawn_at: "2026-04-05T07:07:08.009Z" })),
+    contradicting: cell("invalid revoke.statement", editWithdrawal({ withdrawn_at: "2026-04-05T07:07:08.009Z" })),
   },
   {
     member: "the withdrawal method and the deadline",
     covers: certificate("cease_by"),
     boundBy: "the audit payload of the withdrawal",
-    leftOut: cell("incomplete audit.status", all(withdrawal({ method: "manage_link" }), withoutPayload("certificate.revoked"))),
-    fromAnother: cell("invalid audit.chain", all(withdrawal({ method: "manage_link" }), payloadFrom(another, "certificate.revoked"))),
-    contradicting: cell("invalid audit.status", withdrawal({ method: "manage_link" })),
+    leftOut: cell(
+      "incomplete audit.status",
+      combineChanges(editWithdrawal({ method: "manage_link" }), removePayload("certificate.revoked")),
+    ),
+    fromAnother: cell(
+      "invalid audit.chain",
+      combineChanges(editWithdrawal({ method: "manage_link" }), payloadFrom(another, "certificate.revoked")),
+    ),
+    contradicting: cell("invalid audit.status", editWithdrawal({ method: "manage_link" })),
   },
   {
     member: "the list of withdrawn recipients",
@@ -351,17 +350,17 @@ const rows: readonly Row[] = [
     boundBy: "the signed receipt and the audit payload of each withdrawal",
     leftOut: cell(
       "incomplete entities.receipt, audit.status",
-      all(otherRecipient, withoutReceipts, withoutPayload("certificate.entities_withdrawn")),
+      combineChanges(otherRecipient, removeReceipts, removePayload("certificate.entities_withdrawn")),
       partly,
     ),
     fromAnother: cell(
       "invalid audit.chain",
-      all(otherRecipient, withoutReceipts, payloadFrom(anotherPartly, "certificate.entities_withdrawn")),
+      combineChanges(otherRecipient, removeReceipts, payloadFrom(anotherPartly, "certificate.entities_withdrawn")),
       partly,
     ),
     contradicting: cell(
       "invalid audit.status",
-      all(otherRecipient, newReceipt({ entities: ["Acme Solar LLC"] }), without(/^anchors\/withdrawn/)),
+      combineChanges(otherRecipient, newReceipt({ entities: ["Acme Solar LLC"] }), removeFiles(/^anchors\/withdrawn/)),
       partly,
     ),
   },
@@ -369,8 +368,8 @@ const rows: readonly Row[] = [
     member: "the signed receipt of a withdrawal for individual recipients",
     covers: ["withdrawals/*/receipt.json", "withdrawals/*/signature.json", ...bundle("entity_withdrawal_receipts")],
     boundBy: "the issuer's signature, the certificate and its statement in the ledger",
-    leftOut: cell("incomplete entities.receipt", without(/^withdrawals\//), partly),
-    fromAnother: cell("invalid entities.receipt", from(anotherPartly, /^withdrawals\//), partly),
+    leftOut: cell("incomplete entities.receipt", removeFiles(/^withdrawals\//), partly),
+    fromAnother: cell("invalid entities.receipt", replaceFiles(anotherPartly, /^withdrawals\//), partly),
     contradicting: cell("invalid entities.receipt", newReceipt({ method: "manage_link" }), partly),
   },
   {
@@ -379,8 +378,8 @@ const rows: readonly Row[] = [
       (name) => `anchors/withdrawn-*/${name}`,
     ),
     boundBy: "the signed receipt (its hash is in the statement), the ledger's signature and its proof",
-    leftOut: cell("incomplete entities.anchor", without(/^anchors\/withdrawn-1\//), partly),
-    fromAnother: cell("invalid entities.anchor", from(anotherPartly, /^anchors\/withdrawn-1\//), partly),
+    leftOut: cell("incomplete entities.anchor", removeFiles(/^anchors\/withdrawn-1\//), partly),
+    fromAnother: cell("invalid entities.anchor", replaceFiles(anotherPartly, /^anchors\/withdrawn-1\//), partly),
     contradicting: cell(
       "invalid entities.attest",
       (files) => setText(files, "anchors/withdrawn-1/attested.tlog-proof", textOf(files, "anchors/issued/attested.tlog-proof")),
@@ -391,11 +390,11 @@ const rows: readonly Row[] = [
     member: "the acknowledgments for individual recipients",
     covers: [],
     boundBy: "the payload of the `business.entities_ceased` entry",
-    leftOut: cell("invalid audit.status", withoutEntry("business.entities_ceased"), ceased),
+    leftOut: cell("invalid audit.status", removeEntry("business.entities_ceased"), ceased),
     fromAnother: cell("invalid audit.chain", entryFrom(anotherCeased, "business.entities_ceased"), ceased),
     contradicting: cell(
       "invalid audit.status",
-      edit("certificate.json", (c) => ({
+      editJson("certificate.json", (c) => ({
         ...c,
         entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one) => ({ ...one, cease_acknowledged_at: null })),
       })),
@@ -406,32 +405,32 @@ const rows: readonly Row[] = [
     member: "the business's acknowledgment",
     covers: [],
     boundBy: "the `business.ceased` entry",
-    leftOut: cell("invalid audit.status", withoutEntry("business.ceased")),
+    leftOut: cell("invalid audit.status", removeEntry("business.ceased")),
     fromAnother: cell("invalid audit.chain", entryFrom(another, "business.ceased")),
-    contradicting: cell("invalid audit.status", withdrawal({ cease_acknowledged_at: null })),
+    contradicting: cell("invalid audit.status", editWithdrawal({ cease_acknowledged_at: null })),
   },
   {
     member: "the erasure of the person's data",
     covers: certificate("subject_erased_at"),
     boundBy: "the `certificate.subject_erased` entry",
-    leftOut: cell("invalid audit.status", withoutEntry("certificate.subject_erased"), erased),
+    leftOut: cell("invalid audit.status", removeEntry("certificate.subject_erased"), erased),
     fromAnother: cell("invalid audit.chain", entryFrom(anotherErased, "certificate.subject_erased"), erased),
-    contradicting: cell("invalid audit.status", says({ subject_erased_at: "2026-05-05T06:07:08.009Z" }), erased),
+    contradicting: cell("invalid audit.status", editCertificate({ subject_erased_at: "2026-05-05T06:07:08.009Z" }), erased),
   },
   {
     member: "the list of linked policies",
     covers: ["policies/index.json", ...certificate("policies", "policies_status"), ...bundle("policies")],
     boundBy: "the payload of the `policy.linked` entry",
-    leftOut: cell("incomplete audit.policies", all(otherPolicy, withoutPayload("policy.linked"))),
-    fromAnother: cell("invalid audit.chain", all(otherPolicy, payloadFrom(another, "policy.linked"))),
+    leftOut: cell("incomplete audit.policies", combineChanges(otherPolicy, removePayload("policy.linked"))),
+    fromAnother: cell("invalid audit.chain", combineChanges(otherPolicy, payloadFrom(another, "policy.linked"))),
     contradicting: cell("invalid audit.policies", otherPolicy),
   },
   {
     member: "a policy's URL and capture time",
     covers: [],
     boundBy: "the payload of the `policy.linked` entry",
-    leftOut: cell("incomplete audit.policies", all(otherSource, withoutPayload("policy.linked"))),
-    fromAnother: cell("invalid audit.chain", all(otherSource, payloadFrom(another, "policy.linked"))),
+    leftOut: cell("incomplete audit.policies", combineChanges(otherSource, removePayload("policy.linked"))),
+    fromAnother: cell("invalid audit.chain", combineChanges(otherSource, payloadFrom(another, "policy.linked"))),
     contradicting: cell("invalid audit.policies", otherSource),
   },
   {
@@ -440,7 +439,7 @@ const rows: readonly Row[] = [
     boundBy: "its hash in the index",
     leftOut: cell(
       "incomplete policies.hash",
-      all(without(/^policies\/.*\.txt$/), (files) => {
+      combineChanges(removeFiles(/^policies\/.*\.txt$/), (files) => {
         const index = jsonOf(files, "policies/index.json") as JsonObject[];
         setJson(
           files,
@@ -449,7 +448,7 @@ const rows: readonly Row[] = [
         );
       }),
     ),
-    fromAnother: cell("invalid policies.hash", from(another, /^policies\/.*\.txt$/)),
+    fromAnother: cell("invalid policies.hash", replaceFiles(another, /^policies\/.*\.txt$/)),
     contradicting: cell("invalid policies.hash", (files) => {
       const path = [...files.keys()].find((one) => one.startsWith("policies/terms-")) as string;
       setText(files, path, "Other terms.");
@@ -459,11 +458,11 @@ const rows: readonly Row[] = [
     member: "a statement for the ledger",
     covers: ["anchors/issued/statement.json", "anchors/revoked/statement.json"],
     boundBy: "the record and the withdrawal (the verifier rebuilds the statement from them)",
-    leftOut: cell("incomplete anchor.statement", all(without(/^anchors\/issued\//), says({ anchor: null }))),
-    fromAnother: cell("invalid anchor.statement", from(another, /^anchors\/issued\//)),
+    leftOut: cell("incomplete anchor.statement", combineChanges(removeFiles(/^anchors\/issued\//), editCertificate({ anchor: null }))),
+    fromAnother: cell("invalid anchor.statement", replaceFiles(another, /^anchors\/issued\//)),
     contradicting: cell(
       "invalid revoke.statement",
-      from(
+      replaceFiles(
         new Map([["anchors/revoked/statement.json", withdrawn.get("anchors/issued/statement.json")!]]),
         /^anchors\/revoked\/statement\.json$/,
       ),
@@ -473,9 +472,9 @@ const rows: readonly Row[] = [
     member: "the anchor on the certificate",
     covers: [...certificate("anchor"), ...bundle("ledger")],
     boundBy: "the receipt",
-    leftOut: cell("incomplete anchor.entry_hash", without(/^anchors\/issued\/(?!statement)/)),
-    fromAnother: cell("invalid anchor.entry_hash", from(another, /^anchors\/issued\/receipt\.json$/)),
-    contradicting: cell("invalid anchor.note", anchorOf({ tree_size: "21" })),
+    leftOut: cell("incomplete anchor.entry_hash", removeFiles(/^anchors\/issued\/(?!statement)/)),
+    fromAnother: cell("invalid anchor.entry_hash", replaceFiles(another, /^anchors\/issued\/receipt\.json$/)),
+    contradicting: cell("invalid anchor.note", editAnchor({ tree_size: "21" })),
   },
   {
     member: "the ledger's receipt",
@@ -486,11 +485,11 @@ const rows: readonly Row[] = [
       "anchors/revoked/entry.tlog-proof",
     ],
     boundBy: "the ledger's signature and its proof",
-    leftOut: cell("invalid anchor.inclusion", without(/^anchors\/issued\/entry\.tlog-proof$/)),
-    fromAnother: cell("invalid revoke.entry_hash", from(another, /^anchors\/revoked\/(?:receipt\.json|entry\.tlog-proof)$/)),
+    leftOut: cell("invalid anchor.inclusion", removeFiles(/^anchors\/issued\/entry\.tlog-proof$/)),
+    fromAnother: cell("invalid revoke.entry_hash", replaceFiles(another, /^anchors\/revoked\/(?:receipt\.json|entry\.tlog-proof)$/)),
     contradicting: cell(
       "invalid anchor.inclusion",
-      from(
+      replaceFiles(
         new Map([["anchors/issued/entry.tlog-proof", withdrawn.get("anchors/revoked/entry.tlog-proof")!]]),
         /^anchors\/issued\/entry\.tlog-proof$/,
       ),
@@ -504,15 +503,15 @@ const rows: readonly Row[] = [
     boundBy: "the signatures of the witnesses and the authority, if the reader requires them",
     leftOut: cell(
       "incomplete attest.inclusion, attest.cosign, attest.tsa",
-      all(
-        without(/^anchors\/issued\/(?:checkpoint|attested)/),
-        says({ anchor: { ...jsonOf(withdrawn, "certificate.json").anchor, attested: null } }),
+      combineChanges(
+        removeFiles(/^anchors\/issued\/(?:checkpoint|attested)/),
+        editCertificate({ anchor: { ...jsonOf(withdrawn, "certificate.json").anchor, attested: null } }),
       ),
     ),
-    fromAnother: cell("invalid attest.inclusion", from(another, /^anchors\/issued\/(?:checkpoint|attested)/)),
+    fromAnother: cell("invalid attest.inclusion", replaceFiles(another, /^anchors\/issued\/(?:checkpoint|attested)/)),
     contradicting: cell(
       "invalid attest.tsa",
-      all(
+      combineChanges(
         (files) => setText(files, "anchors/issued/checkpoint.txt", jsonOf(withdrawn, "anchors/issued/receipt.json").signed_root),
         (files) => setText(files, "anchors/issued/attested.tlog-proof", textOf(withdrawn, "anchors/issued/entry.tlog-proof")),
       ),
@@ -522,12 +521,12 @@ const rows: readonly Row[] = [
     member: "an audit entry",
     covers: ["audit/entries.jsonl", "audit/*.tlog-proof", ...bundle("audit")],
     boundBy: "its proof in the audit log",
-    leftOut: cell("invalid audit.inclusion", without(/^audit\/3\.tlog-proof$/)),
+    leftOut: cell("invalid audit.inclusion", removeFiles(/^audit\/3\.tlog-proof$/)),
     fromAnother: cell("invalid audit.chain", entryFrom(another, "policy.linked")),
     contradicting: cell("invalid audit.inclusion", (files) =>
-      setEntries(
+      writeEntries(
         files,
-        entriesIn(files).map((entry) => (entry.seq === "3" ? { ...entry, at: "2026-03-04T05:06:16.090Z" } : entry)),
+        readEntries(files).map((entry) => (entry.seq === "3" ? { ...entry, at: "2026-03-04T05:06:16.090Z" } : entry)),
       ),
     ),
   },
@@ -537,39 +536,39 @@ const rows: readonly Row[] = [
     boundBy: "`payload_hash` in its entry",
     leftOut: cell(
       "invalid audit.chain",
-      all(withoutEntry("certificate.subject_read"), (files) =>
+      combineChanges(removeEntry("certificate.subject_read"), (files) =>
         setJson(files, "audit/payloads.json", jsonOf(withdrawn, "audit/payloads.json")),
       ),
     ),
-    fromAnother: cell("invalid audit.chain", from(another, /^audit\/payloads\.json$/)),
+    fromAnother: cell("invalid audit.chain", replaceFiles(another, /^audit\/payloads\.json$/)),
     contradicting: cell(
       "invalid audit.chain",
-      text("audit/payloads.json", (before) => before.replace("api_key:key_1", "nobody")),
+      editText("audit/payloads.json", (before) => before.replace("api_key:key_1", "nobody")),
     ),
   },
   {
     member: "the length of the chain",
     covers: ["audit/heads.json", "audit/heads-record.json", "audit/heads-record.tlog-proof"],
     boundBy: "the log's record of heads and its proof",
-    leftOut: cell("incomplete audit.heads", without(/^audit\/heads/)),
-    fromAnother: cell("invalid audit.heads", from(another, /^audit\/heads/)),
+    leftOut: cell("incomplete audit.heads", removeFiles(/^audit\/heads/)),
+    fromAnother: cell("invalid audit.heads", replaceFiles(another, /^audit\/heads/)),
     contradicting: cell(
       "invalid audit.heads",
-      text("audit/heads.json", (before) => before.replace('\\"seq\\":\\"7\\"', '\\"seq\\":\\"6\\"')),
+      editText("audit/heads.json", (before) => before.replace('\\"seq\\":\\"7\\"', '\\"seq\\":\\"6\\"')),
     ),
   },
   {
     member: "the list of deliberate omissions",
     covers: ["manifest.json"],
     boundBy: "the content that is present",
-    leftOut: cell("invalid cert.consistency", says({ evidence: null })),
+    leftOut: cell("invalid cert.consistency", editCertificate({ evidence: null })),
     fromAnother: cell(
       "invalid cert.consistency",
-      edit("manifest.json", (m) => ({ ...m, cert_id: jsonOf(another, "manifest.json").cert_id })),
+      editJson("manifest.json", (m) => ({ ...m, cert_id: jsonOf(another, "manifest.json").cert_id })),
     ),
     contradicting: cell(
       "invalid cert.consistency",
-      edit("manifest.json", (m) => ({ ...m, redacted: ["evidence"] })),
+      editJson("manifest.json", (m) => ({ ...m, redacted: ["evidence"] })),
     ),
   },
   {
@@ -578,73 +577,81 @@ const rows: readonly Row[] = [
     boundBy:
       "for the page: the certificate, because the verifier renders the page again; for the README: the certificate ID and the manifest's signature",
     leftOut: cell("invalid cert.consistency", (files) => setText(files, "certificate.html", "<p>Consent.</p>")),
-    fromAnother: cell("invalid cert.consistency", from(another, /^(?:certificate\.html|README\.txt)$/)),
+    fromAnother: cell("invalid cert.consistency", replaceFiles(another, /^(?:certificate\.html|README\.txt)$/)),
     contradicting: cell(
       "invalid cert.consistency",
-      text("certificate.html", (before) => before.replace("Withdrawn", "Active")),
+      editText("certificate.html", (before) => before.replace("Withdrawn", "Active")),
     ),
   },
   {
     member: "the list of page views",
     covers: ["views.json", ...certificate("view_count"), ...bundle("views")],
     boundBy: "the manifest's signature",
-    leftOut: cell("invalid zip.structure", without(/^views\.json$/)),
-    fromAnother: cell("valid, issuer's word", from(another, /^views\.json$/)),
-    contradicting: cell("valid, issuer's word", says({ view_count: 7 })),
+    leftOut: cell("invalid zip.structure", removeFiles(/^views\.json$/)),
+    fromAnother: cell("valid, issuer's word", replaceFiles(another, /^views\.json$/)),
+    contradicting: cell("valid, issuer's word", editCertificate({ view_count: 7 })),
   },
   {
     member: "the page's URL",
     covers: certificate("verify_url"),
     boundBy: "the certificate ID in the URL",
-    leftOut: cell("invalid cert.consistency", says({ verify_url: null })),
-    fromAnother: cell("invalid cert.consistency", says({ verify_url: jsonOf(another, "certificate.json").verify_url })),
-    contradicting: cell("invalid cert.consistency", says({ verify_url: "https://svc.example/" })),
+    leftOut: cell("invalid cert.consistency", editCertificate({ verify_url: null })),
+    fromAnother: cell("invalid cert.consistency", editCertificate({ verify_url: jsonOf(another, "certificate.json").verify_url })),
+    contradicting: cell("invalid cert.consistency", editCertificate({ verify_url: "https://svc.example/" })),
   },
   {
     member: "the business's identity and the service's list of checks",
     covers: [...certificate("identity", "checks", "status_list"), ...bundle("identity", "bundle_version", "generated_at", "certificate")],
     boundBy: "the manifest's signature",
-    leftOut: cell("valid, issuer's word", says({ identity: null, checks: [] })),
-    fromAnother: cell("valid, issuer's word", says({ identity: { legal_name: "Another LLC", mailing_address: null, contact: null } })),
-    contradicting: cell("valid, issuer's word", says({ checks: [{ id: "domain", result: "verified", note: "Everything was checked." }] })),
+    leftOut: cell("valid, issuer's word", editCertificate({ identity: null, checks: [] })),
+    fromAnother: cell(
+      "valid, issuer's word",
+      editCertificate({ identity: { legal_name: "Another LLC", mailing_address: null, contact: null } }),
+    ),
+    contradicting: cell(
+      "valid, issuer's word",
+      editCertificate({ checks: [{ id: "domain", result: "verified", note: "Everything was checked." }] }),
+    ),
   },
   {
     member: "the lists of files",
     covers: ["MANIFEST.sha256", "MANIFEST.note"],
     boundBy: "a trusted key of the issuer",
-    leftOut: cell("invalid zip.structure", without(/^MANIFEST\.note$/)),
-    fromAnother: cell("invalid manifest.files", from(another, /^(?:manifest\.json|MANIFEST\.sha256|MANIFEST\.note)$/)),
+    leftOut: cell("invalid zip.structure", removeFiles(/^MANIFEST\.note$/)),
+    fromAnother: cell("invalid manifest.files", replaceFiles(another, /^(?:manifest\.json|MANIFEST\.sha256|MANIFEST\.note)$/)),
     contradicting: cell(
       "invalid manifest.files",
-      text("views.json", () => "[]"),
+      editText("views.json", () => "[]"),
     ),
   },
   {
     member: "the copy of the trust document",
     covers: ["trust/trust.json", ...bundle("issuer_keys")],
     boundBy: "nothing, because the reader's own document is used",
-    leftOut: cell("invalid zip.structure", without(/^trust\/trust\.json$/)),
+    leftOut: cell("invalid zip.structure", removeFiles(/^trust\/trust\.json$/)),
     fromAnother: cell(
       "valid, other keys",
-      all(edit("trust/trust.json", (t) => ({ ...t, issuer_keys: { keys: stranger.publicKeys.map((key) => ({ ...key })) } }))),
+      combineChanges(
+        editJson("trust/trust.json", (t) => ({ ...t, issuer_keys: { keys: stranger.publicKeys.map((key) => ({ ...key })) } })),
+      ),
     ),
     contradicting: cell(
       "valid, your own keys",
-      edit("trust/trust.json", (t) => ({ ...t, policy: { witness_min: 0 } })),
+      editJson("trust/trust.json", (t) => ({ ...t, policy: { witness_min: 0 } })),
     ),
   },
   {
     member: "the keys as PEM",
     covers: ["trust/issuer-*.pem", "trust/tsa-*.pem"],
     boundBy: "the key IDs in the file names and the trust document",
-    leftOut: cell("valid, your own keys", without(/^trust\/.*\.pem$/)),
+    leftOut: cell("valid, your own keys", removeFiles(/^trust\/.*\.pem$/)),
     fromAnother: cell(
       "invalid trust.copies",
-      text(issuerPem, () => strangerPem),
+      editText(issuerPem, () => strangerPem),
     ),
     contradicting: cell(
       "invalid trust.copies",
-      text(tsaPem, (before) => `${before}\n`),
+      editText(tsaPem, (before) => `${before}\n`),
     ),
   },
 ];
@@ -662,7 +669,7 @@ const cellsOf = (row: Row): readonly (readonly [string, Cell])[] => [
 ];
 
 describe.each(rows.map((row) => [row.member, row] as const))("%s, with what binds it", (_, row) => {
-  test.each(cellsOf(row))("%s (T7)", async (_how, { says: expected, change, pack = withdrawn }) => {
+  test.each(cellsOf(row))("%s (T7)", async (_how, { verdict: expected, change, pack = withdrawn }) => {
     const files = new Map(pack);
     await change(files);
     const report = await verifyPack(await packedAs(row, files), { ...defaultVerificationOptions, trust: trustOf(trustDocument) });
@@ -706,7 +713,7 @@ describe("the table", () => {
   });
 
   test("is the one in docs/reference/proof-checks.md", () => {
-    const shown = ({ says: words }: Cell): string => words.replace(/[a-z]+\.[a-z_]+/g, "`$&`");
+    const shown = ({ verdict }: Cell): string => verdict.replace(/[a-z]+\.[a-z_]+/g, "`$&`");
     const table = [
       "| Member | Bound by | left out | from another certificate | contradicting |",
       "|---|---|---|---|---|",
@@ -727,23 +734,23 @@ describe("withdrawals for individual recipients", () => {
     return `${report.verdict} ${report.failed ?? ""}`.trim();
   };
   const listed = (change: (list: JsonObject[]) => Json): Change =>
-    edit("certificate.json", (c) => ({ ...c, entities_withdrawn: change(c.entities_withdrawn as JsonObject[]) }));
+    editJson("certificate.json", (c) => ({ ...c, entities_withdrawn: change(c.entities_withdrawn as JsonObject[]) }));
 
   test.each<[string, Change, string]>([
     ["are unchanged", () => undefined, "valid"],
-    ["are omitted", edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest), "invalid entities.receipt"],
+    ["are omitted", editJson("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest), "invalid entities.receipt"],
     [
       "are omitted, with their receipts",
-      all(
-        withoutReceipts,
-        edit("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest),
+      combineChanges(
+        removeReceipts,
+        editJson("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest),
       ),
       "invalid audit.status",
     ],
     [
       "are from a pack made before packs contained receipts",
-      all(
-        withoutReceipts,
+      combineChanges(
+        removeReceipts,
         listed((l) =>
           l.map(({ entity, withdrawn_at, cease_by, receipt_url }) => ({ entity, withdrawn_at, cease_by, receipt_url }) as JsonObject),
         ),
@@ -758,8 +765,8 @@ describe("withdrawals for individual recipients", () => {
     ["have another method", listed((l) => l.map((one) => ({ ...one, method: "manage_link" }))), "invalid entities.receipt"],
     [
       "have another method, without receipts",
-      all(
-        withoutReceipts,
+      combineChanges(
+        removeReceipts,
         listed((l) => l.map((one) => ({ ...one, method: "manage_link" }))),
       ),
       "invalid audit.status",
@@ -778,7 +785,7 @@ describe("withdrawals for individual recipients", () => {
     ["are listed twice", listed((l) => [...l, ...l]), "invalid cert.consistency"],
     [
       "are for all recipients of an active certificate",
-      edit("certificate.json", (c) => {
+      editJson("certificate.json", (c) => {
         const [first] = c.entities_withdrawn as JsonObject[];
         return { ...c, entities_withdrawn: (c.entities as string[]).map((entity) => ({ ...first, entity })) };
       }),
