@@ -101,7 +101,7 @@ const layOutPages = ({ title, paragraphs }: DocumentContent): readonly (readonly
 
 const formatString = (text: string): string => `(${text.replaceAll(/[\\()]/g, String.raw`\$&`)})`;
 
-const formatDate = (at: Instant): string => formatString(`D:${toIso(at).slice(0, 19).replaceAll(/\D/g, "")}Z`);
+const formatPdfDate = (at: Instant): string => formatString(`D:${toIso(at).slice(0, 19).replaceAll(/\D/g, "")}Z`);
 
 const formatLine = ({ text, style, y }: PlacedLine): string =>
   `BT /${style.font} ${style.size} Tf ${pageLayout.margin} ${y} Td ${formatString(text)} Tj ET`;
@@ -125,7 +125,7 @@ const formatFile = (objects: readonly string[], trailer: string): string => {
 
 /** Returns an A4 document with a title and paragraphs. */
 export const writePdf = (content: DocumentContent): Uint8Array<ArrayBuffer> => {
-  const date = formatDate(content.issuedAt);
+  const date = formatPdfDate(content.issuedAt);
   const pages = layOutPages(content);
   const firstPage = 6; // number of the object; each page is followed by its content
   const pageReferences = pages.map((_, index) => `${firstPage + 2 * index} 0 R`);

@@ -56,6 +56,6 @@ export const acknowledgeEntityCease = ({
     },
   });
 
-/** Returns true if the deadline has passed without an acknowledgment. */
-export const isOverdue = (ceaseBy: Instant, acknowledgedAt: Instant | null, now: Instant): boolean =>
-  acknowledgedAt === null && now > ceaseBy;
+/** Returns true if the deadline has passed without an acknowledgment. A consent that has not ended has no deadline. */
+export const isOverdue = (ceaseBy: Instant | null, acknowledgedAt: Instant | null, now: Instant): boolean =>
+  ceaseBy !== null && acknowledgedAt === null && now > ceaseBy;

@@ -15,8 +15,10 @@ interface CredentialRequest {
   readonly key: string;
 }
 
-/** Returns a key that differs only in its last character, as if an attacker were guessing a live key character by character. */
-// Both "A" and "E" are valid last characters of base64url.
+/**
+ * Returns a key that differs only in its last character, as if an attacker were guessing a live key character by character. Both "A" and
+ * "E" are valid last characters of base64url.
+ */
 const alterLastCharacter = (key: string): string => `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`;
 
 export const measureCredentials = async (bench: Bench & { readonly samples: number }): Promise<void> => {

@@ -25,9 +25,9 @@ export const withKey =
  * For each size, prints the runtime's CPU time and the response time per request in milliseconds. Also prints how much CPU time the last
  * size takes compared with the first. The services take turns, so that a temporary slowdown of the machine affects all of them.
  */
-export const runQueriesInTurn = async (all: readonly SeededService[], questions: readonly BenchQuery[], rounds: number): Promise<void> => {
+export const runQueriesInTurn = async (all: readonly SeededService[], queries: readonly BenchQuery[], rounds: number): Promise<void> => {
   console.log(`\nms of CPU / median ms per request   ${all.map(({ size }) => String(size).padStart(14)).join("")}   last to first (CPU)`);
-  for (const [name, question] of questions) {
+  for (const [name, query] of queries) {
     const costs = all.map((): number[] => []);
     const waits = all.map((): number[] => []);
     let faults = 0;
@@ -35,7 +35,7 @@ export const runQueriesInTurn = async (all: readonly SeededService[], questions:
       for (const [at, one] of all.entries()) {
         process.stderr.write(`\r  round ${round}/${rounds}  ${name}, ${one.size}`.padEnd(60));
         const before = getCpuMs(one.pid);
-        const measured = await runLoad(one.url, (n) => question(one, n + 20_000 * round), { seconds: 1, connections: 4 });
+        const measured = await runLoad(one.url, (n) => query(one, n + 20_000 * round), { seconds: 1, connections: 4 });
         if (round === 0) continue; // ignore the first round, which warms up code paths and caches
         costs[at]?.push((getCpuMs(one.pid) - before) / measured.requests);
         waits[at]?.push(percentile(measured.latencies, 0.5));

@@ -46,7 +46,7 @@ const startWithCertificates = async (bench: Bench, count: number) => {
 };
 
 /** Prints how many consecutive database calls each response waits for. Every call takes 1.5 s longer, so the response time shows the number. */
-const measureWaits = async (all: readonly SeededService[], questions: readonly BenchQuery[]): Promise<void> => {
+const measureWaits = async (all: readonly SeededService[], queries: readonly BenchQuery[]): Promise<void> => {
   for (const { url, size } of all)
     for (let number = 0; number < size; number += 1) {
       const fault = { database: getShardId(number), mode: "slow", for_ms: 600_000 };
@@ -54,11 +54,11 @@ const measureWaits = async (all: readonly SeededService[], questions: readonly B
       if (set.status !== 200) throw new Error(`bench: no fault simulated: ${await set.text()}`);
     }
   console.log(`\nconsecutive database calls             ${all.map(({ size }) => String(size).padStart(10)).join("")}   last to first`);
-  for (const [name, question] of questions) {
+  for (const [name, query] of queries) {
     const waits = await Promise.all(
       all.map(async (one) => {
         const began = performance.now();
-        const answer = await send(one.url, question(one, 0));
+        const answer = await send(one.url, query(one, 0));
         if (answer.status !== 200) throw new Error(`bench: ${name}: ${await answer.text()}`);
         await answer.arrayBuffer();
         return Math.floor((performance.now() - began) / slowAnswerMs);
@@ -78,7 +78,7 @@ export const measureOverflow = async (bench: Bench & { readonly rounds: number }
     all.push({ ...service, size: count, keys: await insertApiKeys(service.db, bench.world.acme, 400) });
   }
   const { fields } = JSON.parse(consentRequest(bench.world.acme, origin, searchedPerson).body as string) as { fields: { email: string } };
-  const questions: readonly BenchQuery[] = [
+  const queries: readonly BenchQuery[] = [
     ["list, first page", withKey("/v1/certs")],
     ["list, page 5", withKey("/v1/certs?page=5")],
     ["search by email", withKey(`/v1/certs?subject_email=${encodeURIComponent(fields.email)}`)],
@@ -95,10 +95,10 @@ export const measureOverflow = async (bench: Bench & { readonly rounds: number }
     ],
   ];
   console.log(`\noverflow         ${shardCounts.join(" and ")} shards, ${certificatesPerShard * Math.max(...shardCounts)} certificates`);
-  await runQueriesInTurn(all, questions, bench.rounds);
+  await runQueriesInTurn(all, queries, bench.rounds);
   const floor = await startFloor(bench, "overflow-floor-worker", {}, { extraShards: listShards(Math.max(...shardCounts)).slice(1) });
   const floors = shardCounts.map((size) => ({ ...floor, size, keys: [] }));
   await runQueriesInTurn(floors, [["floor: SELECT 1 in each shard", ({ size }) => ({ method: "GET", path: `/${size}` })]], bench.rounds);
-  await measureWaits(all, questions);
+  await measureWaits(all, queries);
   for (const { runtime } of [floor, ...all]) await runtime.dispose();
 };

@@ -77,7 +77,7 @@ export const measureGrowth = async (bench: Bench & { readonly sizes: readonly nu
   const { acme } = bench.world;
   const known = 1_000_001;
   const { fields } = JSON.parse(consentRequest(acme, origin, known).body as string) as { fields: { email: string } };
-  const questions: readonly BenchQuery[] = [
+  const queries: readonly BenchQuery[] = [
     ["list, first page", withKey("/v1/certs")],
     ["list, page 5", withKey("/v1/certs?page=5")],
     ["list, status=revoked", withKey("/v1/certs?status=revoked")],
@@ -111,6 +111,6 @@ export const measureGrowth = async (bench: Bench & { readonly sizes: readonly nu
     await countCertificates(service);
     all.push({ ...service, size, keys });
   }
-  await runQueriesInTurn(all, questions, bench.rounds);
+  await runQueriesInTurn(all, queries, bench.rounds);
   for (const { runtime } of all) await runtime.dispose();
 };

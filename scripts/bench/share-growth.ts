@@ -23,7 +23,7 @@ export const measureShareGrowth = async (bench: Bench & { readonly sizes: readon
   }
   const behind = ({ size }: SeededService, n: number): string =>
     `/v1/shares?limit=50&starting_after=${copyShareId(firsts.get(size) as string, n)}`;
-  const questions: readonly BenchQuery[] = [
+  const queries: readonly BenchQuery[] = [
     ["first page", withKey("/v1/shares?limit=50")],
     ["page in the middle", withKey((grown) => behind(grown, Math.floor(grown.size / 2)))],
     ["last page", withKey((grown) => behind(grown, 50))],
@@ -32,6 +32,6 @@ export const measureShareGrowth = async (bench: Bench & { readonly sizes: readon
     ["expired, first page", withKey("/v1/shares?limit=50&status=expired")],
     ["revoked, of which there are none", withKey("/v1/shares?limit=50&status=revoked")],
   ];
-  await runQueriesInTurn(all, questions, bench.rounds);
+  await runQueriesInTurn(all, queries, bench.rounds);
   for (const { runtime } of all) await runtime.dispose();
 };

@@ -2,14 +2,13 @@
 // outbox, so that it can report a stuck outbox.
 import { alertKinds, findDueNotices, formatAlertMail } from "../../core/alerts.ts";
 import { firstShard } from "../../core/ids.ts";
+import { escapeHtml } from "../../core/mail/message.ts";
 import { dayMs } from "../../core/time.ts";
 import { deleteAlertState, listAlertStates, saveAlertState } from "../../storage/operator-alerts.ts";
 import { measureService } from "../operations/admin/measure-service.ts";
 import type { Platform } from "../platform/platform.ts";
 
 const repeatMs = dayMs; // often enough to remind the operator without filling the mailbox
-
-const escapeHtml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
 /** Logs each figure as a metric, and sends the notices that are due. If a notice cannot be sent, the next run tries again. */
 export const sendOperatorAlerts = async (platform: Platform): Promise<void> => {

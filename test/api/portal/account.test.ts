@@ -152,7 +152,8 @@ describe("the billing status", () => {
   });
 });
 
-describe("every portal route", () => {
+// every-route.test.ts checks that all routes require a session.
+describe("portal routes", () => {
   test("requires a session of the business realm, the app's own origin, JSON, and an owner for changes", async () => {
     await clearCodes();
     const consumer = await signIn(world.consumerEmail, "consumer");

@@ -9,7 +9,7 @@ export interface CallOutcome {
 }
 
 /** Converts the result of a request that a member started. A request that could not be sent is reported as unanswered. */
-export const toOutcome = (sent: Exclude<SendResult, { kind: "cancelled" }>): AttemptResult =>
+export const toAttemptResult = (sent: Exclude<SendResult, { kind: "cancelled" }>): AttemptResult =>
   sent.kind === "deferred" ? { kind: "unanswered", error: sent.error, durationMs: 0, exchangeSealed: null } : sent;
 
 export const toCallOutcome = (outcome: AttemptOutcome): CallOutcome => ({

@@ -2,7 +2,7 @@
 import { generateId, firstShard, type BusinessId, type WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { WebhookDependencies } from "./dependencies.ts";
-import { toCallOutcome, toOutcome, type CallOutcome } from "./call-outcome.ts";
+import { toAttemptResult, toCallOutcome, type CallOutcome } from "./call-outcome.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 import { hostWaitMessage, recordHostSuccess, takeHostAttempt } from "./host-attempts.ts";
 import { sendEvent } from "./send-event.ts";
@@ -33,7 +33,7 @@ export const testEndpoint = async (
   const deliveryId = generateId("dlv_", firstShard, services.random);
   const sent = await sendEvent(services, { settings, event: ping, deliveryId, attempt: 1 });
   if (sent.kind === "cancelled") throw new Error("webhook: a test event has no payload that could be withheld");
-  const outcome = toCallOutcome(toOutcome(sent));
+  const outcome = toCallOutcome(toAttemptResult(sent));
   if (outcome.delivered && permit.kind === "counted") await recordHostSuccess(services, settings);
   return ok(outcome);
 };

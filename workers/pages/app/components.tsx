@@ -3,8 +3,9 @@ import type { Child, FC } from "hono/jsx";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
-import { dayMs, type Instant } from "../../../core/time.ts";
 import { formatFieldGroups } from "../../../core/shares/labels.ts";
+import { dayMs, type Instant } from "../../../core/time.ts";
+import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import {
   formatDay,
   VerbatimText,
@@ -78,9 +79,6 @@ export const ContactDeadline: FC<{ text: string }> = ({ text }) => {
 
 const endingSoonDays = 7; // the first reminder email is sent this many days before a share ends
 
-/** Returns true if the deadline has passed and the business has not confirmed that contact has ended. */
-export const isOverdue = ({ status, ceaseBy }: Share, now: Instant): boolean => status === "revoked" && ceaseBy !== null && now > ceaseBy;
-
 export const isEndingSoon = ({ status, expiresAt }: Share, now: Instant): boolean =>
   status === "active" && expiresAt - now < (endingSoonDays + 1) * dayMs;
 
@@ -92,7 +90,7 @@ const describeShareStatus = (share: Share, { messages: { status }, now }: AppReq
     return { tone: "caution", icon: "clock", text };
   }
   if (share.status === "revoked")
-    return isOverdue(share, now)
+    return isOverdue(share.ceaseBy, share.acknowledgedAt, now)
       ? { tone: "bad", icon: "circle-alert", text: status.overdue }
       : { tone: "caution", icon: "clock-alert", text: status.stopped };
   if (share.status === "ceased") return { tone: "good", icon: "circle-check", text: status.ceased };
@@ -110,7 +108,7 @@ export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
   const fact = (text: string, at: Instant): string => formatMessage(text, { date: formatDay(language, at) });
   const detail =
     status === "revoked" && ceaseBy !== null
-      ? fact(isOverdue(share, now) ? messages.contactOverdue : messages.contactEnds, ceaseBy)
+      ? fact(isOverdue(ceaseBy, acknowledgedAt, now) ? messages.contactOverdue : messages.contactEnds, ceaseBy)
       : status === "ceased" && acknowledgedAt !== null
         ? fact(messages.contactEnded, acknowledgedAt)
         : status === "active" && lastDeliveredAt != null

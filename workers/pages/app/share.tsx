@@ -18,6 +18,7 @@ import {
 } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
+import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getContactFields } from "../../operations/consumers/get-contact-fields.ts";
 import { getOwnShare, type OwnShare } from "../../operations/shares/get-own-share.ts";
@@ -48,7 +49,7 @@ import {
   Section,
 } from "../shared/components.tsx";
 import { checkPersonLimit, setFlash, type AppFormRequest, type AppRequest } from "./app-request.ts";
-import { ContactDeadline, formatScope, isOverdue, ShareStatus, useAppRequest } from "./components.tsx";
+import { ContactDeadline, formatScope, ShareStatus, useAppRequest } from "./components.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { notFoundPage, renderAppPage, renderConfirmPage, renderRefusal } from "./page.tsx";
 
@@ -84,7 +85,7 @@ const timelineKinds: Readonly<Partial<Record<keyof AppMessages["events"], Timeli
 const ShareTimeline: FC<{ ownShare: OwnShare }> = ({ ownShare }) => {
   const { share, note, reason, contact } = ownShare;
   const { messages, now } = useAppRequest();
-  const hasPassed = isOverdue(share, now);
+  const hasPassed = isOverdue(share.ceaseBy, share.acknowledgedAt, now);
   return (
     <ol class="timeline">
       {share.supersedes !== null && (

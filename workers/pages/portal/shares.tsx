@@ -137,7 +137,7 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
   const found = await getBusinessShare(request.services, toReader(request), id);
   if (!found.ok) return notFoundPage(request);
   const { share, disclosureText, history, reason } = found.value;
-  const isLate = share.ceaseBy !== null && isOverdue(share.ceaseBy, share.acknowledgedAt, request.now);
+  const isLate = isOverdue(share.ceaseBy, share.acknowledgedAt, request.now);
   return renderMemberPage(request, {
     tab: "shares",
     title: shareMessages.one,
