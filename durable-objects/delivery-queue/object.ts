@@ -41,6 +41,14 @@ export interface EndpointOverview extends EndpointActivity {
   readonly page: DeliveryList | null;
 }
 
+/** The response to a push. */
+export interface PushReceipt {
+  /** The last sequence number that the queue has received. */
+  readonly received: number;
+  /** True if the receiver hangs, so that the queue cannot send now. The caller can then push the next events later and together. */
+  readonly isHanging: boolean;
+}
+
 const retryAfterErrorMs = 5 * secondMs;
 
 export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
@@ -93,10 +101,10 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
   }
 
   /**
-   * Stores new settings and new events. `upTo` is the last sequence number that was read for this endpoint. Returns the last sequence
-   * number received, or null if the queue is not open.
+   * Stores new settings and new events. `upTo` is the last sequence number that was read for this endpoint. Returns null if the queue is not
+   * open.
    */
-  async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {
+  async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<PushReceipt | null> {
     const { clock, newDeliveryId } = await this.#getPorts();
     if (!this.#isOpen()) return null;
     const { storage } = this.ctx;
@@ -105,7 +113,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
       return deliveries.insertEvents(storage.sql, events, upTo, newDeliveryId, clock());
     });
     await this.#sendSoon(); // nothing is awaited between writing the rows and setting the alarm, so both are written together
-    return received;
+    return { received, isHanging: this.#sender.isHanging };
   }
 
   /** Deletes all data of a removed endpoint. An attempt that is in progress can still reach the receiver. */

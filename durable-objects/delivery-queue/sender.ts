@@ -27,6 +27,7 @@ interface FinishedAttempt {
 
 const stopClaimingAfterMs = 45 * secondMs; // the last attempts can take another 10 s; the platform stops an alarm after 15 minutes
 const batchWindowMs = 2; // attempts that end within this time share a disk write, which takes about as long
+const hangingAfterMs = secondMs; // most receivers respond sooner
 const hostOutageWaitMs = 5 * secondMs; // how long the queue pauses before it asks DestinationHost again if DestinationHost does not respond
 
 export class Sender {
@@ -36,6 +37,9 @@ export class Sender {
   /** True once this process has requeued attempts that a previous process left unfinished. */
   #hasRequeued = false;
   #isStopped = false;
+  /** True while no further attempt can start until one ends. */
+  #isFull = false;
+  #lastStartAt = 0;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -44,6 +48,11 @@ export class Sender {
   /** True after `stop`, when the tables no longer exist. */
   get isStopped(): boolean {
     return this.#isStopped;
+  }
+
+  /** True if no attempt can start until one ends, and none has started for a second. */
+  get isHanging(): boolean {
+    return this.#isFull && Date.now() - this.#lastStartAt >= hangingAfterMs;
   }
 
   stop(): void {
@@ -94,7 +103,9 @@ export class Sender {
           });
           running.set(claimed.seq, attempt);
           hasSent = true;
+          this.#lastStartAt = Date.now();
         }
+        this.#isFull = running.size > 0 && running.size >= capacity;
         await this.#alertIfNeeded(ports);
         if (running.size === 0 && finished.length === 0) {
           if (settings === null || !hasSent || Date.now() >= stopAt) return;
@@ -109,6 +120,7 @@ export class Sender {
       }
     } finally {
       this.#wake = null;
+      this.#isFull = false;
     }
   }
 

@@ -12,6 +12,7 @@ export type GetQueue = (endpointId: string) => DurableObjectStub<DeliveryQueue>;
 
 const rowsPerPush = 200;
 const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
+const holdMs = secondMs; // the events of this time share one push to a queue whose receiver hangs
 /** If the process dies, an alarm resumes the work after this delay. */
 export const safetyAlarmMs = 15 * secondMs;
 
@@ -31,6 +32,8 @@ export class HandOver {
   readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, RetryState>();
+  /** Until when events are held back from a queue whose receiver hung at the last push. */
+  readonly #heldUntil = new Map<string, Instant>();
 
   constructor(storage: DurableObjectStorage, ports: HandOverPorts) {
     this.#storage = storage;
@@ -65,11 +68,17 @@ export class HandOver {
     this.#unsavedProgress.clear();
   }
 
-  /** Starts a push to each queue that is behind, unless a push to that queue is in progress or waits for a retry. */
+  /** Returns when the next push to a queue that is behind may start; 0 if there is no reason to wait. New settings are not held back. */
+  #getNextPushAt({ id, sent_revision, revision }: EndpointRow): Instant {
+    return this.#retries.get(id)?.at ?? (sent_revision === revision ? this.#heldUntil.get(id) : undefined) ?? 0;
+  }
+
+  /** Starts a push to each queue that is behind, unless a push to that queue is in progress or must wait. */
   pushToAll(): void {
-    for (const { id } of this.#listBehind()) {
-      if (this.#pushing.has(id) || (this.#retries.get(id)?.at ?? 0) > Date.now()) continue;
-      this.#pushing.set(id, this.#pushUntilCaughtUp(id));
+    const now = Date.now();
+    for (const row of this.#listBehind()) {
+      if (this.#pushing.has(row.id) || this.#getNextPushAt(row) > now) continue;
+      this.#pushing.set(row.id, this.#pushUntilCaughtUp(row.id));
     }
   }
 
@@ -84,11 +93,15 @@ export class HandOver {
   forget(endpointId: string): void {
     this.#unsavedProgress.delete(endpointId);
     this.#retries.delete(endpointId);
+    this.#heldUntil.delete(endpointId);
   }
 
   /** Returns the alarm time for each queue that is behind. */
   listAlarmTimes(now: Instant): readonly Instant[] {
-    return this.#listBehind().map(({ id }) => this.#retries.get(id)?.at ?? now + safetyAlarmMs);
+    return this.#listBehind().map((row) => {
+      const nextPushAt = this.#getNextPushAt(row);
+      return nextPushAt > now ? nextPushAt : now + safetyAlarmMs;
+    });
   }
 
   async #pushUntilCaughtUp(endpointId: string): Promise<void> {
@@ -119,9 +132,11 @@ export class HandOver {
     const queue = getQueue(row.id);
     const settings = tables.toEndpointSettings(row, row.id, getBusinessId());
     if (row.sent_revision === 0) await queue.open(settings, row.acked);
-    const acked = await queue.push(settings, events, upTo);
+    const receipt = await queue.push(settings, events, upTo);
     // The condition also rejects NaN and undefined, which another deployed version of the class might return.
-    if (acked === null || !(acked >= upTo)) throw new Error("delivery queue did not take the events");
-    this.#unsavedProgress.set(row.id, { revision: row.revision, acked });
+    if (receipt === null || !(receipt.received >= upTo)) throw new Error("delivery queue did not take the events");
+    this.#unsavedProgress.set(row.id, { revision: row.revision, acked: receipt.received });
+    if (receipt.isHanging) this.#heldUntil.set(row.id, Date.now() + holdMs);
+    else this.#heldUntil.delete(row.id);
   }
 }

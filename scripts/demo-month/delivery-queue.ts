@@ -4,6 +4,7 @@ import type { StoredEvent } from "../../core/events/event.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import type { DeliveryPorts } from "../../durable-objects/delivery-queue/ports.ts";
+import type { PushReceipt } from "../../durable-objects/delivery-queue/object.ts";
 import { findNextDueAt } from "../../durable-objects/delivery-queue/deliveries.ts";
 import { recordHostSuccess, takeHostAttempt } from "../../workers/operations/webhooks/host-attempts.ts";
 import { sendEvent } from "../../workers/operations/webhooks/send-event.ts";
@@ -36,7 +37,7 @@ export class DeliveryQueue extends ServiceDeliveryQueue {
   /** Does nothing, because `push` and `sendUntil` send the events at the times of the replay. */
   override async alarm(): Promise<void> {}
 
-  override async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<number | null> {
+  override async push(settings: EndpointSettings, events: readonly StoredEvent[], upTo: number): Promise<PushReceipt | null> {
     for (const event of events) {
       await this.sendUntil(event.createdAt);
       this.#now = Math.max(this.#now, event.createdAt + handOverMs);

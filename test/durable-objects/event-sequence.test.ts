@@ -1,5 +1,5 @@
 // Tests a business's event sequence: no event is lost or repeated, there are no gaps, and events are in commit order.
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test, vi } from "vitest";
 import type { DeliveryQueue } from "../../durable-objects/delivery-queue/object.ts";
@@ -21,6 +21,8 @@ import {
   deliveryQueues,
   eventSequences,
   createBusiness,
+  farAhead,
+  mockReceivers,
   registerEndpoint,
   runAlarm,
   readSequence,
@@ -394,6 +396,62 @@ describe("an event sequence", () => {
       expect(pushed.filter((name) => name === sound.id)).toHaveLength(1);
     });
     expect([await backlogOf(broken), await backlogOf(sound)]).toEqual([3, 3]);
+  });
+
+  test("sends the events of a second in one push to an endpoint that hangs, and new settings at once", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(farAhead);
+    const posts = mockReceivers(({ url }) => (url.includes("hung") ? new Promise(() => undefined) : new Response(null, { status: 200 })));
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const hung = await registerEndpoint(business, "https://hung.merchant-tests.com/");
+    const sound = await registerEndpoint(business, "https://sound.merchant-tests.com/");
+    const endpoints = [hung, sound];
+    await commitEvents(business, 1);
+    await stub.drain();
+    await runAlarm(stub); // stores that the queues have the event
+    const stuck = runAlarm(hung.queue).catch(() => "died");
+    await vi.waitFor(() => expect(posts.some(({ url }) => url.includes("hung"))).toBe(true), { timeout: 20_000 });
+    vi.setSystemTime(Date.now() + 1_000);
+    await runInDurableObject(stub, async (_, state) => {
+      const pushed: string[] = [];
+      const namespace = {
+        getByName: (name: string): DeliveryQueueMethods => ({
+          push: async (...args: Parameters<DeliveryQueue["push"]>) => {
+            pushed.push(name);
+            return deliveryQueues.getByName(name).push(...args);
+          },
+          getActivity: () => deliveryQueues.getByName(name).getActivity(),
+        }),
+      };
+      const log = new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv);
+      const countPushes = (): number[] => endpoints.map(({ id }) => pushed.filter((name) => name === id).length);
+      const countWaiting = (): Promise<unknown[]> =>
+        Promise.all(endpoints.map(async ({ id }) => (await deliveryQueues.getByName(id).getHealth())?.backlog));
+      for (let count = 0; count < 3; count += 1) {
+        await commitEvents(business, 1);
+        await log.drain();
+      }
+      expect(countPushes()).toEqual([1, 3]);
+      expect(await countWaiting()).toEqual([2, 4]);
+      expect(await state.storage.getAlarm()).toBe(Date.now() + 1_000);
+
+      await log.updateEndpoint(hung.id, { description: "Orders" });
+      expect(countPushes()).toEqual([2, 3]);
+      expect(await countWaiting()).toEqual([4, 4]);
+
+      await commitEvents(business, 1);
+      await log.drain();
+      expect(countPushes()).toEqual([2, 4]);
+      vi.setSystemTime(Date.now() + 1_000);
+      await log.alarm();
+      expect(countPushes()).toEqual([3, 4]);
+      expect(await countWaiting()).toEqual([5, 5]);
+    });
+    await abortAllDurableObjects();
+    await stuck;
+    vi.restoreAllMocks();
+    vi.useRealTimers();
   });
 
   test("hands events over with an alarm when the process dies before the delivery queues have them", async () => {
