@@ -1,6 +1,6 @@
 // Opens the keys of logs and witnesses, and verifies their signatures with WebCrypto.
-import { sha256 } from "../core/hash.ts";
 import { deriveKeySeed, parseLogSeeds } from "../core/ledger/log-seed.ts";
+import { hashNode } from "../core/ledger/merkle.ts";
 import {
   keyKinds,
   parseSkey,
@@ -70,7 +70,7 @@ export const listEarlierKeys = (
   );
 
 export const noteCrypto: NoteCrypto = {
-  sha256,
+  hashNode,
   verifyEd25519: async (publicKey, message, signature) => {
     const key = await crypto.subtle.importKey("raw", new Uint8Array(publicKey), "Ed25519", false, ["verify"]);
     return crypto.subtle.verify("Ed25519", key, new Uint8Array(signature), new Uint8Array(message));

@@ -7,7 +7,6 @@ import { hashAuditPayload } from "../core/audit/payload.ts";
 import type { PackFiles } from "../core/certificates/evidence-zip.ts";
 import type { Preimage } from "../core/certificates/fingerprint.ts";
 import { fromBase64, fromBase64Url, fromHex, toHex, encodeUtf8 } from "../core/bytes.ts";
-import { sha256 } from "../core/hash.ts";
 import { parseCheckpoint } from "../core/ledger/checkpoint.ts";
 import { parseCount, hashLength, hashLeaf, computeRootFromInclusion } from "../core/ledger/merkle.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
@@ -190,7 +189,7 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   if (seq === null || !isSha256Hex(leaf?.head) || serializeHeadLeaf(chain, { seq, hash: leaf.head }) !== leafText) {
     return fail("the leaf does not belong to this chain");
   }
-  const root = computeRootFromInclusion(sha256, { leaf: hashLeaf(sha256, encodeUtf8(leafText)), index, size, proof: path as Uint8Array[] });
+  const root = computeRootFromInclusion({ leaf: hashLeaf(encodeUtf8(leafText)), index, size, proof: path as Uint8Array[] });
   if (root === null || toHex(root) !== record.heads_root) return fail("the chain is not in the recorded tree of heads");
   const recordedEntry = entries.find((entry) => entry.seq === leaf.seq);
   if (recordedEntry !== undefined && hashAuditEntry(recordedEntry) !== leaf.head) return fail(`entry ${leaf.seq} is not the recorded one`);

@@ -1,10 +1,10 @@
 // Ed25519 verification with WebCrypto, which both Node and browsers have.
 import { fromHex } from "../core/bytes.ts";
-import { sha256 } from "../core/hash.ts";
+import { hashNode } from "../core/ledger/merkle.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
 
 export const webCrypto: NoteCrypto = {
-  sha256,
+  hashNode,
   verifyEd25519: async (publicKey, message, signature) => {
     const key = await crypto.subtle.importKey("raw", new Uint8Array(publicKey), "Ed25519", false, ["verify"]);
     return crypto.subtle.verify("Ed25519", key, new Uint8Array(signature), new Uint8Array(message));

@@ -1,7 +1,7 @@
 // The checks that need only the public API response (GET /v1/certs/{id}/verify), which a page can therefore run in the visitor's browser.
 import { toBase64, fromBase64, encodeUtf8 } from "../core/bytes.ts";
 import { toCanonicalJson, isJsonObject, type JsonObject } from "../core/canonical-json.ts";
-import { sha256, sha256Hex } from "../core/hash.ts";
+import { sha256Hex } from "../core/hash.ts";
 import { parseCheckpoint, stripCosignatures } from "../core/ledger/checkpoint.ts";
 import { hashLeaf } from "../core/ledger/merkle.ts";
 import { formatReceipt, type Receipt } from "../core/ledger/receipt.ts";
@@ -56,7 +56,7 @@ const formatPublishedReceipt = (anchor: JsonObject, statement: string): string |
     tx_ref: anchor.tx_ref,
     entry_hash: anchor.entry_hash,
     leaf_index: anchor.leaf_index,
-    leaf_hash: toBase64(hashLeaf(sha256, encodeUtf8(statement))),
+    leaf_hash: toBase64(hashLeaf(encodeUtf8(statement))),
     inclusion_proof: anchor.inclusion_proof,
     signed_root: note,
     tree_size: anchor.tree_size,

@@ -10,7 +10,7 @@ import type { ChainHead } from "./chain.ts";
 export const serializeHeadLeaf = (chain: string, head: ChainHead): string =>
   toCanonicalJson({ chain, head: head.hash, seq: head.seq.toString() });
 
-export const hashHeadLeaf = (chain: string, head: ChainHead): Uint8Array => hashLeaf(sha256, encodeUtf8(serializeHeadLeaf(chain, head)));
+export const hashHeadLeaf = (chain: string, head: ChainHead): Uint8Array => hashLeaf(encodeUtf8(serializeHeadLeaf(chain, head)));
 
 export interface HeadNode {
   readonly height: number;
@@ -36,7 +36,7 @@ export const computeChangedHeadNodes = (
       const parent = Math.floor(index / 2);
       if (above.has(parent) || (parent + 1) * 2 ** (height + 1) > size) continue; // skip the parent until its subtree is perfect
       const child = (at: number): Uint8Array => below.get(at) ?? read(height, at);
-      above.set(parent, hashNode(sha256, child(2 * parent), child(2 * parent + 1)));
+      above.set(parent, hashNode(child(2 * parent), child(2 * parent + 1)));
     }
     below = above;
   }
@@ -45,11 +45,11 @@ export const computeChangedHeadNodes = (
 
 /** Returns the root over all heads, or the empty tree's root if there are none. */
 export const computeHeadsRoot = (size: number, read: NodeReader): Uint8Array =>
-  size === 0 ? computeEmptyRoot(sha256) : computeRoot(sha256, BigInt(size), read);
+  size === 0 ? computeEmptyRoot() : computeRoot(BigInt(size), read);
 
 /** Returns the sibling hashes from the chain's leaf up to the child of the root. */
 export const computeHeadPath = (chainIndex: number, size: number, read: NodeReader): Uint8Array[] =>
-  buildInclusionProof(sha256, BigInt(chainIndex), BigInt(size), read);
+  buildInclusionProof(BigInt(chainIndex), BigInt(size), read);
 
 export interface HeadsRecord {
   readonly at: string;

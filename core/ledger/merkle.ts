@@ -1,14 +1,12 @@
-// Merkle trees as in RFC 6962: roots, inclusion and consistency proofs, and their verification (RFC 9162, 2.1.3.2 and 2.1.4.2). The hash
-// function is an argument, so the same code runs in a Durable Object, in Node and in a browser. Sizes have the type bigint, because numbers
-// above 2^53 are rounded, and a proof could be valid for the rounded size.
+// Merkle trees as in RFC 6962: roots, inclusion and consistency proofs, and their verification (RFC 9162, 2.1.3.2 and 2.1.4.2). Sizes
+// have the type bigint, because numbers above 2^53 are rounded, and a proof could be valid for the rounded size.
 import { concatBytes, areBytesEqual } from "../bytes.ts";
-
-export type HashFunction = (bytes: Uint8Array) => Uint8Array;
+import { sha256 } from "../hash.ts";
 
 export const hashLength = 32;
 const leafPrefix = new Uint8Array([0]); // because leaves and nodes have different prefixes, a 64-byte entry cannot pass as a node
 
-export const hashLeaf = (hash: HashFunction, entry: Uint8Array): Uint8Array => hash(concatBytes(leafPrefix, entry));
+export const hashLeaf = (entry: Uint8Array): Uint8Array => sha256(concatBytes(leafPrefix, entry));
 
 // Every node is assembled in this buffer, because JavaScript engines allocate arrays of more than 64 bytes outside their heap, and a tree
 // has as many nodes as leaves. Sharing the buffer is safe, because hashing is synchronous and keeps no reference to it.
@@ -16,14 +14,17 @@ const nodeBuffer = new Uint8Array(1 + 2 * hashLength);
 nodeBuffer[0] = 1;
 
 /** Hashes a node. Throws RangeError unless both children are hashes. */
-export const hashNode = (hash: HashFunction, left: Uint8Array, right: Uint8Array): Uint8Array => {
+export const hashNode = (left: Uint8Array, right: Uint8Array): Uint8Array => {
   if (left.length !== hashLength || right.length !== hashLength) throw new RangeError("merkle: a node must have two hashes of 32 bytes");
   nodeBuffer.set(left, 1);
   nodeBuffer.set(right, 1 + hashLength);
-  return hash(nodeBuffer);
+  return sha256(nodeBuffer);
 };
 
-export const computeEmptyRoot = (hash: HashFunction): Uint8Array => hash(new Uint8Array(0));
+/** `hashNode`, or a function that returns the same hashes from a cache, for many proofs from one tree. */
+export type NodeHash = typeof hashNode;
+
+export const computeEmptyRoot = (): Uint8Array => sha256(new Uint8Array(0));
 
 const maxTreeSize = (1n << 63n) - 1n; // other implementations store sizes as signed 64-bit integers
 const maxProofHashes = 63;
@@ -65,8 +66,8 @@ const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every((hash
 
 /** Computes the root from a leaf and its proof. Returns null if the index is outside the tree or the proof has the wrong length. */
 export const computeRootFromInclusion = (
-  hash: HashFunction,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly size: bigint; readonly proof: readonly Uint8Array[] },
+  hash: NodeHash = hashNode,
 ): Uint8Array | null => {
   const { leaf, index, size, proof } = claim;
   if (index < 0n || index >= size || size > maxTreeSize || proof.length !== getInclusionProofLength(index, size)) return null;
@@ -76,13 +77,13 @@ export const computeRootFromInclusion = (
   let root = leaf;
   for (const sibling of proof) {
     if (isOdd(node) || node === last) {
-      root = hashNode(hash, sibling, root);
+      root = hash(sibling, root);
       while (!isOdd(node) && node !== 0n) {
         node >>= 1n;
         last >>= 1n;
       }
     } else {
-      root = hashNode(hash, root, sibling);
+      root = hash(root, sibling);
     }
     node >>= 1n;
     last >>= 1n;
@@ -96,10 +97,10 @@ export interface TreeHead {
 }
 
 /** Returns true if `proof` shows that the newer tree starts with all leaves of the older tree, in order. */
-export const isConsistent = (hash: HashFunction, older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean => {
+export const isConsistent = (older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[], hash: NodeHash = hashNode): boolean => {
   if (older.size < 0n || older.size > newer.size || newer.size > maxTreeSize || proof.length > maxProofHashes) return false;
   if (older.root.length !== hashLength || newer.root.length !== hashLength || !areHashes(proof)) return false;
-  if (older.size === 0n && !areBytesEqual(older.root, computeEmptyRoot(hash))) return false;
+  if (older.size === 0n && !areBytesEqual(older.root, computeEmptyRoot())) return false;
   if (older.size === newer.size) return proof.length === 0 && areBytesEqual(older.root, newer.root);
   if (older.size === 0n) return proof.length === 0;
   const path = isPowerOfTwo(older.size) ? [older.root, ...proof] : proof;
@@ -116,14 +117,14 @@ export const isConsistent = (hash: HashFunction, older: TreeHead, newer: TreeHea
   for (const sibling of rest) {
     if (last === 0n) return false;
     if (isOdd(node) || node === last) {
-      olderRoot = hashNode(hash, sibling, olderRoot);
-      newerRoot = hashNode(hash, sibling, newerRoot);
+      olderRoot = hash(sibling, olderRoot);
+      newerRoot = hash(sibling, newerRoot);
       while (!isOdd(node) && node !== 0n) {
         node >>= 1n;
         last >>= 1n;
       }
     } else {
-      newerRoot = hashNode(hash, newerRoot, sibling);
+      newerRoot = hash(newerRoot, sibling);
     }
     node >>= 1n;
     last >>= 1n;
@@ -135,29 +136,29 @@ export const isConsistent = (hash: HashFunction, older: TreeHead, newer: TreeHea
 export type NodeReader = (height: number, index: bigint) => Uint8Array;
 
 /** Computes the root over the leaves [start, end). Every perfect subtree in this range must start at a multiple of its size. */
-const computeRangeRoot = (hash: HashFunction, start: bigint, end: bigint, read: NodeReader): Uint8Array => {
+const computeRangeRoot = (start: bigint, end: bigint, read: NodeReader, hash: NodeHash): Uint8Array => {
   const pieces: Uint8Array[] = [];
   for (let at = start; at < end; ) {
     const height = getBitLength(end - at) - 1;
     pieces.push(read(height, at >> BigInt(height)));
     at += 1n << BigInt(height);
   }
-  let root = pieces.pop() ?? computeEmptyRoot(hash);
-  for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) root = hashNode(hash, piece, root);
+  let root = pieces.pop() ?? computeEmptyRoot();
+  for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) root = hash(piece, root);
   return root;
 };
 
-export const computeRoot = (hash: HashFunction, size: bigint, read: NodeReader): Uint8Array => computeRangeRoot(hash, 0n, size, read);
+export const computeRoot = (size: bigint, read: NodeReader): Uint8Array => computeRangeRoot(0n, size, read, hashNode);
 
 /**
  * Descends from the root toward leaf `index` until `isTarget` accepts the range of leaves. `downward` contains the sibling hashes, root
  * first.
  */
 const descendToLeaf = (
-  hash: HashFunction,
   index: bigint,
   size: bigint,
   read: NodeReader,
+  hash: NodeHash,
   isTarget: (start: bigint, end: bigint) => boolean,
 ) => {
   const downward: Uint8Array[] = [];
@@ -166,10 +167,10 @@ const descendToLeaf = (
   while (!isTarget(start, end)) {
     const middle = start + findSplitPoint(end - start);
     if (index < middle) {
-      downward.push(computeRangeRoot(hash, middle, end, read));
+      downward.push(computeRangeRoot(middle, end, read, hash));
       end = middle;
     } else {
-      downward.push(computeRangeRoot(hash, start, middle, read));
+      downward.push(computeRangeRoot(start, middle, read, hash));
       start = middle;
     }
   }
@@ -177,18 +178,18 @@ const descendToLeaf = (
 };
 
 /** Returns the sibling hashes from the leaf up to the child of the root. Throws RangeError if the index is outside the tree. */
-export const buildInclusionProof = (hash: HashFunction, index: bigint, size: bigint, read: NodeReader): Uint8Array[] => {
+export const buildInclusionProof = (index: bigint, size: bigint, read: NodeReader, hash: NodeHash = hashNode): Uint8Array[] => {
   if (index < 0n || index >= size) throw new RangeError("merkle: the index must be inside the tree");
-  return descendToLeaf(hash, index, size, read, (start, end) => end - start === 1n).downward.reverse();
+  return descendToLeaf(index, size, read, hash, (start, end) => end - start === 1n).downward.reverse();
 };
 
 /** Returns the proof that the new tree starts with the old tree. Throws RangeError if the old tree is larger. */
-export const buildConsistencyProof = (hash: HashFunction, oldSize: bigint, newSize: bigint, read: NodeReader): Uint8Array[] => {
+export const buildConsistencyProof = (oldSize: bigint, newSize: bigint, read: NodeReader, hash: NodeHash = hashNode): Uint8Array[] => {
   if (oldSize < 0n || oldSize > newSize) throw new RangeError("merkle: the old tree must not be larger than the new tree");
   if (oldSize === 0n) return [];
-  const { downward, start, end } = descendToLeaf(hash, oldSize - 1n, newSize, read, (_, last) => last === oldSize);
+  const { downward, start, end } = descendToLeaf(oldSize - 1n, newSize, read, hash, (_, last) => last === oldSize);
   // The leaves [start, oldSize) are a complete subtree of the old tree. If this subtree is the whole old tree, the verifier knows its root.
   // Otherwise, the proof must contain the root.
-  if (start > 0n) downward.push(computeRangeRoot(hash, start, end, read));
+  if (start > 0n) downward.push(computeRangeRoot(start, end, read, hash));
   return downward.reverse();
 };

@@ -3,14 +3,12 @@
 import { toBase64, fromBase64, fromHex, concatBytes, toHex, encodeUtf8 } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 import { fail, type Verdict } from "../result.ts";
-import type { HashFunction } from "./merkle.ts";
+import type { NodeHash } from "./merkle.ts";
 
 export interface NoteCrypto {
-  readonly sha256: HashFunction;
+  readonly hashNode: NodeHash;
   readonly verifyEd25519: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>;
 }
-
-const treeNodeLength = 65; // a prefix byte and two hashes of 32 bytes
 
 /**
  * Caches tree nodes and signature checks. The receipts in one batch have the same signature and share most nodes, and so do the proofs of a
@@ -20,15 +18,14 @@ export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();
   const nodes = new Map<string, Uint8Array>();
   return {
-    sha256: (bytes) => {
-      if (bytes.length !== treeNodeLength) return crypto.sha256(bytes);
-      const cacheKey = toBase64(bytes);
-      const node = nodes.get(cacheKey) ?? crypto.sha256(bytes);
+    hashNode: (left, right) => {
+      const cacheKey = `${toBase64(left)} ${toBase64(right)}`;
+      const node = nodes.get(cacheKey) ?? crypto.hashNode(left, right);
       nodes.set(cacheKey, node);
       return node;
     },
     verifyEd25519: (publicKey, message, signature) => {
-      const cacheKey = [publicKey, signature, crypto.sha256(message)].map(toBase64).join(" ");
+      const cacheKey = [publicKey, signature, sha256(message)].map(toBase64).join(" ");
       const verdict = verdicts.get(cacheKey) ?? crypto.verifyEd25519(publicKey, message, signature);
       verdicts.set(cacheKey, verdict);
       return verdict;

@@ -1,8 +1,8 @@
 // Receipts: the ledger's proof that it contains a statement. A receipt is stored as canonical JSON and verified offline with pinned keys.
 // The checks run in a fixed order, so that the same defect always results in the same fault.
-import { toBase64, fromBase64, toHex, areBytesEqual, encodeUtf8 } from "../bytes.ts";
+import { toBase64, fromBase64, areBytesEqual, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
-import { sha256, sha256Hex } from "../hash.ts";
+import { sha256Hex } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import { toIso, type Instant } from "../time.ts";
 import { fail, type Verdict } from "../result.ts";
@@ -116,7 +116,7 @@ export const buildReceipt = (
   tx_ref: `${response.origin}#${response.index}`,
   entry_hash: sha256Hex(statement),
   leaf_index: response.index.toString(),
-  leaf_hash: toBase64(hashLeaf(sha256, response.leaf ?? encodeUtf8(statement))),
+  leaf_hash: toBase64(hashLeaf(response.leaf ?? encodeUtf8(statement))),
   ...(response.leaf !== undefined && { leaf_body: toBase64(response.leaf) }),
   inclusion_proof: response.hashes.map(toBase64),
   signed_root: response.note,
@@ -224,18 +224,18 @@ export const verifyReceipt = async (
     return fail("reference_mismatch");
   }
 
-  const inclusionFault = findInclusionFault(crypto, { leaf, index, hashes: hashes as Uint8Array[] }, checkpoint);
+  const inclusionFault = findInclusionFault({ leaf, index, hashes: hashes as Uint8Array[] }, checkpoint, crypto.hashNode);
   if (inclusionFault !== null) return fail(inclusionFault);
 
-  if (receipt.entry_hash !== toHex(crypto.sha256(statement))) return fail("leaf_mismatch");
+  if (receipt.entry_hash !== sha256Hex(statement)) return fail("leaf_mismatch");
   if (receipt.kind === "tlog" ? body !== undefined : body === undefined) return fail("leaf_mismatch");
-  if (!areBytesEqual(leaf, hashLeaf(crypto.sha256, body ?? statement))) return fail("leaf_mismatch");
+  if (!areBytesEqual(leaf, hashLeaf(body ?? statement))) return fail("leaf_mismatch");
   if (body !== undefined && !(await context.isLeafBoundToStatement?.(body, statement))) return fail("leaf_mismatch");
 
   if (context.lastVerifiedTree !== undefined) {
     const { head, proof } = context.lastVerifiedTree;
     const [older, newer] = head.size <= checkpoint.size ? [head, checkpoint] : [checkpoint, head];
-    if (!isConsistent(crypto.sha256, older, newer, proof)) return fail("fork");
+    if (!isConsistent(older, newer, proof)) return fail("fork");
   }
   return { ok: true, checkpoint, index };
 };

@@ -2,7 +2,7 @@
 // response. Rekor's response contains no time. If Rekor already has the entry, the response contains no proof either.
 import { toBase64, fromBase64, fromBase64Url, encodeUtf8 } from "../bytes.ts";
 import { toCanonicalJson, isJsonObject, type Json } from "../canonical-json.ts";
-import type { Bytes } from "../hash.ts";
+import { sha256, type Bytes } from "../hash.ts";
 import { parseIJson } from "../i-json.ts";
 import { parseCount, hashLength } from "./merkle.ts";
 import type { NoteCrypto } from "./note.ts";
@@ -112,7 +112,7 @@ export const createRekorLeafCheck =
     const spki = fromBase64(entry?.publicKey ?? "");
     const signature = fromBase64(entry?.signature ?? "");
     if (entry === null || spki === null || signature === null) return false;
-    if (entry.digest !== toBase64(crypto.sha256(statement)) || !anchorKeys.includes(entry.publicKey)) return false;
+    if (entry.digest !== toBase64(sha256(statement)) || !anchorKeys.includes(entry.publicKey)) return false;
     return crypto.verifyEcdsa(spki, statement, signature);
   };
 

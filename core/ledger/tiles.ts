@@ -1,16 +1,7 @@
 // c2sp.org/tlog-tiles: a log's tree as tiles of up to 256 hashes. This file formats tile paths, appends entries, and computes roots and
 // proofs from tiles.
 import { concatBytes } from "../bytes.ts";
-import {
-  buildConsistencyProof,
-  parseCount,
-  hashLength,
-  buildInclusionProof,
-  hashNode,
-  computeRoot,
-  type HashFunction,
-  type NodeReader,
-} from "./merkle.ts";
+import { buildConsistencyProof, parseCount, hashLength, buildInclusionProof, hashNode, computeRoot, type NodeReader } from "./merkle.ts";
 
 export const tileWidth = 256;
 const tileHeight = 8; // 2^8 = 256, so each hash of the next level covers one full tile
@@ -60,31 +51,26 @@ export type TileReader = (level: number, n: bigint, width: number) => Uint8Array
 const getHashAt = (tile: Uint8Array, at: number): Uint8Array => tile.subarray(at * hashLength, (at + 1) * hashLength);
 
 /** Computes the root over a row of hashes, whose length must be a power of two. */
-const computePerfectRoot = (hash: HashFunction, hashes: readonly Uint8Array[]): Uint8Array => {
+const computePerfectRoot = (hashes: readonly Uint8Array[]): Uint8Array => {
   let row = hashes;
   while (row.length > 1) {
     const above: Uint8Array[] = [];
-    for (let at = 0; at < row.length; at += 2) above.push(hashNode(hash, row[at] as Uint8Array, row[at + 1] as Uint8Array));
+    for (let at = 0; at < row.length; at += 2) above.push(hashNode(row[at] as Uint8Array, row[at + 1] as Uint8Array));
     row = above;
   }
   return row[0] as Uint8Array;
 };
 
 /** Computes the hash that represents a full tile in the level above. Returns null if the tile is not full. */
-export const computeTileRoot = (hash: HashFunction, tile: Uint8Array): Uint8Array | null =>
-  tile.length === tileWidth * hashLength
-    ? computePerfectRoot(
-        hash,
-        Array.from({ length: tileWidth }, (_, at) => getHashAt(tile, at)),
-      )
-    : null;
+export const computeTileRoot = (tile: Uint8Array): Uint8Array | null =>
+  tile.length === tileWidth * hashLength ? computePerfectRoot(Array.from({ length: tileWidth }, (_, at) => getHashAt(tile, at))) : null;
 
 /**
  * Creates a reader of the nodes of a tree with `size` leaves. It reads each tile with exactly the width that the tile has in that tree, and
  * caches tiles and nodes, because one proof hashes up to 255 nodes from its leaf's tile, and neighboring proofs share almost all of them. The reader
  * throws RangeError if the tile of a node is too short.
  */
-export const createTileNodeReader = (hash: HashFunction, size: bigint, read: TileReader): NodeReader => {
+export const createTileNodeReader = (size: bigint, read: TileReader): NodeReader => {
   const tiles = new Map<string, Uint8Array>();
   const nodes = new Map<string, Uint8Array>();
   const tileAt = (level: number, n: bigint): Uint8Array => {
@@ -106,37 +92,35 @@ export const createTileNodeReader = (hash: HashFunction, size: bigint, read: Til
     const at = `${height}/${index}`;
     const known = nodes.get(at);
     if (known !== undefined) return known;
-    const node = hashNode(hash, nodeAt(height - 1, index * 2n), nodeAt(height - 1, index * 2n + 1n));
+    const node = hashNode(nodeAt(height - 1, index * 2n), nodeAt(height - 1, index * 2n + 1n));
     nodes.set(at, node);
     return node;
   };
   return nodeAt;
 };
 
-export const computeRootFromTiles = (hash: HashFunction, size: bigint, read: TileReader): Uint8Array =>
-  computeRoot(hash, size, createTileNodeReader(hash, size, read));
+export const computeRootFromTiles = (size: bigint, read: TileReader): Uint8Array => computeRoot(size, createTileNodeReader(size, read));
 
-export const buildInclusionProofFromTiles = (hash: HashFunction, index: bigint, size: bigint, read: TileReader): Uint8Array[] =>
-  buildInclusionProof(hash, index, size, createTileNodeReader(hash, size, read));
+export const buildInclusionProofFromTiles = (index: bigint, size: bigint, read: TileReader): Uint8Array[] =>
+  buildInclusionProof(index, size, createTileNodeReader(size, read));
 
-export const buildConsistencyProofFromTiles = (hash: HashFunction, oldSize: bigint, newSize: bigint, read: TileReader): Uint8Array[] =>
-  buildConsistencyProof(hash, oldSize, newSize, createTileNodeReader(hash, newSize, read));
+export const buildConsistencyProofFromTiles = (oldSize: bigint, newSize: bigint, read: TileReader): Uint8Array[] =>
+  buildConsistencyProof(oldSize, newSize, createTileNodeReader(newSize, read));
 
 /**
- * Lists the tiles that `build` reads, without duplicates, so that the caller can fetch them first. The tiles that a proof needs do not
- * depend on the hashes in them, so `build` runs here with zeros in place of tiles and hashes.
+ * Lists the tiles of a tree with `size` leaves that contain the nodes `build` reads, without duplicates, so that the caller can fetch them
+ * first. The nodes that a proof needs do not depend on their hashes, so `build` runs here with zeros in place of nodes.
  */
-export const listTilesRead = (build: (hash: HashFunction, read: TileReader) => unknown): TileLocation[] => {
+export const listTilesRead = (size: bigint, build: (read: NodeReader) => unknown): TileLocation[] => {
   const locations = new Map<string, TileLocation>();
   const zeros = new Uint8Array(hashLength);
-  build(
-    () => zeros,
-    (level, n, width) => {
-      const location = { level, n, width };
-      locations.set(formatTilePath(location), location);
-      return new Uint8Array(width * hashLength);
-    },
-  );
+  build((height, index) => {
+    const level = Math.floor(height / tileHeight);
+    const n = index >> BigInt(tileHeight - (height % tileHeight));
+    const location = { level, n, width: getTileWidth(level, n, size) };
+    locations.set(formatTilePath(location), location);
+    return zeros;
+  });
   return [...locations.values()];
 };
 
@@ -151,12 +135,7 @@ export interface StoredTile {
  * Returns the tiles that change when leaf hashes are appended to a tree of `size`. Each tile is listed once, with its final content. Only
  * full tiles add a hash to the next level. Throws RangeError if a tile at the right edge of the tree has the wrong width.
  */
-export const computeTilesAfterAppend = (
-  hash: HashFunction,
-  size: bigint,
-  leaves: readonly Uint8Array[],
-  read: TileReader,
-): StoredTile[] => {
+export const computeTilesAfterAppend = (size: bigint, leaves: readonly Uint8Array[], read: TileReader): StoredTile[] => {
   const changed: StoredTile[] = [];
   let arriving = leaves;
   for (let level = 0; arriving.length > 0; level += 1) {
@@ -170,7 +149,7 @@ export const computeTilesAfterAppend = (
     for (let at = 0; at < hashes.length; at += tileWidth) {
       const row = hashes.slice(at, at + tileWidth);
       changed.push({ level, n, data: concatBytes(...row) });
-      if (row.length === tileWidth) full.push(computePerfectRoot(hash, row));
+      if (row.length === tileWidth) full.push(computePerfectRoot(row));
       n += 1n;
     }
     arriving = full;

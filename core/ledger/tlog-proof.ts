@@ -9,7 +9,7 @@ import {
   type CheckpointTrust,
   type CosignedCheckpoint,
 } from "./checkpoint.ts";
-import { parseCount, hashLength, getInclusionProofLength, hashLeaf, computeRootFromInclusion } from "./merkle.ts";
+import { parseCount, hashLength, getInclusionProofLength, hashLeaf, computeRootFromInclusion, type NodeHash } from "./merkle.ts";
 import type { NoteCrypto } from "./note.ts";
 
 const proofHeader = "c2sp.org/tlog-proof@v1";
@@ -63,13 +63,13 @@ export type InclusionFault = "index_outside_tree" | "proof_length" | "root_misma
 
 /** Returns the fault in an inclusion proof, or null if the proof leads from the leaf hash to the checkpoint's root. */
 export const findInclusionFault = (
-  crypto: Pick<NoteCrypto, "sha256">,
   claim: { readonly leaf: Uint8Array; readonly index: bigint; readonly hashes: readonly Uint8Array[] },
   head: Pick<Checkpoint, "size" | "root">,
+  hash?: NodeHash,
 ): InclusionFault | null => {
   if (claim.index < 0n || claim.index >= head.size) return "index_outside_tree";
   if (claim.hashes.length !== getInclusionProofLength(claim.index, head.size)) return "proof_length";
-  const root = computeRootFromInclusion(crypto.sha256, { leaf: claim.leaf, index: claim.index, size: head.size, proof: claim.hashes });
+  const root = computeRootFromInclusion({ leaf: claim.leaf, index: claim.index, size: head.size, proof: claim.hashes }, hash);
   return root !== null && areBytesEqual(root, head.root) ? null : "root_mismatch";
 };
 
@@ -88,9 +88,9 @@ export const verifyTlogProof = async (
   const verdict = await verifyCheckpoint(crypto, proof.checkpoint, trust);
   if (!verdict.ok) return verdict;
   const fault = findInclusionFault(
-    crypto,
-    { leaf: hashLeaf(crypto.sha256, entry), index: proof.index, hashes: proof.hashes },
+    { leaf: hashLeaf(entry), index: proof.index, hashes: proof.hashes },
     verdict.checkpoint,
+    crypto.hashNode,
   );
   return fault === null ? { ...verdict, index: proof.index } : fail(fault);
 };

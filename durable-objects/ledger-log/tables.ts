@@ -1,12 +1,11 @@
 // The witness's table: the newest checkpoint that the witness has cosigned for each log.
-import { sha256 } from "../../core/hash.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { computeEmptyRoot, type TreeHead } from "../../core/ledger/merkle.ts";
 
 /** Returns the tree that the witness last cosigned for the log, or the empty tree. */
 export const getWitnessedHead = (sql: SqlStorage, origin: string): TreeHead => {
   const [row] = sql.exec<{ size: string; root: ArrayBuffer }>("SELECT size, root FROM witnessed WHERE origin = ?", origin).toArray();
-  return row === undefined ? { size: 0n, root: computeEmptyRoot(sha256) } : { size: BigInt(row.size), root: new Uint8Array(row.root) };
+  return row === undefined ? { size: 0n, root: computeEmptyRoot() } : { size: BigInt(row.size), root: new Uint8Array(row.root) };
 };
 
 export const saveWitnessedHead = (sql: SqlStorage, { origin, size, root }: Checkpoint, note: string): void => {

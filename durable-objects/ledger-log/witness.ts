@@ -1,6 +1,5 @@
 // Implements c2sp.org/tlog-witness. The witness cosigns a log's checkpoint only if it extends the last checkpoint that the witness cosigned
 // for this log. A log that was reset, or that shows different trees to different readers, therefore gets no cosignature.
-import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { areBytesEqual } from "../../core/bytes.ts";
 import { isConsistent } from "../../core/ledger/merkle.ts";
@@ -18,7 +17,7 @@ const advanceWitnessedHead = (sql: SqlStorage, request: AddCheckpointRequest, ne
   const last = getWitnessedHead(sql, next.origin);
   if (request.oldSize !== last.size) return conflictResponse(last.size);
   if (next.size === last.size && !areBytesEqual(next.root, last.root)) return conflictResponse(last.size);
-  if (!isConsistent(sha256, last, next, request.proof)) return textResponse(422, "The proof must lead from the old tree to the new one.\n");
+  if (!isConsistent(last, next, request.proof)) return textResponse(422, "The proof must lead from the old tree to the new one.\n");
   saveWitnessedHead(sql, next, request.checkpoint);
   return null;
 };

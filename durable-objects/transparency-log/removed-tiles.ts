@@ -2,8 +2,8 @@
 // hash in the level above, which the log keeps.
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { areBytesEqual, concatBytes } from "../../core/bytes.ts";
-import { sha256, type Bytes } from "../../core/hash.ts";
-import { hashLeaf, hashLength, type HashFunction } from "../../core/ledger/merkle.ts";
+import type { Bytes } from "../../core/hash.ts";
+import { hashLeaf, hashLength, type NodeReader } from "../../core/ledger/merkle.ts";
 import {
   computeTileRoot,
   formatTilePath,
@@ -30,7 +30,7 @@ export class TileUnavailable extends Error {
 const toLeafHashes = ({ level }: TileLocation, bytes: Bytes): Uint8Array | null => {
   if (level !== "entries") return bytes;
   const entries = parseEntryBundle(bytes);
-  return entries === null ? null : concatBytes(...entries.map((entry) => hashLeaf(sha256, entry)));
+  return entries === null ? null : concatBytes(...entries.map((entry) => hashLeaf(entry)));
 };
 
 export class RemovedTiles {
@@ -63,19 +63,19 @@ export class RemovedTiles {
 
   #belongsToLog(location: TileLocation, bytes: Bytes): boolean {
     const hashes = toLeafHashes(location, bytes);
-    const root = hashes === null ? null : computeTileRoot(sha256, hashes);
+    const root = hashes === null ? null : computeTileRoot(hashes);
     const at = Number(location.n % BigInt(tileWidth));
     const above = readTile(this.#sql, 1, location.n / BigInt(tileWidth), at + 1);
     return root !== null && areBytesEqual(root, above.subarray(at * root.length));
   }
 
   /**
-   * Loads the tiles that `build` reads, and returns a reader for only these tiles. Throws TileUnavailable if one of them is only in R2 and
-   * cannot be read.
+   * Loads the tiles with the nodes that `build` reads, and returns a reader for only these tiles. Throws TileUnavailable if one of them is
+   * only in R2 and cannot be read.
    */
-  async openReader(build: (hash: HashFunction, read: TileReader) => unknown): Promise<TileReader> {
+  async openReader(size: bigint, build: (read: NodeReader) => unknown): Promise<TileReader> {
     const tiles = new Map<string, Uint8Array>();
-    for (const location of listTilesRead(build)) {
+    for (const location of listTilesRead(size, build)) {
       const { level, n, width } = location;
       const tile = isTileRemoved(this.#sql, location) ? await this.load(location) : readTile(this.#sql, level as number, n, width);
       tiles.set(formatTilePath(location), tile.subarray(0, width * hashLength));

@@ -1,7 +1,7 @@
 // Serves a log over HTTP (c2sp.org/tlog-tiles): checkpoint, tiles, entries and individual proofs. Tiles and entries never change, so caches
 // may keep them for a year.
-import { hashLength, parseCount } from "../../core/ledger/merkle.ts";
-import { buildInclusionProofFromTiles, encodeEntryBundle, parseEntryBundle, parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
+import { buildInclusionProof, hashLength, parseCount } from "../../core/ledger/merkle.ts";
+import { encodeEntryBundle, parseEntryBundle, parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
 import { TileUnavailable, type RemovedTiles } from "./removed-tiles.ts";
 import {
   formatProofFromTiles,
@@ -107,7 +107,7 @@ export const proofResponse = async (sql: SqlStorage, query: URLSearchParams, rem
   if (checkpoint === null || index >= BigInt(checkpoint.size))
     return textResponse(404, "No signed checkpoint of that size contains that entry.\n");
   return withRemovedTiles(async () => {
-    const read = await removed.openReader((hash, tiles) => buildInclusionProofFromTiles(hash, index, BigInt(checkpoint.size), tiles));
+    const read = await removed.openReader(BigInt(checkpoint.size), (nodes) => buildInclusionProof(index, BigInt(checkpoint.size), nodes));
     return textResponse(200, formatProofFromTiles(Number(index), checkpoint, read));
   });
 };

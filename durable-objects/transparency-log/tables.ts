@@ -13,7 +13,6 @@ import {
   type TileReader,
 } from "../../core/ledger/tiles.ts";
 import { toHex, areBytesEqual } from "../../core/bytes.ts";
-import { sha256 } from "../../core/hash.ts";
 import type { Instant } from "../../core/time.ts";
 
 const hashBytes = 32;
@@ -64,11 +63,11 @@ const tileReader =
   (level, n, width) =>
     readTile(sql, level, n, width);
 
-export const computeRoot = (sql: SqlStorage, size: number): Uint8Array => computeRootFromTiles(sha256, BigInt(size), tileReader(sql));
+export const computeRoot = (sql: SqlStorage, size: number): Uint8Array => computeRootFromTiles(BigInt(size), tileReader(sql));
 
 /** Formats the tlog-proof of the entry at `index`. The checkpoint must cover the entry. `read` reads the log's tiles. */
 export const formatProofFromTiles = (index: number, checkpoint: SignedCheckpoint, read: TileReader): string => {
-  const hashes = buildInclusionProofFromTiles(sha256, BigInt(index), BigInt(checkpoint.size), read);
+  const hashes = buildInclusionProofFromTiles(BigInt(index), BigInt(checkpoint.size), read);
   return formatTlogProof({ index: BigInt(index), hashes, checkpoint: checkpoint.note });
 };
 
@@ -77,7 +76,7 @@ export const buildTlogProof = (sql: SqlStorage, index: number, checkpoint: Signe
   formatProofFromTiles(index, checkpoint, tileReader(sql));
 
 export const buildConsistencyProof = (sql: SqlStorage, oldSize: number, newSize: number): Uint8Array[] =>
-  buildConsistencyProofFromTiles(sha256, BigInt(oldSize), BigInt(newSize), tileReader(sql));
+  buildConsistencyProofFromTiles(BigInt(oldSize), BigInt(newSize), tileReader(sql));
 
 export interface NewLeaf {
   /** Identifies the entry, so that it is not added twice. Has at least 16 bytes. */
@@ -100,10 +99,10 @@ export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[]): numbe
     const index = size + added.length;
     sql.exec("INSERT INTO leaf_key (key, idx) VALUES (?, ?)", dedupeKey, index);
     sql.exec("INSERT INTO leaf (idx, entry) VALUES (?, ?)", index, entry);
-    added.push(hashLeaf(sha256, entry));
+    added.push(hashLeaf(entry));
     return index;
   });
-  for (const { level, n, data } of computeTilesAfterAppend(sha256, BigInt(size), added, edgeTileReader(sql))) {
+  for (const { level, n, data } of computeTilesAfterAppend(BigInt(size), added, edgeTileReader(sql))) {
     sql.exec(
       "INSERT INTO tile (level, n, data) VALUES (?, ?, ?) ON CONFLICT (level, n) DO UPDATE SET data = excluded.data",
       level,

@@ -2,7 +2,6 @@
 // import needs no bucket.
 import type { DatabaseSync } from "node:sqlite";
 import { areBytesEqual, concatBytes } from "../../core/bytes.ts";
-import { sha256 } from "../../core/hash.ts";
 import { hashLeaf, hashLength } from "../../core/ledger/merkle.ts";
 import { computeTileRoot, formatTilePath, parseEntryBundle, tileWidth } from "../../core/ledger/tiles.ts";
 
@@ -28,10 +27,10 @@ export function* readRemovedRows(database: DatabaseSync, table: "leaf" | "tile",
   for (let n = 0; n < removed; n += 1) {
     const key = `${origin}/${formatTilePath({ level: "entries", n: BigInt(n), width: tileWidth })}`;
     const entries = parseEntryBundle(findTile(key) ?? new Uint8Array(0)) ?? [];
-    const hashes = concatBytes(...entries.map((entry) => hashLeaf(sha256, entry)));
+    const hashes = concatBytes(...entries.map((entry) => hashLeaf(entry)));
     const above = new Uint8Array((readAbove.get(Math.floor(n / tileWidth))?.data as Uint8Array | undefined) ?? []);
     const expected = above.subarray((n % tileWidth) * hashLength, ((n % tileWidth) + 1) * hashLength);
-    const root = computeTileRoot(sha256, hashes);
+    const root = computeTileRoot(hashes);
     if (root === null || !areBytesEqual(root, expected)) throw new Error(`The bucket of the logs does not have the right bytes at ${key}.`);
     if (table === "tile") yield [0, n, hashes];
     else for (const [at, entry] of entries.entries()) yield [n * tileWidth + at, entry];

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { toBase64, fromBase64, toHex, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { parseCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
-import { hashLeaf } from "../../core/ledger/merkle.ts";
+import { buildInclusionProof, hashLeaf } from "../../core/ledger/merkle.ts";
 import { keyKinds } from "../../core/ledger/note.ts";
 import { parseReceipt, formatReceipt, verifyReceipt, type Receipt } from "../../core/ledger/receipt.ts";
 import {
@@ -258,12 +258,12 @@ describe("reading the ledger", () => {
     if (!verdict.ok) throw new Error(verdict.fault);
     const { size, root } = verdict.checkpoint;
 
-    const needed = listTilesRead((hash, read) => buildInclusionProofFromTiles(hash, index, size, read));
+    const needed = listTilesRead(size, (nodes) => buildInclusionProof(index, size, nodes));
     const fetched = new Map(
       await Promise.all(needed.map(async (place) => [formatTilePath(place), (await ask(formatTilePath(place))).bytes] as const)),
     );
     const read: TileReader = (level, n, width) => fetched.get(formatTilePath({ level, n, width })) ?? new Uint8Array(0);
-    const proof = buildInclusionProofFromTiles(sha256, index, size, read);
+    const proof = buildInclusionProofFromTiles(index, size, read);
     const receipt: Receipt = {
       v: 1,
       ledger: `tlog:${origin}`,
@@ -271,7 +271,7 @@ describe("reading the ledger", () => {
       tx_ref: `${origin}#${index}`,
       entry_hash: toHex(sha256(statement)),
       leaf_index: index.toString(),
-      leaf_hash: toBase64(hashLeaf(sha256, statement)),
+      leaf_hash: toBase64(hashLeaf(statement)),
       inclusion_proof: proof.map(toBase64),
       signed_root: note,
       tree_size: size.toString(),
@@ -345,5 +345,5 @@ test("a proof contains its hashes in base64", async () => {
   const ask = createLedger();
   await addBatch(ask, 0, 2);
   const { text } = await ask("proof?index=0");
-  expect(fromBase64(text.split("\n")[2] ?? "")).toEqual(hashLeaf(sha256, buildEntry(1)));
+  expect(fromBase64(text.split("\n")[2] ?? "")).toEqual(hashLeaf(buildEntry(1)));
 });

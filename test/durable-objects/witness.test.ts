@@ -21,17 +21,16 @@ describe("cosigning the audit log", () => {
   /** Creates an audit log in memory. */
   const auditLog = (salt = "") => {
     const tiles = computeTilesAfterAppend(
-      sha256,
       0n,
-      Array.from({ length: 50 }, (_, at) => hashLeaf(sha256, encodeUtf8(`audit ${salt}${at}`))),
+      Array.from({ length: 50 }, (_, at) => hashLeaf(encodeUtf8(`audit ${salt}${at}`))),
       () => new Uint8Array(0),
     );
     const read: TileReader = (level, n, width) =>
       tiles.find((tile) => tile.level === level && tile.n === n)?.data.subarray(0, width * 32) ?? new Uint8Array(0);
-    const head = (size: number): TreeHead => ({ size: BigInt(size), root: computeRootFromTiles(sha256, BigInt(size), read) });
+    const head = (size: number): TreeHead => ({ size: BigInt(size), root: computeRootFromTiles(BigInt(size), read) });
     return {
       head,
-      proof: (from: number, to: number): Uint8Array[] => buildConsistencyProofFromTiles(sha256, BigInt(from), BigInt(to), read),
+      proof: (from: number, to: number): Uint8Array[] => buildConsistencyProofFromTiles(BigInt(from), BigInt(to), read),
       note: async (size: number, name = auditOrigin): Promise<string> => {
         return signNote(formatCheckpoint({ origin: name, ...head(size) }), [auditSigner]);
       },

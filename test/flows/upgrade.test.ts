@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { areBytesEqual } from "../../core/bytes.ts";
-import { sha256 } from "../../core/hash.ts";
+import { computeRoot } from "../../core/ledger/merkle.ts";
 import { parseCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { computeRootFromTiles, formatTilePath, listTilesRead, type TileLocation } from "../../core/ledger/tiles.ts";
 import type { Svc, SvcOptions } from "../../kit/client.ts";
@@ -303,11 +303,11 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     if (checkpoint === null) throw new Error(`no checkpoint of ${path}`);
     checkpoints.push({ log: path, checkpoint });
     for (const { checkpoint: shown } of checkpoints.filter((entry) => entry.log === path)) {
-      const needed = listTilesRead((hash, read) => computeRootFromTiles(hash, shown.size, read));
+      const needed = listTilesRead(shown.size, (nodes) => computeRoot(shown.size, nodes));
       const keyOf = ({ level, n }: Pick<TileLocation, "level" | "n">): string => `${level}/${n}`;
       const tiles = new Map<string, Uint8Array>();
       for (const location of needed) tiles.set(keyOf(location), await download(`${path}/${formatTilePath(location)}`));
-      const root = computeRootFromTiles(sha256, shown.size, (level, n) => tiles.get(keyOf({ level, n })) as Uint8Array);
+      const root = computeRootFromTiles(shown.size, (level, n) => tiles.get(keyOf({ level, n })) as Uint8Array);
       expect(areBytesEqual(root, shown.root)).toBe(true);
     }
   };

@@ -222,7 +222,7 @@ describe("a checkpoint of the audit log", () => {
       requests.push({
         size: claimed.size,
         from: checkpoint.witnessedSize,
-        holds: last === null || isConsistent(sha256, last, claimed, proof),
+        holds: last === null || isConsistent(last, claimed, proof),
       });
       last = claimed;
       return cosign(checkpoint);
@@ -279,9 +279,9 @@ describe("a checkpoint of the ledger", () => {
       attestations: [{ kind: "cosignature", name: "witness.example/w1" }],
     });
     const checkpoint = parseCheckpoint(attested.signed_root);
-    const leaf = hashLeaf(sha256, encodeUtf8(anchor.statement as unknown as string));
+    const leaf = hashLeaf(encodeUtf8(anchor.statement as unknown as string));
     const proof = attested.inclusion_proof.map((hash) => fromBase64(hash) as Uint8Array);
-    const root = computeRootFromInclusion(sha256, {
+    const root = computeRootFromInclusion({
       leaf,
       index: BigInt(anchor.leaf_index as unknown as string),
       size: checkpoint?.size ?? 0n,

@@ -105,8 +105,8 @@ export const verifyAuditProof = async (
   const known = parseHeadLeaf(proof.heads.leaf, position.chain);
   const path = proof.heads.path.map(fromBase64);
   if (known === null || !path.every((hash) => hash !== null)) return fail("leaf_malformed");
-  const leaf = hashLeaf(crypto.sha256, encodeUtf8(serializeHeadLeaf(position.chain, known)));
-  const root = computeRootFromInclusion(crypto.sha256, { leaf, index: position.chainIndex, size, proof: path });
+  const leaf = hashLeaf(encodeUtf8(serializeHeadLeaf(position.chain, known)));
+  const root = computeRootFromInclusion({ leaf, index: position.chainIndex, size, proof: path });
   if (root === null || toHex(root) !== record.heads_root) return fail("heads_mismatch");
   if (known.seq > head.seq) return fail("entries_missing");
   if (hashOfEntry(known.seq) !== known.hash) return fail("leaf_mismatch");

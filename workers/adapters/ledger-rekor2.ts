@@ -2,10 +2,11 @@
 // checkpoints. The adapter does not trust responses. An outcome is `ok` only if a tree contains the statement's signature, a pinned key has
 // signed the tree, and the tree is consistent with the last tree seen.
 import { toBase64, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
+import { sha256 } from "../../core/hash.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, VerifiedTree, LedgerSubmission } from "../../core/ledger/adapter.ts";
 import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { ecdsaRawToDer } from "../../core/ledger/der.ts";
-import { parseCount } from "../../core/ledger/merkle.ts";
+import { buildInclusionProof, parseCount } from "../../core/ledger/merkle.ts";
 import type { NoteCrypto } from "../../core/ledger/note.ts";
 import { verifyRekorCheckpoint, verifyRekorReceipt } from "../../core/ledger/rekor-receipt.ts";
 import {
@@ -87,7 +88,6 @@ export const createRekorAdapter = (
   clock: Clock,
 ): LedgerAdapter => {
   const crypto = createRekorCrypto(noteCrypto);
-  const { sha256 } = crypto;
   const id = `rekor2:${ledger.origin}`;
   const trust = { logs: ledger.trust, anchorKeys: [anchorKey.publicKey, ...ledger.retiredAnchorKeys] };
 
@@ -115,8 +115,8 @@ export const createRekorAdapter = (
     const { size } = checkpoint;
     if (index >= size) return retryableFailure("not_in_checkpoint");
     const tiles = createTileStore(read, signal);
-    const refused = await tiles.load(listTilesRead((hash, from) => buildInclusionProofFromTiles(hash, index, size, from)));
-    return refused ?? { index, leaf, hashes: buildInclusionProofFromTiles(sha256, index, size, tiles.read), note };
+    const refused = await tiles.load(listTilesRead(size, (nodes) => buildInclusionProof(index, size, nodes)));
+    return refused ?? { index, leaf, hashes: buildInclusionProofFromTiles(index, size, tiles.read), note };
   };
 
   /** Sends the prepared request unchanged. Throws if the request was not prepared, because a retry must send the same bytes. */
@@ -157,7 +157,7 @@ export const createRekorAdapter = (
     const verdict = await verifyRekorReceipt(crypto, receipt, encodeUtf8(statement), trust);
     if (!verdict.ok) return retryableFailure(verdict.fault);
     const now = { note: receipt.signed_root, checkpoint: verdict.checkpoint };
-    const fault = await checkHistory(sha256, createTileStore(read, signal), lastSeen, now);
+    const fault = await checkHistory(createTileStore(read, signal), lastSeen, now);
     return fault ?? { ok: true, receipt, seen: toSeenTree(now) };
   };
 
@@ -188,6 +188,6 @@ export const createRekorAdapter = (
       }
       return outcomes;
     },
-    ...createLogReader(sha256, read, getNewestCheckpoint),
+    ...createLogReader(read, getNewestCheckpoint),
   };
 };

@@ -126,16 +126,15 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     const tiles = createTileStore(read, signal);
     // Entries in the same tile need the same tiles for their proofs, so list the tiles for only one entry per tile.
     const indexByTile = new Map(added.flatMap((result) => (result.ok ? [[result.index / BigInt(tileWidth), result.index] as const] : [])));
-    const locations = listTilesRead((hash, from) => {
-      const nodes = createTileNodeReader(hash, size, from);
-      for (const index of indexByTile.values()) buildInclusionProof(hash, index, size, nodes);
+    const locations = listTilesRead(size, (nodes) => {
+      for (const index of indexByTile.values()) buildInclusionProof(index, size, nodes);
     });
-    const refused = (await tiles.load(locations)) ?? (await checkHistory(crypto.sha256, tiles, lastSeen, covering));
+    const refused = (await tiles.load(locations)) ?? (await checkHistory(tiles, lastSeen, covering));
     if (refused !== null) return forAllAdded(refused);
 
     // All proofs lead to the same tree, so the whole batch shares one reader, the node hashes and one verification of the checkpoint.
     const batchCrypto = memoizeNoteCrypto(crypto);
-    const nodes = createTileNodeReader(batchCrypto.sha256, size, tiles.read);
+    const nodes = createTileNodeReader(size, tiles.read);
     const context = { trustedKeys: ledger.trust, verifySignedRoot: memoizeCheckpointVerifier(batchCrypto) };
     const times = { submittedAt, verifiedAt: Math.max(clock(), submittedAt) };
     const outcomes: SubmissionOutcome[] = [];
@@ -145,7 +144,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
         outcomes.push(result);
         continue;
       }
-      const hashes = buildInclusionProof(batchCrypto.sha256, result.index, size, nodes);
+      const hashes = buildInclusionProof(result.index, size, nodes, batchCrypto.hashNode);
       const entry = { kind: "tlog", origin: ledger.origin, index: result.index, hashes } as const;
       const receipt = buildReceipt(submission.statement, { ...covering, ...entry, ...times });
       const verdict = await verifyReceipt(batchCrypto, receipt, encodeUtf8(submission.statement), context);
@@ -161,6 +160,6 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     maxPerBatch,
     prepare: async ({ statement }) => statement,
     submit,
-    ...createLogReader(crypto.sha256, read, getNewestCheckpoint),
+    ...createLogReader(read, getNewestCheckpoint),
   };
 };

@@ -5,11 +5,17 @@ import { toBase64, fromBase64 } from "../../core/bytes.ts";
 import type { LedgerFailure, ForkEvidence, LedgerAdapter, RetryableFailure, VerifiedTree } from "../../core/ledger/adapter.ts";
 import type { Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { checkTreeConsistency, listConsistencyTiles } from "../../core/ledger/tree-consistency.ts";
-import { parseCount, hashLength, type HashFunction, type TreeHead } from "../../core/ledger/merkle.ts";
+import {
+  buildConsistencyProof,
+  buildInclusionProof,
+  parseCount,
+  hashLength,
+  type NodeReader,
+  type TreeHead,
+} from "../../core/ledger/merkle.ts";
 import type { TrustedLogKey } from "../../core/ledger/receipt.ts";
 import {
-  buildConsistencyProofFromTiles,
-  buildInclusionProofFromTiles,
+  createTileNodeReader,
   formatTilePath,
   listTilesRead,
   tileWidth,
@@ -115,7 +121,6 @@ export const toSeenTree = ({ note, checkpoint }: VerifiedCheckpoint): VerifiedTr
  * same size prove a fork. For trees of different sizes, only the tiles of the larger tree can prove a fork.
  */
 export const checkHistory = async (
-  hash: HashFunction,
   tiles: TileStore,
   lastSeen: VerifiedTree | null,
   now: VerifiedCheckpoint,
@@ -125,30 +130,29 @@ export const checkHistory = async (
   const [older, newer] = seen.size <= now.checkpoint.size ? [seen, now.checkpoint] : [now.checkpoint, seen];
   const refused = await tiles.load(listConsistencyTiles(older.size, newer.size));
   if (refused !== null) return newer === seen && refused.code === "tile_missing" ? retryableFailure("checkpoint_behind") : refused;
-  const consistency = checkTreeConsistency(hash, older, newer, tiles.read);
+  const consistency = checkTreeConsistency(older, newer, tiles.read);
   if (consistency === "unproven") return retryableFailure("tiles_mismatch");
   return consistency === "forked" ? { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: now.note } } : null;
 };
 
 /** Creates the read methods that all ledger adapters share. They work with any paths and signature scheme. */
 export const createLogReader = (
-  hash: HashFunction,
   readPath: ReadPath,
   getNewestCheckpoint: (signal: AbortSignal) => Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure>,
 ): Pick<LedgerAdapter, "getHead" | "getInclusionProof" | "getConsistencyProof"> => {
-  const proof = async (build: (hash: HashFunction, read: TileReader) => Uint8Array[], signal: AbortSignal) => {
+  const proof = async (size: bigint, build: (read: NodeReader) => Uint8Array[], signal: AbortSignal) => {
     const tiles = createTileStore(readPath, signal);
-    const refused = await tiles.load(listTilesRead(build));
-    return refused ?? ({ ok: true, hashes: build(hash, tiles.read) } as const);
+    const refused = await tiles.load(listTilesRead(size, build));
+    return refused ?? ({ ok: true, hashes: build(createTileNodeReader(size, tiles.read)) } as const);
   };
   return {
     getHead: async (lastSeen, signal) => {
       const current = await getNewestCheckpoint(signal);
       if (!current.ok) return current;
-      const fault = await checkHistory(hash, createTileStore(readPath, signal), lastSeen, current);
+      const fault = await checkHistory(createTileStore(readPath, signal), lastSeen, current);
       return fault ?? { ok: true, seen: toSeenTree(current) };
     },
-    getInclusionProof: (index, size, signal) => proof((by, read) => buildInclusionProofFromTiles(by, index, size, read), signal),
-    getConsistencyProof: (from, to, signal) => proof((by, read) => buildConsistencyProofFromTiles(by, from, to, read), signal),
+    getInclusionProof: (index, size, signal) => proof(size, (read) => buildInclusionProof(index, size, read), signal),
+    getConsistencyProof: (from, to, signal) => proof(to, (read) => buildConsistencyProof(from, to, read), signal),
   };
 };

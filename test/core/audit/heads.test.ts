@@ -60,7 +60,7 @@ describe("the tree of heads", () => {
     for (const index of [0, 1, 17, seqs.length - 2, seqs.length - 1]) {
       const proof = computeHeadPath(index, seqs.length, tree.read);
       const claim = { leaf: leaves[index] as Uint8Array, index: BigInt(index), size: BigInt(seqs.length), proof };
-      expect(toHex(computeRootFromInclusion(sha256, claim) ?? new Uint8Array(0))).toBe(toHex(naiveRoot(leaves)));
+      expect(toHex(computeRootFromInclusion(claim) ?? new Uint8Array(0))).toBe(toHex(naiveRoot(leaves)));
     }
   });
 

@@ -57,7 +57,7 @@ const proofWith = async (lies: Lies = {}, heads = headsUpTo(3)): Promise<AuditPr
     schema: (lies.schema ?? "svc-heads-v1") as "svc-heads-v1",
   });
   const entries = [entryOf(heads[1]), entryOf(heads[2]), entryOf(heads[3]), hashHeadsRecord(record)];
-  const leaves = entries.map((entry) => hashLeaf(sha256, entry));
+  const leaves = entries.map((entry) => hashLeaf(entry));
   const checkpoint = await signNote(formatCheckpoint({ origin, size: 4n, root: naiveRoot(leaves) }), [signer]);
   const proofOf = (index: number): string => formatTlogProof({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });
   return {

@@ -1,7 +1,6 @@
 // Tests that packed receipts are restored byte for byte, and that a batch contains each node of its proofs only once.
 import { describe, expect, test } from "vitest";
 import { encodeUtf8, fromBase64 } from "../../../core/bytes.ts";
-import { sha256 } from "../../../core/hash.ts";
 import { formatCheckpoint } from "../../../core/ledger/checkpoint.ts";
 import { hashLeaf, type TreeHead } from "../../../core/ledger/merkle.ts";
 import { formatVkey, signNote } from "../../../core/ledger/note.ts";
@@ -23,14 +22,13 @@ const largest = 300;
 const statementOf = (index: number): string => `statement ${index}`;
 
 const tiles = computeTilesAfterAppend(
-  sha256,
   0n,
-  Array.from({ length: largest }, (_, index) => hashLeaf(sha256, encodeUtf8(statementOf(index)))),
+  Array.from({ length: largest }, (_, index) => hashLeaf(encodeUtf8(statementOf(index)))),
   () => new Uint8Array(0),
 );
 const read: TileReader = (level, n, width) =>
   tiles.find((tile) => tile.level === level && tile.n === n)?.data.subarray(0, width * 32) ?? new Uint8Array(0);
-const headOf = (size: number): TreeHead => ({ size: BigInt(size), root: computeRootFromTiles(sha256, BigInt(size), read) });
+const headOf = (size: number): TreeHead => ({ size: BigInt(size), root: computeRootFromTiles(BigInt(size), read) });
 
 const createReceipts = async (size: number, indexes: readonly number[], leaf?: Uint8Array): Promise<NumberedReceipt[]> => {
   const checkpoint = headOf(size);
@@ -42,7 +40,7 @@ const createReceipts = async (size: number, indexes: readonly number[], leaf?: U
       origin,
       index: BigInt(index),
       ...(leaf !== undefined && { leaf }),
-      hashes: buildInclusionProofFromTiles(sha256, BigInt(index), checkpoint.size, read),
+      hashes: buildInclusionProofFromTiles(BigInt(index), checkpoint.size, read),
       note,
       checkpoint,
       submittedAt: Date.UTC(2026, 2, 4, 5, 6, 9, 1),

@@ -39,14 +39,13 @@ const statements = [issued, ...Array.from({ length: 9 }, (_, at) => encodeUtf8(`
 
 const treeOf = (entries: readonly Uint8Array[]): { read: TileReader; head: (size: number) => TreeHead } => {
   const tiles = computeTilesAfterAppend(
-    sha256,
     0n,
-    entries.map((entry) => hashLeaf(sha256, entry)),
+    entries.map((entry) => hashLeaf(entry)),
     () => new Uint8Array(0),
   );
   const read: TileReader = (level, n, width) =>
     tiles.find((tile) => tile.level === level && tile.n === n)?.data.subarray(0, width * 32) ?? new Uint8Array(0);
-  return { read, head: (size) => ({ size: BigInt(size), root: computeRootFromTiles(sha256, BigInt(size), read) }) };
+  return { read, head: (size) => ({ size: BigInt(size), root: computeRootFromTiles(BigInt(size), read) }) };
 };
 const tree = treeOf(statements);
 
@@ -60,8 +59,8 @@ const receiptFor = async (index: number, size = statements.length, by: NoteSigne
     tx_ref: `${name}#${index}`,
     entry_hash: toHex(sha256(statement)),
     leaf_index: String(index),
-    leaf_hash: toBase64(hashLeaf(sha256, statement)),
-    inclusion_proof: buildInclusionProofFromTiles(sha256, BigInt(index), head.size, tree.read).map(toBase64),
+    leaf_hash: toBase64(hashLeaf(statement)),
+    inclusion_proof: buildInclusionProofFromTiles(BigInt(index), head.size, tree.read).map(toBase64),
     signed_root: await signNote(formatCheckpoint({ origin: name, ...head }), [by]),
     tree_size: String(size),
     root_hash: toBase64(head.root),
@@ -181,18 +180,18 @@ describe("a receipt", () => {
   test("passes when its tree extends the last verified tree, and is a fork otherwise", async () => {
     const seen = (size: number): ReceiptContext => ({
       trustedKeys: trust,
-      lastVerifiedTree: { head: tree.head(size), proof: buildConsistencyProofFromTiles(sha256, BigInt(size), 11n, tree.read) },
+      lastVerifiedTree: { head: tree.head(size), proof: buildConsistencyProofFromTiles(BigInt(size), 11n, tree.read) },
     });
     expect(await verdictOf(good, issued, seen(7))).toBe("ok");
     expect(await verdictOf(good, issued, seen(11))).toBe("ok");
     const other = treeOf(statements.map((_, at) => encodeUtf8(`another history ${at}`)));
     const forked = { head: other.head(11), proof: [] };
     expect(await verdictOf(good, issued, { trustedKeys: trust, lastVerifiedTree: forked })).toBe("fork");
-    const older = { head: other.head(7), proof: buildConsistencyProofFromTiles(sha256, 7n, 11n, tree.read) };
+    const older = { head: other.head(7), proof: buildConsistencyProofFromTiles(7n, 11n, tree.read) };
     expect(await verdictOf(good, issued, { trustedKeys: trust, lastVerifiedTree: older })).toBe("fork");
     // A late response with a smaller tree is not a fork if the larger tree extends it.
     const late = await receiptFor(0, 5);
-    const proof = buildConsistencyProofFromTiles(sha256, 5n, 11n, tree.read);
+    const proof = buildConsistencyProofFromTiles(5n, 11n, tree.read);
     expect(await verdictOf(late, issued, { trustedKeys: trust, lastVerifiedTree: { head: tree.head(11), proof } })).toBe("ok");
     expect(await verdictOf(late, issued, { trustedKeys: trust, lastVerifiedTree: { head: other.head(11), proof } })).toBe("fork");
   });
@@ -205,9 +204,9 @@ describe("a receipt", () => {
       ...good,
       ledger: `rekor2:${origin}`,
       kind: "rekor2",
-      leaf_hash: toBase64(hashLeaf(sha256, body)),
+      leaf_hash: toBase64(hashLeaf(body)),
       leaf_body: toBase64(body),
-      inclusion_proof: buildInclusionProofFromTiles(sha256, 0n, 2n, wrapped.read).map(toBase64),
+      inclusion_proof: buildInclusionProofFromTiles(0n, 2n, wrapped.read).map(toBase64),
       signed_root: await signNote(formatCheckpoint({ origin, ...head }), [signer]),
       tree_size: "2",
       root_hash: toBase64(head.root),

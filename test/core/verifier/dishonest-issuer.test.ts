@@ -316,17 +316,17 @@ describe("an anchor", () => {
 
   test("is refused in a tree of the issuer, regardless of its name", async () => {
     const own = await openNoteSigner(await createSecret(ledgerOrigin, 99));
-    const root = hashNode(sha256, ownLeaf, leaves[0]!);
+    const root = hashNode(ownLeaf, leaves[0]!);
     expect(await failedAfter(withReceipt(await inOwnTree(own, ledgerOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
   });
 
   test("is refused in the issuer's own audit log", async () => {
-    const root = hashNode(sha256, ownLeaf, leaves[0]!);
+    const root = hashNode(ownLeaf, leaves[0]!);
     expect(await failedAfter(withReceipt(await inOwnTree(auditSigner, auditOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
   });
 
   test("is refused under the ledger's key with another log's name", async () => {
-    const root = hashNode(sha256, ownLeaf, leaves[0]!);
+    const root = hashNode(ownLeaf, leaves[0]!);
     const elsewhere = "ledger.example/ledger/2027h1";
     expect(await failedAfter(withReceipt(await inOwnTree(ledgerSigner, elsewhere, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
   });
@@ -334,8 +334,8 @@ describe("an anchor", () => {
   test("is refused when its leaf is an inner node of the tree (T5)", async () => {
     // The statement is a pair of leaf hashes, so the receipt proves an inner node instead of a leaf.
     const pair = concatBytes(leaves[0]!, leaves[1]!);
-    const node = hashNode(sha256, leaves[0]!, leaves[1]!);
-    const sibling = hashNode(sha256, leaves[2]!, leaves[3]!);
+    const node = hashNode(leaves[0]!, leaves[1]!);
+    const sibling = hashNode(leaves[2]!, leaves[3]!);
     const receipt = {
       ...(await inOwnTree(ledgerSigner, ledgerOrigin, 4n, naiveRoot(leaves), [sibling], 0n)),
       leaf_hash: toBase64(node),
@@ -350,7 +350,7 @@ describe("an anchor", () => {
     const huge = (1n << 53n) + 1n;
     const proof = Array.from({ length: 53 }, (_, at) => naiveLeaf(encodeUtf8(`${at}`)));
     let root: Uint8Array = ownLeaf;
-    for (const sibling of proof) root = hashNode(sha256, root, sibling);
+    for (const sibling of proof) root = hashNode(root, sibling);
     const short = await inOwnTree(ledgerSigner, ledgerOrigin, 1n << 53n, root, proof, 0n);
     const rounded = await inOwnTree(ledgerSigner, ledgerOrigin, huge, root, proof, 0n);
     const passes = async (receipt: Receipt) =>

@@ -1,7 +1,6 @@
 // Finds the attested checkpoint that covers a ledger statement, and an inclusion proof.
 import { fromBase64, fromHex, toBase64 } from "../../../core/bytes.ts";
 import type { AttestedStatement } from "../../../core/certificates/attested-statement.ts";
-import { sha256 } from "../../../core/hash.ts";
 import { firstShard } from "../../../core/ids.ts";
 import { getCheckpointInterval } from "../../../core/ledger/checkpoint-interval.ts";
 import type { Receipt } from "../../../core/ledger/receipt.ts";
@@ -34,7 +33,7 @@ const findAttestedStatement = async (services: AttestationDependencies, receipt:
   const size = BigInt(checkpoint.size);
   const proof = await ledger.getInclusionProof(index, size, AbortSignal.timeout(inclusionTimeoutMs));
   if (!proof.ok) return null; // the next read of the certificate requests the proof again
-  const fault = findInclusionFault({ sha256 }, { leaf, index, hashes: proof.hashes }, { size, root });
+  const fault = findInclusionFault({ leaf, index, hashes: proof.hashes }, { size, root });
   if (fault !== null) throw new Error(`attestations: ${fault}`);
   return { note: checkpoint.note, inclusionProof: proof.hashes.map(toBase64), attestations: checkpoint.attestations };
 };
