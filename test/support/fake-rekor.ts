@@ -3,6 +3,7 @@
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { naiveInclusion, naiveLeaf, naiveRoot, naiveTiles } from "./naive-log.ts";
 
 export type FakeRekorMode =
@@ -93,7 +94,8 @@ export class FakeRekor {
   /** True if the server still serves partial tiles of earlier tree sizes. */
   keepsPartialTiles = true;
   tilesAreGarbage = false;
-  slowMs = 0;
+  /** Every request waits until this many have been open at the same time, and then another 20 ms, so that further requests would show. */
+  expectedConcurrent = 0;
 
   readonly #key: LogKey;
   readonly #foreignKey: LogKey;
@@ -142,7 +144,7 @@ export class FakeRekor {
     this.publishedSize = null;
     this.keepsPartialTiles = true;
     this.tilesAreGarbage = false;
-    this.slowMs = 0;
+    this.expectedConcurrent = 0;
     this.#leaves = [];
     this.fill(entries);
   }
@@ -207,7 +209,10 @@ export class FakeRekor {
     this.maxConcurrent = Math.max(this.maxConcurrent, this.#open);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    if (this.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, this.slowMs));
+    if (this.expectedConcurrent > 0) {
+      while (this.maxConcurrent < this.expectedConcurrent) await pause(1);
+      await pause(20);
+    }
     this.#open -= 1;
     const body = Buffer.concat(chunks).toString();
     this.posted.push(body);

@@ -404,7 +404,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
   });
 
   test("receives at most five concurrent requests and returns outcomes in the order of the statements", async () => {
-    rekor.slowMs = 20;
+    rekor.expectedConcurrent = 5;
     const batch = await Promise.all(Array.from({ length: 12 }, () => submission()));
     const outcomes = await adapter.submit(batch, null, new AbortController().signal);
     expect(rekor.maxConcurrent).toBe(5);
