@@ -38,7 +38,7 @@ describe("consents given on forms", () => {
     await by.post("/v1/me/certificates/withdraw", { scope: "certificate", cert_id: second.certId });
     expect(getPageText(await browser.open("/app"))).toContain("Current 3");
     const ended = getPageText(await browser.open("/app?view=ended"));
-    expect(ended).toContain("1 withdrawn consent from a form");
+    expect(ended).toContain("1 consent given on a form, now withdrawn");
     expect(ended).toContain("Ended 1");
     expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("They must stop contacting you by the end of");
   });
@@ -74,7 +74,7 @@ describe("consents given on forms", () => {
       "Consent given to Acme Solar LLC",
       "Active",
       "Sunny Roofs",
-      "Didn’t give one of these consents?",
+      "See a consent you didn’t give?",
       "Withdraw consent",
     ])
       expect(words).toContain(text);

@@ -36,7 +36,7 @@ describe("the audit log", () => {
     const rows = await rowsOf(acme, `?id=${certId}`);
     expect([...new Set(rows.map(([what, who]) => `${what}: ${who}`))]).toEqual([
       `Person’s details viewed: ${world.ownerEmail} (owner)`,
-      "Consent withdrawn: The person, using their link",
+      "Consent withdrawn: The person, using their withdrawal link",
       "Certificate issued: Page script on www.example.com",
     ]);
   });
@@ -61,7 +61,7 @@ describe("the audit log", () => {
     ];
     expect(await actorsOf(ownValue)).toEqual([`${world.ownerEmail} (owner)`]);
     expect(await actorsOf("client")).toEqual(["Page script on www.example.com"]);
-    expect(await actorsOf("person")).toEqual(["The person, using their link"]);
+    expect(await actorsOf("person")).toEqual(["The person, using their withdrawal link"]);
     expect(await actorsOf("service")).toEqual([]);
   });
 

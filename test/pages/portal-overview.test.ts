@@ -155,7 +155,7 @@ describe("the last thirty days", () => {
     const page = await openPage(owner, "/portal");
     const [issued = 0, withdrawn = 0] = Object.values(await counts()).map(([now]) => now);
     const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 }).format(withdrawn / issued);
-    expect(getPageText(page)).toContain(`${withdrawn} ${percent} of issued`);
+    expect(getPageText(page)).toContain(`${withdrawn} ${percent} of certificates issued`);
   });
 
   test("count shares granted and stopped, once each", async () => {

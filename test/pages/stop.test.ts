@@ -32,7 +32,7 @@ describe("the link that stops a share", () => {
     expect([tooLong.status, await statusOf(share.id)]).toEqual([400, "active"]);
     expect(tooLong.text).toContain(`value="${token}"`);
     expect(describeRedirect(await browser.send(page, path, { token, reason: "Enough" }))).toBe(`303 ${path}/stopped`);
-    expect(getPageText(await browser.open(`${path}/stopped`))).toContain("They must stop contacting you by the end of");
+    expect(getPageText(await browser.open(`${path}/stopped`))).toContain("The business must stop contacting you by the end of");
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data).toMatchObject({ status: "revoked", reason: "Enough" });
     expect(describeRedirect(await browser.send(page, path, { token }))).toBe(`303 ${path}/stopped`);
   });

@@ -42,7 +42,7 @@ export const en = {
   moreRecipients: "and {count} more, listed on the certificate’s page",
   reasons: {
     account: "You’re receiving this because this address belongs to your svc account.",
-    owner: "You’re receiving this because you’re an owner of a business on svc or its contact person.",
+    owner: "You’re receiving this because you’re an owner of a business on svc, or its contact.",
   },
 
   login_code: {
@@ -96,7 +96,7 @@ export const en = {
   domain_lapsed: {
     subject: "Your domain is no longer verified",
     intro:
-      "The verification record for {domain} was missing for two weeks, so the domain is no longer verified. Forms on it no longer get certificates.",
+      "The verification record for {domain} was missing for two weeks, so the domain is no longer verified. Forms on this domain no longer get certificates.",
     action: "Verify the domain again",
     hint: "Publish the record, then verify the domain under Domains.",
     afterTitle: "What about existing certificates?",
@@ -153,8 +153,8 @@ export const en = {
     wrong: "Use the link above to stop sharing.",
   },
   share_expiring: {
-    subjectTomorrow: "One of your shares ends tomorrow",
-    subjectWeek: "One of your shares ends in 7 days",
+    subjectTomorrow: "You’ll stop sharing with a business tomorrow",
+    subjectWeek: "You’ll stop sharing with a business in 7 days",
     intro:
       "You’re sharing contact details with {business} until {date}. If you do nothing, sharing will end, and they’ll no longer be able to use your details.",
     action: "Renew sharing",
@@ -258,7 +258,7 @@ export const en = {
     hint: "Owners can reveal the new secret there.",
   },
   client_limit_near: {
-    subject: "A form is close to its daily limit",
+    subject: "A client ID is close to its daily limit",
     intro: "One of your client IDs is close to today’s limit for submissions without an API key.",
     over: "If you reach the limit, your forms will still work, but their submissions won’t get certificates until the limit resets.",
     action: "View your API keys",

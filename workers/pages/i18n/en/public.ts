@@ -58,7 +58,7 @@ export const messages = {
   allowed: "Allowed",
   declined: "Declined",
   notAsked: "Not asked",
-  noneAccepted: "The person didn’t accept any of the recipients.",
+  noneAccepted: "The person didn’t allow any of the recipients.",
   noneDeclined: "The person didn’t decline any of the recipients.",
   furtherRecipients: "{count} more recipients",
 
@@ -197,7 +197,7 @@ export const messages = {
     linkHint: "Have the link you received after submitting the form? Open it to withdraw without a code. The link needs JavaScript.",
     linkHeading: "Withdraw with your link",
     linkIntro:
-      "The recipients must stop contacting you, and we’ll tell the business right away. The certificate will stay and show that you withdrew your consent.",
+      "The recipients must stop contacting you, and we’ll tell the business right away. The certificate won’t be deleted. It will show that you withdrew your consent.",
     orTell: "You can also contact {business}. Include the certificate ID {id}.",
     erased:
       "The details on this certificate were erased, so we can’t confirm that it’s yours. To withdraw, contact {business} and include the certificate ID {id}.",
@@ -231,7 +231,7 @@ export const messages = {
     someEventOne: "Withdrawn by the person for 1 recipient",
     stopContact: "The recipients must stop contacting you within 10 business days.",
     tellBusiness: "We’ll tell the business right away.",
-    certificateStays: "Nothing will be deleted. The certificate will stay and show what you withdrew.",
+    certificateStays: "Nothing will be deleted. The certificate will show what you withdrew.",
     cannotUndo: "You can’t undo this.",
     confirm: "Withdraw my consent",
     cancel: "Keep my consent",
@@ -305,7 +305,7 @@ export const messages = {
     reference: "API reference",
     exampleTag: "Your form",
     trust: "You don’t have to trust us",
-    trustText: "Check any evidence pack on your own computer with one file and our public keys.",
+    trustText: "Check any evidence pack on your own computer with our single-file verifier and our public keys.",
     documentation: "Documentation",
     security: "Security contact",
     demo: "This is a demo",
@@ -397,7 +397,7 @@ export const messages = {
     keysLink: "Public keys of the issuer",
     ledger: "The public log",
     ledgerText:
-      "A statement with six members (`entity_id`, `event`, `fingerprint`, `origin_domain`, `schema`, `timestamp`) is sent to a public log. It contains no personal data. The JSON shows the statement, its SHA-256 and, once the statement is recorded, the log’s proof.",
+      "A statement with six members (`entity_id`, `event`, `fingerprint`, `origin_domain`, `schema`, `timestamp`) is sent to a public log. It contains no personal data. The JSON shows the statement, its SHA-256, and, once the statement is recorded, the log’s proof.",
     limits: "What a certificate doesn’t show",
     limitsText:
       "A certificate shows what a form sent and when. It doesn’t show who was at the keyboard, or whether the details they typed are true. A browser reports the website truthfully; other programs can claim any website.",

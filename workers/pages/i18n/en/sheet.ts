@@ -121,7 +121,7 @@ export const messages = {
   stopBroken: "This link is incomplete. Open it from the email again.",
   stopped: "You stopped sharing",
   stoppedAdvice:
-    "They must stop contacting you by the end of {date} (UTC). We’ll email you when they confirm, or if they miss the deadline.",
+    "The business must stop contacting you by the end of {date} (UTC). We’ll email you when they confirm, or if they miss the deadline.",
   stopFailed: "This link doesn’t work",
   stopFailedAdvice: "The link isn’t valid, or the share has already ended.",
 };
