@@ -1187,7 +1187,11 @@ export const messages = {
       save: "Save event setting",
       footnote: "Off by default.",
     },
-    preview: { title: "How people see you", verified: "{domain} · verified", where: "When you ask people to share details, and on certificates" },
+    preview: {
+      title: "How people see you",
+      verified: "{domain} · verified",
+      where: "When you ask people to share details, and on certificates",
+    },
     danger: {
       title: "Danger zone",
       reset: {
