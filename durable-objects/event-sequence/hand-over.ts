@@ -12,7 +12,7 @@ export type GetQueue = (endpointId: string) => DurableObjectStub<DeliveryQueue>;
 
 const rowsPerPush = 200;
 const pushBackoff = { firstMs: 2 * secondMs, maxMs: minuteMs };
-const holdMs = secondMs; // the events of this time share one push to a queue whose receiver hangs
+const holdMs = secondMs; // events that arrive within this time share one push to a queue whose receiver hangs
 /** If the process dies, an alarm resumes the work after this delay. */
 export const safetyAlarmMs = 15 * secondMs;
 
@@ -32,7 +32,7 @@ export class HandOver {
   readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, RetryState>();
-  /** Until when events are held back from a queue whose receiver hung at the last push. */
+  /** When to push again to a queue whose receiver hung at the last push. */
   readonly #heldUntil = new Map<string, Instant>();
 
   constructor(storage: DurableObjectStorage, ports: HandOverPorts) {
@@ -68,7 +68,7 @@ export class HandOver {
     this.#unsavedProgress.clear();
   }
 
-  /** Returns when the next push to a queue that is behind may start; 0 if there is no reason to wait. New settings are not held back. */
+  /** Returns when the next push to a queue may start, or 0 if it may start now. New settings are never held back. */
   #getNextPushAt({ id, sent_revision, revision }: EndpointRow): Instant {
     return this.#retries.get(id)?.at ?? (sent_revision === revision ? this.#heldUntil.get(id) : undefined) ?? 0;
   }
