@@ -91,6 +91,22 @@ const onDatabase = (
 ): Promise<void> =>
   runInDurableObject(stub, async (_, state) => use(new EventSequence(state, { ...env, DB: db } as unknown as EventSequenceEnv), state));
 
+/** Opens an event sequence, and records the queue of each push. A push fails if `beforePush` throws. */
+const openRecordedSequence = (state: DurableObjectState, beforePush: (queueName: string) => void = () => undefined) => {
+  const pushed: string[] = [];
+  const namespace = {
+    getByName: (name: string): DeliveryQueueMethods => ({
+      push: async (...args: Parameters<DeliveryQueue["push"]>) => {
+        pushed.push(name);
+        beforePush(name);
+        return deliveryQueues.getByName(name).push(...args);
+      },
+      getActivity: () => deliveryQueues.getByName(name).getActivity(),
+    }),
+  };
+  return { pushed, log: new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv) };
+};
+
 describe("an event sequence", () => {
   test("stores each event once, and an event that is already stored uses no number", async () => {
     const business = await createBusiness();
@@ -367,17 +383,9 @@ describe("an event sequence", () => {
     const backlogOf = async ({ id }: RegisteredEndpoint): Promise<number | undefined> =>
       (await deliveryQueues.getByName(id).getHealth())?.backlog;
     await runInDurableObject(stub, async (_, state) => {
-      const pushed: string[] = [];
-      const namespace = {
-        getByName: (name: string): DeliveryQueueMethods => ({
-          push: async (...args: Parameters<DeliveryQueue["push"]>) => {
-            pushed.push(name);
-            if (failing && name === broken.id) throw new Error("overloaded");
-            return deliveryQueues.getByName(name).push(...args);
-          },
-        }),
-      };
-      const log = new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv);
+      const { log, pushed } = openRecordedSequence(state, (name) => {
+        if (failing && name === broken.id) throw new Error("overloaded");
+      });
       await log.drain();
       expect([await backlogOf(broken), await backlogOf(sound)]).toEqual([0, 3]);
       const pauseNow = async (): Promise<number> => Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000);
@@ -414,17 +422,7 @@ describe("an event sequence", () => {
     await vi.waitFor(() => expect(posts.some(({ url }) => url.includes("hung"))).toBe(true), { timeout: 20_000 });
     vi.setSystemTime(Date.now() + 1_000);
     await runInDurableObject(stub, async (_, state) => {
-      const pushed: string[] = [];
-      const namespace = {
-        getByName: (name: string): DeliveryQueueMethods => ({
-          push: async (...args: Parameters<DeliveryQueue["push"]>) => {
-            pushed.push(name);
-            return deliveryQueues.getByName(name).push(...args);
-          },
-          getActivity: () => deliveryQueues.getByName(name).getActivity(),
-        }),
-      };
-      const log = new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv);
+      const { log, pushed } = openRecordedSequence(state);
       const countPushes = (): number[] => endpoints.map(({ id }) => pushed.filter((name) => name === id).length);
       const countWaiting = (): Promise<unknown[]> =>
         Promise.all(endpoints.map(async ({ id }) => (await deliveryQueues.getByName(id).getHealth())?.backlog));
