@@ -5,6 +5,7 @@ import { env } from "cloudflare:workers";
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { inspectRoutes } from "hono/dev";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import limitsPage from "../../docs/reference/limits.md?raw";
 import { sha256Hex } from "../../core/hash.ts";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { parseRemovalId } from "../../core/ids.ts";
@@ -16,7 +17,6 @@ import { recordRemovalProgress } from "../../workers/operations/consumers/record
 import { listToolsForRealm } from "../../workers/mcp/tool-registry.ts";
 import { openShards } from "../../storage/shards.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
-import { writePaths } from "../../workers/write-paths.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { callTool, createTokenWith } from "../support/agents.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
@@ -31,6 +31,7 @@ import { observeKv, observeWrites } from "../support/observed-writes.ts";
 import { countRowsRead, type RowCounter } from "../support/rows-read.ts";
 import { buildDecision, createVerifier, grantShare, postWithApiKey, signInPerson, type SignedPerson } from "../support/sharing.ts";
 import { createEmailAddress, buildJsonPost, issueToNewPerson, startWithdrawal } from "../support/withdrawal.ts";
+import { parseWritePaths } from "../support/write-paths.ts";
 import {
   buildConsentRequest,
   buildSubmission,
@@ -135,7 +136,7 @@ const findRoute = (method: string, path: string): string =>
   routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
 
 /**
- * Tables and KV prefixes that any route may write to (`commonWrites`). They store the day of a credential's last use, and records of
+ * Tables and KV prefixes that any route may write to ("What every route can store" in limits.md). They store the day of a credential's last use, and records of
  * refused requests.
  */
 const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
@@ -713,6 +714,8 @@ test("every GET route that stores something is in the table of write paths, and 
   const routesThatStore = [...storedByReads]
     .filter(([, stored]) => [...stored].some((name) => !isCommonWrite.test(name)))
     .map(([route]) => route.replace(/^GET \/portal\/test\//, "GET /portal/"));
-  const listed = writePaths.flatMap((path) => path.routes).filter((route) => route.startsWith("GET "));
+  const listed = parseWritePaths(limitsPage)
+    .writePaths.flatMap((path) => path.routes)
+    .filter((route) => route.startsWith("GET "));
   expect([...new Set(routesThatStore)].toSorted()).toEqual(listed.toSorted());
 });

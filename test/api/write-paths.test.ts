@@ -1,16 +1,17 @@
-// Tests that every route, tool and job that stores something is in a table that states its limit, and that a route returns 429 to calls
+// Tests that every route, tool and job that stores something is in a table of docs/reference/limits.md, and that a route returns 429 to calls
 // above its limit before it stores anything. hostile-database.test.ts checks which GET routes store something.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
+import limitsPage from "../../docs/reference/limits.md?raw";
 import { buildApp } from "../../workers/app.ts";
 import { jobNames } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { tools } from "../../workers/mcp/tool-registry.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
-import { jobWrites, toolWrites, writePaths, type WritePath } from "../../workers/write-paths.ts";
 import { callWith } from "../support/scenarios.ts";
 import { signIn } from "../support/people.ts";
 import { world } from "../support/world.ts";
+import { parseWritePaths, type WritePath } from "../support/write-paths.ts";
 
 /** Routes that are used only by the operator, by this deployment's own ledger clients, or in development. */
 const internalRoutes = /^(?:POST|DELETE) \/(?:v1\/admin\/|dev\/|ledger\/)/;
@@ -19,6 +20,7 @@ const internalRoutes = /^(?:POST|DELETE) \/(?:v1\/admin\/|dev\/|ledger\/)/;
  * and use handlers that this file tests on other routes.
  */
 const isCheckedElsewhere = /^(?:ALL \/mcp|POST \/portal\/invitations\/.*)$/;
+const { writePaths, toolWrites, jobs } = parseWritePaths(limitsPage);
 const listed = writePaths.flatMap(({ routes }) => routes).filter((route) => !route.startsWith("GET "));
 
 const refuseOnly = (refusedName: string) => {
@@ -37,17 +39,17 @@ test("every route that can write is in the table of write paths, and the table h
   const expected = [...new Set(written)].filter((route) => !internalRoutes.test(route));
   expect(
     expected.filter((route) => !listed.includes(route)),
-    "routes missing in workers/write-paths.ts",
+    "routes missing in docs/reference/limits.md",
   ).toEqual([]);
   expect(listed.filter((route) => !expected.includes(route))).toEqual([]);
   expect(new Set(listed).size).toBe(listed.length);
 });
 
 test("every tool of the agent server and every scheduled job is in its table once, and the tables have no others", () => {
-  expect(toolWrites.flatMap((write) => write.tools).toSorted(), "toolWrites in workers/write-paths.ts").toEqual(
+  expect(toolWrites.flatMap((write) => write.tools).toSorted(), "tools in docs/reference/limits.md").toEqual(
     tools.map(({ name }) => name).toSorted(),
   );
-  expect(jobWrites.flatMap(({ jobs }) => jobs).toSorted(), "jobWrites in workers/write-paths.ts").toEqual(jobNames.toSorted());
+  expect(jobs.toSorted(), "jobs in docs/reference/limits.md").toEqual(jobNames.toSorted());
 });
 
 describe("the first limit of a write path", () => {

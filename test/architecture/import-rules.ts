@@ -55,7 +55,6 @@ export const importRules: readonly ImportRule[] = [
     packages: [],
   },
   { from: "workers/limits.ts", allowed: ["core"], packages: [] },
-  { from: "workers/write-paths.ts", allowed: ["workers/limits.ts"], packages: [] },
   { from: "workers/log.ts", allowed: ["core", "storage/faults.ts"], packages: [] },
   { from: "workers/env.ts", allowed: ["core", "workers/limits.ts"], types: ["durable-objects"], packages: [] },
   { from: "workers/platform", allowed: everything, packages: ["cloudflare:workers", "node:async_hooks"] },

@@ -5,7 +5,7 @@ import { optInEventTypes, standardEventTypes } from "../../core/events/event.ts"
 import { refusals } from "../../core/refusals.ts";
 import { statusByCode } from "../../workers/http/statuses.ts";
 import { defaultLimits, defaultNewGroups, defaultStorageLimits } from "../../workers/limits.ts";
-import { commonWrites, jobWrites, toolWrites, writePaths } from "../../workers/write-paths.ts";
+import { parseWritePaths } from "../support/write-paths.ts";
 import { readRepositoryFile } from "./repository.ts";
 
 const readPage = (name: string): string => readRepositoryFile(`docs/reference/${name}.md`);
@@ -49,34 +49,24 @@ test("limits.md lists every rate limit and storage limit once, with its default 
   expect(scaled.sort()).toEqual(defaults.flatMap(({ name, scaled: isScaled }) => (isScaled ? [name] : [])).sort());
 });
 
-const toCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
-
-/** Returns the rows of the table in this section of limits.md, without its header and separator. */
-const rowsBelow = (heading: string): string => {
-  const [, section = ""] = readPage("limits").split(`\n## ${heading}\n`);
-  const lines = section.split("\n## ")[0]?.split("\n") ?? [];
-  return lines
-    .filter((line) => line.startsWith("| "))
-    .slice(1)
-    .join("\n");
-};
-
-test("limits.md lists every write path, tool and job with its limit", () => {
-  expect(rowsBelow("Write paths")).toBe(
-    writePaths.map(({ stores, limits, routes }) => `| ${stores} | ${toCode(routes)} | ${toCode(limits)} |`).join("\n"),
-  );
-  expect(rowsBelow("What every route can store")).toBe(commonWrites.map(({ stores, bounds }) => `| ${stores} | ${bounds} |`).join("\n"));
-  expect(rowsBelow("What tools store")).toBe(
-    toolWrites.map((write) => `| ${write.stores} | ${toCode(write.tools)} | ${toCode(write.limits)} |`).join("\n"),
-  );
-  expect(rowsBelow("What scheduled jobs store")).toBe(
-    jobWrites.map(({ stores, bounds, jobs }) => `| ${stores} | ${toCode(jobs)} | ${bounds} |`).join("\n"),
-  );
+test("the tables of write paths and tools in limits.md name only limits that exist", () => {
+  const { writePaths, toolWrites } = parseWritePaths(readPage("limits"));
+  const rateLimits = Object.keys(defaultLimits);
+  const storageLimits = Object.values(defaultStorageLimits).flatMap(({ recordsName, bytesName }) => [recordsName, bytesName] as string[]);
+  for (const { limits } of [...writePaths, ...toolWrites]) {
+    expect(rateLimits).toContain(limits[0]);
+    expect(limits.filter((name) => ![...rateLimits, ...storageLimits].includes(name))).toEqual([]);
+  }
+  for (const { limits } of toolWrites) expect(limits[0]).toBe("AGENT_TOKEN");
 });
 
 test("the guide about agents lists every tool once", () => {
   const listed = [...readRepositoryFile("docs/guides/agents.md").matchAll(/^\| `(svc_[a-z_]+)` \|/gm)].map(([, name]) => name);
-  expect(listed.sort()).toEqual(toolWrites.flatMap(({ tools }) => tools).sort());
+  expect(listed.sort()).toEqual(
+    parseWritePaths(readPage("limits"))
+      .toolWrites.flatMap(({ tools }) => tools)
+      .sort(),
+  );
 });
 
 test("settings.md lists every setting that the Worker reads", () => {

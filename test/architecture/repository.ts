@@ -60,7 +60,10 @@ export const parseImports = (file: string): Import[] =>
       return {
         file,
         specifier,
-        target: specifier.startsWith(".") ? posix.normalize(join(dirname(file), specifier).replaceAll("\\", "/")) : null,
+        // `?raw` imports a file as text.
+        target: specifier.startsWith(".")
+          ? posix.normalize(join(dirname(file), specifier.replace(/\?raw$/, "")).replaceAll("\\", "/"))
+          : null,
         isTypeOnly: typeWord !== undefined,
         statement,
       };

@@ -1,4 +1,8 @@
 // Types of the bindings and exports used in tests.
+declare module "*.md?raw" {
+  const text: string;
+  export default text;
+}
 declare namespace Cloudflare {
   interface Env {
     readonly DB: D1Database;

@@ -1,0 +1,30 @@
+// Reads the tables of docs/reference/limits.md that list what stores something, with its limits.
+
+/** Returns the cells of each row of the table in this section, without its header and separator. */
+const parseTable = (page: string, heading: string): readonly (readonly string[])[] => {
+  const [, section = ""] = page.split(`\n## ${heading}\n`);
+  const lines = section.split("\n## ")[0]?.split("\n") ?? [];
+  const rows = lines.filter((line) => line.startsWith("| ")).slice(1);
+  return rows.map((row) => row.slice(2, -2).split(" | "));
+};
+
+const parseNames = (cell = ""): readonly string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name as string);
+
+export interface WritePath {
+  /**
+   * The method and path of every route that can write. This includes GET routes that store something. A route under /portal/test is listed
+   * only if there is no such route under /portal.
+   */
+  readonly routes: readonly string[];
+  /** The first limit is checked for each call, before anything is stored. */
+  readonly limits: readonly string[];
+}
+
+/** Returns the routes, tools and jobs that store something, from the text of docs/reference/limits.md. */
+export const parseWritePaths = (page: string) => ({
+  writePaths: parseTable(page, "Write paths").map(
+    ([, routes, limits]): WritePath => ({ routes: parseNames(routes), limits: parseNames(limits) }),
+  ),
+  toolWrites: parseTable(page, "What tools store").map(([, tools, limits]) => ({ tools: parseNames(tools), limits: parseNames(limits) })),
+  jobs: parseTable(page, "What scheduled jobs store").flatMap(([, jobs]) => parseNames(jobs)),
+});
