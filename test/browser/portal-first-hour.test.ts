@@ -251,7 +251,7 @@ test("a new business gets to a live certificate within its first hour", async ()
     "Verify your domain": "Done",
     "Issue a test certificate": "Done",
     "Withdraw the test consent, then confirm that contact has ended": "Done",
-    "Get withdrawals by webhook": "Done",
+    "Get notified of withdrawals by webhook": "Done",
     "Go live": "Done",
   });
 

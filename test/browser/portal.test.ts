@@ -171,7 +171,7 @@ describe("the portal", () => {
     await page.getByRole("navigation", { name: "Portal pages" }).getByRole("link", { name: "API keys" }).click();
     await page.locator("#key_name").fill("CRM");
     await page.getByRole("button", { name: "Create API key" }).click();
-    await page.getByText("Copy it now. You won’t see it again.").waitFor();
+    await page.getByText("Copy your API key now. You won’t be able to see it again.").waitFor();
     expect(await page.locator("#secret-value").textContent()).toMatch(/^sk_live_/);
     await page.getByRole("link", { name: "I’ve saved it" }).click();
     await page.getByRole("button", { name: "Menu" }).click();

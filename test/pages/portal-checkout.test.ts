@@ -93,12 +93,12 @@ test("offers no payment if an operator suspended it", async () => {
   await setStatus("suspended");
   const calls = mockProvider();
   const homePage = await openPage(owner, "/portal");
-  expect([homePage.status, getPageText(homePage)]).toEqual([402, expect.stringContaining("and a payment won’t reactivate it")]);
+  expect([homePage.status, getPageText(homePage)]).toEqual([402, expect.stringContaining("Making a payment won’t reactivate it")]);
   const billing = await openPage(owner, "/portal/billing");
-  expect([billing.status, getPageText(billing)]).toEqual([200, expect.stringContaining("and a payment won’t reactivate it")]);
+  expect([billing.status, getPageText(billing)]).toEqual([200, expect.stringContaining("Making a payment won’t reactivate it")]);
   expect([leadsToPay(homePage), leadsToPay(billing)]).toEqual([false, false]);
   const refused = await openPage(owner, checkout);
-  expect([refused.status, getPageText(refused)]).toEqual([402, expect.stringContaining("and a payment won’t reactivate it")]);
+  expect([refused.status, getPageText(refused)]).toEqual([402, expect.stringContaining("Making a payment won’t reactivate it")]);
   expect(calls).toEqual([]);
 });
 

@@ -117,7 +117,7 @@ describe("fetching nothing and changing no row", () => {
     expect(() => parseFormFields(page, path)).toThrow("no form");
     expect([refused.status, getPageText(refused)]).toEqual([
       402,
-      expect.stringContaining("A payment is past due. You can make changes once it’s paid."),
+      expect.stringContaining("Your payment is past due. You can make changes once you’ve paid."),
     ]);
     expect(web.urls()).toEqual([]);
   });

@@ -128,7 +128,7 @@ describe("the last thirty days", () => {
   };
   const none = {
     "Certificates issued": 0,
-    "Certificates withdrawn": 0,
+    "Consents withdrawn": 0,
     "Certificate page views": 0,
     "New shares": 0,
     "Shares stopped": 0,
@@ -145,7 +145,7 @@ describe("the last thirty days", () => {
     expect(await risen(before)).toEqual({
       ...none,
       "Certificates issued": 1,
-      "Certificates withdrawn": 1,
+      "Consents withdrawn": 1,
       "Certificate page views": 3,
     });
   });

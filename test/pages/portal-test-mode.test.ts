@@ -46,7 +46,7 @@ describe("test mode", () => {
     for (const path of ["", "/certificates", "/deadlines", "/shares", "/webhooks", "/events", "/keys", "/team", "/settings", "/sandbox"]) {
       const page = await openPage(acme, `/portal/test${path}`);
       expect([path, page.status]).toEqual([path, 200]);
-      expect(words(page.document)).toContain("Test mode. Nothing here is evidence.");
+      expect(words(page.document)).toContain("You’re in test mode. Nothing here counts as evidence.");
       const main = named(page.document, "main");
       const navigation = named(page.document, "nav").filter(({ attribs }) => attribs["aria-label"]?.startsWith("Portal"));
       for (const place of [...main, ...navigation])

@@ -413,7 +413,7 @@ describe("deadlines", () => {
       named((await openPage(who, `/portal${mode}/deadlines`)).document, "tr").flatMap((row) =>
         DomUtils.getOuterHTML(row).includes(certId) ? [words(row)] : [],
       );
-    expect(await rowsOf(acme)).toEqual([expect.stringContaining("Recipients of a certificate")]);
+    expect(await rowsOf(acme)).toEqual([expect.stringContaining("Some recipients on a certificate")]);
     expect(await rowsOf(other)).toEqual([]);
     expect(await rowsOf(acme, "/test")).toEqual([]);
     const path = `/portal/deadlines/${certId}`;
@@ -557,7 +557,7 @@ describe("account status", () => {
     const refused = await postForm(other, "/portal/domains", { ...form, domain: "later.example" });
     expect([refused.status, getPageText(refused)]).toEqual([
       402,
-      expect.stringContaining("A payment is past due. You can make changes once it’s paid."),
+      expect.stringContaining("Your payment is past due. You can make changes once you’ve paid."),
     ]);
     expect(await readDatabaseContents()).toEqual(before);
     await setStatus("active");
