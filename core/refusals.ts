@@ -32,7 +32,7 @@ export const refusals = {
   client_limit: "Client limit reached. Use an existing client.",
   key_limit: "API key limit reached. Revoke an unused key first.",
   recipient_limit: "Linked recipient limit reached. Remove an unused link first.",
-  member_limit: "Member limit reached, counting pending invitations. Remove a member or an invitation first.",
+  member_limit: "Member limit reached, including pending invitations. Remove a member or cancel an invitation first.",
   last_owner: "A business must have at least one owner. Make another member an owner first.",
   webhook_limit: "Webhook endpoint limit reached. Delete an unused endpoint first.",
   webhook_exists: "This business already has an endpoint with this URL in this environment. Change or delete it, or use another URL.",

@@ -283,7 +283,7 @@ describe("without scripts", () => {
       "History",
       "Website policies",
       "Verification",
-      "Is this your consent?",
+      "Did you give this consent?",
     ]);
     await page.getByText("Verify it yourself", { exact: true }).click();
     expect(await page.getByText("sha256sum record.json").isVisible()).toBe(true);

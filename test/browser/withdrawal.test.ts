@@ -171,7 +171,7 @@ describe("the person on a certificate", () => {
     await clickAndWait(page, "Withdraw my consent");
     expect(await page.getByRole("status").first().textContent()).toMatch(/^One other active certificate from/);
     expect(await statusOf(mine.certId)).toBe("active");
-    expect(await page.getByLabel(/^Everything you agreed to with/).isChecked()).toBe(true);
+    expect(await page.getByLabel(/^All consent you gave to/).isChecked()).toBe(true);
     expect(await hasNoHorizontalScroll(page)).toBe(true);
     if (meant === "one") await page.getByLabel("Only this consent").check();
     await page.reload();

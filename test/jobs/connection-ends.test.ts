@@ -11,7 +11,7 @@ import { listMailTo, signIn } from "../support/people.ts";
 import { createPersonEmail } from "../support/sharing.ts";
 import { call, world } from "../support/world.ts";
 
-const subject = "Your assistant’s connection ends soon";
+const subject = "Your assistant’s connection will end soon";
 let began = Date.now();
 beforeEach(async () => {
   began += 200 * dayMs; // more than the lifetime of any other test's token

@@ -103,7 +103,7 @@ describe("notices to owners", () => {
     expect((await subjectsTo(ownerEmail)).toSorted()).toEqual(["A person stopped sharing with you", "A person withdrew consent"]);
     expect(await subjectsTo(otherOwnerEmail)).toEqual(["A person withdrew consent"]);
     await passTime(hour);
-    expect((await subjectsTo(ownerEmail)).at(-1)).toBe("2 more withdrawals of consent");
+    expect((await subjectsTo(ownerEmail)).at(-1)).toBe("2 more consent withdrawals");
     expect((await subjectsTo(otherOwnerEmail)).length).toBe(1);
   });
 
@@ -161,7 +161,7 @@ describe("notices to owners", () => {
     for (let n = 0; n < 5; n += 1) await writeNotice(withdrawalNotice);
     vi.setSystemTime(Date.now() + hour);
     await Promise.all([relayMail(platform), relayMail(platform), relayMail(platform)]);
-    expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "5 more withdrawals of consent"]);
+    expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "5 more consent withdrawals"]);
   });
 
   test("are kept and sent later if the email cannot be written", async () => {

@@ -59,7 +59,7 @@ describe("agent tokens", () => {
     const created = parsePage(await browser.send(page, "/app/agents", { name: "My helper" }));
     expect([created.status, created.headers.get("cache-control")]).toEqual([200, "no-store"]);
     const secret = /pat_[\w-]{20,}/.exec(created.text)?.[0] as string;
-    expect(getPageText(created)).toContain("Copy it now. You won’t see it again.");
+    expect(getPageText(created)).toContain("Copy your token now. You won’t be able to see it again.");
     const works = async (): Promise<number> => (await callMethod(secret, "tools/list")).status;
     expect(await works()).toBe(200);
     const again = parsePage(await browser.send(page, "/app/agents", { name: "My helper" }));
@@ -254,7 +254,7 @@ describe("account deletion", () => {
     const browser = browserOf(by);
     const page = await browser.open("/app/delete");
     expect(getPageText(page)).toContain("1 share will stop. The business must stop contacting you by the end of");
-    expect(getPageText(page)).toContain("We’ll keep the certificates of the forms you submitted");
+    expect(getPageText(page)).toContain("We’ll keep the certificates for the forms you submitted");
     expect(page.text.indexOf("Keep my account")).toBeLessThan(page.text.indexOf('class="btn danger primary">Delete'));
     const refused = await browser.send(page, "/app/delete", { confirm: "yes" });
     expect([refused.status, refused.text.includes("Type the word “delete”.")]).toEqual([400, true]);

@@ -91,7 +91,7 @@ describe("withdrawing consents given on forms", () => {
     const path = pathOf(certId);
     const ask = await browser.open(`${path}/withdraw`);
     expect(getPageText(ask)).toContain("They must stop contacting you by the end of");
-    expect(getPageText(ask)).not.toContain("Everything you agreed to");
+    expect(getPageText(ask)).not.toContain("All consent you gave to");
     expect(ask.text.indexOf("Keep consent")).toBeLessThan(ask.text.indexOf('class="btn primary"'));
     expect(await status(certId)).toBe("active");
     expect(describeRedirect(await browser.send(ask, `${path}/withdraw`))).toBe(`303 ${path}`);
@@ -111,13 +111,13 @@ describe("withdrawing consents given on forms", () => {
     const browser = browserOf(by);
     const action = `${pathOf(first.certId)}/withdraw`;
     const ask = await browser.open(action);
-    expect(getPageText(ask)).toContain("Everything you agreed to with Acme Solar LLC (3)");
+    expect(getPageText(ask)).toContain("All consent you gave to Acme Solar LLC (3)");
     expect(parseFormFields(ask, action).scope).toBe("business");
     expect(describeRedirect(await browser.send(ask, action, { scope: "certificate" }))).toBe(`303 ${pathOf(first.certId)}`);
     expect(await Promise.all([first, second, third].map(({ certId }) => status(certId)))).toEqual(["revoked", "active", "active"]);
     const again = `${pathOf(second.certId)}/withdraw`;
     expect(describeRedirect(await browser.send(await browser.open(again), again))).toBe(`303 /app/with/${world.acme.id}`);
-    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("You ended 2 consents.");
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("Your 2 consents have ended.");
     expect(await Promise.all([second, third, other].map(({ certId }) => status(certId)))).toEqual(["revoked", "revoked", "active"]);
   });
 
@@ -145,9 +145,9 @@ describe("withdrawing consents given on forms", () => {
     const browser = browserOf(by);
     const path = `/app/with/${world.acme.id}/stop`;
     const ask = await browser.open(path);
-    expect(getPageText(ask)).toContain("This will end your consent:");
+    expect(getPageText(ask)).toContain("This consent will end:");
     expect(describeRedirect(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
-    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("You ended 1 consent.");
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("Your consent has ended.");
   });
 
   test("withdraws certificates together with shares when everything with a business is stopped", async () => {
@@ -158,10 +158,10 @@ describe("withdrawing consents given on forms", () => {
     const path = `/app/with/${world.acme.id}/stop`;
     const ask = await browser.open(path);
     expect(getPageText(ask)).toContain("2 consents given on forms");
-    expect(getPageText(ask)).toContain("This will end 3 consents:");
+    expect(getPageText(ask)).toContain("These 3 consents will end:");
     expect(describeRedirect(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
     expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain(
-      "You ended 3 consents. The recipients must stop contacting you by the end of",
+      "Your 3 consents have ended. The recipients must stop contacting you by the end of",
     );
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.status).toBe("revoked");
     expect(await Promise.all([first, second].map(({ certId }) => status(certId)))).toEqual(["revoked", "revoked"]);

@@ -206,7 +206,7 @@ describe("consents", () => {
     const browser = browserOf(pat);
     const path = `/app/with/${world.acme.id}/stop`;
     const ask = await browser.open(path);
-    expect(getPageText(ask)).toContain("This will end 2 consents:");
+    expect(getPageText(ask)).toContain("These 2 consents will end:");
     expect(describeRedirect(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
     expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("You stopped 2 shares.");
     expect(await Promise.all(mine.map(({ share }) => shareStatus(share.id)))).toEqual(["revoked", "revoked"]);
@@ -569,7 +569,7 @@ describe("every page of the app", () => {
     await pat.open("/app");
     await pat.open("/app/details");
     const page = await pat.open("/app/account");
-    expect([page.status, getPageText(page).includes("Too many tries")]).toEqual([429, true]);
+    expect([page.status, getPageText(page).includes("Too many attempts")]).toEqual([429, true]);
     expect(getPageText(page)).toMatch(new RegExp(`Wait ${page.headers.get("retry-after")} seconds?,`));
     expect(getPageText(page)).toContain("Reload this page");
   });

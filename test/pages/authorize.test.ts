@@ -329,7 +329,7 @@ describe("the consent sheet", () => {
     const search = searchFor(verifier, { client_id: world.acme.clients.sandbox, scope: "email name" });
     const visitor = new Visitor();
     const decision = await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
-    expect(decision.text).toContain("Test mode. No real details.");
+    expect(decision.text).toContain("Test mode. No real details are shared.");
     const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), persona: "minimal" });
     const code = /data-code="([^"]+)"/.exec(done.text)?.[1] ?? "";
     const redeemed = await redeemCode({ code, verifier }, { client_id: world.acme.clients.sandbox });

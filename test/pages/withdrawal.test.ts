@@ -141,7 +141,7 @@ describe("the withdrawal forms", () => {
   });
 
   test.each([
-    ["en", "Everything you agreed to with", "One other active certificate"],
+    ["en", "All consent you gave to", "One other active certificate"],
     ["es", "Todos los consentimientos que dio a", "Otro certificado activo"],
     ["fr-CA", "Tous les consentements que vous avez donnés à", "Un autre certificat actif"],
   ])(
@@ -185,7 +185,7 @@ describe("the withdrawal forms", () => {
     const mine = await issueToNewPerson();
     await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
     for (const [lang, text] of [
-      ["en", "We’re telling Acme Solar LLC."],
+      ["en", "We’re notifying Acme Solar LLC."],
       ["es", "Estamos avisando a Acme Solar LLC."],
       ["fr-CA", "Nous en avisons Acme Solar LLC."],
     ] as const) {
@@ -218,7 +218,7 @@ describe("after the correct code", () => {
       "en",
       "Nothing has been withdrawn yet.",
       "One other active certificate",
-      "Everything you agreed to with",
+      "All consent you gave to",
       "One other certificate from Acme Solar LLC with your email address is still active.",
     ],
     [

@@ -42,7 +42,7 @@ export const en = {
   moreRecipients: "and {count} more, listed on the certificate’s page",
   reasons: {
     account: "You’re receiving this because this address belongs to your svc account.",
-    owner: "You’re receiving this because you’re an owner of a business on svc, or its contact.",
+    owner: "You’re receiving this because you’re an owner of, or the contact for, a business on svc.",
   },
 
   login_code: {
@@ -60,7 +60,7 @@ export const en = {
     intro: "You can now sign in to your svc account with a new passkey.",
     action: "Review your passkeys",
     hint: "If you added it, you don’t need to do anything.",
-    wrongTitle: "Wasn’t this you?",
+    wrongTitle: "Didn’t add a passkey?",
     wrong:
       "Sign in with a code, remove the passkey, and sign out all other devices. Then change your email password. Someone may have access to your email or to one of your devices.",
   },
@@ -80,7 +80,7 @@ export const en = {
     action: "View the invitation",
     hint: "Sign in with this address. We’ll email you a code. You won’t join unless you accept on the next page.",
     otherTitle: "Already a member of another business?",
-    other: "You’ll find this invitation in the portal, under Invitations. Your other memberships don’t change.",
+    other: "You’ll find this invitation in the portal, under Invitations. Your other memberships won’t change.",
     wrongTitle: "Don’t know this business?",
     wrong: "You can ignore this email. Nothing changes unless you accept.",
     reason: "You’re receiving this because a member of this business invited this address.",
@@ -100,7 +100,7 @@ export const en = {
     action: "Verify the domain again",
     hint: "Publish the record, then verify the domain under Domains.",
     afterTitle: "What about existing certificates?",
-    after: "Certificates already issued don’t change.",
+    after: "Certificates already issued won’t change.",
   },
   withdrawal_code: {
     subject: "Your code to withdraw consent",
@@ -112,7 +112,7 @@ export const en = {
     reason: "You’re receiving this because someone asked to withdraw consent that was given with this address.",
   },
   withdrawal_confirmation: {
-    subject: "Your consent is withdrawn",
+    subject: "Your consent has been withdrawn",
     introByPerson: "You withdrew the consent you gave to {business}. We’ve let them know.",
     introByBusiness: "{business} recorded that you withdrew the consent you gave them.",
     coversAll: "Every consent you gave this business with this email address",
@@ -149,7 +149,7 @@ export const en = {
     action: "Stop sharing",
     hint: "You can stop at any time, without signing in.",
     all: "See everything you share",
-    wrongTitle: "Wasn’t this you?",
+    wrongTitle: "Didn’t share these details?",
     wrong: "Use the link above to stop sharing.",
   },
   share_expiring: {
@@ -170,7 +170,7 @@ export const en = {
     held: "They may still have what they received. You can ask them to delete it.",
     heldContact: "They may still have what they received. You can ask them to delete it: {contact}.",
     contactedTitle: "Still being contacted after that date?",
-    contacted: "Keep any message you get from them. If you file a complaint, include the share ID above.",
+    contacted: "Save any messages you get from them. If you file a complaint, include the share ID above.",
   },
   share_ceased: {
     subject: "A business confirmed that it stopped contacting you",
@@ -178,7 +178,7 @@ export const en = {
     action: "View your record",
     hint: "Your record shows what you shared and this confirmation, with proof of both.",
     contactedTitle: "Still being contacted?",
-    contacted: "Keep any message you get from them. If you file a complaint, include the share ID above.",
+    contacted: "Save any messages you get from them. If you file a complaint, include the share ID above.",
   },
   share_overdue: {
     subject: "A business missed its deadline",
@@ -187,8 +187,9 @@ export const en = {
     action: "View your record",
     hint: "Your record shows what you shared and when you stopped sharing it, with proof of both.",
     contactedTitle: "Still being contacted?",
-    contacted: "Contact your data protection authority. Include the share ID above.",
-    contactedContact: "Contact {contact} or your data protection authority. Include the share ID above.",
+    contacted: "File a complaint with your state attorney general or data protection authority. Include the share ID above.",
+    contactedContact:
+      "Contact {contact}, or file a complaint with your state attorney general or data protection authority. Include the share ID above.",
   },
   share_owner_notice: {
     subject: "A person stopped sharing with you",
@@ -200,7 +201,7 @@ export const en = {
   },
   agent_changed: {
     subject: "Your assistant changed something",
-    intro: "An assistant with one of your tokens stopped a share or changed one of your contact details.",
+    intro: "An assistant using one of your tokens stopped a share or changed one of your contact details.",
     action: "View your history",
     hint: "Your history lists every change. We email you at most once an hour for each token.",
     wrongTitle: "Not what you wanted?",
@@ -211,8 +212,8 @@ export const en = {
     intro: "You deleted your svc account. We also deleted your details, your sessions, and this address.",
     told: "You no longer share anything. We’ve told each business you were sharing with to stop contacting you by its deadline.",
     keptTitle: "What we keep",
-    kept: "We keep the certificates of the forms you submitted. We also keep a record of your shares that doesn’t include your details. You can still withdraw consent on each certificate’s page.",
-    wrongTitle: "Wasn’t this you?",
+    kept: "We keep the certificates for the forms you submitted. We also keep a record of your shares that doesn’t include your details. You can still withdraw consent on each certificate’s page.",
+    wrongTitle: "Didn’t delete your account?",
     wrong: "Someone may have access to your email. Change your email password.",
     reason: "You’re receiving this because this address belonged to the account. This is our last email about it.",
   },
@@ -230,12 +231,12 @@ export const en = {
     access: "If you connected it to your personal account, it can also update your contact details and stop shares.",
     action: "Disconnect assistant",
     hint: "You can disconnect it at any time.",
-    wrongTitle: "Wasn’t this you?",
+    wrongTitle: "Didn’t connect an assistant?",
     wrong: "Use the link above to disconnect the assistant.",
     reason: "You’re receiving this because someone signed in with this address connected an assistant.",
   },
   agent_ending: {
-    subject: "Your assistant’s connection ends soon",
+    subject: "Your assistant’s connection will end soon",
     intro: "{client} will lose access to svc on {date}. Every connection ends after 90 days.",
     renew: "To keep using it, connect the assistant again from its own settings.",
     action: "Disconnect assistant now",
@@ -272,7 +273,7 @@ export const en = {
     whyTitle: "Why one email for several notices?",
     why: "We email you about this at most once an hour. Notices that arrive in between are grouped into one email.",
     withdrawal_owner_notice: {
-      subject: "{count} more withdrawals of consent",
+      subject: "{count} more consent withdrawals",
       intro:
         "People withdrew the consent they gave your business on {count} more certificates. You must stop contacting each person by the deadline.",
       action: "View withdrawals",

@@ -187,8 +187,10 @@ export const es: MailMessages = {
     action: "Ver su constancia",
     hint: "La constancia muestra lo que compartió y cuándo dejó de compartirlo, con pruebas de ambas cosas.",
     contactedTitle: "¿Le siguen contactando?",
-    contacted: "Acuda a su autoridad de protección de datos. Incluya el ID del permiso que aparece arriba.",
-    contactedContact: "Escriba a {contact} o acuda a su autoridad de protección de datos. Incluya el ID del permiso que aparece arriba.",
+    contacted:
+      "Presente una queja ante la fiscalía general de su estado o su autoridad de protección de datos. Incluya el ID del permiso que aparece arriba.",
+    contactedContact:
+      "Escriba a {contact} o presente una queja ante la fiscalía general de su estado o su autoridad de protección de datos. Incluya el ID del permiso que aparece arriba.",
   },
   share_owner_notice: {
     subject: "Una persona dejó de compartir datos con su empresa",

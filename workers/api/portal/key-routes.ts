@@ -104,7 +104,7 @@ const clientSchema = z
     created_at: timeSchema,
     return_urls: z.array(z.string()).meta({
       description:
-        "URLs to which the consent sheet can return the person. A request that uses exactly one of these URLs needs no other evidence that it is yours.",
+        "URLs to which the consent sheet can return the person. A request whose return URL exactly matches one of these needs no other evidence that it is yours.",
     }),
     require_origin: z.boolean().meta({
       description: "`true` if every redemption of a share code must have an `Origin` header, even one sent by a server.",

@@ -151,7 +151,7 @@ const getDeliveryRoute = createRoute({
   operationId: "getDeliveryAttempts",
   summary: "Show the attempts of a delivery",
   description:
-    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 kB of the response body. Attempts are kept for 7 days. For events with shared details (`consumer.updated.*`), `withheld` is `true`, and the response omits the details and everything that could contain them. To reveal the details, call `POST /v1/webhooks/deliveries/{delivery_id}/reveal`.",
+    "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 KiB of the response body. Attempts are kept for 7 days. For events with shared details (`consumer.updated.*`), `withheld` is `true`, and the response omits the details and everything that could contain them. To reveal the details, call `POST /v1/webhooks/deliveries/{delivery_id}/reveal`.",
   middleware: portalGuard(),
   request: { params: wire.deliveryIdParamSchema },
   responses: {

@@ -235,7 +235,7 @@ const attemptSchema = z
     response_body: z
       .string()
       .nullable()
-      .meta({ description: "First 4 kB of the response body, as text; `null` if there was no response." }),
+      .meta({ description: "First 4 KiB of the response body, as text; `null` if there was no response." }),
     response_cut: z.boolean().meta({ description: "`true` if the response body was longer than the part that is kept." }),
   })
   .openapi("DeliveryAttempt");

@@ -15,7 +15,7 @@ export const messages = {
   roles: { owner: "owner", member: "member" },
   can: "This assistant can",
   consumerCan: ["Read your shares and your history", "Update your contact details", "Stop shares, which can’t be undone"],
-  businessCan: ["Read the business’s live shares, events, and history"],
+  businessCan: ["Read the business’s shares, events, and history, but not test data"],
   never: "This assistant can’t",
   cannot: [
     "Share your details, add details to a share, or renew a share",

@@ -82,7 +82,7 @@ export const messages: AppMessages = {
   endsOnItsOwn: "Fecha de finalización",
   deadline: "Fecha límite para dejar de contactarle",
   passed:
-    "El plazo venció y la empresa no ha confirmado nada. Es posible que de todos modos haya dejado de contactarle. Si le sigue contactando, pídale que deje de hacerlo o presente una queja ante su autoridad de protección de datos. Indique el ID del permiso.",
+    "El plazo venció y la empresa no ha confirmado nada. Es posible que de todos modos haya dejado de contactarle. Si le sigue contactando, pídale que deje de hacerlo o presente una queja ante la fiscalía general de su estado o su autoridad de protección de datos. Indique el ID del permiso.",
   theirNote: "La empresa escribió:",
   youWrote: "Usted escribió:",
   renewedBy: "Usted renovó este permiso.",

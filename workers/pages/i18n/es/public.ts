@@ -187,7 +187,7 @@ export const messages: PublicMessages = {
   policiesPending: "La política de privacidad y los términos del sitio web aún no se han guardado. Suele tardar menos de un minuto.",
   policiesUnavailable: "No se pudo guardar la política de privacidad ni los términos del sitio web.",
 
-  isThisYou: "¿Es este su consentimiento?",
+  isThisYou: "¿Usted dio este consentimiento?",
   isThisYouText: "Puede retirarlo en cualquier momento.",
   withdrawnByYou: "¿Lo retiró usted?",
   withdraw: {

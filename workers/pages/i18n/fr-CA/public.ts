@@ -192,7 +192,7 @@ export const messages: PublicMessages = {
   policiesUnavailable:
     "Ni la politique de confidentialité ni les conditions d’utilisation n’ont pu être enregistrées à partir du site Web.",
 
-  isThisYou: "Est-ce votre consentement?",
+  isThisYou: "Avez-vous donné ce consentement?",
   isThisYouText: "Vous pouvez le retirer en tout temps.",
   withdrawnByYou: "Vous l’avez retiré?",
   withdraw: {
