@@ -55,7 +55,7 @@ const validateImageUrl = (text: string): string | null => {
 const textFields = {
   legalName: ["legal_name", lineValidator(maxBusinessNameLength)],
   mailingAddress: ["mailing_address", validateMailingAddress],
-  contactEmail: ["contact_email", (text: string) => (isEmailAddress(text) ? null : "must be one email address")],
+  contactEmail: ["contact_email", (text: string) => (isEmailAddress(text) ? null : "must be a valid email address")],
   contactPhone: ["contact_phone", lineValidator(maxPhoneLength)],
   logoUrl: ["logo_url", validateImageUrl],
 } as const;

@@ -32,7 +32,7 @@ const isDate = (text: string): boolean => {
 };
 
 const fieldKinds: Readonly<Record<string, readonly [is: (value: string) => boolean, rule: string]>> = {
-  email: [isEmailAddress, "must be one email address"],
+  email: [isEmailAddress, "must be a valid email address"],
   country: [isCountryCode, "must be a two-letter ISO 3166-1 code"],
   date_of_birth: [isDate, "must be a date"],
 };

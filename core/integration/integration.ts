@@ -31,9 +31,9 @@ const warningMessages = {
   noConsentCheckbox: "No consent checkbox was found. Without one, submitting the form is the only consent action.",
   preCheckedConsent: "The consent checkbox is preselected. Many jurisdictions do not accept preselected consent. Clear it by default.",
   noDisclosure:
-    "No disclosure was found in the form. Set data-disclosure-selector to the element that shows it. Without a disclosure nothing is certified.",
+    "No disclosure was found in the form. Set data-disclosure-selector to the element that shows it. Without a disclosure, no certificates are issued.",
   inlineDisclosureText:
-    "No reliable selector was found for the disclosure, so the snippet contains its text. Give the element an id, or keep both texts equal.",
+    "No reliable selector was found for the disclosure, so the tag contains its text. Give the element an id, or keep the two texts identical.",
   unmarkedEntityCheckbox:
     "A recipient checkbox has no data-sp1-entity attribute. Add it with the recipient's name to each checkbox in entity_checkboxes.",
   partialEntityCheckboxes:

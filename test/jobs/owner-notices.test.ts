@@ -90,7 +90,7 @@ describe("notices to owners", () => {
     await passTime(hour);
     expect(await subjectsTo(ownerEmail)).toEqual([
       "A person withdrew consent for some recipients",
-      "Consent was withdrawn for some recipients 10 more times",
+      "People withdrew consent for some recipients 10 more times",
     ]);
   });
 

@@ -75,7 +75,7 @@ export const en = {
     reason: "You’re receiving this because someone asked to create a business account with this address.",
   },
   member_invited: {
-    subject: "You’re invited to a business account",
+    subject: "You’re invited to join a business account",
     intro: "{business} invited you to its svc account.",
     action: "View the invitation",
     hint: "Sign in with this address. We’ll email you a code. You won’t join unless you accept on the next page.",
@@ -253,7 +253,7 @@ export const en = {
   },
   webhook_secret_replaced: {
     subject: "Your webhook signing secret was replaced",
-    intro: "We replaced the signing secret of one of your webhook endpoints. Copy the new secret to your server.",
+    intro: "We replaced the signing secret for one of your webhook endpoints. Copy the new secret to your server.",
     until: "Until {time}, we sign deliveries with both secrets. After that, only the new secret works.",
     action: "View the endpoint",
     hint: "Owners can reveal the new secret there.",
@@ -274,21 +274,20 @@ export const en = {
     why: "We email you about this at most once an hour. Notices that arrive in between are grouped into one email.",
     withdrawal_owner_notice: {
       subject: "{count} more consent withdrawals",
-      intro:
-        "People withdrew the consent they gave your business on {count} more certificates. You must stop contacting each person by the deadline.",
+      intro: "People withdrew consent on {count} more of your certificates. You must stop contacting each person by the deadline.",
       action: "View withdrawals",
       hint: "Once you’ve stopped contacting a person, confirm it in the portal.",
     },
     entities_owner_notice: {
-      subject: "Consent was withdrawn for some recipients {count} more times",
+      subject: "People withdrew consent for some recipients {count} more times",
       intro:
-        "Consent was withdrawn {count} more times for only some of the recipients. The recipients named in each withdrawal must stop contacting that person by the deadline.",
+        "People withdrew consent for only some of the recipients {count} more times. The recipients named in each withdrawal must stop contacting that person by the deadline.",
       action: "View withdrawals",
       hint: "Once the recipients have stopped contacting a person, confirm it in the portal.",
     },
     share_owner_notice: {
       subject: "{count} more shares were stopped",
-      intro: "{count} more shares with your business were stopped. You must stop contacting each person by the deadline.",
+      intro: "People stopped {count} more shares with your business. You must stop contacting each person by the deadline.",
       action: "View withdrawals",
       hint: "Once you’ve stopped contacting a person, confirm it in the portal.",
     },
@@ -313,7 +312,7 @@ export const en = {
     },
     webhook_secret_replaced: {
       subject: "{count} more webhook signing secrets were replaced",
-      intro: "We replaced the signing secrets of {count} more of your webhook endpoints. Copy the new secrets to your servers.",
+      intro: "We replaced the signing secrets for {count} more of your webhook endpoints. Copy the new secrets to your servers.",
       action: "View your endpoints",
       hint: "After a replacement, we sign deliveries with both secrets for seven days.",
     },

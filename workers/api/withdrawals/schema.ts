@@ -34,7 +34,7 @@ const emailSchema = z
   .string()
   .max(320)
   .transform(trimTypedAddress)
-  .refine(isEmailAddress, "must be one email address")
+  .refine(isEmailAddress, "must be a valid email address")
   .meta({ description: "Email address. Not case-sensitive.", example: "pat@example.com" });
 
 const nullableScopeSchema = z.enum(["certificate", "business"]).nullish();

@@ -16,7 +16,7 @@ import { getErrorKind } from "../../log.ts";
 import type { ReadDependencies, Runtime } from "../dependencies.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 
-export const invalidEmailMessage = "email: must be one email address.";
+export const invalidEmailMessage = "email: must be a valid email address.";
 
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 

@@ -27,7 +27,7 @@ export const inviteMember = async (
   const { business } = member;
   const db = getBusinessDatabase(services, member);
   const address = normalizeEmailAddress(request.email);
-  if (address === null) return refuse("invalid_request", "email: must be one email address.");
+  if (address === null) return refuse("invalid_request", "email: must be a valid email address.");
   const emailIndex = await vault.blindIndex("email", address);
   const { role, idempotencyKey } = request;
   const operation = { route: "POST /v1/business/portal/members", key: idempotencyKey, input: { email: address, role } };

@@ -304,7 +304,7 @@ export const messages = {
     day: "Completed",
     request: "New removal",
     whom: "Data brokers to contact",
-    notes: "Details that help them find you",
+    notes: "Details that help brokers find you",
     notesHint: "For example, a former name or address.",
     authorize: "I authorize svc to contact them on my behalf.",
     send: "Request removal",

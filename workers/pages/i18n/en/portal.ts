@@ -407,7 +407,7 @@ export const messages = {
     },
     notes: {
       unrecognized: "Saved as entered, but not searchable: {fields}",
-      truncated: "Only some of the form’s fields were saved. The page script saves up to 20 fields and skips values over 500 characters.",
+      truncated: "Only some of the form’s fields were saved. The tag saves up to 20 fields and skips values over 500 characters.",
       replaced: "Unsupported characters were replaced with \ufffd.",
     },
     reveal: "Reveal details",
@@ -635,7 +635,7 @@ export const messages = {
       title: "Sharing",
       returnUrls: "Return URLs",
       returnUrlsHint:
-        "Pages that people can return to after a share request. One per line, up to {max}, on domains you’ve verified. If a request uses one of these exact URLs, it works even when the browser doesn’t report which site it came from.",
+        "Pages that people can return to after a share request. One per line, up to {max}, on domains you’ve verified. Requests that use one of these exact URLs work even if the browser doesn’t report which site they came from.",
       noReturnUrls: "None",
       requireOrigin: "Require an Origin header to redeem share codes",
       requireOriginHint:

@@ -1,5 +1,5 @@
 // English messages for the public pages (certificate, verification, withdrawal, home page, notices) and the page layout. The notes under
-// `checks` repeat what the API says about the same checks.
+// `checks` say the same as the notes in the API.
 import type { Translated } from "../translated.ts";
 
 export const messages = {
@@ -84,7 +84,7 @@ export const messages = {
     origin_server: "The request came from a server that named this origin, which was on one of the business’s verified domains.",
     domain: "The business had verified this domain before the certificate was issued.",
     origin_unverified: "The request named this origin and came from a developer’s machine. The origin was not verified.",
-    domain_unverified: "Control of this domain was not verified. A sandbox certificate does not require it.",
+    domain_unverified: "Control of this domain was not verified. Test certificates don’t require it.",
     subject: "The person’s details are as typed into the form. They were not verified.",
   },
   fields: {
@@ -223,7 +223,7 @@ export const messages = {
     someAcknowledged: "The business confirmed that contact has ended for these recipients",
     someOverdue: "The business hasn’t confirmed that contact has ended for these recipients",
     linkSome: "Withdraw consent for only some recipients",
-    linkSomeHint: "Select the recipients that must stop contacting you. If you don’t select any, all of them must stop.",
+    linkSomeHint: "Select the recipients to withdraw consent for. If you don’t select any, you’ll withdraw consent for all of them.",
     someTitle: "Consent withdrawn for some recipients",
     someDone: "You withdrew your consent for the recipients below. We’re notifying {business}.",
     someActive: "These recipients may still contact you:",
@@ -253,7 +253,7 @@ export const messages = {
     receipt: "Save the signed receipt",
     receiptHint: "It proves when you withdrew. Anyone can check it without us.",
     back: "Back to the certificate",
-    summary: "Withdrawn {date}. Contact must stop by the end of {day} (UTC).",
+    summary: "Withdrawn {date}. The recipients must stop contact by the end of {day} (UTC).",
     recordedByBusiness: "Withdrawal recorded by the business",
     revocationAnchored: "Withdrawal recorded in the public log",
     revocationPending: "Withdrawal not in the public log yet",
