@@ -54,7 +54,7 @@ export const messages = {
   stopWith: "Stop sharing with {business}",
   renewWith: "Renew sharing with {business}",
   stopEverything: "Stop sharing and withdraw all consent",
-  stopAllWith: "Stop sharing with {business} and withdraw all consent",
+  stopAllWith: "Stop sharing and withdraw all consent given to {business}",
   shareTitle: "Sharing with {business}",
   sharedOn: "Shared on {host}",
   whatTheyGet: "What they can see",
