@@ -267,7 +267,7 @@ const DeliveriesCard: FC<DeliveriesCardProps> = ({ path, deliveries, hasMore, st
           [webhookMessages.response, (row) => <ResponseText of={row} />],
           [webhookMessages.attempt, (row) => formatMessage(webhookMessages.ofFive, { attempt: String(row.attempt) })],
           [messages.createdUtc, (row) => <RecentTime at={row.createdAt} withDay />],
-          [webhookMessages.nextStep, (row) => <DeliveryStep of={row} />],
+          [webhookMessages.nextStep, (row) => <DeliveryStep of={row} />, "plain"],
         ]}
       />
       <Pagination
