@@ -42,23 +42,20 @@ const Change: FC<PeriodComparison> = ({ current, previous }) => {
         <b>{overviewMessages.same}</b>
       </span>
     );
-  if (previous === 0)
-    return (
-      <span class="delta">
-        <Icon name="arrow-up" />
-        {formatMessage(overviewMessages.versus, { before: "0" })}
-      </span>
-    );
   return (
     <span class="delta">
       <Icon name={changeIcons[current > previous ? "up" : "down"]} />
-      <b>{getPercentFormat().format(Math.abs(current - previous) / previous)}</b>{" "}
+      {previous > 0 && <b>{getPercentFormat().format(Math.abs(current - previous) / previous)}</b>}{" "}
       {formatMessage(overviewMessages.versus, { before: formatCount(previous) })}
     </span>
   );
 };
 
-const Tiles: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
+/** Returns false if nothing happened in the previous thirty days, for example because the business is new. */
+const hasEarlierActivity = ({ comparisons }: Activity): boolean => comparedMetrics.some((name) => comparisons[name].previous > 0);
+
+const Tiles: FC<{ activity: Activity }> = ({ activity }) => {
+  const { comparisons } = activity;
   const { issued, withdrawn } = comparisons;
   const rate = (period: keyof PeriodComparison): string => getPercentFormat().format(withdrawn[period] / issued[period]);
   return (
@@ -82,7 +79,7 @@ const Tiles: FC<{ activity: Activity }> = ({ activity: { comparisons } }) => {
                   </span>
                 </span>
               ) : (
-                <Change {...comparisons[name]} />
+                hasEarlierActivity(activity) && <Change {...comparisons[name]} />
               )}
             </dd>
           </div>
@@ -239,7 +236,7 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
   const endpoints = listed.filter((endpoint) => endpoint.environment === environment);
   return renderMemberPage(request, {
     tab: "home",
-    intro: overviewMessages.intro,
+    intro: hasEarlierActivity(activity) ? overviewMessages.intro : overviewMessages.introFirst,
     actions: (
       <>
         <Link class="btn" to="/portal/steps" text={messages.home.title} />

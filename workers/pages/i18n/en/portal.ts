@@ -216,6 +216,7 @@ export const messages = {
   },
   overview: {
     intro: "The last 30 days, compared with the previous 30 days. Days are in UTC.",
+    introFirst: "The last 30 days. There’s no earlier data to compare with yet. Days are in UTC.",
     addToForm: "Add to a form",
     attention: {
       title: "Needs your attention",
