@@ -254,7 +254,7 @@ const renderSetupSteps = async (request: PortalRequest): Promise<Response> => {
   return renderMemberPage(request, {
     tab: "home",
     title: homeMessages.title,
-    intro: homeMessages.intro,
+    intro: steps.every(({ state }) => state === "done") ? homeMessages.introDone : homeMessages.intro,
     hasLiveUpdates: true,
     actions: <RefreshLink />,
     content: (

@@ -268,6 +268,7 @@ export const messages = {
   home: {
     title: "Get started",
     intro: "Seven steps to your first live certificate. Testing is free.",
+    introDone: "You’ve completed every step and issued a live certificate.",
     setup: "Your setup",
     progress: "Setup progress",
     doneOf: "{done} of {all} done",
