@@ -3,16 +3,18 @@ import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseShareId, type ShareId } from "../../../core/ids.ts";
 import { groupsFromKeys } from "../../../core/shares/fields.ts";
+import { dayMs } from "../../../core/time.ts";
 import { shareStatuses, type Share, type ShareStatus } from "../../../core/shares/share.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { AppEnv } from "../../http/context.ts";
-import { getBusinessShare } from "../../operations/shares/get-business-share.ts";
+import { getBusinessShare, type ShareHistoryEntry } from "../../operations/shares/get-business-share.ts";
 import { listShares } from "../../operations/shares/list-shares.ts";
 import { formatFieldGroups } from "../../../core/shares/labels.ts";
 import {
   EmptyCard,
   FormattedMessage,
   Notice,
+  TimelineEntry,
   Timestamp,
   UntrustedText,
   VerbatimText,
@@ -20,6 +22,7 @@ import {
   formatMessage,
   PropertyList,
   capitalize,
+  type TimelineEntryKind,
 } from "../shared/components.tsx";
 import { CopyLine, Table } from "../shared/signed-in-components.tsx";
 import { CodeBlock } from "./code-block.tsx";
@@ -36,6 +39,7 @@ import {
   formatDeadline,
   language,
   messages,
+  usePortalRequest,
   type Tone,
 } from "./components.tsx";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
@@ -55,8 +59,44 @@ const shareTones: Readonly<Record<ShareStatus, Tone>> = {
 
 const shareIcons = { active: "circle-check", revoked: "ban", expired: "clock", ceased: "circle-check", superseded: "refresh-cw" } as const;
 
-const ShareStatusLabel: FC<{ status: ShareStatus }> = ({ status }) => (
-  <StatusLabel tone={shareTones[status]} icon={shareIcons[status]} text={shareMessages.states[status]} />
+const endingSoonDays = 7; // the first `share.expiring` event is sent this many days before a share ends
+
+const ShareStatusLabel: FC<{ share: Share }> = ({ share: { status, expiresAt } }) => {
+  const days = Math.floor((expiresAt - usePortalRequest().now) / dayMs);
+  if (status !== "active" || days > endingSoonDays)
+    return <StatusLabel tone={shareTones[status]} icon={shareIcons[status]} text={shareMessages.states[status]} />;
+  const text =
+    days <= 0
+      ? shareMessages.endingToday
+      : days === 1
+        ? shareMessages.endingOne
+        : formatMessage(shareMessages.ending, { days: String(days) });
+  return <StatusLabel tone="caution" icon="clock" text={text} />;
+};
+
+const eventKinds: Readonly<Record<string, TimelineEntryKind>> = {
+  "share.revoked": "withdrawn",
+  "share.expiring": "counted",
+  "consumer.current_read": "counted",
+};
+
+/** Shows what has happened to the share and how it will end. */
+const ShareTimeline: FC<{ share: Share; history: readonly ShareHistoryEntry[]; isLate: boolean }> = ({ share, history, isLate }) => (
+  <ol class="timeline">
+    {history.map(({ type, at, auditSeq }) => (
+      <TimelineEntry kind={eventKinds[type] ?? "done"} text={<strong>{describeAuditEvent(type)}</strong>} at={at}>
+        <small>{auditSeq === null ? messages.audit.waiting : formatMessage(shareMessages.auditEntry, { seq: auditSeq })}</small>
+      </TimelineEntry>
+    ))}
+    {share.status === "active" && (
+      <TimelineEntry kind="pending" text={<strong>{shareMessages.endsOnItsOwn}</strong>} at={share.expiresAt} />
+    )}
+    {share.status === "revoked" && share.ceaseBy !== null && (
+      <TimelineEntry kind={isLate ? "failed" : "pending"} text={<strong>{messages.deadlines.due}</strong>} at={null}>
+        <small>{formatDeadline(share.ceaseBy)}</small>
+      </TimelineEntry>
+    )}
+  </ol>
 );
 
 /** Lists what is shared, for example "Email, phone, and name". */
@@ -121,7 +161,7 @@ const renderShareList = async (request: PortalRequest): Promise<Response> => {
                   </>
                 ),
               ],
-              [messages.state, (row) => <ShareStatusLabel status={row.status} />, "corner"],
+              [messages.state, (row) => <ShareStatusLabel share={row} />, "corner"],
               [messages.purpose, (row) => <VerbatimText text={row.purpose} />],
               [shareMessages.ends, describeEnd],
               [shareMessages.grantedUtc, (row) => <ShortTime at={row.createdAt} />],
@@ -144,7 +184,7 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
     parent: { path: "/portal/shares", text: messages.tabs.shares },
     crumb: <ShortId id={share.id} />,
     heading: formatSharedDetails(share),
-    status: <ShareStatusLabel status={share.status} />,
+    status: <ShareStatusLabel share={share} />,
     intro: (
       <FormattedMessage
         text={shareMessages.summary}
@@ -186,17 +226,6 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
                 {`curl -H "Authorization: Bearer $SVC_KEY" \\\n  "$SVC_API/shares/${share.id}/current"`}
               </CodeBlock>
             </Card>
-            <Card id="history" title={shareMessages.history} isFlush>
-              <Table
-                label={shareMessages.history}
-                rows={history}
-                columns={[
-                  [messages.event, (row) => describeAuditEvent(row.type)],
-                  [messages.timeUtc, (row) => <ShortTime at={row.at} />],
-                  [shareMessages.auditEntry, (row) => row.auditSeq ?? messages.audit.waiting, "number"],
-                ]}
-              />
-            </Card>
           </div>
           <div class="stack">
             <Card id="facts" title={messages.details}>
@@ -211,6 +240,9 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
                   [messages.certificates.contactEnded, share.acknowledgedAt !== null && <Timestamp at={share.acknowledgedAt} />],
                 ]}
               />
+            </Card>
+            <Card id="history" title={shareMessages.history}>
+              <ShareTimeline share={share} history={history} isLate={isLate} />
             </Card>
           </div>
         </div>
