@@ -34,6 +34,7 @@ import {
   messages,
   Pagination,
   SelectField,
+  ShortId,
   usePortalRequest,
 } from "./components.tsx";
 import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
@@ -48,10 +49,18 @@ const listPath = "/portal/events";
 const eventsPerPage = 25;
 
 const EventSubject: FC<{ event: StoredEvent }> = ({ event: { certId, shareId } }) => {
-  const { one: certificate } = messages.certificates;
-  const { one: share } = messages.shares;
-  if (certId !== null) return <Link to={`/portal/certificates/${certId}`} text={certificate} label={`${certificate} ${certId}`} />;
-  if (shareId !== null) return <Link to={`/portal/shares/${shareId}`} text={share} label={`${share} ${shareId}`} />;
+  if (certId !== null)
+    return (
+      <>
+        {messages.certificates.one} <Link to={`/portal/certificates/${certId}`} text={<ShortId id={certId} />} />
+      </>
+    );
+  if (shareId !== null)
+    return (
+      <>
+        {messages.shares.one} <Link to={`/portal/shares/${shareId}`} text={<ShortId id={shareId} />} />
+      </>
+    );
   return <>{messages.none}</>;
 };
 
@@ -158,7 +167,7 @@ const DeliveriesCard: FC<{ seq: number; deliveries: readonly EventDelivery[] }> 
         [messages.state, ({ delivery }) => <DeliveryStatusLabel of={delivery} />, "corner"],
         [webhookMessages.lastResponse, ({ delivery }) => <ResponseText of={delivery} />],
         [webhookMessages.attempt, ({ delivery }) => formatMessage(webhookMessages.ofFive, { attempt: String(delivery.attempt) })],
-        [webhookMessages.nextStep, ({ delivery }) => <DeliveryStep of={delivery} />],
+        [webhookMessages.nextStep, ({ delivery }) => <DeliveryStep of={delivery} />, "plain"],
         [
           messages.action,
           ({ url, delivery }) => (
@@ -197,7 +206,7 @@ const renderEvent = async (request: PortalRequest, seq: number): Promise<Respons
                 <p>{eventMessages.withheld}</p>
               </Notice>
             )}
-            <CodeBlock id="event-body" label={eventMessages.body}>
+            <CodeBlock id="event-body" label={eventMessages.body} caption="JSON">
               <Json text={JSON.stringify(eventToWire(event, null))} />
             </CodeBlock>
           </Card>
