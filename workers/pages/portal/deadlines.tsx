@@ -122,6 +122,8 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
 type CeaseObligation = {
   readonly ceaseBy: Instant;
   readonly acknowledgedAt: Instant | null;
+  /** What identifies the record to a member: the masked person, or the purpose of a share, which shows no person. Empty after an erasure. */
+  readonly subject: string;
 } & (
   | { readonly kind: "certificate"; readonly id: CertId }
   | { readonly kind: "recipients"; readonly id: CertId; readonly recipients: readonly string[] }
@@ -135,17 +137,18 @@ const findCeaseObligation = async (request: PortalRequest): Promise<CeaseObligat
   if (certId !== null) {
     const found = await getBusinessCertificate(services, member, certId);
     if (!found.ok || found.value.environment !== environment) return null;
-    const { withdrawal, entitiesWithdrawn } = found.value;
-    if (withdrawal !== null) return { ...withdrawal, kind: "certificate", id: certId };
+    const { withdrawal, entitiesWithdrawn, subjectMasked } = found.value;
+    const subject = formatMaskedPerson(subjectMasked);
+    if (withdrawal !== null) return { ...withdrawal, kind: "certificate", id: certId, subject };
     const open = entitiesWithdrawn.filter(({ acknowledgedAt }) => acknowledgedAt === null);
     const [first] = open.length > 0 ? open.toSorted((a, b) => a.ceaseBy - b.ceaseBy) : entitiesWithdrawn.toReversed();
-    return first === undefined ? null : { ...first, kind: "recipients", id: certId, recipients: open.map(({ entity }) => entity) };
+    return first === undefined ? null : { ...first, kind: "recipients", id: certId, subject, recipients: open.map(({ entity }) => entity) };
   }
   if (shareId === null) return null;
   const found = await getBusinessShare(services, toReader(request), shareId);
   if (!found.ok || found.value.share.ceaseBy === null) return null;
-  const { ceaseBy, acknowledgedAt } = found.value.share;
-  return { kind: "share", id: shareId, ceaseBy, acknowledgedAt };
+  const { ceaseBy, acknowledgedAt, purpose } = found.value.share;
+  return { kind: "share", id: shareId, ceaseBy, acknowledgedAt, subject: purpose };
 };
 
 const maxNoteLength = 500;
@@ -160,7 +163,9 @@ const renderAcknowledgeForm = (request: PortalRequest, obligation: CeaseObligati
     crumb: <ShortId id={obligation.id} />,
     intro: (
       <>
-        <Link to={recordPath(obligation)} text={deadlineMessages.kinds[obligation.kind]} /> <ShortId id={obligation.id} />
+        {obligation.subject !== "" && <VerbatimText text={obligation.subject} />}
+        {obligation.subject !== "" && " · "}
+        {deadlineMessages.kinds[obligation.kind]} <Link to={recordPath(obligation)} text={<ShortId id={obligation.id} />} />
       </>
     ),
     error,
