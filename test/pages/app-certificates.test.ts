@@ -40,7 +40,7 @@ describe("consents given on forms", () => {
     const ended = getPageText(await browser.open("/app?view=ended"));
     expect(ended).toContain("1 consent given on a form, now withdrawn");
     expect(ended).toContain("Ended 1");
-    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("They must stop contacting you by the end of");
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("The business must stop contacting you by the end of");
   });
 
   test("are listed for a person without shares; a person without consents gets an empty list", async () => {

@@ -105,7 +105,7 @@ describe("consents", () => {
     await pat.post(`/v1/me/sever/${second.share.id}`, {});
     expect(getPageText(await browser.open("/app"))).toContain("Current 1");
     const ended = getPageText(await browser.open("/app?view=ended"));
-    expect(ended).toContain("They must stop contacting you by the end of");
+    expect(ended).toContain("The business must stop contacting you by the end of");
     expect(ended).toContain("Stopping");
   });
 
