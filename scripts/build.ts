@@ -29,14 +29,15 @@ const signatureVerifierPath = "dist/verify-signature.mjs"; // for developers of 
 
 /**
  * Static assets bypass the Worker, so its default headers are repeated here. Pages on other origins load the scripts, so the scripts need
- * CORS headers. Hashed copies never change, so browsers may cache them for a year. `svc-share.js` also matches the rule for the hashed
- * copies, so its own rule first removes the Cache-Control that the other rule sets.
+ * CORS headers. A 405 needs `Allow`. Hashed copies never change, so browsers may cache them for a year. `svc-share.js` also matches the
+ * rule for the hashed copies, so its own rule first removes the Cache-Control that the other rule sets.
  */
 const headers = `/*
   Strict-Transport-Security: max-age=31536000; includeSubDomains
   X-Content-Type-Options: nosniff
   Referrer-Policy: no-referrer
   Permissions-Policy: camera=(), geolocation=(), microphone=(), payment=(), usb=()
+  Allow: GET, HEAD
 /v1/svc.js
   Cache-Control: public, max-age=300, stale-while-revalidate=86400
   Access-Control-Allow-Origin: *

@@ -626,6 +626,14 @@ describe("page assets", () => {
     );
     await close();
   });
+
+  test.each(["/v1/svc.js", "/v1/svc-share.js", "/svc-verify.mjs", "/favicon.ico"])(
+    "return 405 with Allow when %s is posted to",
+    async (path) => {
+      const response = await fetch(`${service.origin}${path}`, { method: "POST", body: "{}" });
+      expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    },
+  );
 });
 
 describe("the colors of the page", () => {
