@@ -54,9 +54,9 @@ export const openMonthReplay = async (options: ReplayOptions): Promise<MonthRepl
         const startedAt = performance.now();
         const { id: businessId, clients, keys } = acme;
         const account: DemoAccount = { businessId, clients, keys, ownerEmail, consumerEmail };
-        const answer = await fetch(runtime.url, { method: "POST", body: JSON.stringify(account) });
-        if (!answer.ok) throw new Error(`The demo data could not be written: ${await answer.text()}`);
-        const { certificates } = (await answer.json()) as Pick<ReplayedMonth, "certificates">;
+        const response = await fetch(runtime.url, { method: "POST", body: JSON.stringify(account) });
+        if (!response.ok) throw new Error(`The demo data could not be written: ${await response.text()}`);
+        const { certificates } = (await response.json()) as Pick<ReplayedMonth, "certificates">;
         return { certificates, durationMs: performance.now() - startedAt };
       },
       close: () => runtime.dispose(),

@@ -46,9 +46,12 @@ interface Prepared {
 
 const createSeedDatabase = (seedRuntime: Miniflare, binding: string): D1Like => {
   const batch = async (statements: readonly Prepared[]): Promise<readonly { readonly results: readonly unknown[] }[]> => {
-    const answer = await seedRuntime.dispatchFetch("http://seed.test/", { method: "POST", body: JSON.stringify({ binding, statements }) });
-    if (!answer.ok) throw new Error(await answer.text());
-    return answer.json() as Promise<readonly { readonly results: readonly unknown[] }[]>;
+    const response = await seedRuntime.dispatchFetch("http://seed.test/", {
+      method: "POST",
+      body: JSON.stringify({ binding, statements }),
+    });
+    if (!response.ok) throw new Error(await response.text());
+    return response.json() as Promise<readonly { readonly results: readonly unknown[] }[]>;
   };
   const prepare = (sql: string, values: readonly unknown[] = []): D1Statement & Prepared => {
     const results = async <T>(): Promise<T[]> => ((await batch([{ sql, values }]))[0]?.results ?? []) as T[];

@@ -18,14 +18,14 @@ const noActivity = { issued: 0, withdrawn: 0, opened: 0, granted: 0, revoked: 0,
  */
 export const listDailyActivity = (
   db: Database,
-  of: { readonly businessId: BusinessId; readonly environment: Environment },
+  scope: { readonly businessId: BusinessId; readonly environment: Environment },
   since: Instant,
 ): Lookup<readonly DailyCounts[]> => {
   const { businessId, environment, ...counts } = getColumns(dailyActivity);
   const days = db
     .select(counts)
     .from(dailyActivity)
-    .where(allOf(eq(businessId, of.businessId), eq(environment, of.environment), gte(counts.day, since)))
+    .where(allOf(eq(businessId, scope.businessId), eq(environment, scope.environment), gte(counts.day, since)))
     .orderBy(asc(counts.day));
   const added = db
     .select({ issuedAt: sql<Instant>`${certificates.issuedAt}`.as("issued_at") })
@@ -33,8 +33,8 @@ export const listDailyActivity = (
     .where(
       allOf(
         isNewToCounters,
-        eq(certificates.businessId, of.businessId),
-        eq(certificates.environment, of.environment),
+        eq(certificates.businessId, scope.businessId),
+        eq(certificates.environment, scope.environment),
         gte(certificates.issuedAt, since),
       ),
     );

@@ -149,21 +149,28 @@ export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
 /** Lists a person's live tokens for one client and redirect host. A new connection replaces these tokens. */
 export const listTokenIdsByClient = async (
   db: Database,
-  of: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },
+  connection: { readonly principalId: string; readonly clientId: string; readonly redirectHost: string },
   now: Instant,
 ): Promise<readonly string[]> => {
   const { id, principalId, clientId, redirectHost } = agentTokens;
   const rows = await db
     .select({ id })
     .from(agentTokens)
-    .where(allOf(eq(principalId, of.principalId), eq(clientId, of.clientId), eq(redirectHost, of.redirectHost), isLiveToken(now)));
+    .where(
+      allOf(
+        eq(principalId, connection.principalId),
+        eq(clientId, connection.clientId),
+        eq(redirectHost, connection.redirectHost),
+        isLiveToken(now),
+      ),
+    );
   return rows.map((row) => row.id);
 };
 
 /** Finds the owner of a live token by its ID or hash. Does not check whether the caller may use the token. */
 export const findTokenHolder = async (
   db: Database,
-  by: { readonly id: string } | { readonly tokenHash: string },
+  selector: { readonly id: string } | { readonly tokenHash: string },
   now: Instant,
 ): Promise<{ readonly id: string; readonly holder: TokenOwner } | null> => {
   const { id, realm, principalId, businessId } = agentTokens;
@@ -172,7 +179,7 @@ export const findTokenHolder = async (
     .from(agentTokens)
     .leftJoin(consumers, allOf(eq(realm, "consumer"), eq(consumers.id, principalId as never)))
     .leftJoin(businesses, eq(businesses.id, businessId))
-    .where(allOf("id" in by ? eq(id, by.id) : eq(agentTokens.tokenHash, by.tokenHash), isLiveToken(now)))
+    .where(allOf("id" in selector ? eq(id, selector.id) : eq(agentTokens.tokenHash, selector.tokenHash), isLiveToken(now)))
     .get();
   const chain = row?.consumer ?? row?.business ?? null;
   return row === undefined || chain === null ? null : { id: row.id, holder: toTokenHolder(row, chain) };

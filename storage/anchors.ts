@@ -20,7 +20,7 @@ const hasFailed = sql`${attempts} > 0 and ${status} <> 'anchored'`;
 const isUnanchored = ne(status, "anchored");
 
 /** Matches the row of `receipts` that covers a change. Use it only for changes that have no row in `anchors`. */
-const coversChange = (of: SQL | typeof changes.ord): SQL => sql`${receipts.ord} >= ${of} and ${receipts.firstOrd} <= ${of}`;
+const coversChange = (ord: SQL | typeof changes.ord): SQL => sql`${receipts.ord} >= ${ord} and ${receipts.firstOrd} <= ${ord}`;
 
 /**
  * Lists up to `max` statements for a ledger: first failed statements that are due again, then new ones. Returns null if there is nothing to
@@ -110,7 +110,7 @@ export const savePreparedAnchors = async (
 ): Promise<ReadonlyMap<number, string | null>> => {
   if (submissions.length === 0) return new Map();
   const { each, cell } = jsonTable(submissions);
-  const ords = submissions.map(({ ord: of }) => of);
+  const ords = submissions.map(({ ord }) => ord);
   const isCurrent = isRunCurrent(ledgerId, basis);
   const [, , saved] = await batch(db, [
     storeStatements(db, ledgerId, ords, isCurrent),
@@ -158,11 +158,11 @@ const storeReceipts = (
     ...rest,
     verifiedAt,
     ord: ords.at(-1) as number,
-    firstOrd: ords.find((of) => derived.has(of)) ?? null,
+    firstOrd: ords.find((ord) => derived.has(ord)) ?? null,
     anchoredAt: now,
-    storedOrds: ords.filter((of) => !derived.has(of)),
+    storedOrds: ords.filter((ord) => !derived.has(ord)),
   }));
-  const stored = packed.flatMap(({ ord: receiptOrd, storedOrds }) => storedOrds.map((of) => ({ ord: of, receiptOrd })));
+  const stored = packed.flatMap(({ ord: receiptOrd, storedOrds }) => storedOrds.map((ord) => ({ ord, receiptOrd })));
   return [
     ...toChunks(packed, maxJsonRows)
       .map(jsonTable)
@@ -200,7 +200,7 @@ export const storeOutcomes = (
   const waiting = results.flatMap(({ anchor, outcome }) =>
     outcome.ok ? [] : [{ ord: anchor.ord, isStored: anchor.isStored, ...scheduleRetry(anchor, outcome, now, random()) }],
   );
-  const unstored = waiting.filter(({ isStored }) => !isStored).map(({ ord: of }) => of);
+  const unstored = waiting.filter(({ isStored }) => !isStored).map(({ ord }) => ord);
   const isStored = isStoredRun(ledgerId, runId);
   return [
     ...storeReceipts(db, anchored, now, isStored),

@@ -28,14 +28,17 @@ export const isApiKeyLimitReached = (error: unknown): boolean => isConstraintVio
 /** Lists active keys, oldest first, and then up to 100 revoked keys, most recently revoked first. */
 export const listKeysByBusiness = (db: Database, businessId: BusinessId): Lookup<readonly ApiKey[]> => {
   const { createdAt, revokedAt, id } = apiKeys;
-  const of = (state: SQL) =>
+  const selectKeys = (state: SQL) =>
     db
       .select(shown)
       .from(apiKeys)
       .where(allOf(eq(apiKeys.businessId, businessId), state));
   return createLookup(
     db,
-    [of(isNull(revokedAt)).orderBy(createdAt, id), of(isNotNull(revokedAt)).orderBy(desc(revokedAt), desc(id)).limit(maxListedRevoked)],
+    [
+      selectKeys(isNull(revokedAt)).orderBy(createdAt, id),
+      selectKeys(isNotNull(revokedAt)).orderBy(desc(revokedAt), desc(id)).limit(maxListedRevoked),
+    ],
     ([live, revoked]) => [...live, ...revoked],
   );
 };

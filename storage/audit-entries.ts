@@ -377,11 +377,11 @@ export const listCommittedPayloads = (
   return createLookup(db, [carried, issuances], async ([rows, certificateRows]) => {
     const rebuilt = certificateRows
       .flatMap((row) => rebuildIssuanceEntry(row) ?? [])
-      .map(({ id: of, committed }) => [of, committed] as const);
+      .map(({ id: changeId, committed }) => [changeId, committed] as const);
     const opened = await Promise.all(rows.filter((row) => known.has(row.id)).map(openRow));
     const kept = recorded.flatMap(({ change_id, payload }) =>
       payload === null ? [] : [[change_id, parseUnsealedPayload(payload)] as const],
     );
-    return new Map<string, CommittedPayload | null>([...rebuilt.filter(([of]) => known.has(of)), ...opened, ...kept]);
+    return new Map<string, CommittedPayload | null>([...rebuilt.filter(([changeId]) => known.has(changeId)), ...opened, ...kept]);
   });
 };

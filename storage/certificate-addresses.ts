@@ -42,8 +42,8 @@ export const insertCertificateAddresses = (db: Database, certId: CertId, { email
   insertAddresses(db, { certId, addresses: JSON.stringify([...emails, ...phones].map(toStoredIndex)) });
 
 /** Builds a condition for queries on `certificateAddresses`. It is true for the business's active certificates with this address. */
-export const isActiveAddress = (index: StoredIndex, of: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
-  allOf(eq(addressIndex, index), eq(environment, of.environment), sql`${active} = 1`, eq(businessId, of.businessId));
+export const isActiveAddress = (index: StoredIndex, scope: { readonly businessId: BusinessId; readonly environment: Environment }): SQL =>
+  allOf(eq(addressIndex, index), eq(environment, scope.environment), sql`${active} = 1`, eq(businessId, scope.businessId));
 
 /**
  * Builds a condition for queries on `certificates`. It is true if the certificate has the address. The condition searches both lists, of

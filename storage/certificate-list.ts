@@ -233,13 +233,13 @@ const searchByGroups = (list: CertificateList): Search => {
   // These are cross joins, because SQLite never reorders them. With other joins, SQLite would read all counters and certificates of a group
   // before it applied the period.
   const periods = planTallies(filter.from, filter.to);
-  const whole = jsonTable(periods.wholeSpans);
+  const wholeSpans = jsonTable(periods.wholeSpans);
   const partial = jsonTable(periods.remainders);
   const { groupId, span, start: since } = certificateTallies;
   const tallies = (limit: SQL) => sql`select ${certificateTallies.active}, ${certificateTallies.revoked}
-    from ${groups} cross join ${whole.each} cross join ${certificateTallies}
-    where ${isWantedGroup} and ${groupId} = ${certificateGroups.id} and ${span} = ${whole.cell("span")}
-      and ${gte(since, whole.cell("from"))} and ${lt(since, whole.cell("to"))} ${limit}`;
+    from ${groups} cross join ${wholeSpans.each} cross join ${certificateTallies}
+    where ${isWantedGroup} and ${groupId} = ${certificateGroups.id} and ${span} = ${wholeSpans.cell("span")}
+      and ${gte(since, wholeSpans.cell("from"))} and ${lt(since, wholeSpans.cell("to"))} ${limit}`;
   const edges = (limit: SQL) => sql`select 1 from ${groups} cross join ${partial.each} cross join ${statuses} cross join ${certificates}
     where ${isWantedGroup} and ${certificates.groupId} = ${certificateGroups.id} and ${certificates.status} = s.value
       and ${gte(certificates.issuedAt, partial.cell("from"))} and ${lt(certificates.issuedAt, partial.cell("to"))} ${limit}`;
@@ -248,7 +248,7 @@ const searchByGroups = (list: CertificateList): Search => {
   const omitted = [tallies(sql`limit 1 offset ${maxCounters}`), edges(sql`limit 1 offset ${maxPartial}`)].map(
     (more) => sql`exists (${more})`,
   );
-  const inWholeSpans = sql`exists (select 1 from ${whole.each} where ${and(gte(certificates.issuedAt, whole.cell("from")), lt(certificates.issuedAt, whole.cell("to")))})`;
+  const inWholeSpans = sql`exists (select 1 from ${wholeSpans.each} where ${and(gte(certificates.issuedAt, wholeSpans.cell("from")), lt(certificates.issuedAt, wholeSpans.cell("to")))})`;
   const added = countNew(list, sql`${hasCounters} and ${inWholeSpans}`);
   return { selectOrds, totals: [sum, added, counted, ...rest.totals], omissions: [...rest.omissions, ...omitted] };
 };
@@ -256,14 +256,14 @@ const searchByGroups = (list: CertificateList): Search => {
 /** Counts a business's certificates by status. */
 export const countCertificatesByStatus = (
   db: Database,
-  of: Pick<CertificateListQuery, "businessId" | "environment">,
+  scope: Pick<CertificateListQuery, "businessId" | "environment">,
 ): Lookup<Readonly<Record<CertificateStatus, number>>> => {
   const { active, revoked } = certificateTotals;
-  const totals = db.select({ active, revoked }).from(certificateTotals).where(isOwnTotal(of));
+  const totals = db.select({ active, revoked }).from(certificateTotals).where(isOwnTotal(scope));
   const added = db
     .select({ status: sql<CertificateStatus>`${certificates.status}`.as("status"), count: count().as("count") })
     .from(certificatesByOrd)
-    .where(allOf(isNewToCounters, isOwnCertificate(of)))
+    .where(allOf(isNewToCounters, isOwnCertificate(scope)))
     .groupBy(certificates.status);
   return createLookup(db, [totals, added], ([[counted = { active: 0, revoked: 0 }], rows]) => {
     const countOf = (status: CertificateStatus): number => counted[status] + (rows.find((row) => row.status === status)?.count ?? 0);

@@ -37,10 +37,10 @@ export const recordSubmissionUsage = (
   isLimited: boolean,
 ) => {
   const { submissions, bytes, newGroups, warnedAt } = clientDailyUsage;
-  const own = (limit: typeof clients.dailySubmissionLimit | typeof clients.dailyByteLimit) =>
+  const selectLimit = (limit: typeof clients.dailySubmissionLimit | typeof clients.dailyByteLimit) =>
     query.select({ limit }).from(clients).where(eq(clients.id, usage.clientId));
-  const maxSubmissions = sql`coalesce(${own(clients.dailySubmissionLimit)}, ${usage.maxSubmissions})`;
-  const maxBytes = sql`coalesce(${own(clients.dailyByteLimit)}, ${usage.maxBytes})`;
+  const maxSubmissions = sql`coalesce(${selectLimit(clients.dailySubmissionLimit)}, ${usage.maxSubmissions})`;
+  const maxBytes = sql`coalesce(${selectLimit(clients.dailyByteLimit)}, ${usage.maxBytes})`;
   const hasDisclosure = existsIn(disclosures, eq(disclosures.hash, usage.disclosureHash));
   const hasList = existsIn(entityLists, eq(entityLists.hash, usage.entitiesHash));
   const added = sql`${usage.ownBytes} + iif(${hasDisclosure}, 0, ${usage.disclosureBytes}) + iif(${hasList}, 0, ${usage.entitiesBytes})`;
@@ -85,7 +85,7 @@ const isUnwarnedDay = ({ clientId, day }: ClientUsageDay) =>
   allOf(eq(clientDailyUsage.clientId, clientId), eq(clientDailyUsage.day, day), isNull(clientDailyUsage.warnedAt));
 
 /** Builds a condition that is true if the owners were not warned that day. Use it before `markUsageWarned` in the batch. */
-export const isUsageWarningDue = (of: ClientUsageDay) => existsIn(clientDailyUsage, isUnwarnedDay(of));
+export const isUsageWarningDue = (day: ClientUsageDay) => existsIn(clientDailyUsage, isUnwarnedDay(day));
 
-export const markUsageWarned = (db: Database, of: ClientUsageDay, now: Instant) =>
-  db.update(clientDailyUsage).set({ warnedAt: now }).where(isUnwarnedDay(of));
+export const markUsageWarned = (db: Database, day: ClientUsageDay, now: Instant) =>
+  db.update(clientDailyUsage).set({ warnedAt: now }).where(isUnwarnedDay(day));

@@ -131,16 +131,16 @@ export const buildDomainEventStatements = async (
         : toChangeOfRecord(event, event.recordSalt, anchor);
     }),
   );
-  const entries = recorded.flatMap(({ entries: own }, at) => own.map((entry) => ({ ...entry, back: countBack(at) })));
+  const entries = recorded.flatMap(({ entries: changeEntries }, at) => changeEntries.map((entry) => ({ ...entry, back: countBack(at) })));
   const stored = anchorRows.flatMap((row, at) =>
     row === null || domainEvents[at]?.recordSalt !== undefined ? [] : [{ ...row, back: countBack(at) }],
   );
   if (onlyIf !== undefined) {
     if (statements.length > 0 || domainEvents.some(hasPublicEvent))
       throw new Error("commit: a domain event with an anchor or a public event cannot have a condition");
-    return recorded.flatMap(({ change, entries: own }) => [
+    return recorded.flatMap(({ change, entries: changeEntries }) => [
       insertIf(db, changes, change, onlyIf),
-      ...own.map((entry) => insertIf(db, auditEntries, { ...entry, ord: lastChangeOrd }, onlyIf)),
+      ...changeEntries.map((entry) => insertIf(db, auditEntries, { ...entry, ord: lastChangeOrd }, onlyIf)),
     ]);
   }
   return [

@@ -259,10 +259,10 @@ const toShareRow = (row: Awaited<ReturnType<typeof selectSharesBy>>[number]): Ad
 const groupBySubject = ({ subjects }: ContactQuery, rows: readonly AddressRow[]): readonly SubjectRecords[] => {
   const byAddress = Map.groupBy(rows, ({ address }) => address);
   return subjects.map(({ email, phone }) => {
-    const own = listDistinctForms([email, phone]).flatMap((address) => byAddress.get(address) ?? []);
+    const ownRows = listDistinctForms([email, phone]).flatMap((address) => byAddress.get(address) ?? []);
     return {
-      records: new Map(own.flatMap(({ record }) => (record === null ? [] : [[record.basis.id, record]]))),
-      isTruncated: own.some(({ isTruncated }) => isTruncated),
+      records: new Map(ownRows.flatMap(({ record }) => (record === null ? [] : [[record.basis.id, record]]))),
+      isTruncated: ownRows.some(({ isTruncated }) => isTruncated),
     };
   });
 };

@@ -151,12 +151,12 @@ const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity
 export const insertEntityWithdrawal = async (
   db: Database,
   vault: Vault,
-  of: CertificateRef,
+  certificate: CertificateRef,
   { entities, recorded, ...act }: EntityWithdrawal,
   receipt: SignedReceipt,
 ): Promise<readonly Statement[]> => {
-  const { certId } = of;
-  const row = await toWithdrawalRow(vault, certId, noteContext(of, act.number), recorded, receipt);
+  const { certId } = certificate;
+  const row = await toWithdrawalRow(vault, certId, noteContext(certificate, act.number), recorded, receipt);
   return [
     db.insert(entityWithdrawals).values({ ...act, certId, ...row }),
     insertWithdrawnEntities(
@@ -179,12 +179,12 @@ const insertAcknowledgedEntities = bulkInsert(acknowledgedEntities, ["certId", "
 export const insertEntityAcknowledgement = async (
   db: Database,
   vault: Vault,
-  of: CertificateRef,
+  certificate: CertificateRef,
   acknowledgement: { readonly number: number; readonly entities: readonly string[]; readonly details: CeaseDetails; readonly now: Instant },
 ): Promise<readonly Statement[]> => {
-  const { certId } = of;
+  const { certId } = certificate;
   const { number: act, entities, details, now } = acknowledgement;
-  const detailsSealed = unlessErased(certId, await vault.seal(detailsContext(of, act), JSON.stringify(details)), "");
+  const detailsSealed = unlessErased(certId, await vault.seal(detailsContext(certificate, act), JSON.stringify(details)), "");
   return [
     db.insert(entityAcknowledgements).values({ certId, number: act, acknowledgedAt: now, detailsSealed }),
     insertAcknowledgedEntities(
@@ -199,7 +199,11 @@ export const isOutdatedAcknowledgement = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
 
 /** Lists the decrypted notes and acknowledgments for the withdrawn recipients, in the order of `sortWithdrawnEntities`. */
-export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of: CertificateRef): Promise<readonly OpenedWithdrawal[]> => {
+export const listOpenedEntityWithdrawals = async (
+  db: Database,
+  vault: Vault,
+  certificate: CertificateRef,
+): Promise<readonly OpenedWithdrawal[]> => {
   const { channel, noteSealed } = entityWithdrawals;
   const rows = await db
     .select({
@@ -214,7 +218,7 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
     .innerJoin(entityWithdrawals, isSameAct)
     .leftJoin(acknowledgedEntities, isSameEntity)
     .leftJoin(entityAcknowledgements, isAcknowledgementOfEntity)
-    .where(eq(withdrawnEntities.certId, of.certId));
+    .where(eq(withdrawnEntities.certId, certificate.certId));
   const opened = new Map<string, Promise<string>>(); // up to a thousand recipients can share one note, so each note is decrypted only once
   const open = (context: EncryptionContext, sealed: string): Promise<string> => {
     const text = opened.get(sealed) ?? vault.open(context, sealed);
@@ -230,8 +234,13 @@ export const listOpenedEntityWithdrawals = async (db: Database, vault: Vault, of
         recorded:
           row.channel === null
             ? null
-            : { channel: row.channel, note: row.noteSealed === null ? null : await open(noteContext(of, row.number), row.noteSealed) },
-        acknowledgement: hasDetails ? (JSON.parse(await open(detailsContext(of, acknowledgement), detailsSealed)) as CeaseDetails) : null,
+            : {
+                channel: row.channel,
+                note: row.noteSealed === null ? null : await open(noteContext(certificate, row.number), row.noteSealed),
+              },
+        acknowledgement: hasDetails
+          ? (JSON.parse(await open(detailsContext(certificate, acknowledgement), detailsSealed)) as CeaseDetails)
+          : null,
       };
     }),
   );

@@ -70,8 +70,8 @@ export const translateFaults = <T>(call: () => T): T => {
     throw toStorageFault(error);
   };
   try {
-    const answer = call();
-    return answer instanceof Promise ? (answer.catch(fail) as T) : answer;
+    const result = call();
+    return result instanceof Promise ? (result.catch(fail) as T) : result;
   } catch (error) {
     return fail(error);
   }

@@ -59,8 +59,8 @@ const sealIdempotentResponse = async (
  * Returns the statements that save a response, for the change's batch. The batch fails if the key already has a response
  * (`isIdempotencyKeyTaken`).
  */
-export const insertIdempotentResponse = async (db: Database, vault: Vault, given: IdempotentRequest & IdempotentResponse) =>
-  [db.insert(idempotentResponses).values(await sealIdempotentResponse(vault, given, given))] as const;
+export const insertIdempotentResponse = async (db: Database, vault: Vault, entry: IdempotentRequest & IdempotentResponse) =>
+  [db.insert(idempotentResponses).values(await sealIdempotentResponse(vault, entry, entry))] as const;
 
 export const isIdempotencyKeyTaken = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", idempotentResponses.keyHash);
 

@@ -51,9 +51,9 @@ export const combineLookups = <const Lookups extends readonly Lookup<unknown>[]>
     async (rows) => {
       let from = 0;
       const results = lookups.map((lookup) => {
-        const own = rows.slice(from, from + lookup.queries.length);
+        const ownRows = rows.slice(from, from + lookup.queries.length);
         from += lookup.queries.length;
-        return lookup.resultFromRows(own);
+        return lookup.resultFromRows(ownRows);
       });
       return (await Promise.all(results)) as LookupResults<Lookups>;
     },

@@ -46,10 +46,10 @@ export const openKeysNamed = async (
 ): Promise<readonly NoteSigner[]> => {
   const all = secrets.split(/\s+/).filter((secret) => secret !== "");
   if (all.some((secret) => parseSkey(secret) === null)) throw new Error("note keys: not a note-format secret");
-  const own = all.filter((secret) => parseSkey(secret)?.name === name);
+  const ownSecrets = all.filter((secret) => parseSkey(secret)?.name === name);
   const signers = await Promise.all(
-    own.length > 0
-      ? own.map(openNoteSigner)
+    ownSecrets.length > 0
+      ? ownSecrets.map(openNoteSigner)
       : (parseLogSeeds(logSeed) ?? [])
           .filter(({ validTo }) => validTo === undefined)
           .map(({ seed }) => openSeed(name, kind, deriveKeySeed(seed, name))),

@@ -28,13 +28,13 @@ export const listOwnerAddresses = async (
     .leftJoin(members, allOf(eq(members.businessId, businesses.id), eq(members.role, "owner")))
     .where(inArray(businesses.id, jsonList(ids)))
     .orderBy(members.createdAt, members.id);
-  const addresses = async (id: BusinessId, of: typeof rows): Promise<readonly [BusinessId, readonly string[] | null]> => {
-    const owners = of.flatMap(({ owner }) => owner ?? []).slice(0, maxOwners);
-    const contact = of[0]?.contact ?? null;
+  const addresses = async (id: BusinessId, businessRows: typeof rows): Promise<readonly [BusinessId, readonly string[] | null]> => {
+    const owners = businessRows.flatMap(({ owner }) => owner ?? []).slice(0, maxOwners);
+    const contact = businessRows[0]?.contact ?? null;
     if (owners.length === 0) return [id, contact !== null && isEmailAddress(contact) ? [contact] : []];
     const opened = await Promise.all(owners.map((owner) => openAddress(memberEmailContext(owner.id, id), owner.emailSealed)));
     const readable = opened.filter((address) => address !== undefined);
     return [id, readable.length === 0 ? null : readable];
   };
-  return new Map(await Promise.all([...Map.groupBy(rows, ({ id }) => id)].map(([id, of]) => addresses(id, of))));
+  return new Map(await Promise.all([...Map.groupBy(rows, ({ id }) => id)].map(([id, businessRows]) => addresses(id, businessRows))));
 };

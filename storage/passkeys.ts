@@ -15,12 +15,12 @@ const passkeyNameContext = columnContext("passkeys", "name");
 
 /** Lists the passkeys of a consumer or member, oldest first. */
 export const listPasskeysByUser = (db: Database, vault: Vault, user: string): Lookup<readonly Passkey[]> => {
-  const own = db
+  const ownPasskeys = db
     .select({ id, credentialId, userHandle, transports, backedUp, nameSealed, createdAt, lastUsedDay: usedDay })
     .from(passkeys)
     .where(eq(userId, user))
     .orderBy(createdAt, id);
-  return createLookup(db, [own], ([rows]) =>
+  return createLookup(db, [ownPasskeys], ([rows]) =>
     Promise.all(
       rows.map(async ({ nameSealed: sealed, ...row }) => ({
         ...row,

@@ -72,11 +72,11 @@ const othersShareFields = (addressIndex: AddressIndex | SQL<StoredIndex>, person
 };
 
 /** Counts the shares with one business that other people made with the person's email address. Returns null if there are none. */
-export const countOthersShares = async (db: Database, addressIndex: AddressIndex, person: ConsumerId, of: BusinessId) => {
+export const countOthersShares = async (db: Database, addressIndex: AddressIndex, person: ConsumerId, businessId: BusinessId) => {
   const row = await db
-    .select({ name: businesses.name, ...othersShareFields(addressIndex, person, of) })
+    .select({ name: businesses.name, ...othersShareFields(addressIndex, person, businessId) })
     .from(businesses)
-    .where(eq(businesses.id, of))
+    .where(eq(businesses.id, businessId))
     .get();
   return row === undefined || row.othersShares === 0 ? null : row;
 };
@@ -198,11 +198,11 @@ export const listNamingCertificates = (
 export type NamingCertificate = Found<typeof listNamingCertificates>[number];
 
 /** Counts the business's active certificates with the address, up to 1,000. */
-export const countActiveNamingCertificates = async (db: Database, addressIndex: AddressIndex, of: BusinessId): Promise<number> => {
+export const countActiveNamingCertificates = async (db: Database, addressIndex: AddressIndex, businessId: BusinessId): Promise<number> => {
   const counted = query
     .select({ ord: named.certOrd })
     .from(named)
-    .where(allOf(isNamingPerson(addressIndex), eq(named.businessId, of), isActiveCertificate))
+    .where(allOf(isNamingPerson(addressIndex), eq(named.businessId, businessId), isActiveCertificate))
     .limit(maxCountedRecords)
     .as("counted");
   return (await db.select({ active: sql<number>`count(*)` }).from(counted).all())[0]?.active as number;
@@ -223,7 +223,7 @@ export interface AccountWithdrawal {
 /** Lists the next certificates to withdraw, oldest first. All belong to one business. */
 export const listNextToWithdraw = (
   db: Database,
-  { addressIndex, businessId: of, withdrawnAt }: AccountWithdrawal,
+  { addressIndex, businessId: business, withdrawnAt }: AccountWithdrawal,
   limit: number,
 ): Promise<readonly WithdrawableCertificate[]> => {
   const matching = allOf(isNamingPerson(addressIndex), isActiveCertificate, lte(named.issuedAt, withdrawnAt));
@@ -237,7 +237,7 @@ export const listNextToWithdraw = (
     .innerJoin(certificates, isNamedCertificate)
     .innerJoin(certificateForms, eq(certificateForms.id, certificates.formId))
     .innerJoin(businesses, eq(businesses.id, businessId))
-    .where(and(matching, of === null ? sql`${named.businessId} = ${first}` : eq(named.businessId, of)))
+    .where(and(matching, business === null ? sql`${named.businessId} = ${first}` : eq(named.businessId, business)))
     .orderBy(named.issuedAt, named.certOrd)
     .limit(limit)
     .all();
@@ -245,10 +245,10 @@ export const listNextToWithdraw = (
 
 const leaseMs = minuteMs; // longer than one batch takes
 
-const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: of, withdrawnAt }: AccountWithdrawal) => ({
+const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: business, withdrawnAt }: AccountWithdrawal) => ({
   addressIndex: toStoredIndex(addressIndex),
   consumerId,
-  businessId: of ?? ("" as const),
+  businessId: business ?? ("" as const),
   withdrawnAt,
 });
 
@@ -280,10 +280,10 @@ export const claimAccountWithdrawal = async (db: Database, vault: IndexReader, n
 
 /** Matches the row of a withdrawal, unless the person has repeated the withdrawal since the row was read. */
 const isSameWithdrawal = (work: AccountWithdrawal): SQL => {
-  const { businessId: of, withdrawnAt } = toAccountWithdrawalRow(work);
+  const { businessId: business, withdrawnAt } = toAccountWithdrawalRow(work);
   return allOf(
     hasIndex(accountWithdrawals.addressIndex, work.addressIndex),
-    eq(accountWithdrawals.businessId, of),
+    eq(accountWithdrawals.businessId, business),
     eq(accountWithdrawals.withdrawnAt, withdrawnAt),
   );
 };

@@ -137,11 +137,11 @@ export const isSharedCapture = (origin: string | SQLWrapper, page: string | SQLW
 const selectCapture = (db: Database) => {
   const privacy = alias(snapshots, "privacy");
   const terms = alias(snapshots, "terms");
-  const fieldsOf = (of: typeof privacy | typeof terms) => ({
-    id: of.id,
-    sourceUrl: of.sourceUrl,
-    contentHash: of.contentHash,
-    capturedAt: of.capturedAt,
+  const fieldsOf = (table: typeof privacy | typeof terms) => ({
+    id: table.id,
+    sourceUrl: table.sourceUrl,
+    contentHash: table.contentHash,
+    capturedAt: table.capturedAt,
   });
   return db
     .select({ id: captures.id, privacy: fieldsOf(privacy), terms: fieldsOf(terms) })

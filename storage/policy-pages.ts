@@ -31,8 +31,8 @@ interface RequestedPage {
 
 const isPage = (of: RequestedPage["businessId"], at: { readonly origin: unknown; readonly page: unknown }): SQL =>
   allOf(eq(businessId, of as BusinessId), sql`${origin} = ${at.origin}`, sql`${page} = ${at.page}`);
-const isRequestedPage = (of: RequestedPage): SQL => isPage(of.businessId, { origin: of.policyOrigin, page: of.policyPage });
-const sharedCapture = (of: RequestedPage): SQL => isSharedCapture(of.policyOrigin, of.policyPage, of.policiesNotBefore);
+const isRequestedPage = (page: RequestedPage): SQL => isPage(page.businessId, { origin: page.policyOrigin, page: page.policyPage });
+const sharedCapture = (page: RequestedPage): SQL => isSharedCapture(page.policyOrigin, page.policyPage, page.policiesNotBefore);
 
 /**
  * Requests a capture of a certificate's page, unless an earlier capture can be used or the page is already waiting. Must come before the
@@ -44,13 +44,13 @@ export const requestPolicyCapture = prepareOnce<{
   policyPage: string;
   policiesNotBefore: Instant;
   now: Instant;
-}>()((db, of) => {
-  const isWithin = sql`${countIn(policyPages, eq(businessId, of.businessId), sql`${origin} <> ''`)} < ${maxPages}`;
-  const isNeeded = allOf(notExistsIn(policyCaptures, sharedCapture(of)), notExistsIn(policyPages, isRequestedPage(of)));
+}>()((db, page) => {
+  const isWithin = sql`${countIn(policyPages, eq(businessId, page.businessId), sql`${origin} <> ''`)} < ${maxPages}`;
+  const isNeeded = allOf(notExistsIn(policyCaptures, sharedCapture(page)), notExistsIn(policyPages, isRequestedPage(page)));
   return db
     .insert(policyPages, "businessId", "origin", "page", "nextAt", "createdAt")
     .select(
-      sql`select ${of.businessId}, iif(${isWithin}, ${of.policyOrigin}, ''), iif(${isWithin}, ${of.policyPage}, ''), ${of.now}, ${of.now} where ${isNeeded}`,
+      sql`select ${page.businessId}, iif(${isWithin}, ${page.policyOrigin}, ''), iif(${isWithin}, ${page.policyPage}, ''), ${page.now}, ${page.now} where ${isNeeded}`,
     )
     .onConflictDoNothing()
     .returning({ ord })
@@ -61,10 +61,10 @@ export const requestPolicyCapture = prepareOnce<{
  * Selects the page that a new certificate refers to until its policies are captured. Selects null if the certificate can use an earlier
  * capture.
  */
-export const selectRequestedPage = (of: RequestedPage): SQL<number | null> => {
-  const isNeeded = notExistsIn(policyCaptures, sharedCapture(of));
+export const selectRequestedPage = (page: RequestedPage): SQL<number | null> => {
+  const isNeeded = notExistsIn(policyCaptures, sharedCapture(page));
   const find = (condition: SQL): SQL => sql`${query.select({ ord }).from(policyPages).where(allOf(condition, isNeeded))}`;
-  return sql`coalesce(${find(isRequestedPage(of))}, ${find(isPage(of.businessId, overLimit))})`;
+  return sql`coalesce(${find(isRequestedPage(page))}, ${find(isPage(page.businessId, overLimit))})`;
 };
 
 /**
@@ -89,8 +89,8 @@ const claimPolicyTurn = async (db: Database, now: Instant): Promise<BusinessId |
   return turn?.businessId ?? null;
 };
 
-export const endPolicyTurn = (db: Database, of: BusinessId, now: Instant) =>
-  db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, of));
+export const endPolicyTurn = (db: Database, businessId: BusinessId, now: Instant) =>
+  db.update(policyTurns).set({ until: now }).where(eq(policyTurns.businessId, businessId));
 
 /**
  * Claims the most overdue page of the business that gets the next turn. Returns null if no business can get a turn. Concurrent workers get
@@ -107,35 +107,35 @@ export const claimPolicyPage = async (db: Database, now: Instant) => {
 
 export type ClaimedPage = Found<typeof claimPolicyPage>;
 
-export const postponePolicyPage = (db: Database, of: ClaimedPage, at: Instant) =>
-  db.update(policyPages).set({ nextAt: at }).where(eq(ord, of.ord));
+export const postponePolicyPage = (db: Database, page: ClaimedPage, at: Instant) =>
+  db.update(policyPages).set({ nextAt: at }).where(eq(ord, page.ord));
 
 /** Reduces the number of attempts by one, because a problem in our service caused the failure. The page is due again after its lease. */
-export const revertPolicyAttempt = (db: Database, of: ClaimedPage) =>
+export const revertPolicyAttempt = (db: Database, page: ClaimedPage) =>
   db
     .update(policyPages)
     .set({ attempts: sql`max(0, ${attempts} - 1)` })
-    .where(eq(ord, of.ord));
+    .where(eq(ord, page.ord));
 
-const isWaitingFor = (of: number): SQL => eq(certificates.policyPageId, of);
+const isWaitingFor = (pageId: number): SQL => eq(certificates.policyPageId, pageId);
 
 /** Lists the certificates that still refer to a page, oldest first. */
-export const listCertificatesAwaitingPolicies = (db: Database, of: ClaimedPage, max: number) =>
+export const listCertificatesAwaitingPolicies = (db: Database, page: ClaimedPage, max: number) =>
   db
     .select({ certId: certificates.id, chain: businessChainFields })
     .from(certificates)
     .innerJoin(businesses, eq(businesses.id, certificates.businessId))
-    .where(isWaitingFor(of.ord))
+    .where(isWaitingFor(page.ord))
     .orderBy(certificates.ord)
     .limit(max)
     .all();
 
 /** Deletes a page unless a certificate still refers to it. */
-export const deleteFinishedPage = (db: Database, of: ClaimedPage) =>
-  db.delete(policyPages).where(allOf(eq(ord, of.ord), sql`not ${existsIn(certificates, isWaitingFor(of.ord))}`));
+export const deleteFinishedPage = (db: Database, page: ClaimedPage) =>
+  db.delete(policyPages).where(allOf(eq(ord, page.ord), sql`not ${existsIn(certificates, isWaitingFor(page.ord))}`));
 
 /** Returns the statements that delete a page if no certificate refers to it, and otherwise renew its lease. */
-export const finishPolicyWork = (db: Database, of: ClaimedPage, now: Instant): readonly Statement[] => [
-  deleteFinishedPage(db, of),
-  postponePolicyPage(db, of, now + leaseMs),
+export const finishPolicyWork = (db: Database, page: ClaimedPage, now: Instant): readonly Statement[] => [
+  deleteFinishedPage(db, page),
+  postponePolicyPage(db, page, now + leaseMs),
 ];

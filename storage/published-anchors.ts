@@ -19,10 +19,15 @@ const statementFields = { ord, event, ledgerId: anchors.ledgerId, statement };
 type StoredBatch = ReceiptBatch & { readonly anchoredAt: Instant };
 
 const toPublishedAnchor = (
-  { ord: of, event: type, ledgerId, statement: text }: { readonly ord: number } & Pick<PublishedAnchor, "event" | "ledgerId" | "statement">,
+  {
+    ord: changeOrd,
+    event: type,
+    ledgerId,
+    statement: text,
+  }: { readonly ord: number } & Pick<PublishedAnchor, "event" | "ledgerId" | "statement">,
   from: StoredBatch | null,
 ): PublishedAnchor => {
-  const receipt = from === null ? null : unpackReceipt(from, of, text);
+  const receipt = from === null ? null : unpackReceipt(from, changeOrd, text);
   return {
     event: type,
     ledgerId,

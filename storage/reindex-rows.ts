@@ -144,8 +144,8 @@ const reindexCertificates: Reindex = async (db, vault, { position, max, isCheck 
   const replacements = rows.flatMap((row) => {
     const earlier = [...(row.emailIndexes ?? []), ...(row.phoneIndexes ?? [])];
     const lists = { emails: toCurrent(row.emailIndexes), phones: toCurrent(row.phoneIndexes) };
-    const later = [...(lists.emails ?? []), ...(lists.phones ?? [])];
-    const changes = earlier.flatMap((from, index) => (later[index] === from ? [] : [{ from, to: later[index] as StoredIndex }]));
+    const newIndexes = [...(lists.emails ?? []), ...(lists.phones ?? [])];
+    const changes = earlier.flatMap((from, index) => (newIndexes[index] === from ? [] : [{ from, to: newIndexes[index] as StoredIndex }]));
     return changes.length === 0 ? [] : [{ row, lists, changes }];
   });
   if (!isCheck && replacements.length > 0) {

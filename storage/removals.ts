@@ -62,7 +62,13 @@ const toRemoval = async (vault: Vault, row: RemovalRow, targets: readonly Target
     status,
     targets: targets
       .filter(({ removalId }) => removalId === id)
-      .map(({ name, status: of, completedAt: at }): RemovalTarget => ({ name: name as RemovalTargetName, status: of, completedAt: at })),
+      .map(
+        ({ name, status: targetStatus, completedAt: at }): RemovalTarget => ({
+          name: name as RemovalTargetName,
+          status: targetStatus,
+          completedAt: at,
+        }),
+      ),
     notes: notesSealed === null ? null : await vault.open(notesContext(id, consumerId), notesSealed),
     requestedAt,
     completedAt,
@@ -101,7 +107,9 @@ export const listWaitingRemovals = async (db: Database, now: Instant, limit: num
   });
   return rows.map((row) => ({
     ...row,
-    targets: targets.filter(({ removalId }) => removalId === row.id).map(({ name, status: of }) => ({ name, status: of })),
+    targets: targets
+      .filter(({ removalId }) => removalId === row.id)
+      .map(({ name, status: targetStatus }) => ({ name, status: targetStatus })),
   }));
 };
 
@@ -162,10 +170,10 @@ export const updateRemovalRow = async (
         changedBy: sql<string>`case when ${removals.changedBy} = ${was} then ${requestId} end`,
       })
       .where(eq(removals.id, id)),
-    ...targets.map(({ name, status: of, completedAt: at }) =>
+    ...targets.map(({ name, status: targetStatus, completedAt: at }) =>
       db
         .update(removalTargets)
-        .set({ status: of, completedAt: at })
+        .set({ status: targetStatus, completedAt: at })
         .where(allOf(eq(removalTargets.removalId, id), eq(removalTargets.name, name))),
     ),
   ];

@@ -218,10 +218,10 @@ export const updateTestSharesRevoked = (db: Database, ids: readonly ShareId[], r
     .where(allOf(inArray(shares.id, jsonList(ids)), eq(shares.environment, "sandbox")));
 
 /** Marks a share as replaced by its renewal. Fails if the share is no longer active (`isOutdatedShare`). */
-export const updateShareSuperseded = (db: Database, old: ShareId, by: ShareId, now: Instant, requestId: string) =>
+export const updateShareSuperseded = (db: Database, old: ShareId, successor: ShareId, now: Instant, requestId: string) =>
   db
     .update(shares)
-    .set({ ...endedFields, state: "superseded", supersededBy: by, changedBy: requestIdIf(isActiveShare(now), requestId) })
+    .set({ ...endedFields, state: "superseded", supersededBy: successor, changedBy: requestIdIf(isActiveShare(now), requestId) })
     .where(eq(shares.id, old));
 
 /**

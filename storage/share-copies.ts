@@ -80,7 +80,7 @@ export const updateShareCopies = (
   updates: readonly ShareUpdate[],
   { environment, revision, now }: { readonly environment: Environment; readonly revision: number; readonly now: Instant },
 ): readonly [Statement, Statement, Statement] => {
-  const events = jsonTable(updates.flatMap(({ shareId, events: of }) => of.map((event) => ({ shareId, ...event }))));
+  const events = jsonTable(updates.flatMap(({ shareId, events: shareEvents }) => shareEvents.map((event) => ({ shareId, ...event }))));
   const copies = jsonTable(updates.map(({ shareId, sealed }) => ({ shareId, sealed })));
   const isOlder = sql`${shareValues.revision} < ${revision}`;
   return [

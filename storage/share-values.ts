@@ -18,11 +18,11 @@ export const shareCopyContext = columnContext("share_values", "fields");
 /** Returns the shared values, or null if the share has ended. */
 export const openShareCopy = async (
   vault: Vault,
-  of: { readonly id: ShareId; readonly businessId: BusinessId },
+  share: { readonly id: ShareId; readonly businessId: BusinessId },
   { keySealed, valuesSealed }: { readonly keySealed: string | null; readonly valuesSealed: string | null },
 ): Promise<ContactFields | null> => {
   if (keySealed === null || valuesSealed === null) return null;
-  return parseContactFields(await (await vault.withRecordKey(keySealed)).open(shareCopyContext(of.id, of.businessId), valuesSealed));
+  return parseContactFields(await (await vault.withRecordKey(keySealed)).open(shareCopyContext(share.id, share.businessId), valuesSealed));
 };
 
 const copyFields = {
@@ -63,14 +63,14 @@ export const readShareValues = async (
   },
 ) => {
   const { id, businessId, environment, keyId, now } = reading;
-  const own = isOwnShare(id, businessId, environment);
+  const isOwn = isOwnShare(id, businessId, environment);
   const { entityId, type, chain, at } = auditEntries;
   const today = Math.floor(now / dayMs) * dayMs;
   const { copies } = await batch(db, {
-    copies: db.select(copyFields).from(shares).leftJoin(shareValues, eq(shareValues.shareId, shares.id)).where(own),
+    copies: db.select(copyFields).from(shares).leftJoin(shareValues, eq(shareValues.shareId, shares.id)).where(isOwn),
     ...recordShareChanges(db, {
       from: sql`${shares}`,
-      where: sql`${own} and ${shares.state} = 'active' and ${shares.expiresAt} > ${shareTime(now)}`,
+      where: sql`${isOwn} and ${shares.state} = 'active' and ${shares.expiresAt} > ${shareTime(now)}`,
       id: crypto.randomUUID(),
       type: currentReadType,
       at: now,

@@ -367,7 +367,8 @@ export const listSharesToEnd = async (
   max: number,
 ): Promise<readonly ShareId[]> => {
   const isOlder = and(lte(shares.createdAt, withdrawnAt), gt(shares.expiresAt, now), isOfBusiness(businessId));
-  const select = (of: SQL) => db.select({ id: shares.id }).from(shares).where(and(of, isOlder)).orderBy(shares.ord).limit(max);
+  const select = (condition: SQL) =>
+    db.select({ id: shares.id }).from(shares).where(and(condition, isOlder)).orderBy(shares.ord).limit(max);
   const [named, own] = await batch(db, [
     select(isActiveShareNaming(addressIndex)),
     select(allOf(eq(shares.consumerId, consumerId ?? ("" as ConsumerId)), eq(shares.state, "active"), eq(shares.environment, "live"))),

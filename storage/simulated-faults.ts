@@ -19,8 +19,8 @@ export const callWithSimulatedFaults = async <T>(shard: ShardId, call: () => Pro
   if (fault.mode === "hang") return new Promise<never>(() => {});
   if (fault.mode === "slow") await new Promise((resolve) => setTimeout(resolve, slowAnswerMs));
   if (fault.mode !== "reset") {
-    const answer = await call();
-    if (fault.mode === "slow") return answer;
+    const result = await call();
+    if (fault.mode === "slow") return result;
   }
   throw new Error("D1_ERROR: Network connection lost (simulated)");
 };

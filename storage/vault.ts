@@ -122,8 +122,8 @@ const toPlainBytes = (text: string, { isCompressed = false }: EncryptionContext)
 const toText = (bytes: Uint8Array<ArrayBuffer>, { isCompressed = false }: EncryptionContext) =>
   decoder.decode(isCompressed ? inflateRawSync(bytes) : bytes);
 
-const wrapWithKey = async (key: CryptoKey, by: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
-  new Uint8Array(await crypto.subtle.wrapKey("raw", key, by, "AES-KW"));
+const wrapWithKey = async (key: CryptoKey, wrappingKey: CryptoKey): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(await crypto.subtle.wrapKey("raw", key, wrappingKey, "AES-KW"));
 
 /** Master keys, or a record key, by version. New values are wrapped with the version `current`. */
 interface WrappingKeys {

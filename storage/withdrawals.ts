@@ -178,13 +178,13 @@ const unionOf = (selects: readonly SQL[]): SQL => {
 };
 
 /** Selects the `ord` of active certificates in the scope. For each address, selects the first `max` in the given order. */
-const selectActive = ({ addressIndexes, ...of }: AddressScope, condition: SQL, order: readonly SQL[], max: number): SQL =>
+const selectActive = ({ addressIndexes, ...scope }: AddressScope, condition: SQL, order: readonly SQL[], max: number): SQL =>
   sql`(${unionOf(
     addressIndexes.flatMap(listStoredForms).map((index) => {
       const first = query
         .select({ ord: named.certOrd })
         .from(named)
-        .where(allOf(isActiveAddress(index, of), condition))
+        .where(allOf(isActiveAddress(index, scope), condition))
         .orderBy(...order)
         .limit(max);
       return sql`select * from ${first}`;
@@ -261,11 +261,15 @@ export const insertWithdrawal = async (
  * Returns the channel, time and note of a withdrawal that the business recorded, so that the caller can record the same for the person's
  * other certificates. Returns null if there is no withdrawal, or if the person withdrew consent themselves.
  */
-export const findRecordedWithdrawal = async (db: Database, vault: Vault, of: CertificateRef): Promise<RecordedRequest | null> => {
+export const findRecordedWithdrawal = async (db: Database, vault: Vault, certificate: CertificateRef): Promise<RecordedRequest | null> => {
   const { channel, noteSealed } = withdrawals;
-  const row = await db.select({ channel, receivedAt, noteSealed }).from(withdrawals).where(eq(withdrawals.certId, of.certId)).get();
+  const row = await db
+    .select({ channel, receivedAt, noteSealed })
+    .from(withdrawals)
+    .where(eq(withdrawals.certId, certificate.certId))
+    .get();
   if (row === undefined || row.channel === null || row.receivedAt === null) return null;
-  const note = row.noteSealed === null ? null : await vault.open(noteContext(of.certId, of.businessId), row.noteSealed);
+  const note = row.noteSealed === null ? null : await vault.open(noteContext(certificate.certId, certificate.businessId), row.noteSealed);
   return { channel: row.channel, receivedAt: row.receivedAt, note };
 };
 
@@ -280,13 +284,13 @@ export const isAlreadyWithdrawn = (error: unknown): boolean =>
 export const insertAcknowledgement = async (
   db: Database,
   vault: Vault,
-  of: CertificateRef,
+  certificate: CertificateRef,
   details: CeaseDetails,
   now: Instant,
 ): Promise<readonly Statement[]> => {
-  const sealed = await vault.seal(detailsContext(of.certId, of.businessId), JSON.stringify(details));
-  const detailsSealed = unlessErased(of.certId, sealed, "");
-  return [db.insert(ceaseAcknowledgements).values({ certId: of.certId, acknowledgedAt: now, detailsSealed })];
+  const sealed = await vault.seal(detailsContext(certificate.certId, certificate.businessId), JSON.stringify(details));
+  const detailsSealed = unlessErased(certificate.certId, sealed, "");
+  return [db.insert(ceaseAcknowledgements).values({ certId: certificate.certId, acknowledgedAt: now, detailsSealed })];
 };
 
 export const isAlreadyAcknowledged = (error: unknown): boolean => isConstraintViolation(error, "UNIQUE", ceaseAcknowledgements.certId);

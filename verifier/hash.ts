@@ -38,7 +38,7 @@ const padMessage = (data: Uint8Array): Uint8Array => {
   return bytes;
 };
 
-const rotateRight = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
+const rotateRight = (word: number, bits: number): number => (word >>> bits) | (word << (32 - bits));
 
 /** Returns the SHA-256, 32 bytes. */
 export const sha256 = (input: string | Uint8Array): Bytes => {

@@ -291,14 +291,14 @@ const listKeyNames = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, 
 
 const activeStatusNote = "The certificate was active when the pack was created. Look it up online to see later or omitted withdrawals.";
 
-const buildNotes = (files: PackFiles, certificate: JsonObject | null, given: Trust | null, bundled: Trust | null): string[] => {
+const buildNotes = (files: PackFiles, certificate: JsonObject | null, givenTrust: Trust | null, bundled: Trust | null): string[] => {
   const manifest = parseManifest(files);
   const redacted = manifest?.redacted ?? [];
   const stale = describeStaleHeads(files, manifest?.createdAt ?? "");
   const evidence = redacted.filter((name) => !name.startsWith("subject."));
   const subject = redacted.filter((name) => name.startsWith("subject."));
-  const knownKeys = given === null ? [] : listKeyNames(given);
-  const hasUnknownKeys = given !== null && bundled !== null && listKeyNames(bundled).some((name) => !knownKeys.includes(name));
+  const knownKeys = givenTrust === null ? [] : listKeyNames(givenTrust);
+  const hasUnknownKeys = givenTrust !== null && bundled !== null && listKeyNames(bundled).some((name) => !knownKeys.includes(name));
   return [
     ...(hasUnknownKeys ? ["The pack's own copy of the trust document names keys that yours does not."] : []),
     ...(stale !== null ? [stale] : []),

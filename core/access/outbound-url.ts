@@ -70,7 +70,7 @@ export const findHostNameFault = (name: string, ownHosts: readonly string[]): Ou
   }
   if (labels.some((_, at) => internalNames.has(labels.slice(at).join(".")))) return "internal_name";
   if (!topLevelLabelPattern.test(labels.at(-1) as string)) return "host_name";
-  return ownHosts.some((own) => stripHostPort(own) === name) ? "own_host" : null;
+  return ownHosts.some((ownHost) => stripHostPort(ownHost) === name) ? "own_host" : null;
 };
 
 const typedUrlPattern = /^(https?:\/\/)([\p{L}\p{N}\p{M}._-]+)((?::\d{1,5})?)((?:[/?#].*)?)$/iu;

@@ -78,9 +78,9 @@ export const parseProfileChange = (
     keyof typeof textFields,
     (typeof textFields)[keyof typeof textFields],
   ][]) {
-    const given = requested[key];
-    if (given === undefined) continue;
-    const text = given === null ? "" : trimWhiteSpace(given);
+    const value = requested[key];
+    if (value === undefined) continue;
+    const text = value === null ? "" : trimWhiteSpace(value);
     const fault = text === "" ? null : validate(text);
     if (fault !== null) return refuse("invalid_request", `${jsonKey}: ${fault}.`);
     change[key] = text === "" ? null : text;

@@ -173,8 +173,14 @@ export const buildIso27560Receipt = <State extends string>(input: {
 const buildIso27560CertificateReceipt = (parts: ReceiptInput) => {
   const { certificate, country, context, isExplicit } = parts;
   const { businessId, subjectHash, withdrawal } = certificate;
-  const given = { at: certificate.issuedAt, state: "dpv:ConsentGiven", by: subjectHash, validity: "until withdrawn", isExplicit } as const;
-  const by = withdrawal?.method === "business_recorded" ? businessId : subjectHash;
+  const consentGiven = {
+    at: certificate.issuedAt,
+    state: "dpv:ConsentGiven",
+    by: subjectHash,
+    validity: "until withdrawn",
+    isExplicit,
+  } as const;
+  const withdrawnBy = withdrawal?.method === "business_recorded" ? businessId : subjectHash;
   return {
     ...buildIso27560Receipt({
       id: certificate.id,
@@ -188,7 +194,10 @@ const buildIso27560CertificateReceipt = (parts: ReceiptInput) => {
       retention: notStated,
       country,
       manageUrl: buildVerifyUrl(context.verifyBase, certificate.id),
-      events: withdrawal === null ? [given] : [given, { at: withdrawal.withdrawnAt, state: "dpv:ConsentWithdrawn", by }],
+      events:
+        withdrawal === null
+          ? [consentGiven]
+          : [consentGiven, { at: withdrawal.withdrawnAt, state: "dpv:ConsentWithdrawn", by: withdrawnBy }],
     }),
     certificate: toCertificateReference(parts),
   };

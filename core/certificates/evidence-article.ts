@@ -244,7 +244,7 @@ const renderRecipients = (parts: ArticleParts): Markup => {
     isWithdrawn && until !== null
       ? html`<p>None of them may contact the person under this consent anymore. Their contact must cease by ${until}.</p>`
       : null;
-  const answers = (): Markup => {
+  const renderAnswers = (): Markup => {
     if (answered === null)
       return html`<p>The form named them together and did not ask about each one.</p>${renderNames(listActiveEntities(certificate))}`;
     const { accepted, rejected } = answered;
@@ -256,7 +256,7 @@ const renderRecipients = (parts: ArticleParts): Markup => {
     );
   };
   return html`<h2>${heading}</h2>
-${deadline}${answers()}
+${deadline}${renderAnswers()}
 ${renderWithdrawnRecipients(parts)}`;
 };
 
@@ -288,9 +288,9 @@ ${renderDefinitionList(
 const renderTimeline = ({ opened, publicView }: ArticleParts): Markup => {
   const { issuedAt, policies: linked, entitiesWithdrawn, subjectErasedAt } = opened.certificate;
   const view = toObject(publicView.withdrawal);
-  const anchored = (anchor: JsonObject, what: string): [Instant | null, string][] => [
-    [parseInstant(anchor.anchored_at), `${what} anchored in the ledger`],
-    [parseInstant(toObject(anchor.attested).time), `${what} seen in the ledger by a time-stamp authority`],
+  const anchored = (anchor: JsonObject, label: string): [Instant | null, string][] => [
+    [parseInstant(anchor.anchored_at), `${label} anchored in the ledger`],
+    [parseInstant(toObject(anchor.attested).time), `${label} seen in the ledger by a time-stamp authority`],
   ];
   const entityWithdrawals = new Map(entitiesWithdrawn.map(({ number, withdrawnAt }) => [number, withdrawnAt]));
   const all: readonly (readonly [Instant | null, string])[] = [

@@ -129,7 +129,7 @@ export const parseZip = (zip: Uint8Array, maxBytes: number): ZipVerdict => {
   }
   if (at + 4 > zip.length || at === 0) return fail("not_a_zip");
   if (view.getUint32(at, true) !== centralSignature) return fail("bytes_before_or_between_members");
-  const whole = createZip(files);
-  if (areBytesEqual(whole, zip)) return { ok: true, files };
-  return fail(zip.length > whole.length && areBytesEqual(whole, zip.subarray(0, whole.length)) ? "trailing_bytes" : "headers_differ");
+  const archive = createZip(files);
+  if (areBytesEqual(archive, zip)) return { ok: true, files };
+  return fail(zip.length > archive.length && areBytesEqual(archive, zip.subarray(0, archive.length)) ? "trailing_bytes" : "headers_differ");
 };

@@ -66,8 +66,8 @@ const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, str
 };
 
 /** Returns the names in `answers` as the form declared them. Drops names that the form did not declare. */
-const filterDeclared = (answers: readonly string[], names: ReadonlyMap<string, string>): string[] =>
-  [...new Set(answers.flatMap((answer) => names.get(normalizeRecipientName(answer)) ?? []))].sort();
+const filterDeclared = (recipients: readonly string[], names: ReadonlyMap<string, string>): string[] =>
+  [...new Set(recipients.flatMap((recipient) => names.get(normalizeRecipientName(recipient)) ?? []))].sort();
 
 /**
  * Parses the recipients and the person's answers. Accepts 1 to 1,000 recipients. Either both answer lists must be present or neither, and

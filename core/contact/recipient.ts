@@ -9,22 +9,22 @@ const foldRecipientName = (name: string): string =>
     .toLowerCase()
     .replace(/\p{White_Space}+/gu, " ");
 
-const includesAnyName = (names: readonly string[], own: readonly (string | null)[]): boolean => {
+const includesAnyName = (names: readonly string[], ownNames: readonly (string | null)[]): boolean => {
   const known = new Set(names.map(foldRecipientName));
-  return own.some((name) => name !== null && known.has(foldRecipientName(name)));
+  return ownNames.some((name) => name !== null && known.has(foldRecipientName(name)));
 };
 
 /** Returns whether the certificate lists the business as a recipient, regardless of the person's choice. */
-export const isNamedRecipient = (recipients: NamedRecipients, own: readonly (string | null)[]): boolean =>
-  includesAnyName(recipients.entities, own);
+export const isNamedRecipient = (recipients: NamedRecipients, ownNames: readonly (string | null)[]): boolean =>
+  includesAnyName(recipients.entities, ownNames);
 
 /** Returns whether the consent includes the business and the person has not withdrawn it for this business. */
-export const isConsentedTo = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
-  includesAnyName(listActiveEntities(recipients), own);
+export const isConsentedTo = (recipients: Parameters<typeof listActiveEntities>[0], ownNames: readonly (string | null)[]): boolean =>
+  includesAnyName(listActiveEntities(recipients), ownNames);
 
 /** Returns whether the person consented to the business and later withdrew that consent. */
-export const isWithdrawnFrom = (recipients: Parameters<typeof listActiveEntities>[0], own: readonly (string | null)[]): boolean =>
-  !isConsentedTo(recipients, own) && includesAnyName(listConsentedEntities(recipients), own);
+export const isWithdrawnFrom = (recipients: Parameters<typeof listActiveEntities>[0], ownNames: readonly (string | null)[]): boolean =>
+  !isConsentedTo(recipients, ownNames) && includesAnyName(listConsentedEntities(recipients), ownNames);
 
 /**
  * Returns whether the consent names one seller at a time: the certificate has only one recipient, or the person was asked about each

@@ -46,8 +46,8 @@ const secretHintPattern =
 export function isOffLimits(control: NamedControl, hints: string[], isFullNumber = false): boolean {
   // The label of a control named "mobile" may say "we text you a one-time code", which would make the control look like a secret. If the
   // control's own attributes suggest a field, the label is therefore ignored.
-  const own = hints.slice(0, 5);
-  const relevant = own.some((hint) => guessKeyFromHint(hint)) ? own : hints;
+  const ownHints = hints.slice(0, 5);
+  const relevant = ownHints.some((hint) => guessKeyFromHint(hint)) ? ownHints : hints;
   return (
     (/^(hidden|file|password)$/.test(control.type) && !isFullNumber) ||
     control.matches(":disabled") ||
@@ -85,7 +85,7 @@ export function collectHints(control: NamedControl, label: { readonly textConten
   // Some forms use type=tel only to show a number pad, for example for a ZIP code, a one-time code or an extension.
   const isPadOnly =
     control.type === "tel" &&
-    [token, name, control.id].some((own) => guessKeyFromHint(own) === "zip" || phonePartPattern.test(normalizeHint(own)));
+    [token, name, control.id].some((hint) => guessKeyFromHint(hint) === "zip" || phonePartPattern.test(normalizeHint(hint)));
   return [
     token,
     isPadOnly ? "" : control.type || "",

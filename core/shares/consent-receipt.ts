@@ -27,7 +27,7 @@ const getEndEvent = (share: Share) => {
 export const buildShareReceipt = ({ share, subjectHash, country, anchor, manageUrl }: ShareReceiptInput) => {
   const { id, business, origin, createdAt } = share;
   const state = share.supersedes === null ? "dpv:ConsentGiven" : "dpv:RenewedConsentGiven";
-  const given = { at: createdAt, state, by: subjectHash, validity: formatShareDuration(share), isExplicit: true } as const;
+  const consentGiven = { at: createdAt, state, by: subjectHash, validity: formatShareDuration(share), isExplicit: true } as const;
   const end = getEndEvent(share);
   return {
     ...buildIso27560Receipt({
@@ -42,7 +42,7 @@ export const buildShareReceipt = ({ share, subjectHash, country, anchor, manageU
       retention: formatShareDuration(share),
       country,
       manageUrl,
-      events: end === null ? [given] : [given, { ...end, by: subjectHash }],
+      events: end === null ? [consentGiven] : [consentGiven, { ...end, by: subjectHash }],
     }),
     share: {
       share_id: id,

@@ -32,8 +32,8 @@ export const verifySignature = (
   const expected = toHex(hmacSha256(encodeUtf8(secret), concatBytes(encodeUtf8(`${time}.`), body)));
   let isValid = false;
   for (const part of signatures.split(",")) {
-    const [, given] = signaturePattern.exec(part) ?? [];
-    isValid = (given !== undefined && isSameSignature(expected, given)) || isValid;
+    const [, signature] = signaturePattern.exec(part) ?? [];
+    isValid = (signature !== undefined && isSameSignature(expected, signature)) || isValid;
   }
   return isValid;
 };

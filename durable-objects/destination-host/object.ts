@@ -44,8 +44,8 @@ export class DestinationHost extends DurableObject {
     // While other businesses wait, the host's limit is divided evenly, so that a few businesses cannot use all of it.
     const others = tables.countOthers(sql, now - 2 * hostWindowMs, businessId);
     const share = others.waiting === 0 ? limits.business.count : Math.max(1, Math.floor(limits.host.count / (others.active + 1)));
-    const own = tables.listAttemptTimes(sql, now - ownWindowMs, businessId);
-    const leaving = own[own.length - Math.min(limits.business.count, share)];
+    const ownAttempts = tables.listAttemptTimes(sql, now - ownWindowMs, businessId);
+    const leaving = ownAttempts[ownAttempts.length - Math.min(limits.business.count, share)];
     const earlier = tables.findUnproven(sql, businessId);
     const pausedUntil = earlier === null || isMemberCall ? now : earlier.last_at + computeHostPauseMs(earlier.attempts);
     const ownFrom = Math.max(pausedUntil, leaving === undefined ? now : leaving + ownWindowMs);

@@ -47,10 +47,10 @@ export interface EventSequenceEnv {
  * query for this.
  */
 const openOwnerDatabases = async (shards: Shards, businessId: BusinessId): Promise<readonly (readonly [ShardId, Database])[]> => {
-  const own = shardOfId(businessId);
-  const home = shards.get(own);
+  const ownShard = shardOfId(businessId);
+  const home = shards.get(ownShard);
   const others = shards.all().length === 1 ? [] : await listIssuingShards(home, businessId);
-  return [[own, home], ...others.map(({ shard }) => [shard, shards.get(shard)] as const)];
+  return [[ownShard, home], ...others.map(({ shard }) => [shard, shards.get(shard)] as const)];
 };
 
 export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extends DurableObject<E> {

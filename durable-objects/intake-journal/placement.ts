@@ -17,9 +17,9 @@ export const placeEntries = async (probe: Database, db: Database, entries: reado
     probe,
     entries.map(({ certId }) => certId),
   );
-  const statements = entries.flatMap(({ certId, fingerprint, statements: own, twinStatements }) => {
+  const statements = entries.flatMap(({ certId, fingerprint, statements: entryStatements, twinStatements }) => {
     const placed = known.get(certId);
-    if (placed === undefined) return own;
+    if (placed === undefined) return entryStatements;
     return placed === fingerprint ? [] : twinStatements;
   });
   await runCompiled(db, statements);

@@ -59,8 +59,8 @@ export const openLedgerKeys = async (env: LedgerEnv, origin: string): Promise<Le
 export const listWatchedKeys = async (env: LedgerEnv, origin: string): Promise<readonly VerifierKey[]> => {
   const { BASE_URL: baseUrl = "", AUDIT_KEY: secrets, LOG_SEED: logSeed = "" } = env;
   const isOwn = logSeed !== "" && URL.canParse(baseUrl) && parseAuditOrigin(baseUrl, origin) !== null;
-  const own = isOwn ? await openKeysNamed({ secrets, logSeed }, origin) : [];
-  return [...own.map(({ key }) => key), ...listPinnedKeys(env).filter(({ name }) => name === origin)];
+  const ownSigners = isOwn ? await openKeysNamed({ secrets, logSeed }, origin) : [];
+  return [...ownSigners.map(({ key }) => key), ...listPinnedKeys(env).filter(({ name }) => name === origin)];
 };
 
 const listPinnedKeys = ({ AUDIT_VKEY: keys = "" }: LedgerEnv): VerifierKey[] =>

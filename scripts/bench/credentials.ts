@@ -42,10 +42,16 @@ export const measureCredentials = async (bench: Bench & { readonly samples: numb
   );
   const took: Record<string, number[]> = { unknown: [], revoked: [], nearly: [], garbled: [] };
   for (const { kind, key } of keys) took[kind]?.push(await refusal(key));
-  const of = (kind: string): readonly number[] => took[kind] ?? [];
-  console.log(describeDistinguishability("API key: revoked (hit), unknown (miss)", of("revoked"), of("unknown")));
-  console.log(describeDistinguishability("API key: live except for its last character (hit), unknown (miss)", of("nearly"), of("unknown")));
-  console.log(describeDistinguishability("API key: malformed (hit), unknown (miss)", of("garbled"), of("unknown")));
+  const getDurations = (kind: string): readonly number[] => took[kind] ?? [];
+  console.log(describeDistinguishability("API key: revoked (hit), unknown (miss)", getDurations("revoked"), getDurations("unknown")));
+  console.log(
+    describeDistinguishability(
+      "API key: live except for its last character (hit), unknown (miss)",
+      getDurations("nearly"),
+      getDurations("unknown"),
+    ),
+  );
+  console.log(describeDistinguishability("API key: malformed (hit), unknown (miss)", getDurations("garbled"), getDurations("unknown")));
 
   // In the business realm, an email address without an account gets no email, so the difference in response time is largest there.
   const vault = await openVaultFromVars(bench.vars);

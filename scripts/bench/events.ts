@@ -52,9 +52,9 @@ const printFigure = (name: string, text: string): void => console.log(`${name.pa
 
 const measurePlacing = async (place: ProducerTarget): Promise<void> => {
   await commitWithoutNotifying(place, placedEvents);
-  const began = performance.now();
+  const startedAt = performance.now();
   await commitEvents(place, 0, { wait: true });
-  const seconds = (performance.now() - began) / 1_000;
+  const seconds = (performance.now() - startedAt) / 1_000;
   printFigure(
     "events placed in order",
     `${(placedEvents / seconds).toFixed(0)}/s (${placedEvents} from the change log in ${(seconds * 1_000).toFixed(0)} ms)`,
@@ -68,10 +68,10 @@ const measureDelivering = async (place: ProducerTarget, pid: string, { at, arriv
   await commitWithoutNotifying(place, deliveredEvents);
   arrived.clear();
   const cpu = getCpuMs(pid);
-  const began = performance.now();
+  const startedAt = performance.now();
   await commitEvents(place, 0, { wait: true });
   await waitUntilTrue(() => arrived.size >= deliveredEvents, 60_000);
-  const seconds = (Math.max(...arrived.values()) - began) / 1_000;
+  const seconds = (Math.max(...arrived.values()) - startedAt) / 1_000;
   printFigure(
     "delivered to one healthy endpoint",
     `${(arrived.size / seconds).toFixed(0)}/s, ${((getCpuMs(pid) - cpu) / arrived.size).toFixed(2)} ms CPU each, ${((bareMs / 1_000 / seconds) * (arrived.size / deliveredEvents)).toFixed(2)} of the floor`,
@@ -85,9 +85,9 @@ const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers)
   arrived.clear();
   const sent = new Map<string, number>();
   const commits: Promise<void>[] = [];
-  const began = performance.now();
+  const startedAt = performance.now();
   for (let n = 0; n < latencySeconds * eventsPerSecond; n += 1) {
-    await waitUntilTrue(() => performance.now() >= began + (n * 1_000) / eventsPerSecond, 1_000);
+    await waitUntilTrue(() => performance.now() >= startedAt + (n * 1_000) / eventsPerSecond, 1_000);
     const committedAt = performance.now();
     commits.push(commitEvents(place, 1).then(([id]) => void sent.set(id as string, committedAt)));
   }
@@ -129,9 +129,9 @@ const measureFeedPages = async (place: ProducerTarget): Promise<void> => {
   const times = cursors.map(() => [] as number[]);
   for (let round = 0; round < 320; round += 1) {
     for (const [at, cursor] of cursors.entries()) {
-      const began = performance.now();
+      const startedAt = performance.now();
       await listEvents(place, cursor, 100);
-      if (round >= 20) times[at]?.push(performance.now() - began);
+      if (round >= 20) times[at]?.push(performance.now() - startedAt);
     }
   }
   const medians = times.map(median);
@@ -170,9 +170,9 @@ export const measureEvents = async (bench: Bench): Promise<void> => {
   await measureWaiting(at(world.examples.past_due.id), playing);
   await runtime.dispose();
   fillFeed(join(bench.state, "events"), largeFeedSize);
-  const again = await start();
-  await measureFeedPages({ url: again.url, vars, business: world.acme.id });
-  await again.runtime.dispose();
+  const restarted = await start();
+  await measureFeedPages({ url: restarted.url, vars, business: world.acme.id });
+  await restarted.runtime.dispose();
   playing.server.closeAllConnections();
   playing.server.close();
 };

@@ -66,8 +66,8 @@ export const measureLighthouse = async ({ state, bundledIn, vars, world }: Bench
   const runtime = await startPreparedRuntime({ ...settings, bundleDir: bundledIn, printsLog: false });
   await runtime.scheduled("* * * * *"); // adds the demo data to the audit logs and the ledger
   const { acme, ownerEmail } = world;
-  const answer = await fetch(`${runtime.url}/v1/certs`, { headers: { authorization: `Bearer ${acme.keys.live}` } });
-  const [certificate] = ((await answer.json()) as { data: { certs: { cert_id: string }[] } }).data.certs;
+  const response = await fetch(`${runtime.url}/v1/certs`, { headers: { authorization: `Bearer ${acme.keys.live}` } });
+  const [certificate] = ((await response.json()) as { data: { certs: { cert_id: string }[] } }).data.certs;
   if (certificate === undefined) throw new Error("bench: the demo data has no certificate");
   const owner = await signInByEmailCode(runtime.url, { email: ownerEmail, realm: "business", ip: "10.7.0.1" });
   const pages = [

@@ -62,9 +62,9 @@ export const runLoad = async (
     do {
       const request = next(sent++);
       if (request === null) return;
-      const began = performance.now();
+      const startedAt = performance.now();
       const status = await send(agent, origin, request).catch(() => 0);
-      latencies.push(performance.now() - began);
+      latencies.push(performance.now() - startedAt);
       statuses[status] = (statuses[status] ?? 0) + 1;
     } while (performance.now() < until);
   };

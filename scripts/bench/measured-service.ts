@@ -35,9 +35,9 @@ export const hashKeys = (keys: readonly string[]): readonly string[] => keys.map
 export const bearerHeader = (keys: readonly string[], n: number) => ({ authorization: `Bearer ${pick(keys, n)}` });
 
 const startSeededService = async (world: DemoWorld, options: Omit<RuntimeOptions, "port">): Promise<Service> => {
-  const began = performance.now();
+  const startedAt = performance.now();
   const runtime = await startRuntime({ port: 0, printsLog: false, ...options });
-  const startMs = performance.now() - began;
+  const startMs = performance.now() - startedAt;
   const pid = listRuntimePids().at(-1) as string;
   const db = await runtime.database();
   await seedDemo(db, world, Date.now());
@@ -93,9 +93,9 @@ export const send = (url: string, { method, path, headers, body }: Request): Pro
 
 /** Issues a certificate for the n-th person and returns its ID. */
 export const issueCertificate = async (url: string, business: DemoBusiness, n: number): Promise<string> => {
-  const answer = (await (await send(url, consentRequest(business, origin, n))).json()) as { data?: { cert_id: string } };
-  if (answer.data === undefined) throw new Error(`bench: not issued: ${JSON.stringify(answer)}`);
-  return answer.data.cert_id;
+  const body = (await (await send(url, consentRequest(business, origin, n))).json()) as { data?: { cert_id: string } };
+  if (body.data === undefined) throw new Error(`bench: not issued: ${JSON.stringify(body)}`);
+  return body.data.cert_id;
 };
 
 export const sendJson = (

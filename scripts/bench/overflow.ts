@@ -57,11 +57,11 @@ const measureWaits = async (all: readonly SeededService[], queries: readonly Ben
   for (const [name, query] of queries) {
     const waits = await Promise.all(
       all.map(async (one) => {
-        const began = performance.now();
-        const answer = await send(one.url, query(one, 0));
-        if (answer.status !== 200) throw new Error(`bench: ${name}: ${await answer.text()}`);
-        await answer.arrayBuffer();
-        return Math.floor((performance.now() - began) / slowAnswerMs);
+        const startedAt = performance.now();
+        const response = await send(one.url, query(one, 0));
+        if (response.status !== 200) throw new Error(`bench: ${name}: ${await response.text()}`);
+        await response.arrayBuffer();
+        return Math.floor((performance.now() - startedAt) / slowAnswerMs);
       }),
     );
     const ratio = ((waits.at(-1) as number) / (waits[0] as number)).toFixed(2);

@@ -39,13 +39,13 @@ const commit = async (db: D1Database, business: string, count: number): Promise<
 };
 
 const bareLoops = async ({ url, count, body }: NonNullable<ProducerRequest["bare"]>): Promise<number> => {
-  const began = Date.now();
+  const startedAt = Date.now();
   let left = count;
   const loop = async (): Promise<void> => {
     while (left-- > 0) await (await fetch(url, { method: "POST", body })).body?.cancel();
   };
   await Promise.all(Array.from({ length: 5 }, loop));
-  return Date.now() - began;
+  return Date.now() - startedAt;
 };
 
 export default {

@@ -52,8 +52,8 @@ const callProducer = <T>(origin: string, body: object): Promise<T> =>
 export const commitEvents = (
   { url, business }: ProducerTarget,
   count: number,
-  how: { readonly notify?: boolean; readonly wait?: boolean } = {},
-): Promise<readonly string[]> => callProducer(url, { business, commit: count, ...how });
+  options: { readonly notify?: boolean; readonly wait?: boolean } = {},
+): Promise<readonly string[]> => callProducer(url, { business, commit: count, ...options });
 
 export const registerEndpoint = async (
   { url, vars, business }: ProducerTarget,

@@ -38,7 +38,7 @@ const buildStatement = (at: number): string =>
 const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): Promise<void> => {
   let size = 0;
   const grow = async (to: number): Promise<number> => {
-    const began = performance.now();
+    const startedAt = performance.now();
     const from = size;
     for (; size < to; size += perBatch) {
       const body = encodeEntryBundle(Array.from({ length: perBatch }, (_, one) => encodeUtf8(buildStatement(size + one))));
@@ -46,7 +46,7 @@ const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): P
       if (response.status !== 200) throw new Error(`bench: add-batch ${response.status}`);
       await response.arrayBuffer();
     }
-    return (size - from) / ((performance.now() - began) / 1_000);
+    return (size - from) / ((performance.now() - startedAt) / 1_000);
   };
   for (const target of sizes) {
     await grow(target);
@@ -68,7 +68,7 @@ class LedgerProxy {
 
   constructor(target: string) {
     this.#target = new URL(target);
-    this.#server = createServer((request, answer) => this.#respond(request, answer));
+    this.#server = createServer((request, response) => this.#respond(request, response));
   }
 
   async listen(): Promise<string> {
@@ -117,16 +117,16 @@ const listReceipts = async (db: D1Like) =>
  * Measures how many statements per second the cron job alone submits to the ledger. Also prints whether each statement has exactly one
  * entry and, if `judgesOrder` is true, how many entries are out of row order.
  */
-const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOrder: boolean): Promise<void> => {
+const drainBacklog = async (service: Runtime, db: D1Like, label: string, judgesOrder: boolean): Promise<void> => {
   await db.prepare("UPDATE anchors SET next_at = 0 WHERE status <> 'anchored'").bind().run();
   const backlog = await countRows(db, waitingSql);
   const known = new Set((await listReceipts(db)).map(({ ord }) => ord));
-  const began = performance.now();
+  const startedAt = performance.now();
   while ((await countRows(db, waitingSql)) > 0) {
-    if (performance.now() - began > 120_000) throw new Error("bench: the backlog does not drain");
+    if (performance.now() - startedAt > 120_000) throw new Error("bench: the backlog does not drain");
     await service.scheduled("* * * * *");
   }
-  const seconds = (performance.now() - began) / 1_000;
+  const seconds = (performance.now() - startedAt) / 1_000;
   const places = (await listReceipts(db))
     .filter(({ ord }) => !known.has(ord))
     .flatMap((row) => listLeaves(row))
@@ -136,7 +136,7 @@ const drainBacklog = async (service: Runtime, db: D1Like, what: string, judgesOr
   // The ledger can accept entries even if its responses are wrong or do not arrive. Such entries keep their positions when the service
   // submits their statements again, which looks like a wrong order. The order is therefore reported only if the ledger never failed.
   console.log(
-    `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${what}; ${new Set(places).size} positions for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,
+    `anchor drain     ${(backlog / seconds).toFixed(0).padStart(6)} statements/s, ${backlog} ${label}; ${new Set(places).size} positions for ${places.length} rows${judgesOrder ? `, ${outOfOrder} out of order` : ""}`,
   );
 };
 
@@ -204,9 +204,9 @@ const measureVerifier = async (service: Runtime, apiKey: string, certId: string)
   const times: number[] = [];
   let verdict = "";
   for (let round = 0; round < 50; round += 1) {
-    const began = performance.now();
+    const startedAt = performance.now();
     verdict = (await verifyPack(zip, { ...defaultVerificationOptions, trust })).verdict;
-    times.push(performance.now() - began);
+    times.push(performance.now() - startedAt);
   }
   const [first = 0] = times;
   const sorted = times.toSorted((a, b) => a - b);

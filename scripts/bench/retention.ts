@@ -19,10 +19,10 @@ export const measureRetention = async (bench: Bench & { readonly due: number }):
         .first<{ n: number }>()
     )?.n ?? 0;
   const cpu = getCpuMs(pid);
-  const began = performance.now();
+  const startedAt = performance.now();
   let minutes = 0;
   let longest = 0;
-  for (let left = bench.due; left > 0 && performance.now() - began < maxRunMs; left = await countRemaining()) {
+  for (let left = bench.due; left > 0 && performance.now() - startedAt < maxRunMs; left = await countRemaining()) {
     process.stderr.write(`\r  minute ${minutes}, ${left} left `);
     const at = performance.now();
     await runtime.scheduled("* * * * *");
@@ -35,7 +35,7 @@ export const measureRetention = async (bench: Bench & { readonly due: number }):
     .first<{ n: number; different: number }>();
   console.log(`retention        ${bench.due} expired certificates, ${await countRemaining()} not erased at the end`);
   console.log(
-    `erased in        ${minutes} runs of the minute's cron, ${((performance.now() - began) / 1_000).toFixed(0)} s one after the other, the longest ${(longest / 1_000).toFixed(1)} s`,
+    `erased in        ${minutes} runs of the minute's cron, ${((performance.now() - startedAt) / 1_000).toFixed(0)} s one after the other, the longest ${(longest / 1_000).toFixed(1)} s`,
   );
   console.log(`entries          ${entries?.n} of ${entries?.different} certificates`);
   console.log(`runtime          ${((getCpuMs(pid) - cpu) / 1_000).toFixed(0)} s of CPU, ${getResidentMiB(pid).toFixed(0)} MiB`);

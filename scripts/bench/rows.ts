@@ -99,9 +99,9 @@ export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]>
   const issue = async (): Promise<Issued> => {
     people += 1;
     const { headers, body, path } = consentRequest(acme, origin, 5_000_000 + people);
-    const answer = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers }, body: body as string });
-    if (answer.status !== 201) throw new Error(`rows: not issued: ${await answer.text()}`);
-    return ((await answer.json()) as { data: Issued }).data;
+    const response = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers }, body: body as string });
+    if (response.status !== 201) throw new Error(`rows: not issued: ${await response.text()}`);
+    return ((await response.json()) as { data: Issued }).data;
   };
   const issueMany = async (count: number): Promise<readonly Issued[]> => {
     const issued: Issued[] = [];
@@ -109,9 +109,9 @@ export const measureRowCosts = async (bench: Bench): Promise<readonly RowCost[]>
     await settle(service);
     return issued;
   };
-  const expectSuccess = async (answer: Response): Promise<void> => {
-    const text = await answer.text();
-    if (answer.status !== 200) throw new Error(`rows: ${answer.status} ${text.slice(0, 200)}`);
+  const expectSuccess = async (response: Response): Promise<void> => {
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`rows: ${response.status} ${text.slice(0, 200)}`);
   };
 
   const costs: RowCost[] = [];

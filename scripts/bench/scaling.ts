@@ -72,7 +72,7 @@ const storing = ({ d1Bytes, objectBytes, tileBytes: r2Bytes }: Cost): number =>
 /** Returns the lines to paste into docs/operate/scaling.md. */
 export const buildScalingTables = (benchmarks: string): readonly string[] => {
   const today = readMeasured(benchmarks);
-  const both = [today, slim];
+  const costs = [today, slim];
   return [
     "Walls:",
     buildWall("Shard, 90% of 10 GB", shardBytes, today),
@@ -80,20 +80,20 @@ export const buildScalingTables = (benchmarks: string): readonly string[] => {
     buildWall("D1 of the account, 1 TB", accountBytes, today),
     buildWall("D1 of the account with slim rows", accountBytes, slim),
     "Costs:",
-    formatRow(["Requests and CPU", ...both.map(({ cpuMs }) => `0.30 + ${(0.02 * cpuMs).toFixed(2)}`)]),
-    formatRow(["D1 rows written", ...both.map(({ d1Rows }) => d1Rows.toFixed(2))]),
-    formatRow(["Durable Objects and R2", ...both.map(({ objects }) => objects.toFixed(2))]),
+    formatRow(["Requests and CPU", ...costs.map(({ cpuMs }) => `0.30 + ${(0.02 * cpuMs).toFixed(2)}`)]),
+    formatRow(["D1 rows written", ...costs.map(({ d1Rows }) => d1Rows.toFixed(2))]),
+    formatRow(["Durable Objects and R2", ...costs.map(({ objects }) => objects.toFixed(2))]),
     formatRow(["Queue operations", "0.08", "0.08"]),
-    formatRow(["**Once**", ...both.map((cost) => `**${issuing(cost).toFixed(1)}**`)]),
-    formatRow(["D1 storage, per month", ...both.map(({ d1Bytes }) => ((d1Bytes / 1_000) * 0.75).toFixed(2))]),
-    formatRow(["Object storage, per month", ...both.map(({ objectBytes }) => ((objectBytes / 1_000) * 0.2).toFixed(2))]),
-    formatRow(["R2 storage, per month", ...both.map(({ tileBytes: r2Bytes }) => ((r2Bytes / 1_000) * 0.015).toFixed(3))]),
-    formatRow(["**Per month**", ...both.map((cost) => `**${storing(cost).toFixed(2)}**`)]),
-    formatRow(["**In five years**", ...both.map((cost) => `**${Math.round(issuing(cost) + 60 * storing(cost))}**`)]),
+    formatRow(["**Once**", ...costs.map((cost) => `**${issuing(cost).toFixed(1)}**`)]),
+    formatRow(["D1 storage, per month", ...costs.map(({ d1Bytes }) => ((d1Bytes / 1_000) * 0.75).toFixed(2))]),
+    formatRow(["Object storage, per month", ...costs.map(({ objectBytes }) => ((objectBytes / 1_000) * 0.2).toFixed(2))]),
+    formatRow(["R2 storage, per month", ...costs.map(({ tileBytes: r2Bytes }) => ((r2Bytes / 1_000) * 0.015).toFixed(3))]),
+    formatRow(["**Per month**", ...costs.map((cost) => `**${storing(cost).toFixed(2)}**`)]),
+    formatRow(["**In five years**", ...costs.map((cost) => `**${Math.round(issuing(cost) + 60 * storing(cost))}**`)]),
     "A month of traffic:",
     ...rates.map((rate) => {
       const certificates = (rate * secondsPerMonth) / 1e6;
-      const amounts = [...both.map(issuing), ...both.map(storing)].map((price) => dollars(price * certificates));
+      const amounts = [...costs.map(issuing), ...costs.map(storing)].map((price) => dollars(price * certificates));
       return formatRow([`${rate.toLocaleString("en")}/s`, `${millions(certificates * 1e6)}`, ...amounts]);
     }),
   ];

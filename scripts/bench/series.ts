@@ -54,7 +54,7 @@ export const createSeries = (
 /** Waits until the runtime has finished background work, which it batches for two seconds. */
 const waitUntilIdle = async (series: Series): Promise<void> => {
   await pause(2_200);
-  for (let before = series.getCpuMs(), tries = 0; tries < 40; tries += 1) {
+  for (let before = series.getCpuMs(), attempt = 0; attempt < 40; attempt += 1) {
     await pause(250);
     const now = series.getCpuMs();
     if (now - before <= 20) return;
@@ -75,12 +75,12 @@ const runSlice = async (series: Series, from: number, { seconds, connections }: 
  * Returns the rate and CPU per request relative to the same round's baseline, each as the median over all rounds. A temporary slowdown of a
  * shared machine affects both series and therefore cancels out.
  */
-const relativeToFloor = (own: Series, floor: Series): { rate: number; cpu: number } => {
+const relativeToFloor = (ownSeries: Series, floor: Series): { rate: number; cpu: number } => {
   const rate = ({ requests, seconds }: LoadResult): number => requests / seconds;
   const cpu = (series: Series, round: number): number => (series.cpu[round] as number) / (series.measured[round] as LoadResult).requests;
-  const rounds = own.measured.map((measured, round) => ({
+  const rounds = ownSeries.measured.map((measured, round) => ({
     rate: rate(measured) / rate(floor.measured[round] as LoadResult),
-    cpu: cpu(own, round) / cpu(floor, round),
+    cpu: cpu(ownSeries, round) / cpu(floor, round),
   }));
   return { rate: median(rounds.map((round) => round.rate)), cpu: median(rounds.map((round) => round.cpu)) };
 };
@@ -88,12 +88,12 @@ const relativeToFloor = (own: Series, floor: Series): { rate: number; cpu: numbe
 export const printRounds = (all: readonly Series[]): void => {
   console.log(`\n${"".padEnd(38)}     req/s      p50      p99   CPU/req   afterward   of floor (rate, CPU)   not 2xx`);
   for (const series of all) {
-    const own = summarize(series);
+    const summary = summarize(series);
     const floor = all.find(({ name }) => name === series.floor);
     const beside = floor === undefined ? null : relativeToFloor(series, floor);
     const ratio = beside === null ? "" : `${beside.rate.toFixed(2)}, ${beside.cpu.toFixed(2)}x`;
     console.log(
-      `${series.name.padEnd(38)} ${own.rps.toFixed(0).padStart(9)} ${own.p50.toFixed(1).padStart(5)} ms ${own.p99.toFixed(1).padStart(5)} ms ${own.cpu.toFixed(2).padStart(6)} ms  +${own.afterward.toFixed(2).padStart(5)} ms    ${ratio.padEnd(20)} ${own.faults}`,
+      `${series.name.padEnd(38)} ${summary.rps.toFixed(0).padStart(9)} ${summary.p50.toFixed(1).padStart(5)} ms ${summary.p99.toFixed(1).padStart(5)} ms ${summary.cpu.toFixed(2).padStart(6)} ms  +${summary.afterward.toFixed(2).padStart(5)} ms    ${ratio.padEnd(20)} ${summary.faults}`,
     );
   }
 };

@@ -37,9 +37,9 @@ export const measureShards = async (bench: Bench & { readonly slices: Slices }):
   const [one = [], ...others] = all.map(listCpu);
   console.log(`\nshards           CPU for each certificate, with the work that follows, and relative to one shard in the same round`);
   for (const [at, count] of shardCounts.entries()) {
-    const own = at === 0 ? one : (others[at - 1] as readonly number[]);
-    const ratio = median(own.map((value, round) => value / (one[round] as number)));
-    console.log(`  ${count} shards       ${median(own).toFixed(2)} ms, ${ratio.toFixed(2)}x`);
+    const ownRates = at === 0 ? one : (others[at - 1] as readonly number[]);
+    const ratio = median(ownRates.map((value, round) => value / (one[round] as number)));
+    console.log(`  ${count} shards       ${median(ownRates).toFixed(2)} ms, ${ratio.toFixed(2)}x`);
   }
   for (const { service } of started) await service.runtime.dispose();
 };

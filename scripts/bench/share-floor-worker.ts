@@ -126,14 +126,14 @@ const getCurrentValues = async (db: D1Database, id: string): Promise<Response> =
 
 export default {
   async fetch(request: Request, { DB: db }: FloorEnv): Promise<Response> {
-    const [, word, of = ""] = new URL(request.url).pathname.split("/");
+    const [, word, id = ""] = new URL(request.url).pathname.split("/");
     if (word === "grant") return grant(db, await request.json<FloorRequest>());
-    if (word === "redeem") return redeem(db, of);
-    if (word === "current") return getCurrentValues(db, of);
+    if (word === "redeem") return redeem(db, id);
+    if (word === "current") return getCurrentValues(db, id);
     if (word === "list") {
-      const list = db.prepare("SELECT * FROM shares WHERE business_id = ? AND environment = 'live' ORDER BY ord DESC LIMIT 51").bind(of);
+      const list = db.prepare("SELECT * FROM shares WHERE business_id = ? AND environment = 'live' ORDER BY ord DESC LIMIT 51").bind(id);
       return Response.json((await list.all()).results);
     }
-    return Response.json(await db.prepare("SELECT * FROM shares WHERE id = ?").bind(of).first());
+    return Response.json(await db.prepare("SELECT * FROM shares WHERE id = ?").bind(id).first());
   },
 };

@@ -64,7 +64,7 @@ interface SweepTimes {
   silent: number;
 }
 
-const elapsedMs = ({ began }: SweepTimes): number => performance.now() - began;
+const elapsedMs = ({ began: startedAt }: SweepTimes): number => performance.now() - startedAt;
 
 /** Polls the progress. The query uses an index, so polling is cheap. */
 const pollProgress = async (db: D1Like, at: number, times: SweepTimes): Promise<void> => {
@@ -108,8 +108,8 @@ interface NotifiedShare {
 const readFeed = async (url: string, keys: readonly string[]): Promise<readonly NotifiedShare[]> => {
   const reported: NotifiedShare[] = [];
   for (let cursor = 0, page = 0; ; page += 1) {
-    const answer = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: bearerHeader(keys, page) });
-    const { data } = (await answer.json()) as { data: { events: NotifiedShare[]; next_cursor: number } };
+    const response = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: bearerHeader(keys, page) });
+    const { data } = (await response.json()) as { data: { events: NotifiedShare[]; next_cursor: number } };
     if (data.events.length === 0) return reported;
     reported.push(...data.events);
     cursor = data.next_cursor;

@@ -36,27 +36,27 @@ const fields = {
 /** Signs in with the code from the development mailbox and returns the session cookie. */
 export const signInByEmailCode = async (
   url: string,
-  who: { readonly email: string; readonly realm: string; readonly ip: string },
+  person: { readonly email: string; readonly realm: string; readonly ip: string },
 ): Promise<string> => {
-  const { ip, ...identity } = who;
+  const { ip, ...identity } = person;
   const from = { "cf-connecting-ip": ip };
   await sendJson(url, "POST", "/v1/auth/request-code", identity, from);
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
     const code = await findEmailCode(url, identity.email);
     if (code === undefined) {
       await pause(50);
       continue;
     }
-    const answer = await sendJson(url, "POST", "/v1/auth/verify-code", { ...identity, code }, from);
-    return (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    const response = await sendJson(url, "POST", "/v1/auth/verify-code", { ...identity, code }, from);
+    return (response.headers.get("set-cookie") ?? "").split(";")[0] as string;
   }
   throw new Error("bench: no code arrived");
 };
 
 /** Creates a person with these contact fields and returns the session cookie. */
 export const createPerson = async ({ url }: Service, n: number): Promise<string> => {
-  const who = { email: `bench${n}.${process.pid}@example.com`, realm: "consumer", ip: `10.6.${n >> 8}.${n & 255}` };
-  const cookie = await signInByEmailCode(url, who);
+  const person = { email: `bench${n}.${process.pid}@example.com`, realm: "consumer", ip: `10.6.${n >> 8}.${n & 255}` };
+  const cookie = await signInByEmailCode(url, person);
   const put = await sendJson(url, "PUT", "/v1/me/fields", fields, { cookie });
   if (put.status !== 200) throw new Error(`bench: no fields: ${await put.text()}`);
   return cookie;
@@ -118,11 +118,11 @@ export const measureShares = async (
     const code = floorCodes.pop();
     return code === undefined ? null : { method: "POST", path: `/redeem/${code}` };
   };
-  const toolCall = (n: number, token: string, name: string, given: object): Request => ({
+  const toolCall = (n: number, token: string, name: string, args: object): Request => ({
     method: "POST",
     path: "/mcp",
     headers: { ...typed, ...clientAddressHeader(n), accept: "application/json, text/event-stream", authorization: `Bearer ${token}` },
-    body: JSON.stringify({ jsonrpc: "2.0", id: n, method: "tools/call", params: { name, arguments: given } }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: n, method: "tools/call", params: { name, arguments: args } }),
   });
   const [grants, redemptions, readings, pages, one, ownShares] = [
     "floor: one D1 batch of the same rows",
@@ -188,7 +188,7 @@ export const measureShares = async (
   ];
   console.log(`shares           ${slices.connections} connections, ${slices.rounds} rounds of ${slices.seconds} s each`);
   const chosen = all.filter(({ name }) => name.includes(bench.named));
-  const measured = all.filter((series) => chosen.includes(series) || chosen.some(({ floor: of }) => of === series.name));
+  const measured = all.filter((series) => chosen.includes(series) || chosen.some(({ floor: floorName }) => floorName === series.name));
   await runRounds(measured, slices);
   printRounds(measured);
   await service.runtime.dispose();
@@ -215,11 +215,11 @@ export const copyShares = async (db: D1Like, id: string, count: number, set: Rea
 };
 
 export const grantOne = async ({ url }: Service, cookie: string, business: DemoBusiness): Promise<string> => {
-  const answer = await sendJson(url, "POST", "/v1/share/consent", buildDecision(business, randomBytes(32).toString("base64url")), {
+  const response = await sendJson(url, "POST", "/v1/share/consent", buildDecision(business, randomBytes(32).toString("base64url")), {
     cookie,
   });
-  if (answer.status !== 201) throw new Error(`bench: not granted: ${await answer.text()}`);
-  return ((await answer.json()) as { data: { share: { id: string } } }).data.share.id;
+  if (response.status !== 201) throw new Error(`bench: not granted: ${await response.text()}`);
+  return ((await response.json()) as { data: { share: { id: string } } }).data.share.id;
 };
 
 const activeShares = 500;
@@ -253,10 +253,10 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
   for (let n = 0; n < changeCount; n += 1) {
     await pause(pauseMs);
     const before = getCpuMs(pid);
-    const began = performance.now();
-    const answer = await sendJson(url, "PUT", "/v1/me/fields", { phone: `+1 202 555 01${10 + n}` }, { cookie });
-    const { data } = (await answer.json()) as { data: { events_emitted: number } };
-    const ms = performance.now() - began;
+    const startedAt = performance.now();
+    const response = await sendJson(url, "PUT", "/v1/me/fields", { phone: `+1 202 555 01${10 + n}` }, { cookie });
+    const { data } = (await response.json()) as { data: { events_emitted: number } };
+    const ms = performance.now() - startedAt;
     if (data.events_emitted !== activeShares) throw new Error(`bench: ${data.events_emitted} events`);
     if (n === 0) continue; // ignore the first round, which warms up code paths and caches
     took.push(ms);

@@ -16,11 +16,11 @@ const areaUnderCurve = (first: readonly number[], second: readonly number[]): nu
 };
 
 /** Returns the milliseconds until the response is complete. Throws if the status is unexpected. */
-export const measureTime = async (ask: () => Promise<Response>, wanted: number): Promise<number> => {
-  const began = performance.now();
-  const response = await ask();
+export const measureTime = async (sendRequest: () => Promise<Response>, wanted: number): Promise<number> => {
+  const startedAt = performance.now();
+  const response = await sendRequest();
   await response.arrayBuffer();
-  const took = performance.now() - began;
+  const took = performance.now() - startedAt;
   if (response.status !== wanted) throw new Error(`bench: returned ${response.status} instead of ${wanted}`);
   return took;
 };

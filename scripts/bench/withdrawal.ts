@@ -39,15 +39,15 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
   await pause(settleMs);
 
   // Sends, in random order, requests for the email address on the certificate and for an unknown address.
-  const asks = shuffle(
+  const requests = shuffle(
     people.flatMap((person, n) => [
       { certId: person.certId, email: person.email, isHit: true },
       { certId: person.certId, email: `nobody${n}.${process.pid}@example.com`, isHit: false },
     ]),
   );
-  const times = async (measure: (ask: (typeof asks)[number]) => Promise<number>): Promise<{ hit: number[]; miss: number[] }> => {
+  const times = async (measure: (ask: (typeof requests)[number]) => Promise<number>): Promise<{ hit: number[]; miss: number[] }> => {
     const found = { hit: [] as number[], miss: [] as number[] };
-    for (const ask of asks) found[ask.isHit ? "hit" : "miss"].push(await measure(ask));
+    for (const request of requests) found[request.isHit ? "hit" : "miss"].push(await measure(request));
     return found;
   };
   const requested = await times(({ certId, email }) => measureTime(() => post(`/v1/certs/${certId}/opt-out/request`, { email }), 200));
@@ -63,9 +63,9 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
   let stale = 0;
   for (const person of people.slice(0, 50)) {
     const code = await findEmailCode(url, person.email);
-    const began = performance.now();
-    const answer = await post(`/v1/certs/${person.certId}/opt-out/confirm`, { email: person.email, code });
-    if (answer.status !== 200) throw new Error(`bench: not withdrawn: ${await answer.text()}`);
+    const startedAt = performance.now();
+    const response = await post(`/v1/certs/${person.certId}/opt-out/confirm`, { email: person.email, code });
+    if (response.status !== 200) throw new Error(`bench: not withdrawn: ${await response.text()}`);
     const withdrawnAt = performance.now();
     const verified = (await (await fetch(`${url}/v1/certs/${person.certId}/verify`)).json()) as { data: { status: string } };
     shown.push(performance.now() - withdrawnAt);
@@ -74,7 +74,7 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
     ).json()) as {
       data: { results: { reason: string }[] };
     };
-    known.push(performance.now() - began);
+    known.push(performance.now() - startedAt);
     if (verified.data.status !== "revoked" || checked.data.results[0]?.reason !== "revoked") stale += 1;
   }
   console.log(
@@ -93,11 +93,11 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
   const races = 10;
   for (const person of people.slice(50, 50 + races)) {
     const code = await findEmailCode(url, person.email);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, () => post(`/v1/certs/${person.certId}/opt-out/confirm`, { email: person.email, code })),
     );
-    const statuses = answers.map(({ status }) => status);
-    await Promise.all(answers.map((answer) => answer.arrayBuffer()));
+    const statuses = responses.map(({ status }) => status);
+    await Promise.all(responses.map((response) => response.arrayBuffer()));
     if (statuses.filter((status) => status === 200).length === 1) once += 1;
   }
   console.log(`race     100 concurrent correct answers, ${races} codes: ${once} of ${races} withdrawn exactly once`);

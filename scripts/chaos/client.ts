@@ -59,8 +59,8 @@ export const createClient = ({ attempts = 4 }: { readonly attempts?: number } = 
     send,
     sendUntilAnswered: async (path, options) => {
       for (let attempt = 1; ; attempt += 1) {
-        const answer = await send(path, options);
-        if (attempt === attempts || (answer !== null && answer.status < 500)) return answer;
+        const response = await send(path, options);
+        if (attempt === attempts || (response !== null && response.status < 500)) return response;
         await pause(retryMs);
       }
     },

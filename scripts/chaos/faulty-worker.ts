@@ -31,10 +31,10 @@ const makeCall = async <T>(
     throw createError(dependency);
   }
   if (mode === "fail") throw createError(dependency);
-  const answer = await call();
+  const result = await call();
   if (mode === "late") await pause(lateMs);
   if (mode === "lose_answer") throw createError(dependency);
-  return mode === "wrong_data" ? falsify(answer) : answer;
+  return mode === "wrong_data" ? falsify(result) : result;
 };
 
 /** A D1 statement whose calls can fail. It has the same methods as the platform's statement. */
@@ -99,7 +99,7 @@ const wrapMethods = <T extends object>(dependency: Dependency, target: T, falsif
     },
   });
 
-const wrongAnswer = (answer: unknown): unknown => (answer instanceof Response ? new Response("wrong data") : undefined);
+const wrongAnswer = (result: unknown): unknown => (result instanceof Response ? new Response("wrong data") : undefined);
 
 const wrapObjects = <T extends DurableObjectNamespace<never>>(dependency: Dependency, namespace: T): T =>
   new Proxy(namespace, {
@@ -113,15 +113,15 @@ const wrapObjects = <T extends DurableObjectNamespace<never>>(dependency: Depend
   });
 
 /** Returns the R2 object with zeros instead of its bytes. Its metadata stays unchanged. */
-const falsifyTile = (answer: unknown): unknown => {
-  const { customMetadata, arrayBuffer } = (answer ?? {}) as Partial<R2ObjectBody>;
-  return arrayBuffer === undefined ? answer : { customMetadata, arrayBuffer: async () => new ArrayBuffer(8_192) };
+const falsifyTile = (tile: unknown): unknown => {
+  const { customMetadata, arrayBuffer } = (tile ?? {}) as Partial<R2ObjectBody>;
+  return arrayBuffer === undefined ? tile : { customMetadata, arrayBuffer: async () => new ArrayBuffer(8_192) };
 };
 
 /** In the mode `wrong_data`, a queue drops the messages. */
 const wrapQueue = <T>(dependency: Dependency, queue: Queue<T>): Queue<T> => {
   const send = (call: () => Promise<unknown>) =>
-    findMode(dependency) === "wrong_data" ? Promise.resolve() : makeCall(dependency, call, (answer) => answer);
+    findMode(dependency) === "wrong_data" ? Promise.resolve() : makeCall(dependency, call, (result) => result);
   return {
     send: (message: T) => send(() => queue.send(message)),
     sendBatch: (messages: Iterable<MessageSendRequest<T>>) => send(() => queue.sendBatch(messages)),
@@ -135,7 +135,7 @@ const withFaults = createBindingWrapper((env) => ({
   ...env,
   DB: wrapDatabase("database 00", env.DB),
   ...{ DB_01: wrapDatabase("database 01", (env as unknown as { readonly DB_01: D1Database }).DB_01) },
-  KV: wrapMethods("KV", env.KV, (answer) => (typeof answer === "string" ? "wrong data" : answer === null ? null : {})),
+  KV: wrapMethods("KV", env.KV, (value) => (typeof value === "string" ? "wrong data" : value === null ? null : {})),
   LOG_TILES: wrapMethods("R2", env.LOG_TILES as R2Bucket, falsifyTile),
   ANCHOR_QUEUE: wrapQueue("anchor queue", env.ANCHOR_QUEUE),
   JOB_QUEUE: wrapQueue("job queue", env.JOB_QUEUE),
@@ -171,8 +171,8 @@ globalThis.fetch = ((input: RequestInfo | URL, init?: RequestInit) => {
   return makeCall<Response>(
     dependency,
     () => originalFetch(redirected),
-    (answer) => {
-      void answer.body?.cancel();
+    (response) => {
+      void response.body?.cancel();
       return dependency === "DNS" ? privateAddress() : new Response("wrong data");
     },
     request.signal,

@@ -40,27 +40,27 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
     const { email } = (JSON.parse(body as string) as { fields: { email: string } }).fields;
     const submission: Submission = { business, email, phase, certificate: null, isWithdrawn: false };
     log.submissions.push(submission);
-    const answer = await client.sendUntilAnswered("/v1/consent", { method: "POST", headers: { ...headers }, body: body as string });
-    if (answer?.status !== 201 && answer?.status !== 200) return { submission, token: null };
-    const { cert_id: id, fingerprint, manage_url: manageUrl } = answer.data as Record<string, string>;
+    const response = await client.sendUntilAnswered("/v1/consent", { method: "POST", headers: { ...headers }, body: body as string });
+    if (response?.status !== 201 && response?.status !== 200) return { submission, token: null };
+    const { cert_id: id, fingerprint, manage_url: manageUrl } = response.data as Record<string, string>;
     submission.certificate = { id: id as string, fingerprint: fingerprint as string };
     return { submission, token: (manageUrl as string).split("#m=")[1] as string };
   };
 
   const verify = async ({ certificate }: Submission): Promise<void> => {
     if (certificate === null) return;
-    const answer = await client.send(`/v1/certs/${certificate.id}/verify`, { headers: nextAddress() });
+    const response = await client.send(`/v1/certs/${certificate.id}/verify`, { headers: nextAddress() });
     // The service could not respond, which is no contradiction, because a reader can repeat the request.
-    if (answer === null || answer.status >= 500) return;
-    if (answer.status !== 200 || answer.data.fingerprint !== certificate.fingerprint)
-      log.contradictions.push(`verification of an issued certificate: ${answer.status} ${answer.code ?? ""}`);
+    if (response === null || response.status >= 500) return;
+    if (response.status !== 200 || response.data.fingerprint !== certificate.fingerprint)
+      log.contradictions.push(`verification of an issued certificate: ${response.status} ${response.code ?? ""}`);
   };
 
   const withdraw = async (submission: Submission, token: string): Promise<void> => {
     const path = `/v1/certs/${submission.certificate?.id}/opt-out/manage`;
-    const answer = await client.sendUntilAnswered(path, { method: "POST", headers: nextAddress(), body: { token } });
+    const response = await client.sendUntilAnswered(path, { method: "POST", headers: nextAddress(), body: { token } });
     // The code `already_revoked` means that an earlier attempt succeeded, but its response was lost.
-    if (answer?.status === 200 || answer?.code === "already_revoked") submission.isWithdrawn = true;
+    if (response?.status === 200 || response?.code === "already_revoked") submission.isWithdrawn = true;
   };
 
   const share = async (business: Business, phase: number): Promise<void> => {
@@ -104,15 +104,15 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
     const registration: Registration = { business, url: `https://hooks${serial++}.example.com/svc`, phase, endpointId: null };
     log.registrations.push(registration);
     const options = { method: "POST", headers: withKey({ cookie: business.owner }), body: { url: registration.url } };
-    const answer = await client.sendUntilAnswered("/v1/webhooks", options);
-    if (answer?.status === 201) registration.endpointId = String(answer.data.id);
+    const response = await client.sendUntilAnswered("/v1/webhooks", options);
+    if (response?.status === 201) registration.endpointId = String(response.data.id);
   };
 
   const requestCode = async (phase: number): Promise<void> => {
     const email = `reader${serial++}.${process.pid}@example.com`;
     const options = { method: "POST", headers: nextAddress(), body: { email, realm: "consumer" } };
-    const answer = await client.sendUntilAnswered("/v1/auth/request-code", options);
-    if (answer !== null && answer.status < 300) log.codes.push({ email, phase });
+    const response = await client.sendUntilAnswered("/v1/auth/request-code", options);
+    if (response !== null && response.status < 300) log.codes.push({ email, phase });
   };
 
   /**
@@ -152,21 +152,21 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
 export const signIn = async (
   client: Client,
   { emails }: OtherMachines,
-  who: { readonly email: string; readonly realm: "consumer" | "business" },
+  identity: { readonly email: string; readonly realm: "consumer" | "business" },
   address: string,
 ): Promise<string> => {
   const headers = { "cf-connecting-ip": address };
-  const requested = await client.sendUntilAnswered("/v1/auth/request-code", { method: "POST", headers, body: who });
+  const requested = await client.sendUntilAnswered("/v1/auth/request-code", { method: "POST", headers, body: identity });
   for (let polls = 0; polls < 1_200; polls += 1) {
-    const code = /^\d{6}$/m.exec(emails.findLast(({ to }) => to === who.email)?.text ?? "")?.[0];
+    const code = /^\d{6}$/m.exec(emails.findLast(({ to }) => to === identity.email)?.text ?? "")?.[0];
     if (code === undefined) {
       await pause(50);
       continue;
     }
-    const answer = await client.sendUntilAnswered("/v1/auth/verify-code", { method: "POST", headers, body: { ...who, code } });
-    const cookie = (answer?.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    const response = await client.sendUntilAnswered("/v1/auth/verify-code", { method: "POST", headers, body: { ...identity, code } });
+    const cookie = (response?.headers.get("set-cookie") ?? "").split(";")[0] as string;
     if (cookie !== "") return cookie;
-    throw new Error(`chaos: not signed in: ${answer?.status} ${answer?.code}`);
+    throw new Error(`chaos: not signed in: ${response?.status} ${response?.code}`);
   }
   throw new Error(`chaos: no code arrived: ${requested?.status} ${requested?.code}`);
 };

@@ -45,7 +45,7 @@ export const startOtherMachines = async (): Promise<OtherMachines> => {
     return { Status: 0, ...(isIpv4 && { Answer: [{ name: query.get("name"), type: 1, TTL: 60, data: publicAddress }] }) };
   };
 
-  const answer = (host: string, query: URLSearchParams, body: string): object | string => {
+  const respond = (host: string, query: URLSearchParams, body: string): object | string => {
     if (host.startsWith("dns-")) return answerDnsQuery(query);
     if (host === "mail.example.com") {
       emails.push(JSON.parse(body) as SentEmail);
@@ -65,7 +65,7 @@ export const startOtherMachines = async (): Promise<OtherMachines> => {
     void readBody(request).then(
       (body) => {
         const url = new URL(request.url ?? "/", "http://runner");
-        const answered = answer(url.pathname.split("/")[1] ?? "", url.searchParams, body);
+        const answered = respond(url.pathname.split("/")[1] ?? "", url.searchParams, body);
         const isPage = typeof answered === "string";
         response.writeHead(200, { "content-type": isPage ? "text/html; charset=utf-8" : "application/json" });
         response.end(isPage ? answered : JSON.stringify(answered));

@@ -65,13 +65,13 @@ const bearer = ({ account }: Business) => ({ authorization: `Bearer ${account.ke
 const readFeed = async (client: Client, business: Business): Promise<readonly FeedEvent[] | null> => {
   const events: FeedEvent[] = [];
   for (let cursor = 0; ; ) {
-    const answer = await client.send(`/v1/events?limit=500&cursor=${cursor}`, { headers: bearer(business) });
-    if (answer?.status !== 200) return null;
+    const response = await client.send(`/v1/events?limit=500&cursor=${cursor}`, { headers: bearer(business) });
+    if (response?.status !== 200) return null;
     const {
       events: page,
       next_cursor: next,
       has_more: hasMore,
-    } = answer.data as unknown as {
+    } = response.data as unknown as {
       readonly events: readonly FeedEvent[];
       readonly next_cursor: number;
       readonly has_more: boolean;
@@ -84,9 +84,9 @@ const readFeed = async (client: Client, business: Business): Promise<readonly Fe
 
 /** Reads a list. Throws if the list cannot be read, because an empty list would hide duplicates. */
 const readList = async (client: Client, path: string, options: RequestOptions): Promise<Answer["data"]> => {
-  const answer = await client.sendUntilAnswered(path, options);
-  if (answer?.status !== 200) throw new Error(`chaos: ${path.split("?")[0]} answered ${answer?.status} ${answer?.code}`);
-  return answer.data;
+  const response = await client.sendUntilAnswered(path, options);
+  if (response?.status !== 200) throw new Error(`chaos: ${path.split("?")[0]} answered ${response?.status} ${response?.code}`);
+  return response.data;
 };
 
 const listShares = async (client: Client, business: Business): Promise<readonly { readonly id: string; readonly purpose: string }[]> => {
@@ -124,12 +124,12 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
     if (certificate === null) continue;
     const { id, fingerprint } = certificate;
     expect(`certificate ${id}`, async () => {
-      const answer = await client.send(`/v1/certs/${id}/verify`);
-      return answer?.status === 200 && answer.data.fingerprint === fingerprint;
+      const response = await client.send(`/v1/certs/${id}/verify`);
+      return response?.status === 200 && response.data.fingerprint === fingerprint;
     });
     expectProof(`receipt of ${id} from the ledger`, async () => {
-      const answer = await client.send(`/v1/certs/${id}/verify`);
-      return (answer?.data.anchor as { readonly status?: string } | null | undefined)?.status === "anchored";
+      const response = await client.send(`/v1/certs/${id}/verify`);
+      return (response?.data.anchor as { readonly status?: string } | null | undefined)?.status === "anchored";
     });
     if (!isWithdrawn) continue;
     expect(`withdrawal of ${id}`, async () => (await client.send(`/v1/certs/${id}/verify`))?.data.status === "revoked");
@@ -139,16 +139,16 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
     if (shareId === null) continue;
     const status = isRevoked ? "revoked" : "active";
     expect(`${status} share ${shareId}`, async () => {
-      const answer = await client.send(`/v1/shares/${shareId}`, { headers: bearer(business) });
-      return answer?.status === 200 && (answer.data.status ?? (answer.data.share as { readonly status?: string })?.status) === status;
+      const response = await client.send(`/v1/shares/${shareId}`, { headers: bearer(business) });
+      return response?.status === 200 && (response.data.status ?? (response.data.share as { readonly status?: string })?.status) === status;
     });
     expect(`event about share ${shareId}`, () => hasEvent(business, isRevoked ? "share.revoked" : "share.created", shareId));
   }
   for (const { business, endpointId, url } of log.registrations) {
     if (endpointId === null) continue;
     expect(`endpoint ${url}`, async () => {
-      const answer = await client.send("/v1/webhooks", { headers: { cookie: business.owner } });
-      return answer?.status === 200 && (answer.data.webhooks as readonly { id: string }[]).some(({ id }) => id === endpointId);
+      const response = await client.send("/v1/webhooks", { headers: { cookie: business.owner } });
+      return response?.status === 200 && (response.data.webhooks as readonly { id: string }[]).some(({ id }) => id === endpointId);
     });
   }
   for (const { email } of log.codes) expect(`code for ${email}`, () => machines.emails.some(({ to }) => to === email));
@@ -159,8 +159,12 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
       return feeds.get(business)?.every(({ id }) => received.has(id)) === true;
     });
     if (options.checksPacks === false) continue;
-    const own = log.submissions.filter((submission) => submission.business === business && submission.certificate !== null);
-    const sample = [...own.filter(({ isWithdrawn }) => isWithdrawn).slice(-1), ...own.slice(0, 1), ...own.slice(-1)];
+    const ownSubmissions = log.submissions.filter((submission) => submission.business === business && submission.certificate !== null);
+    const sample = [
+      ...ownSubmissions.filter(({ isWithdrawn }) => isWithdrawn).slice(-1),
+      ...ownSubmissions.slice(0, 1),
+      ...ownSubmissions.slice(-1),
+    ];
     for (const id of new Set(sample.map(({ certificate }) => certificate?.id as string)))
       expectProof(`evidence pack of ${id}, with its audit entries and receipts`, async () => {
         const [pack, trust] = await Promise.all([

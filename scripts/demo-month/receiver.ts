@@ -40,7 +40,7 @@ export const receiveWebhook = (present: Instant, { clock, advance }: SimulatedTi
     // Depends on the body, so that it varies between requests.
     const durationMs = (isFailing ? 900 : 40) + (body.charCodeAt(body.length >> 1) % 60);
     advance(durationMs);
-    const answer = isFailing ? unavailable : accepted;
-    return { kind: "answered", durationMs, ...answer };
+    const reply = isFailing ? unavailable : accepted;
+    return { kind: "answered", durationMs, ...reply };
   };
 };

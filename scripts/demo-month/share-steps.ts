@@ -89,7 +89,7 @@ const createRequestId = (): string => `req_${crypto.randomUUID()}`;
 /** Grants a share, as the consent sheet does, and redeems its code, as the page script does. */
 const shareDetails = async ({ services, clientId }: Month, person: Person, planned: PlannedShare): Promise<ShareId> => {
   const verifier = toBase64Url(services.random(32));
-  const given = contactKeys.filter((key) => key === "email" || planned.details[key] !== undefined);
+  const givenKeys = contactKeys.filter((key) => key === "email" || planned.details[key] !== undefined);
   const granted = getValue(
     await grantShare(
       services,
@@ -98,7 +98,7 @@ const shareDetails = async ({ services, clientId }: Month, person: Person, plann
         clientId,
         origin: siteOrigin,
         requestEvidence: "referer",
-        scope: given,
+        scope: givenKeys,
         purpose: "Solar quote follow-up",
         disclosureText: `Acme Solar LLC may call or email me about solar quotes for ${planned.durationDays} days. I can stop sharing at any time.`,
         durationDays: planned.durationDays,
@@ -115,7 +115,7 @@ const shareDetails = async ({ services, clientId }: Month, person: Person, plann
   return granted.share.id;
 };
 
-const toChange = (given: Details): ReadonlyMap<ContactKey, string> => new Map(Object.entries(given) as [ContactKey, string][]);
+const toChange = (details: Details): ReadonlyMap<ContactKey, string> => new Map(Object.entries(details) as [ContactKey, string][]);
 
 /** Expires shares and warns about shares that will expire soon, as the service does every minute. */
 const sweepStep = ({ services, business }: Month, at: Instant): Step => ({

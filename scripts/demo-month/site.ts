@@ -67,8 +67,8 @@ export const openSite = async (services: Services, businessId: BusinessId): Prom
   let snapshots = await storePolicyTexts(db, kv, { businessId, domain, certId: businessId, found, now, limit, random });
   let capturedAt: Instant = 0;
   return {
-    withCapturedPolicies: (given, at) => {
-      if (capturedAt > at - captureReuseMs) return given;
+    withCapturedPolicies: (services, at) => {
+      if (capturedAt > at - captureReuseMs) return services;
       capturedAt = at - minuteMs;
       const { newKinds } = snapshots;
       const dateNew = (kind: PolicyKind): PolicySnapshot | null => {
@@ -86,7 +86,7 @@ export const openSite = async (services: Services, businessId: BusinessId): Prom
         random,
       });
       snapshots = { ...snapshots, newKinds: [] };
-      return withExtraRows(given, rows);
+      return withExtraRows(services, rows);
     },
   };
 };

@@ -39,8 +39,8 @@ export const checkDeployment = async (
       headers: { ...(body !== null && { "content-type": "application/json" }), ...headers },
       ...(body !== null && { body: JSON.stringify(body) }),
     });
-  const expectStatus = async (name: string, answer: Promise<Answer>, ...statuses: readonly number[]): Promise<Answer> => {
-    const received = await answer;
+  const expectStatus = async (name: string, response: Promise<Answer>, ...statuses: readonly number[]): Promise<Answer> => {
+    const received = await response;
     if (!statuses.includes(received.status)) throw new Error(`Check failed: ${name} returned ${received.status}.`);
     report(name);
     return received;
@@ -48,10 +48,10 @@ export const checkDeployment = async (
   const waitForHost = async (name: string, url: string, ...statuses: readonly number[]): Promise<void> => {
     const deadline = Date.now() + deadlineMs;
     for (;;) {
-      const answer = await call(url).catch(() => null);
-      if (answer !== null && statuses.includes(answer.status)) return report(name);
+      const response = await call(url).catch(() => null);
+      if (response !== null && statuses.includes(response.status)) return report(name);
       if (Date.now() >= deadline)
-        throw new Error(`Check failed: ${name} ${answer === null ? "does not respond" : `returned ${answer.status}`} at ${url}.`);
+        throw new Error(`Check failed: ${name} ${response === null ? "does not respond" : `returned ${response.status}`} at ${url}.`);
       await pause(Math.min(retryMs, deadlineMs));
     }
   };

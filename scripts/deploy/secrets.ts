@@ -53,11 +53,11 @@ export const generateDeploymentSecrets = async ({ hosts }: Deployment, now: Date
 
 /** Adds the provider secrets that are set in the environment. Returns the same object if there is no new one. */
 export const addProviderSecrets = (secrets: Secrets, environment: Readonly<Record<string, string | undefined>>): Secrets => {
-  const given = providerSecrets.flatMap((name) => {
+  const provided = providerSecrets.flatMap((name) => {
     const value = environment[name];
     return value === undefined || value === "" || value === secrets[name] ? [] : [[name, value] as const];
   });
-  return given.length === 0 ? secrets : { ...secrets, ...Object.fromEntries(given) };
+  return provided.length === 0 ? secrets : { ...secrets, ...Object.fromEntries(provided) };
 };
 
 /** Returns the names of the secrets that the deployment needs and that are not in `known`. */

@@ -102,8 +102,8 @@ export const readManifest = (path: string, passphrase: string): { readonly manif
   const { mac, ...manifest } = JSON.parse(readFileSync(path, "utf8")) as Manifest & { readonly mac: string };
   if (manifest.format !== exportFormat) throw new Error(`${path} is not an export that this version can read.`);
   const exportKey = openExportKey(passphrase, manifest.key);
-  const given = Buffer.from(String(mac), "base64");
+  const actualMac = Buffer.from(String(mac), "base64");
   const expected = computeMac(manifest, exportKey);
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw new Error(`${path} was changed.`);
+  if (actualMac.length !== expected.length || !timingSafeEqual(actualMac, expected)) throw new Error(`${path} was changed.`);
   return { manifest, exportKey };
 };

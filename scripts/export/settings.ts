@@ -62,10 +62,10 @@ export const toImportedSettings = ({ settings }: MovedSettings, vars: Vars): Var
  * so they must stay the same.
  */
 export const assertSameLogNames = ({ audit_origin: origin }: MovedSettings, vars: Vars): void => {
-  const own = getAuditOrigin(vars.BASE_URL as string, firstShard);
-  if (own !== origin)
+  const auditOrigin = getAuditOrigin(vars.BASE_URL as string, firstShard);
+  if (auditOrigin !== origin)
     throw new Error(
-      `The audit log of the export is ${origin}, but here it would be ${own}. The names of logs are signed, so the API must keep its host.`,
+      `The audit log of the export is ${origin}, but here it would be ${auditOrigin}. The names of logs are signed, so the API must keep its host.`,
     );
 };
 

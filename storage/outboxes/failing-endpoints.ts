@@ -18,10 +18,10 @@ export interface FailingEndpoint {
 }
 
 /** Saves a failing endpoint. Does nothing if the endpoint is already saved. */
-export const insertFailingEndpoint = (db: Database, { webhookId, since, ...of }: FailingEndpoint, now: Instant) =>
+export const insertFailingEndpoint = (db: Database, { webhookId, since, ...endpoint }: FailingEndpoint, now: Instant) =>
   db
     .insert(outbox)
-    .values({ kind, entityId: webhookId, topic: "", payload: "", nextAt: now, createdAt: since, businessId: of.businessId })
+    .values({ kind, entityId: webhookId, topic: "", payload: "", nextAt: now, createdAt: since, businessId: endpoint.businessId })
     .onConflictDoNothing();
 
 /** Lists endpoints in the order in which they were saved. */

@@ -30,17 +30,17 @@ import { call, readDatabaseContents, world, worldInSecondShard, type Call } from
 const databases = [env.DB, (env as unknown as { DB_01: D1Database }).DB_01];
 const remove = ({ headers }: Pick<SignedPerson, "headers">, service: Call = call, body: object | null = { confirm: "DELETE" }) =>
   service("/v1/me", body === null ? { method: "DELETE", headers } : { ...buildJsonRequest(body, headers), method: "DELETE" });
-const later = (ms: number): Partial<Platform> => ({ clock: () => Date.now() + ms });
-const through =
+const createLaterClock = (ms: number): Partial<Platform> => ({ clock: () => Date.now() + ms });
+const createCallWith =
   (changed: Partial<Platform>): Call =>
   (path, init) =>
     callWith(changed, path, init);
 
 /** Records every encrypted value with its plaintext and the record key that encrypted it. */
-const recorded = () => {
+const recordSealedTexts = () => {
   const sealed = new Map<string, { readonly text: string; readonly key: string | null }>();
   const { vault } = platform;
-  const noting =
+  const recordSeal =
     (seal: Vault["seal"], key: string | null): Vault["seal"] =>
     async (context, text) => {
       const value = await seal(context, text);
@@ -49,37 +49,37 @@ const recorded = () => {
     };
   const recording: Vault = {
     ...vault,
-    seal: noting(vault.seal, null),
+    seal: recordSeal(vault.seal, null),
     withRecordKey: async (key) => {
       const sealer = await vault.withRecordKey(key);
-      return { ...sealer, seal: noting(sealer.seal, key) };
+      return { ...sealer, seal: recordSeal(sealer.seal, key) };
     },
   };
-  return { sealed, service: through({ vault: recording }) };
+  return { sealed, service: createCallWith({ vault: recording }) };
 };
 const readAllShards = async (): Promise<string> => JSON.stringify(await Promise.all(databases.map((db) => readDatabaseContents(db))));
 
 describe("DELETE /v1/me", () => {
   test("revokes every share on every shard, notifies each business and signs the person out", async () => {
-    const by = await signInPerson();
-    const other = await signIn(by.email, "consumer");
+    const person = await signInPerson();
+    const other = await signIn(person.email, "consumer");
     const shares = [
-      await grantShare(by),
-      await grantShare(by, { scope: ["name"] }),
-      await grantShare(by, { origin: "https://other.example" }, world.other),
-      await grantShare(by, {}, worldInSecondShard.acme),
+      await grantShare(person),
+      await grantShare(person, { scope: ["name"] }),
+      await grantShare(person, { origin: "https://other.example" }, world.other),
+      await grantShare(person, {}, worldInSecondShard.acme),
     ];
     const [first, , , far] = shares.map(({ share }) => share.id);
-    const stopped = (await grantShare(by)).share.id;
-    await by.post(`/v1/me/sever/${stopped}`, { reason: "My number is +1 202 555 0123" });
+    const stopped = (await grantShare(person)).share.id;
+    await person.post(`/v1/me/sever/${stopped}`, { reason: "My number is +1 202 555 0123" });
     await forgetOwnerNotices();
     const before = (await listMailTo(world.ownerEmail)).length;
 
-    const answer = await remove(by);
-    expect(describeOutcome(answer)).toBe("200 ok");
-    expect(answer.body.data).toEqual({ deleted: true, shares_revoked: 4, fields_erased: true });
-    expect(answer.headers.get("set-cookie")).toMatch(/^svc_session=;/);
-    for (const headers of [by.headers, other]) expect((await call("/v1/me", { headers })).status).toBe(401);
+    const response = await remove(person);
+    expect(describeOutcome(response)).toBe("200 ok");
+    expect(response.body.data).toEqual({ deleted: true, shares_revoked: 4, fields_erased: true });
+    expect(response.headers.get("set-cookie")).toMatch(/^svc_session=;/);
+    for (const headers of [person.headers, other]) expect((await call("/v1/me", { headers })).status).toBe(401);
 
     for (const { share } of shares.slice(0, 2)) {
       const near = (await getWithApiKey(`/v1/shares/${share.id}`)).body.data;
@@ -105,39 +105,39 @@ describe("DELETE /v1/me", () => {
     const mails = (await listMailTo(world.ownerEmail)).slice(0, -before || undefined);
     expect(mails.filter(({ text }) => text.includes(first))).toHaveLength(1);
     expect(mails.find(({ text }) => text.includes(first))?.text).toContain(shares[1]?.share.id);
-    expect((await listMailTo(by.email))[0]?.subject).toBe("Your account has been deleted");
+    expect((await listMailTo(person.email))[0]?.subject).toBe("Your account has been deleted");
   });
 
   test("leaves nothing in any table of any shard that decrypts to the person's data or identifies them", async () => {
-    const { sealed, service } = recorded();
+    const { sealed, service } = recordSealedTexts();
     const marker = crypto.randomUUID().slice(0, 8);
     const email = `${marker}@example.com`;
-    const by = await signInPerson({ ...contactValues, email, first_name: `Name${marker}`, address_line1: `${marker} Street` }, service);
-    const id = (await by.get("/v1/me")).body.data.id as string;
-    const near = await grantShare(by, { scope: ["email", "name", "address"], missing_ok: ["address"] });
-    const far = await grantShare(by, { scope: ["email", "name"] }, worldInSecondShard.acme);
+    const person = await signInPerson({ ...contactValues, email, first_name: `Name${marker}`, address_line1: `${marker} Street` }, service);
+    const id = (await person.get("/v1/me")).body.data.id as string;
+    const near = await grantShare(person, { scope: ["email", "name", "address"], missing_ok: ["address"] });
+    const far = await grantShare(person, { scope: ["email", "name"] }, worldInSecondShard.acme);
     await redeemCode(near, {}, undefined, service);
-    await by.put("/v1/me/fields", { last_name: `Last${marker}` });
-    await by.post(`/v1/me/sever/${(await grantShare(by)).share.id}`, { reason: `It is ${marker}` });
-    await service(`/v1/shares/${(await grantShare(by)).share.id}/revoke`, buildJsonRequest({}, by.headers));
-    expect((await by.post("/v1/me/agent-token", { name: `Agent ${marker}` })).status).toBe(201);
+    await person.put("/v1/me/fields", { last_name: `Last${marker}` });
+    await person.post(`/v1/me/sever/${(await grantShare(person)).share.id}`, { reason: `It is ${marker}` });
+    await service(`/v1/shares/${(await grantShare(person)).share.id}/revoke`, buildJsonRequest({}, person.headers));
+    expect((await person.post("/v1/me/agent-token", { name: `Agent ${marker}` })).status).toBe(201);
     await env.DB.prepare(
       "INSERT INTO passkeys (id, user_id, credential_id, user_handle, public_key, counter, transports, backed_up, name_sealed, created_at) VALUES ('psk_x', ?, 'x', 'x', 'x', 0, '[]', 0, ?, 0)",
     )
-      .bind(id, by.email)
+      .bind(id, person.email)
       .run();
     expect([...sealed.values()].some(({ text }) => text.includes(marker))).toBe(true);
 
-    expect(describeOutcome(await remove(by, service))).toBe("200 ok");
+    expect(describeOutcome(await remove(person, service))).toBe("200 ok");
     await waitUntilSettled();
-    await listMailTo(by.email); // sends emails that are still waiting for the cron job on a busy machine
+    await listMailTo(person.email); // sends emails that are still waiting for the cron job on a busy machine
     await env.DB.prepare("DELETE FROM captured_mail").run(); // the table of captured email exists only in development
     const contents = await readAllShards();
     for (const [value, { text, key }] of sealed) {
       const opens = contents.includes(value) && (key === null || contents.includes(key));
-      if (opens) expect(text).not.toMatch(new RegExp(`${marker}|${by.email}`));
+      if (opens) expect(text).not.toMatch(new RegExp(`${marker}|${person.email}`));
     }
-    expect(contents).not.toContain(by.email);
+    expect(contents).not.toContain(person.email);
     for (const db of databases) {
       const shares = await db.prepare("SELECT COUNT(*) AS n FROM shares WHERE consumer_id = ?").bind(id).first<{ n: number }>();
       expect(shares?.n).toBe(0);
@@ -148,11 +148,11 @@ describe("DELETE /v1/me", () => {
   });
 
   test("allows a new account with the same address, without any data of the deleted one", async () => {
-    const by = await signInPerson();
-    const old = (await by.get("/v1/me")).body.data.id;
-    await grantShare(by);
-    await remove(by);
-    const headers = await signIn(by.email, "consumer");
+    const person = await signInPerson();
+    const old = (await person.get("/v1/me")).body.data.id;
+    await grantShare(person);
+    await remove(person);
+    const headers = await signIn(person.email, "consumer");
     const profile = (await call("/v1/me", { headers })).body.data;
     expect(profile.id).not.toBe(old);
     expect(profile).toMatchObject({ shares_active: 0, fields_updated_at: null });
@@ -160,10 +160,10 @@ describe("DELETE /v1/me", () => {
   });
 
   test("records a share past its end date as expired, not revoked", async () => {
-    const by = await signInPerson();
-    const { share } = await grantShare(by, { duration_days: 1 });
-    const nextDay = through({ clock: () => Date.now() + 25 * 60 * minuteMs });
-    const headers = await signIn(by.email, "consumer");
+    const person = await signInPerson();
+    const { share } = await grantShare(person, { duration_days: 1 });
+    const nextDay = createCallWith({ clock: () => Date.now() + 25 * 60 * minuteMs });
+    const headers = await signIn(person.email, "consumer");
     await env.DB.prepare("UPDATE sessions SET verified_at = verified_at + ?1, expires_at = expires_at + ?1")
       .bind(25 * 60 * minuteMs)
       .run();
@@ -173,16 +173,16 @@ describe("DELETE /v1/me", () => {
   });
 
   test("expires all overdue shares before it erases the person, even if there are more than one sweep covers", async () => {
-    const by = await signInPerson();
-    const { share } = await grantShare(by, { duration_days: 1 });
+    const person = await signInPerson();
+    const { share } = await grantShare(person, { duration_days: 1 });
     const count = maxSweptInRequest + 600; // 600 more shares than one sweep handles
     const over = Date.now() - minuteMs;
     await copyRow("shares", share.id, count, { expires_at: `${over}`, next_due_at: `${over}` });
-    await by.post(`/v1/me/sever/${share.id}`, {}); // revokes the original share, the only active one
-    const id = (await by.get("/v1/me")).body.data.id as ConsumerId;
+    await person.post(`/v1/me/sever/${share.id}`, {}); // revokes the original share, the only active one
+    const id = (await person.get("/v1/me")).body.data.id as ConsumerId;
     expect(await listOverdueShares(openDatabase(env.DB), id, Date.now())).toHaveLength(maxSweptInRequest);
 
-    expect((await remove(by)).body.data).toMatchObject({ deleted: true, shares_revoked: 0 });
+    expect((await remove(person)).body.data).toMatchObject({ deleted: true, shares_revoked: 0 });
     const { results } = await env.DB.prepare(
       "SELECT state, consumer_id, COUNT(*) AS n FROM shares WHERE id LIKE ? GROUP BY state, consumer_id ORDER BY state",
     )
@@ -197,32 +197,34 @@ describe("DELETE /v1/me", () => {
 
 describe("DELETE /v1/me, required confirmation", () => {
   test("requires a sign-in within the last five minutes, regardless of the session's age", async () => {
-    const by = await signInPerson();
-    await grantShare(by);
+    const person = await signInPerson();
+    await grantShare(person);
     const before = await readDatabaseContents();
-    expect(describeOutcome(await remove(by, through(later(5 * minuteMs))))).toBe("403 forbidden");
-    expect(describeOutcome(await remove(by, call, { confirm: "yes" }))).toBe("400 invalid_request");
-    expect(describeOutcome(await remove({ headers: { ...by.headers, origin: "https://elsewhere.example" } as never }))).toBe(
+    expect(describeOutcome(await remove(person, createCallWith(createLaterClock(5 * minuteMs))))).toBe("403 forbidden");
+    expect(describeOutcome(await remove(person, call, { confirm: "yes" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await remove({ headers: { ...person.headers, origin: "https://elsewhere.example" } as never }))).toBe(
       "403 csrf_failed",
     );
     expect(await readDatabaseContents()).toEqual(before);
-    expect(describeOutcome(await remove(by, through(later(4 * minuteMs)), null))).toBe("200 ok");
+    expect(describeOutcome(await remove(person, createCallWith(createLaterClock(4 * minuteMs)), null))).toBe("200 ok");
   });
 });
 
 describe("DELETE /v1/me, interrupted or concurrent", () => {
   test("returns 503 while a shard is unavailable, blocks new grants, and erases the rest automatically later", async () => {
-    const by = await signInPerson();
-    const near = await grantShare(by);
-    const far = await grantShare(by, {}, worldInSecondShard.acme);
-    const id = (await by.get("/v1/me")).body.data.id as string;
-    const away = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
+    const person = await signInPerson();
+    const near = await grantShare(person);
+    const far = await grantShare(person, {}, worldInSecondShard.acme);
+    const id = (await person.get("/v1/me")).body.data.id as string;
+    const unavailableDatabase = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
     const { shards } = platform;
-    const halved = through({ shards: { ...shards, get: (shardId) => (shardId === "01" ? away : shards.get(shardId)) } });
-    expect(describeOutcome(await remove(by, halved))).toBe("503 storage_unavailable");
+    const halved = createCallWith({
+      shards: { ...shards, get: (shardId) => (shardId === "01" ? unavailableDatabase : shards.get(shardId)) },
+    });
+    expect(describeOutcome(await remove(person, halved))).toBe("503 storage_unavailable");
     expect((await getWithApiKey(`/v1/shares/${far.share.id}`, worldInSecondShard.acme.keys.live)).body.data.status).toBe("active");
-    expect((await by.put("/v1/me/fields", { city: "Elsewhere" })).status).toBe(401);
-    await expect(grantShare(by)).rejects.toThrow("not granted");
+    expect((await person.put("/v1/me/fields", { city: "Elsewhere" })).status).toBe(401);
+    await expect(grantShare(person)).rejects.toThrow("not granted");
 
     await settleShares({ ...platform, clock: () => Date.now() + 2 * minuteMs });
     for (const [share, key] of [
@@ -233,12 +235,12 @@ describe("DELETE /v1/me, interrupted or concurrent", () => {
     }
     expect((await env.DB.prepare("SELECT email_sealed FROM consumers WHERE id = ?").bind(id).first())?.email_sealed).toBe("");
     expect((await env.DB.prepare("SELECT COUNT(*) AS n FROM account_erasures").first<{ n: number }>())?.n).toBe(0);
-    expect((await by.get("/v1/me")).status).toBe(401);
+    expect((await person.get("/v1/me")).status).toBe(401);
   });
 
   test("revokes a grant on another shard that was in progress, and erases the person from it", async () => {
-    const by = await signInPerson();
-    const id = (await by.get("/v1/me")).body.data.id as string;
+    const person = await signInPerson();
+    const id = (await person.get("/v1/me")).body.data.id as string;
     const { shards } = platform;
     const second = shards.forId("con_01") as Database;
     let isArmed = true;
@@ -249,47 +251,47 @@ describe("DELETE /v1/me, interrupted or concurrent", () => {
         return async (statements: readonly unknown[]) => {
           const isGrant = isArmed && statements.length > 4;
           if (isGrant) isArmed = false;
-          if (isGrant) expect(describeOutcome(await remove(by))).toBe("200 ok");
+          if (isGrant) expect(describeOutcome(await remove(person))).toBe("200 ok");
           return target.batch(statements as never);
         };
       },
     });
-    const service = through({ shards: { ...shards, forId: (of) => (shards.forId(of) === second ? overtaken : shards.forId(of)) } });
-    const answer = await service(
+    const service = createCallWith({ shards: { ...shards, forId: (id) => (shards.forId(id) === second ? overtaken : shards.forId(id)) } });
+    const response = await service(
       "/v1/share/consent",
-      buildJsonRequest(buildDecision(createVerifier(), {}, worldInSecondShard.acme), by.headers),
+      buildJsonRequest(buildDecision(createVerifier(), {}, worldInSecondShard.acme), person.headers),
     );
     expect(isArmed).toBe(false);
-    expect(answer.status).toBe(201);
+    expect(response.status).toBe(201);
     const rows = await (databases[1] as D1Database)
       .prepare("SELECT state, consumer_id, subject_sealed, email_index FROM shares WHERE id = ?")
-      .bind(answer.body.data.share.id)
+      .bind(response.body.data.share.id)
       .first();
     expect(rows).toEqual({ state: "revoked", consumer_id: null, subject_sealed: null, email_index: null });
-    const mine = await (databases[1] as D1Database)
+    const remaining = await (databases[1] as D1Database)
       .prepare("SELECT COUNT(*) AS n FROM mail_outbox WHERE consumer_id = ?")
       .bind(id)
       .first<{ n: number }>();
-    expect(mine?.n).toBe(0);
+    expect(remaining?.n).toBe(0);
   });
 
   test("leaves no data after concurrent changes, grants, redemptions and a second deletion", async () => {
-    const by = await signInPerson();
-    const id = (await by.get("/v1/me")).body.data.id as string;
-    const made = await Promise.all([grantShare(by), grantShare(by), grantShare(by, {}, worldInSecondShard.acme)]);
-    const answers = await Promise.all([
-      remove(by),
-      remove(by),
-      ...Array.from({ length: 5 }, (_, at) => by.put("/v1/me/fields", { city: `City ${at}` })),
-      ...Array.from({ length: 3 }, () => by.post("/v1/share/consent", buildDecision(createVerifier()))),
-      ...made.slice(0, 2).map((grant) => redeemCode(grant)),
+    const person = await signInPerson();
+    const id = (await person.get("/v1/me")).body.data.id as string;
+    const grants = await Promise.all([grantShare(person), grantShare(person), grantShare(person, {}, worldInSecondShard.acme)]);
+    const responses = await Promise.all([
+      remove(person),
+      remove(person),
+      ...Array.from({ length: 5 }, (_, at) => person.put("/v1/me/fields", { city: `City ${at}` })),
+      ...Array.from({ length: 3 }, () => person.post("/v1/share/consent", buildDecision(createVerifier()))),
+      ...grants.slice(0, 2).map((grant) => redeemCode(grant)),
     ]);
-    expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
+    expect(responses.filter(({ status }) => status >= 500)).toEqual([]);
     await waitUntilSettled();
     for (const db of databases) {
       const row = await db
         .prepare("SELECT COUNT(*) AS n FROM shares WHERE consumer_id = ? OR (state = 'active' AND id IN (SELECT value FROM json_each(?)))")
-        .bind(id, JSON.stringify(made.map(({ share }) => share.id)))
+        .bind(id, JSON.stringify(grants.map(({ share }) => share.id)))
         .first<{ n: number }>();
       expect(row?.n).toBe(0);
     }

@@ -20,28 +20,28 @@ const parts = [
 
 describe("GET /v1/me/export", () => {
   test("returns one JSON file without an envelope, which no cache stores", async () => {
-    const by = await signInPerson();
-    const answer = await by.get("/v1/me/export");
-    expect(answer.status).toBe(200);
-    expect(Object.keys(answer.body)).toEqual(parts);
-    expect(answer.body.export_version).toBe("1");
-    expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
-    expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="svc-export-\d{4}-\d\d-\d\d\.json"$/);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(answer.body.profile.email).toBe(by.email);
-    expect(answer.body.fields.fields).toMatchObject({ first_name: "Pat", phone: contactValues.phone });
+    const person = await signInPerson();
+    const response = await person.get("/v1/me/export");
+    expect(response.status).toBe(200);
+    expect(Object.keys(response.body)).toEqual(parts);
+    expect(response.body.export_version).toBe("1");
+    expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+    expect(response.headers.get("content-disposition")).toMatch(/^attachment; filename="svc-export-\d{4}-\d\d-\d\d\.json"$/);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(response.body.profile.email).toBe(person.email);
+    expect(response.body.fields.fields).toMatchObject({ first_name: "Pat", phone: contactValues.phone });
   });
 
   test("contains every share of every shard with the data granted, a receipt for each share, and the whole audit chain", async () => {
-    const by = await signInPerson();
-    const near = await grantShare(by, { disclosure_text: "We call you once." });
-    const far = await grantShare(by, { scope: ["email"] }, worldInSecondShard.acme);
+    const person = await signInPerson();
+    const near = await grantShare(person, { disclosure_text: "We call you once." });
+    const far = await grantShare(person, { scope: ["email"] }, worldInSecondShard.acme);
     await redeemCode(near);
-    await by.put("/v1/me/fields", { phone: "+1 202 555 0199" });
-    await by.post(`/v1/me/sever/${far.share.id}`, {});
+    await person.put("/v1/me/fields", { phone: "+1 202 555 0199" });
+    await person.post(`/v1/me/sever/${far.share.id}`, {});
     await waitUntilSettled();
-    const { shares, audit, receipts } = (await by.get("/v1/me/export")).body;
+    const { shares, audit, receipts } = (await person.get("/v1/me/export")).body;
 
     expect(shares.map(({ id }: { id: string }) => id)).toEqual([far.share.id, near.share.id]);
     expect(shares[1]).toMatchObject({
@@ -80,22 +80,22 @@ describe("GET /v1/me/export", () => {
   });
 
   test("contains no data of other people", async () => {
-    const [by, other] = [await signInPerson(), await signInPerson({ email: "someone.else@example.com", first_name: "Somebodyelse" })];
+    const [person, other] = [await signInPerson(), await signInPerson({ email: "someone.else@example.com", first_name: "Somebodyelse" })];
     await grantShare(other, { scope: ["email", "first_name"] });
-    const { text } = await by.get("/v1/me/export");
+    const { text } = await person.get("/v1/me/export");
     expect(text).not.toMatch(/someone\.else|Somebodyelse/);
     expect(text).not.toContain(other.email);
   });
 
   test("returns 429 rate_limited after five exports in an hour", async () => {
-    const by = await signInPerson({});
-    const answers = [];
-    for (let count = 0; count < 6; count += 1) answers.push(await by.get("/v1/me/export"));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    const person = await signInPerson({});
+    const responses = [];
+    for (let count = 0; count < 6; count += 1) responses.push(await person.get("/v1/me/export"));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
     const rows = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'data.exported' AND entity_id = ?")
-      .bind((await by.get("/v1/me")).body.data.id)
+      .bind((await person.get("/v1/me")).body.data.id)
       .first<{ n: number }>();
     expect(rows?.n).toBe(5);
-    expect(describeOutcome(answers[5] as (typeof answers)[number])).toBe("429 rate_limited");
+    expect(describeOutcome(responses[5] as (typeof responses)[number])).toBe("429 rate_limited");
   });
 });

@@ -30,7 +30,7 @@ const { free } = world.examples;
 const at = `/v1/admin/businesses/${free.id}`;
 const set = (change: unknown, headers: Record<string, string> = bearer, path = at): Promise<TestResponse> =>
   service(path, buildJsonRequest(change, headers));
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
 
 beforeEach(async () => {
   await env.DB.batch([
@@ -80,8 +80,8 @@ describe("/v1/admin with the operator's token", () => {
     const { stuck } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as { stuck: { kind: string }[] };
     expect(stuck).toContainEqual({ kind: "mail", count: 1, since: new Date(old).toISOString(), shard: "00" });
     const { shards } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as { shards: readonly object[] };
-    const size = (shard: string) => ({ shard, bytes: expect.any(Number), max_bytes: 10_000_000_000, available: true });
-    expect(shards).toEqual([size("00"), size("01")]);
+    const buildShardSize = (shard: string) => ({ shard, bytes: expect.any(Number), max_bytes: 10_000_000_000, available: true });
+    expect(shards).toEqual([buildShardSize("00"), buildShardSize("01")]);
     await env.DB.prepare("DELETE FROM mail_outbox").run();
   });
 
@@ -105,27 +105,27 @@ describe("/v1/admin with the operator's token", () => {
   });
 
   describe("an email that was not delivered", () => {
-    const platform = () => createPlatform(env as unknown as Env);
-    const failMailTo = async (to: string, mail: TemplatedMail) => {
-      const { vault, ...services } = await platform();
+    const getPlatform = () => createPlatform(env as unknown as Env);
+    const failMailTo = async (recipient: string, mail: TemplatedMail) => {
+      const { vault, ...services } = await getPlatform();
       const db = openDatabase(env.DB);
-      await batch(db, await insertMail(db, vault, { ...mail, to, now: Date.now() }));
+      await batch(db, await insertMail(db, vault, { ...mail, to: recipient, now: Date.now() }));
       await relayMail({ ...services, vault, log: { ...services.log, error: () => undefined }, mailer: { send: async () => "refused" } });
     };
-    const listed = async () => {
+    const listFailedMail = async () => {
       const { failed_mail } = (await service("/v1/admin/stuck", { headers: bearer })).body.data as {
         failed_mail: { id: string; to: string }[];
       };
       return failed_mail;
     };
-    const resend = (id: string) => service(`/v1/admin/mail/${id}`, { method: "POST", headers: bearer });
+    const resendMail = (id: string) => service(`/v1/admin/mail/${id}`, { method: "POST", headers: bearer });
     const receipt: TemplatedMail = { template: "withdrawal_owner_notice", data: { certIds: ["cc_1"], ceaseBy: 0 } };
 
     beforeEach(() => env.DB.batch(["mail_outbox", "captured_mail", "failed_mail"].map((table) => env.DB.prepare(`DELETE FROM ${table}`))));
 
     test("is listed with the reason and the domain, but not the address, of its recipient", async () => {
       await failMailTo("Zebulon@bücher.example", receipt);
-      expect(await listed()).toEqual([
+      expect(await listFailedMail()).toEqual([
         {
           shard: "00",
           id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -139,24 +139,24 @@ describe("/v1/admin with the operator's token", () => {
 
     test("is sent once more after `resend`", async () => {
       await failMailTo("zebulon@example.com", receipt);
-      const id = (await listed())[0]?.id ?? "";
-      expect((await resend(id)).body.data).toEqual({ id, status: "queued" });
-      expect(await listed()).toEqual([]);
-      await relayMail(await platform());
+      const id = (await listFailedMail())[0]?.id ?? "";
+      expect((await resendMail(id)).body.data).toEqual({ id, status: "queued" });
+      expect(await listFailedMail()).toEqual([]);
+      await relayMail(await getPlatform());
       expect((await call("/dev/mail?to=zebulon@example.com")).body.messages).toHaveLength(1);
-      expect((await resend(id)).status).toBe(404);
+      expect((await resendMail(id)).status).toBe(404);
     });
 
     test("is queued while another shard does not respond, and is not reported as unknown while its own shard does not respond", async () => {
       await failMailTo("zebulon@example.com", receipt);
-      const id = (await listed())[0]?.id ?? "";
+      const id = (await listFailedMail())[0]?.id ?? "";
       const setFault = (database: string, for_ms: number) => service("/dev/faults", buildJsonRequest({ database, mode: "reset", for_ms }));
       try {
         await setFault("00", 3_600_000);
-        expect((await resend(id)).status).toBe(503);
+        expect((await resendMail(id)).status).toBe(503);
         await setFault("00", 0);
         await setFault("01", 3_600_000);
-        expect((await resend(id)).body.data).toEqual({ id, status: "queued" });
+        expect((await resendMail(id)).body.data).toEqual({ id, status: "queued" });
         expect((await service("/v1/admin/removals", { headers: bearer })).status).toBe(200);
       } finally {
         await setFault("00", 0);
@@ -169,10 +169,10 @@ describe("/v1/admin with the operator's token", () => {
         template: "withdrawal_code",
         data: { code: "123456", businessName: "Acme Solar LLC", verifyUrl: "https://verify.example.com" },
       });
-      const id = (await listed())[0]?.id ?? "";
-      expect((await resend(id)).status).toBe(404);
-      expect((await listed()).map((mail) => mail.id)).toEqual([id]);
-      expect((await resend("not-an-id")).status).toBe(404);
+      const id = (await listFailedMail())[0]?.id ?? "";
+      expect((await resendMail(id)).status).toBe(404);
+      expect((await listFailedMail()).map((mail) => mail.id)).toEqual([id]);
+      expect((await resendMail("not-an-id")).status).toBe(404);
       expect((await service(`/v1/admin/mail/${id}`, { method: "POST" })).status).toBe(401);
     });
   });
@@ -220,7 +220,7 @@ describe("/v1/admin/deployment-check", () => {
   });
 
   test("is refused without the operator's token", async () => {
-    for (const method of ["POST", "DELETE"]) expect(outcome(await service(path, { method }))).toBe("401 unauthorized");
+    for (const method of ["POST", "DELETE"]) expect(describeOutcome(await service(path, { method }))).toBe("401 unauthorized");
   });
 });
 
@@ -234,18 +234,18 @@ describe("/v1/admin for other callers", () => {
       { authorization: token },
       { authorization: `Bearer ${world.acme.keys.live}` },
     ] as Record<string, string>[]) {
-      expect(outcome(await set({ plan: "enterprise" }, headers))).toBe("401 unauthorized");
-      expect(outcome(await service("/v1/admin/stuck", { headers }))).toBe("401 unauthorized");
+      expect(describeOutcome(await set({ plan: "enterprise" }, headers))).toBe("401 unauthorized");
+      expect(describeOutcome(await service("/v1/admin/stuck", { headers }))).toBe("401 unauthorized");
     }
-    expect(outcome(await call(at, { headers: bearer }))).toBe("404 not_found");
+    expect(describeOutcome(await call(at, { headers: bearer }))).toBe("404 not_found");
     expect(await readDatabaseContents()).toEqual(before);
   });
 
   test("refuses an unknown business and an invalid change", async () => {
     for (const change of [{}, { status: "pending" }, { status: "past_due" }, { plan: "white_glove" }, { plan: "free", name: "x" }, []])
-      expect([change, outcome(await set(change))]).toEqual([change, "400 invalid_request"]);
+      expect([change, describeOutcome(await set(change))]).toEqual([change, "400 invalid_request"]);
     for (const id of ["x", `biz_00${"0".repeat(24)}`, `biz_zz${"0".repeat(24)}`, `con_00${"0".repeat(24)}`])
-      expect(outcome(await set({ plan: "free" }, bearer, `/v1/admin/businesses/${id}`))).toBe("404 not_found");
+      expect(describeOutcome(await set({ plan: "free" }, bearer, `/v1/admin/businesses/${id}`))).toBe("404 not_found");
   });
 
   test("does not exist when no token is configured, and a deployment with an invalid token hash does not start", async () => {
@@ -262,7 +262,7 @@ describe("POST /v1/admin/keys/links", () => {
     const during = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token), LINK_KEYS: `index,1:${key}@next` });
     expect((await service(at, buildJsonRequest({}, bearer))).body.data).toEqual({ current: "index", accepted: ["index"] });
     expect((await during(at, buildJsonRequest({}, bearer))).body.data).toEqual({ current: "index", accepted: ["index", "1"] });
-    expect(outcome(await during(at, buildJsonRequest({})))).toBe("401 unauthorized");
+    expect(describeOutcome(await during(at, buildJsonRequest({})))).toBe("401 unauthorized");
   });
 });
 
@@ -293,9 +293,9 @@ describe("POST /v1/admin/keys/master", () => {
   });
 
   test("refuses a cursor without a valid shard and table, and callers without the token", async () => {
-    expect(outcome(await set({ cursor: { shard: "zz", step: "certificates", position: [] } }, bearer, at))).toBe("404 not_found");
-    expect(outcome(await set({ cursor: { shard: "00", step: "businesses", position: [] } }, bearer, at))).toBe("404 not_found");
-    expect(outcome(await set({ cursor: 7 }, bearer, at))).toBe("400 invalid_request");
-    expect(outcome(await set({}, {}, at))).toBe("401 unauthorized");
+    expect(describeOutcome(await set({ cursor: { shard: "zz", step: "certificates", position: [] } }, bearer, at))).toBe("404 not_found");
+    expect(describeOutcome(await set({ cursor: { shard: "00", step: "businesses", position: [] } }, bearer, at))).toBe("404 not_found");
+    expect(describeOutcome(await set({ cursor: 7 }, bearer, at))).toBe("400 invalid_request");
+    expect(describeOutcome(await set({}, {}, at))).toBe("401 unauthorized");
   });
 });

@@ -25,12 +25,12 @@ afterEach(() => {
 });
 
 type Session = { readonly cookie: string };
-const pat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
-const owner = (): Promise<Session> => signIn(world.ownerEmail);
-const member = (): Promise<Session> => signIn(world.memberEmail);
+const signInAsPat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
+const signInAsOwner = (): Promise<Session> => signIn(world.ownerEmail);
+const signInAsMember = (): Promise<Session> => signIn(world.memberEmail);
 const remove = (path: string, headers: Record<string, string>): Promise<TestResponse> => call(path, { method: "DELETE", headers });
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
-const ping = async (token: string): Promise<number> => (await callMethod(token, "ping")).status;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const pingWithToken = async (token: string): Promise<number> => (await callMethod(token, "ping")).status;
 /** Returns the audit entries of one type with their payloads, newest first. */
 const listEntries = async (path: string, session: Session, type: string) => {
   const { entries } = (await call(path, { headers: session })).body.data as {
@@ -41,64 +41,64 @@ const listEntries = async (path: string, session: Session, type: string) => {
 
 describe("an agent token", () => {
   test("is shown once, and is valid for 90 days and one realm", async () => {
-    const answer = await createTokenWith("consumer", await pat(), { name: "  Claude on my laptop " });
-    expect(answer.status).toBe(201);
-    const { id, token, realm, name, created_at, expires_at } = answer.body.data;
-    expect(Object.keys(answer.body.data).sort()).toEqual(["created_at", "expires_at", "id", "name", "realm", "token"]);
+    const response = await createTokenWith("consumer", await signInAsPat(), { name: "  Claude on my laptop " });
+    expect(response.status).toBe(201);
+    const { id, token, realm, name, created_at, expires_at } = response.body.data;
+    expect(Object.keys(response.body.data).sort()).toEqual(["created_at", "expires_at", "id", "name", "realm", "token"]);
     expect([id, token]).toEqual([
       expect.stringMatching(/^tok_00[0-9a-hjkmnp-tv-z]{24}$/),
       expect.stringMatching(/^pat_00[A-Za-z0-9_-]{43}$/),
     ]);
     expect([realm, name]).toEqual(["consumer", "Claude on my laptop"]);
     expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(90 * dayMs);
-    const listed = await call(ownPath, { headers: await pat() });
+    const listed = await call(ownPath, { headers: await signInAsPat() });
     expect(listed.body.data).toEqual({
       agent_tokens: [{ id, realm, name, created_at, expires_at, last_used_at: null, source: "minted", client: null, redirect_host: null }],
     });
-    expect(await ping(token)).toBe(200);
+    expect(await pingWithToken(token)).toBe(200);
   });
 
   test("needs no name and no body, and refuses an invalid name", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     expect((await call("/v1/me/agent-token", { method: "POST", headers: session })).body.data.name).toBeNull();
     expect((await createTokenWith("consumer", session, { name: null })).body.data.name).toBeNull();
     for (const name of ["x".repeat(81), "a\u202eb", "a\nb", 7, {}])
-      expect(outcome(await createTokenWith("consumer", session, { name }))).toBe("400 invalid_request");
+      expect(describeOutcome(await createTokenWith("consumer", session, { name }))).toBe("400 invalid_request");
     expect((await createTokenWith("consumer", session, { name: "x".repeat(80) })).status).toBe(201);
   });
 
   test("is stored as a hash only, with its name encrypted", async () => {
-    const answer = await createTokenWith("consumer", await pat(), { name: "zqnamezq of a token" });
+    const response = await createTokenWith("consumer", await signInAsPat(), { name: "zqnamezq of a token" });
     const stored = Object.values(await readDatabaseContents()).join("\n");
-    expect(stored).toContain(sha256Hex(answer.body.data.token));
-    expect(stored).not.toContain(answer.body.data.token.slice(6));
+    expect(stored).toContain(sha256Hex(response.body.data.token));
+    expect(stored).not.toContain(response.body.data.token.slice(6));
     expect(stored).not.toContain("zqnamezq");
   });
 
   test("has a last-used date to the day, which only tool calls update", async () => {
     const { token } = await createToken("consumer");
-    const lastUsed = async () => (await call(ownPath, { headers: await pat() })).body.data.agent_tokens[0].last_used_at;
+    const readLastUsed = async () => (await call(ownPath, { headers: await signInAsPat() })).body.data.agent_tokens[0].last_used_at;
     await callMethod(token, "tools/list");
-    expect(await lastUsed()).toBeNull();
+    expect(await readLastUsed()).toBeNull();
     const before = new Date().toISOString().slice(0, 10);
     await callTool(token, "svc_get_audit");
-    expect([before, new Date().toISOString().slice(0, 10)]).toContain(await lastUsed());
+    expect([before, new Date().toISOString().slice(0, 10)]).toContain(await readLastUsed());
   });
 
   test("is created once when the request is repeated with the same idempotency key", async () => {
-    const session = { ...(await pat()), "idempotency-key": crypto.randomUUID() };
+    const session = { ...(await signInAsPat()), "idempotency-key": crypto.randomUUID() };
     const first = await createTokenWith("consumer", session);
-    const again = await createTokenWith("consumer", session);
-    expect(again.body.data).toEqual(first.body.data);
+    const repeated = await createTokenWith("consumer", session);
+    expect(repeated.body.data).toEqual(first.body.data);
     expect(await countRows(["agent_tokens"])).toEqual({ agent_tokens: 1 });
   });
 });
 
 describe("the limit of ten active agent tokens", () => {
   test("holds for any number of concurrent requests", async () => {
-    const session = await pat();
-    const answers = await Promise.all(Array.from({ length: 30 }, () => createTokenWith("consumer", session)));
-    expect(answers.map(outcome).sort()).toEqual([...Array(10).fill("201 ok"), ...Array(20).fill("409 token_limit")]);
+    const session = await signInAsPat();
+    const responses = await Promise.all(Array.from({ length: 30 }, () => createTokenWith("consumer", session)));
+    expect(responses.map(describeOutcome).sort()).toEqual([...Array(10).fill("201 ok"), ...Array(20).fill("409 token_limit")]);
     expect(await countRows(["agent_tokens"])).toEqual({ agent_tokens: 10 });
     const minted = await env.DB.prepare(
       "SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'agent_token.minted' AND entity_id IN (SELECT id FROM agent_tokens)",
@@ -107,78 +107,78 @@ describe("the limit of ten active agent tokens", () => {
   });
 
   test("is counted per person, and revoking a token allows another one", async () => {
-    const session = await owner();
-    const answers: TestResponse[] = [];
-    for (let at = 0; at < 11; at += 1) answers.push(await createTokenWith("business", session));
-    expect(outcome(answers[10] as TestResponse)).toBe("409 token_limit");
-    expect((await createTokenWith("business", await member())).status).toBe(201);
-    await remove(`${portalPath}/${answers[0]?.body.data.id}`, session);
+    const session = await signInAsOwner();
+    const responses: TestResponse[] = [];
+    for (let at = 0; at < 11; at += 1) responses.push(await createTokenWith("business", session));
+    expect(describeOutcome(responses[10] as TestResponse)).toBe("409 token_limit");
+    expect((await createTokenWith("business", await signInAsMember())).status).toBe(201);
+    await remove(`${portalPath}/${responses[0]?.body.data.id}`, session);
     expect((await createTokenWith("business", session)).status).toBe(201);
-    expect(outcome(await createTokenWith("business", session))).toBe("409 token_limit");
+    expect(describeOutcome(await createTokenWith("business", session))).toBe("409 token_limit");
   });
 });
 
 describe("permissions on agent tokens", () => {
   test("let consumers and members create and list tokens in their own realm only", async () => {
     for (const [path, session] of [
-      ["/v1/me/agent-token", await owner()],
-      ["/v1/business/portal/agent-token", await pat()],
+      ["/v1/me/agent-token", await signInAsOwner()],
+      ["/v1/business/portal/agent-token", await signInAsPat()],
     ] as const)
-      expect(outcome(await call(path, { method: "POST", headers: session }))).toBe("403 forbidden");
+      expect(describeOutcome(await call(path, { method: "POST", headers: session }))).toBe("403 forbidden");
     for (const [path, session] of [
-      [ownPath, await owner()],
-      [portalPath, await pat()],
+      [ownPath, await signInAsOwner()],
+      [portalPath, await signInAsPat()],
     ] as const)
-      expect(outcome(await call(path, { headers: session }))).toBe("403 forbidden");
+      expect(describeOutcome(await call(path, { headers: session }))).toBe("403 forbidden");
   });
 
   test("refuse creating and revoking from a page of another site with 403 csrf_failed", async () => {
     const { id, token } = await createToken("consumer");
-    const forged = { ...(await pat()), origin: "https://evil.example" };
-    expect(outcome(await createTokenWith("consumer", forged))).toBe("403 csrf_failed");
-    expect(outcome(await remove(`${ownPath}/${id}`, forged))).toBe("403 csrf_failed");
-    expect(await ping(token)).toBe(200);
+    const forged = { ...(await signInAsPat()), origin: "https://evil.example" };
+    expect(describeOutcome(await createTokenWith("consumer", forged))).toBe("403 csrf_failed");
+    expect(describeOutcome(await remove(`${ownPath}/${id}`, forged))).toBe("403 csrf_failed");
+    expect(await pingWithToken(token)).toBe(200);
   });
 
   test("show all tokens of the business to every member; a member can revoke their own, and an owner any", async () => {
     const owned = await createToken("business");
     const ofMember = await createToken("business", world.memberEmail);
-    for (const session of [await owner(), await member()]) {
+    for (const session of [await signInAsOwner(), await signInAsMember()]) {
       const { agent_tokens: listed } = (await call(portalPath, { headers: session })).body.data;
       expect(listed.map(({ id }: { id: string }) => id).sort()).toEqual([owned.id, ofMember.id].sort());
       expect(listed.every(({ member_id }: { member_id: string }) => member_id.startsWith("mem_"))).toBe(true);
     }
-    expect(outcome(await remove(`${portalPath}/${owned.id}`, await member()))).toBe("403 owner_required");
-    expect(await ping(owned.token)).toBe(200);
-    expect((await remove(`${portalPath}/${ofMember.id}`, await owner())).body.data).toEqual({ revoked: true, id: ofMember.id });
-    expect(await ping(ofMember.token)).toBe(401);
-    expect((await call(portalPath, { headers: await member() })).body.data.agent_tokens).toHaveLength(1);
+    expect(describeOutcome(await remove(`${portalPath}/${owned.id}`, await signInAsMember()))).toBe("403 owner_required");
+    expect(await pingWithToken(owned.token)).toBe(200);
+    expect((await remove(`${portalPath}/${ofMember.id}`, await signInAsOwner())).body.data).toEqual({ revoked: true, id: ofMember.id });
+    expect(await pingWithToken(ofMember.token)).toBe(401);
+    expect((await call(portalPath, { headers: await signInAsMember() })).body.data.agent_tokens).toHaveLength(1);
   });
 
   test("return the same 404 for another person's token as for an unknown or revoked one", async () => {
-    const mine = await createToken("consumer");
+    const ownToken = await createToken("consumer");
     const business = await createToken("business");
     const strangers = await signIn("stranger@example.com", "consumer");
     const others = await signIn(world.otherOwnerEmail);
     const nowhere = "tok_00000000000000000000000000";
-    const answers = [
-      await remove(`${ownPath}/${mine.id}`, strangers),
+    const responses = [
+      await remove(`${ownPath}/${ownToken.id}`, strangers),
       await remove(`${ownPath}/${nowhere}`, strangers),
       await remove(`${ownPath}/x`, strangers),
-      await remove(`${ownPath}/${business.id}`, await pat()),
+      await remove(`${ownPath}/${business.id}`, await signInAsPat()),
       await remove(`${portalPath}/${business.id}`, others),
-      await remove(`${portalPath}/${mine.id}`, await owner()),
+      await remove(`${portalPath}/${ownToken.id}`, await signInAsOwner()),
     ];
-    expect(new Set(answers.map(({ text, body }) => text.replace(body.request_id, ""))).size).toBe(1);
-    expect(outcome(answers[0] as TestResponse)).toBe("404 not_found");
-    expect([await ping(mine.token), await ping(business.token)]).toEqual([200, 200]);
+    expect(new Set(responses.map(({ text, body }) => text.replace(body.request_id, ""))).size).toBe(1);
+    expect(describeOutcome(responses[0] as TestResponse)).toBe("404 not_found");
+    expect([await pingWithToken(ownToken.token), await pingWithToken(business.token)]).toEqual([200, 200]);
     expect((await call(ownPath, { headers: strangers })).body.data.agent_tokens).toEqual([]);
-    await remove(`${ownPath}/${mine.id}`, await pat());
-    expect(outcome(await remove(`${ownPath}/${mine.id}`, await pat()))).toBe("404 not_found");
+    await remove(`${ownPath}/${ownToken.id}`, await signInAsPat());
+    expect(describeOutcome(await remove(`${ownPath}/${ownToken.id}`, await signInAsPat()))).toBe("404 not_found");
   });
 
   test("refuse changes while the business is past due, and reads as well while it is suspended or closed", async () => {
-    const session = await owner();
+    const session = await signInAsOwner();
     const { id } = await createToken("business");
     for (const [status, written, read] of [
       ["past_due", "402 subscription_past_due", "200 ok"],
@@ -186,12 +186,12 @@ describe("permissions on agent tokens", () => {
       ["closed", "402 business_inactive", "402 business_inactive"],
     ] as const) {
       await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
-      const given = [
+      const responses = [
         await createTokenWith("business", session),
         await remove(`${portalPath}/${id}`, session),
         await call(portalPath, { headers: session }),
       ];
-      expect(given.map(outcome)).toEqual([written, written, read]);
+      expect(responses.map(describeOutcome)).toEqual([written, written, read]);
     }
     await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
   });
@@ -200,10 +200,10 @@ describe("permissions on agent tokens", () => {
 describe("an agent token stops working at the next request", () => {
   test("after it is revoked, with one audit entry for any number of concurrent revocations", async () => {
     const { id, token } = await createToken("consumer");
-    const session = await pat();
+    const session = await signInAsPat();
     const ended = await Promise.all(Array.from({ length: 10 }, () => remove(`${ownPath}/${id}`, session)));
     expect(ended.map(({ status }) => status)).toContain(200);
-    expect(await ping(token)).toBe(401);
+    expect(await pingWithToken(token)).toBe(401);
     const entries = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'agent_token.revoked' AND entity_id = ?")
       .bind(id)
       .first("n");
@@ -214,9 +214,9 @@ describe("an agent token stops working at the next request", () => {
     const { token } = await createToken("consumer");
     const expires = (await env.DB.prepare("SELECT expires_at FROM agent_tokens").first("expires_at")) as number;
     vi.useFakeTimers({ toFake: ["Date"], now: expires - 1 });
-    expect(await ping(token)).toBe(200);
+    expect(await pingWithToken(token)).toBe(200);
     vi.setSystemTime(expires);
-    expect(await ping(token)).toBe(401);
+    expect(await pingWithToken(token)).toBe(401);
     await deleteExpired(await getPlatform(env as unknown as Env));
     expect(await countRows(["agent_tokens"])).toEqual({ agent_tokens: 0 });
   });
@@ -226,14 +226,16 @@ describe("an agent token stops working at the next request", () => {
     const consumer = await createToken("consumer", "leaving@example.com");
     const memberToken = await createToken("business", world.memberEmail);
     const owned = await createToken("business");
-    const principal = (id: string) =>
+    const readPrincipalId = (id: string) =>
       env.DB.prepare("SELECT principal_id FROM agent_tokens WHERE id = ?").bind(id).first<string>("principal_id");
     await env.DB.prepare("DELETE FROM consumers WHERE id = ?")
-      .bind(await principal(consumer.id))
+      .bind(await readPrincipalId(consumer.id))
       .run();
-    const memberId = await principal(memberToken.id);
+    const memberId = await readPrincipalId(memberToken.id);
     await env.DB.prepare("UPDATE members SET business_id = ? WHERE id = ?").bind(world.other.id, memberId).run();
-    expect([await ping(consumer.token), await ping(memberToken.token), await ping(owned.token)]).toEqual([401, 401, 200]);
+    expect([await pingWithToken(consumer.token), await pingWithToken(memberToken.token), await pingWithToken(owned.token)]).toEqual([
+      401, 401, 200,
+    ]);
     await env.DB.prepare("UPDATE members SET business_id = ? WHERE id = ?").bind(world.acme.id, memberId).run();
   });
 
@@ -243,17 +245,17 @@ describe("an agent token stops working at the next request", () => {
     await env.DB.prepare("UPDATE consumers SET erased_at = 1 WHERE id = (SELECT principal_id FROM agent_tokens WHERE id = ?)")
       .bind(id)
       .run();
-    expect(await ping(token)).toBe(401);
+    expect(await pingWithToken(token)).toBe(401);
   });
 
   test("while the business is suspended, closed or pending; it can still read while the business is past due", async () => {
     const { token } = await createToken("business");
-    const given: Record<string, number> = {};
+    const statuses: Record<string, number> = {};
     for (const status of ["suspended", "closed", "pending", "past_due", "active"]) {
       await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
-      given[status] = await ping(token);
+      statuses[status] = await pingWithToken(token);
     }
-    expect(given).toEqual({ suspended: 401, closed: 401, pending: 401, past_due: 200, active: 200 });
+    expect(statuses).toEqual({ suspended: 401, closed: 401, pending: 401, past_due: 200, active: 200 });
   });
 });
 
@@ -262,7 +264,7 @@ describe("the audit trail of agent tokens", () => {
     const { id, token } = await createToken("consumer");
     await callTool(token, "svc_get_audit");
     const other = await createToken("consumer");
-    await remove(`${ownPath}/${id}`, await pat());
+    await remove(`${ownPath}/${id}`, await signInAsPat());
     const { text } = (await callTool(other.token, "svc_get_audit", { limit: 100 })).body.result.content[0];
     const entries = (JSON.parse(text).entries as { type: string; entity_id: string; payload: Record<string, unknown> }[]).filter(
       (entry) => entry.entity_id === id,
@@ -274,12 +276,12 @@ describe("the audit trail of agent tokens", () => {
 
   test("records for a business who created and who revoked a token", async () => {
     const { id } = await createToken("business", world.memberEmail);
-    await remove(`${portalPath}/${id}`, await owner());
+    await remove(`${portalPath}/${id}`, await signInAsOwner());
     const path = "/v1/business/portal/audit?limit=50";
-    const [made] = await listEntries(path, await owner(), "agent_token.minted");
-    const [gone] = await listEntries(path, await owner(), "agent_token.revoked");
-    expect([made?.entity_id, gone?.entity_id]).toEqual([id, id]);
-    const actors = [made, gone].map((entry) => JSON.stringify(entry?.payload).match(/mem_\w+/)?.[0]);
+    const [mintedEntry] = await listEntries(path, await signInAsOwner(), "agent_token.minted");
+    const [gone] = await listEntries(path, await signInAsOwner(), "agent_token.revoked");
+    expect([mintedEntry?.entity_id, gone?.entity_id]).toEqual([id, id]);
+    const actors = [mintedEntry, gone].map((entry) => JSON.stringify(entry?.payload).match(/mem_\w+/)?.[0]);
     expect(new Set(actors).size).toBe(2);
   });
 });
@@ -290,28 +292,28 @@ describe("the rate limit of /mcp", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: start });
     const { token } = await createToken("consumer");
     const other = await createToken("consumer");
-    const answers = await Promise.all(Array.from({ length: 200 }, () => callMethod(token, "ping")));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(120);
-    for (const { status, headers, body } of answers.filter(({ status }) => status !== 200))
+    const responses = await Promise.all(Array.from({ length: 200 }, () => callMethod(token, "ping")));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(120);
+    for (const { status, headers, body } of responses.filter(({ status }) => status !== 200))
       expect([status, body.error.code, body.id, headers.get("retry-after")]).toEqual([429, -32029, 1, "60"]);
-    expect(await ping(other.token)).toBe(200);
+    expect(await pingWithToken(other.token)).toBe(200);
     vi.setSystemTime(start + 59_999);
     expect((await callMethod(token, "ping")).headers.get("retry-after")).toBe("1");
     vi.setSystemTime(start + 60_000);
-    expect(await ping(token)).toBe(200);
+    expect(await pingWithToken(token)).toBe(200);
   });
 
   test("counts each message of a batch before any runs, and accepts all of them or none", async () => {
     const { token } = await createToken("consumer");
-    const batch = (count: number) =>
+    const sendBatch = (count: number) =>
       call("/mcp", {
         method: "POST",
         headers: { authorization: `Bearer ${token}` },
         body: JSON.stringify(Array.from({ length: count }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" }))),
       });
-    const given: number[] = [];
-    for (const count of [20, 20, 20, 20, 20, 19, 2, 1, 1]) given.push((await batch(count)).status);
-    expect(given).toEqual([200, 200, 200, 200, 200, 200, 429, 200, 429]);
+    const statuses: number[] = [];
+    for (const count of [20, 20, 20, 20, 20, 19, 2, 1, 1]) statuses.push((await sendBatch(count)).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429, 200, 429]);
   });
 
   test("allows 60 unknown tokens per minute per address, and valid tokens never count", async () => {

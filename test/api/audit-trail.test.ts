@@ -23,7 +23,7 @@ import { call, getWithKey, issueCertificate, buildSubmission, world, type TestRe
 const platform = await getPlatform(env as unknown as Env);
 const path = "/v1/business/portal/audit";
 
-interface Shown {
+interface ShownTrail {
   chain: string;
   chain_index: number;
   algorithm: string;
@@ -40,13 +40,13 @@ interface Shown {
   proof: AuditProof & { anchor: { status: string; statement: string } | null };
 }
 
-const trailOf = async (email: string, query = ""): Promise<Shown> => {
-  const answer: TestResponse = await call(`${path}${query}`, { headers: await signIn(email) });
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer.body.data;
+const readTrail = async (email: string, query = ""): Promise<ShownTrail> => {
+  const response: TestResponse = await call(`${path}${query}`, { headers: await signIn(email) });
+  if (response.status !== 200) throw new Error(response.text);
+  return response.body.data;
 };
 
-const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
+const fetchAuditKeys = async (origin: string): Promise<VerifierKey[]> => {
   const { logs } = (await getWithKey("/.well-known/svc-trust.json")).body as { logs: { origin: string; vkey: string; role: string }[] };
   return logs
     .filter((log) => log.role === "audit" && log.origin === origin)
@@ -55,7 +55,7 @@ const auditKeys = async (origin: string): Promise<VerifierKey[]> => {
 };
 
 /** Verifies the whole chain. Returns the first fault, or "ok". */
-const verifyTrail = async ({ chain, chain_index, entries, head, proof }: Shown): Promise<string> => {
+const verifyTrail = async ({ chain, chain_index, entries, head, proof }: ShownTrail): Promise<string> => {
   const oldestFirst = entries.toReversed().map((entry) => ({ ...entry, seq: String(entry.seq), chain }));
   const place = { chain, chainIndex: BigInt(chain_index) };
   const verified = verifyEntries(chain, createGenesisHead(place), oldestFirst);
@@ -67,7 +67,7 @@ const verifyTrail = async ({ chain, chain_index, entries, head, proof }: Shown):
   const hashOf = (seq: bigint): string | undefined => oldestFirst[Number(seq) - 1]?.hash;
   const verdict = await verifyAuditProof(
     noteCrypto,
-    { origin: proof.origin, keys: await auditKeys(proof.origin) },
+    { origin: proof.origin, keys: await fetchAuditKeys(proof.origin) },
     place,
     statedHead,
     hashOf,
@@ -76,7 +76,7 @@ const verifyTrail = async ({ chain, chain_index, entries, head, proof }: Shown):
   return verdict.ok ? "ok" : verdict.fault;
 };
 
-let whole: Shown;
+let fullTrail: ShownTrail;
 beforeAll(async () => {
   for (let n = 0; n < 3; n += 1) await issueCertificate();
   const { cert_id } = await issueCertificate();
@@ -84,29 +84,32 @@ beforeAll(async () => {
   await platform.auditLogStub(firstShard).drainNow();
   await checkpointAuditLogs(platform, Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs);
   await submitAnchors(platform);
-  whole = await trailOf(world.memberEmail, "?limit=200");
+  fullTrail = await readTrail(world.memberEmail, "?limit=200");
 });
 
 describe("GET /v1/business/portal/audit", () => {
   test("verifies with the published keys alone, from the first entry to the newest and against the log's own record", async () => {
-    expect(await verifyTrail(whole)).toBe("ok");
-    expect(whole).toMatchObject({ algorithm: "svc-audit-v1", next_before_seq: null, pending: [] });
-    expect(whole.entries.map(({ seq }) => seq)).toEqual(Array.from({ length: whole.head.seq }, (_, at) => whole.head.seq - at));
-    expect(whole.entries.map(({ type }) => type)).toEqual(expect.arrayContaining(["certificate.issued", "certificate.subject_read"]));
-    expect(whole.proof.heads).not.toBeNull();
-    expect(whole.proof.anchor).toMatchObject({ status: "anchored" });
-    expect(JSON.parse(whole.proof.anchor?.statement ?? "{}")).toMatchObject({ schema: "svc-checkpoint-v1", origin: whole.proof.origin });
+    expect(await verifyTrail(fullTrail)).toBe("ok");
+    expect(fullTrail).toMatchObject({ algorithm: "svc-audit-v1", next_before_seq: null, pending: [] });
+    expect(fullTrail.entries.map(({ seq }) => seq)).toEqual(Array.from({ length: fullTrail.head.seq }, (_, at) => fullTrail.head.seq - at));
+    expect(fullTrail.entries.map(({ type }) => type)).toEqual(expect.arrayContaining(["certificate.issued", "certificate.subject_read"]));
+    expect(fullTrail.proof.heads).not.toBeNull();
+    expect(fullTrail.proof.anchor).toMatchObject({ status: "anchored" });
+    expect(JSON.parse(fullTrail.proof.anchor?.statement ?? "{}")).toMatchObject({
+      schema: "svc-checkpoint-v1",
+      origin: fullTrail.proof.origin,
+    });
   });
 
   test("includes an entry committed a moment ago", async () => {
     const { cert_id } = await issueCertificate();
-    const [newest] = (await trailOf(world.memberEmail)).entries;
+    const [newest] = (await readTrail(world.memberEmail)).entries;
     expect(newest).toMatchObject({ type: "certificate.issued", entity_id: cert_id });
   });
 
   test("returns pages that join without a gap", async () => {
-    const first = await trailOf(world.memberEmail, "?limit=2");
-    const second = await trailOf(world.memberEmail, `?limit=2&before_seq=${first.next_before_seq}`);
+    const first = await readTrail(world.memberEmail, "?limit=2");
+    const second = await readTrail(world.memberEmail, `?limit=2&before_seq=${first.next_before_seq}`);
     expect(first.entries).toHaveLength(2);
     expect(first.next_before_seq).toBe(first.entries[1]?.seq);
     expect(second.entries[0]?.seq).toBe((first.entries[1]?.seq ?? 0) - 1);
@@ -114,16 +117,16 @@ describe("GET /v1/business/portal/audit", () => {
   });
 
   test("reveals which entry was changed, and that an entry is missing (T6, C6)", async () => {
-    const changed = (at: number, change: object): Shown => ({
-      ...whole,
-      entries: whole.entries.map((entry) => (entry.seq === at ? { ...entry, ...change } : entry)),
+    const buildChangedTrail = (at: number, change: object): ShownTrail => ({
+      ...fullTrail,
+      entries: fullTrail.entries.map((entry) => (entry.seq === at ? { ...entry, ...change } : entry)),
     });
-    expect(await verifyTrail(changed(2, { type: "share.created" }))).toBe("hash_mismatch at 2");
-    expect(await verifyTrail(changed(3, { prev_hash: "00".repeat(32) }))).toBe("prev_mismatch at 3");
-    expect(await verifyTrail(changed(1, { payload: { fingerprint: "another" } }))).toBe("payload of 1");
-    expect(await verifyTrail({ ...whole, entries: whole.entries.filter(({ seq }) => seq !== 2) })).toBe("seq_gap at 2");
-    const [, ...older] = whole.entries;
-    const truncated = { ...whole, entries: older, head: { seq: older[0]?.seq ?? 0, hash: older[0]?.hash ?? "" } };
+    expect(await verifyTrail(buildChangedTrail(2, { type: "share.created" }))).toBe("hash_mismatch at 2");
+    expect(await verifyTrail(buildChangedTrail(3, { prev_hash: "00".repeat(32) }))).toBe("prev_mismatch at 3");
+    expect(await verifyTrail(buildChangedTrail(1, { payload: { fingerprint: "another" } }))).toBe("payload of 1");
+    expect(await verifyTrail({ ...fullTrail, entries: fullTrail.entries.filter(({ seq }) => seq !== 2) })).toBe("seq_gap at 2");
+    const [, ...older] = fullTrail.entries;
+    const truncated = { ...fullTrail, entries: older, head: { seq: older[0]?.seq ?? 0, hash: older[0]?.hash ?? "" } };
     expect(await verifyTrail(truncated)).not.toBe("ok");
   });
 
@@ -133,13 +136,13 @@ describe("GET /v1/business/portal/audit", () => {
       headers: { "content-type": "application/json", origin: "https://other.example" },
       body: JSON.stringify({ ...buildSubmission(world.other), page_url: "https://other.example/" }),
     });
-    const others = await trailOf(world.otherOwnerEmail);
-    expect(others.chain).not.toBe(whole.chain);
+    const others = await readTrail(world.otherOwnerEmail);
+    expect(others.chain).not.toBe(fullTrail.chain);
     expect(await verifyTrail(others)).toBe("ok");
-    expect(await verifyTrail({ ...others, chain: whole.chain })).not.toBe("ok");
-    expect(await verifyTrail({ ...others, chain_index: whole.chain_index })).not.toBe("ok");
-    const mine = new Set(whole.entries.map(({ entity_id }) => entity_id));
-    expect(others.entries.filter(({ entity_id }) => mine.has(entity_id))).toEqual([]);
+    expect(await verifyTrail({ ...others, chain: fullTrail.chain })).not.toBe("ok");
+    expect(await verifyTrail({ ...others, chain_index: fullTrail.chain_index })).not.toBe("ok");
+    const ownIds = new Set(fullTrail.entries.map(({ entity_id }) => entity_id));
+    expect(others.entries.filter(({ entity_id }) => ownIds.has(entity_id))).toEqual([]);
   });
 
   test("proves a read and its payload even after the database has deleted both", async () => {
@@ -148,7 +151,7 @@ describe("GET /v1/business/portal/audit", () => {
     await issueCertificate(); // the newest change is never deleted
     const isRead = ({ type, entity_id }: { readonly type: string; readonly entity_id: string }) =>
       type === "certificate.subject_read" && entity_id === cert_id;
-    const recorded = (await trailOf(world.memberEmail)).entries.find(isRead);
+    const recorded = (await readTrail(world.memberEmail)).entries.find(isRead);
     await requestAuditDrains(platform); // the positions of the other shards' audit logs move past the change
     await submitAnchors(platform); // the ledger's position moves past it too
     await deletePassed(platform);
@@ -156,7 +159,7 @@ describe("GET /v1/business/portal/audit", () => {
       const kept = env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE type = 'certificate.subject_read' AND entity_id = ?`);
       expect(await kept.bind(cert_id).first("n")).toBe(0);
     }
-    const trail = await trailOf(world.memberEmail, "?limit=200");
+    const trail = await readTrail(world.memberEmail, "?limit=200");
     expect(await verifyTrail(trail)).toBe("ok");
     expect(trail.entries.find(isRead)).toEqual(recorded);
     expect(recorded?.payload).toEqual({ actor: expect.stringMatching(/^api_key:/) });
@@ -167,12 +170,12 @@ describe("GET /v1/business/portal/audit", () => {
     // Adds an audit entry whose payload is stored in the database.
     await getWithKey(`/v1/certs/${cert_id}/evidence-pack`, world.acme.keys.live);
     const row = await env.DB.prepare("SELECT id, entity_id, type, payload_sealed FROM audit_entries WHERE chain = ? ORDER BY ord LIMIT 1")
-      .bind(whole.chain)
+      .bind(fullTrail.chain)
       .first<{ id: string; entity_id: string; type: string; payload_sealed: string }>();
     const isRow = (entry: { readonly entity_id: string; readonly type: string }) =>
       entry.entity_id === row?.entity_id && entry.type === row.type;
     await env.DB.prepare("UPDATE audit_entries SET payload_sealed = NULL WHERE id = ?").bind(row?.id).run();
-    const erased = await trailOf(world.memberEmail, "?limit=200");
+    const erased = await readTrail(world.memberEmail, "?limit=200");
     await env.DB.prepare("UPDATE audit_entries SET payload_sealed = ? WHERE id = ?").bind(row?.payload_sealed, row?.id).run();
     expect(erased.entries.find(isRow)).toMatchObject({ payload: null, payload_salt: null, erased: true });
     expect(erased.entries.filter((entry) => entry.erased)).toHaveLength(1);
@@ -182,8 +185,8 @@ describe("GET /v1/business/portal/audit", () => {
   test.each(["?limit=0", "?limit=x", "?limit=1.5", "?before_seq=0", "?before_seq=-1", "?limit=1&limit=2"])(
     "returns 400 invalid_request for %s",
     async (query) => {
-      const answer = await call(`${path}${query}`, { headers: await signIn(world.memberEmail) });
-      expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_request"]);
+      const response = await call(`${path}${query}`, { headers: await signIn(world.memberEmail) });
+      expect([response.status, response.body.error.code]).toEqual([400, "invalid_request"]);
     },
   );
 
@@ -193,8 +196,8 @@ describe("GET /v1/business/portal/audit", () => {
     holder.auditLogStub = () => {
       throw new Error("Network connection lost.");
     };
-    const answer = await call(path, { headers: await signIn(world.memberEmail) });
+    const response = await call(path, { headers: await signIn(world.memberEmail) });
     holder.auditLogStub = auditLogStub;
-    expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
+    expect([response.status, response.body.error.code, response.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
   });
 });

@@ -34,15 +34,15 @@ import {
 const dayMs = 24 * 60 * 60_000;
 const { free } = world.examples;
 
-const accountOf = (id: string) =>
+const readAccount = (id: string) =>
   env.DB.prepare("SELECT status, plan, revision FROM businesses WHERE id = ?")
     .bind(id)
     .first<{ status: string; plan: string; revision: number }>();
 
-const consumerId = async (): Promise<string> =>
+const readConsumerId = async (): Promise<string> =>
   (await env.DB.prepare("SELECT id FROM consumers LIMIT 1").first<{ id: string }>())?.id as string;
 
-const entriesAbout = async (id: string): Promise<string[]> =>
+const listEntryTypes = async (id: string): Promise<string[]> =>
   (await env.DB.prepare("SELECT type FROM audit_entries WHERE entity_id = ? ORDER BY ord").bind(id).all<{ type: string }>()).results.map(
     ({ type }) => type,
   );
@@ -74,16 +74,16 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const checkout = (cookie: Record<string, string>, plan = "business", headers: Record<string, string> = {}) =>
+const requestCheckout = (cookie: Record<string, string>, plan = "business", headers: Record<string, string> = {}) =>
   call(`/v1/billing/checkout?plan=${plan}`, { headers: { ...cookie, ...headers }, redirect: "manual" });
 
 describe("GET /v1/billing/checkout", () => {
   test("redirects an owner to the provider's checkout with the business and the plan, and no personal data", async () => {
     const cookie = await signIn(getExampleOwnerEmail("free"));
     const calls = mockProvider();
-    const answer = await checkout(cookie);
-    expect([answer.status, answer.headers.get("location")]).toEqual([303, "https://checkout.stripe.com/c/pay/cs_test"]);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const response = await requestCheckout(cookie);
+    expect([response.status, response.headers.get("location")]).toEqual([303, "https://checkout.stripe.com/c/pay/cs_test"]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
     expect(calls.map(({ path }) => path)).toEqual(["/v1/checkout/sessions"]);
     expect(calls[0]?.form).toEqual({
       mode: "subscription",
@@ -101,9 +101,9 @@ describe("GET /v1/billing/checkout", () => {
   test("redirects a consumer to the checkout for the white_glove plan", async () => {
     const cookie = await signIn(world.consumerEmail, "consumer");
     const calls = mockProvider();
-    expect((await checkout(cookie, "white_glove")).status).toBe(303);
+    expect((await requestCheckout(cookie, "white_glove")).status).toBe(303);
     expect(calls[0]?.form).toMatchObject({
-      client_reference_id: await consumerId(),
+      client_reference_id: await readConsumerId(),
       "metadata[plan]": "white_glove",
       "line_items[0][price]": "price_white_glove",
       success_url: "http://svc.test/app/removals",
@@ -115,11 +115,11 @@ describe("GET /v1/billing/checkout", () => {
     const cookie = await signIn(getExampleOwnerEmail("free"));
     vi.useFakeTimers({ toFake: ["Date"], now: Math.ceil(Date.now() / 600_000) * 600_000 });
     const calls = mockProvider();
-    await checkout(cookie);
+    await requestCheckout(cookie);
     vi.setSystemTime(Date.now() + 599_000);
-    await checkout(cookie);
+    await requestCheckout(cookie);
     vi.setSystemTime(Date.now() + 1_000);
-    await checkout(cookie);
+    await requestCheckout(cookie);
     vi.useRealTimers();
     const keys = calls.map(({ headers }) => headers.get("idempotency-key"));
     expect(keys[0]).toBe(keys[1]);
@@ -131,29 +131,29 @@ describe("GET /v1/billing/checkout", () => {
     await sendAll(customer.checkout(0));
     const cookie = await signIn(getExampleOwnerEmail("free"));
     const calls = mockProvider();
-    expect((await checkout(cookie)).headers.get("location")).toMatch(/^https:\/\/billing\.stripe\.com\//);
+    expect((await requestCheckout(cookie)).headers.get("location")).toMatch(/^https:\/\/billing\.stripe\.com\//);
     expect(calls[0]).toMatchObject({ path: "/v1/billing_portal/sessions", form: { customer: customer.customer } });
     await sendAll(customer.deleted(5));
-    expect((await checkout(cookie)).status).toBe(303);
+    expect((await requestCheckout(cookie)).status).toBe(303);
     expect(calls[1]).toMatchObject({ path: "/v1/checkout/sessions", form: { customer: customer.customer } });
   });
 
   test("refuses an invalid plan, the other kind of account, members and signed-out callers", async () => {
     const calls = mockProvider();
-    const outcome = async (email: string | null, realm: "business" | "consumer", query: string) => {
+    const requestOutcome = async (email: string | null, realm: "business" | "consumer", query: string) => {
       const cookie = email === null ? {} : await signIn(email, realm);
       const { status, body } = await call(`/v1/billing/checkout${query}`, { headers: cookie });
       return `${status} ${body.error.code}`;
     };
-    expect(await outcome(world.ownerEmail, "business", "?plan=enterprise")).toBe("400 invalid_request");
-    expect(await outcome(world.ownerEmail, "business", "")).toBe("400 invalid_request");
-    expect(await outcome(world.ownerEmail, "business", "?plan=business&plan=business")).toBe("400 invalid_request");
-    expect(await outcome(world.ownerEmail, "business", "?plan=white_glove")).toBe("403 forbidden");
-    expect(await outcome(world.consumerEmail, "consumer", "?plan=business")).toBe("403 forbidden");
-    expect(await outcome(world.memberEmail, "business", "?plan=business")).toBe("403 owner_required");
-    expect(await outcome(null, "business", "?plan=business")).toBe("401 unauthorized");
-    expect(await outcome(getExampleOwnerEmail("suspended"), "business", "?plan=business")).toBe("402 business_suspended");
-    expect(await outcome(getExampleOwnerEmail("closed"), "business", "?plan=business")).toBe("402 business_inactive");
+    expect(await requestOutcome(world.ownerEmail, "business", "?plan=enterprise")).toBe("400 invalid_request");
+    expect(await requestOutcome(world.ownerEmail, "business", "")).toBe("400 invalid_request");
+    expect(await requestOutcome(world.ownerEmail, "business", "?plan=business&plan=business")).toBe("400 invalid_request");
+    expect(await requestOutcome(world.ownerEmail, "business", "?plan=white_glove")).toBe("403 forbidden");
+    expect(await requestOutcome(world.consumerEmail, "consumer", "?plan=business")).toBe("403 forbidden");
+    expect(await requestOutcome(world.memberEmail, "business", "?plan=business")).toBe("403 owner_required");
+    expect(await requestOutcome(null, "business", "?plan=business")).toBe("401 unauthorized");
+    expect(await requestOutcome(getExampleOwnerEmail("suspended"), "business", "?plan=business")).toBe("402 business_suspended");
+    expect(await requestOutcome(getExampleOwnerEmail("closed"), "business", "?plan=business")).toBe("402 business_inactive");
     expect(calls).toEqual([]);
   });
 
@@ -161,9 +161,9 @@ describe("GET /v1/billing/checkout", () => {
     const cookie = await signIn(getExampleOwnerEmail("free"));
     const calls = mockProvider();
     const before = await readDatabaseContents();
-    expect((await checkout(cookie, "business", { "sec-fetch-site": "cross-site" })).body.error.code).toBe("csrf_failed");
+    expect((await requestCheckout(cookie, "business", { "sec-fetch-site": "cross-site" })).body.error.code).toBe("csrf_failed");
     expect(calls).toEqual([]);
-    expect((await checkout(cookie, "business", { "sec-fetch-site": "same-origin" })).status).toBe(303);
+    expect((await requestCheckout(cookie, "business", { "sec-fetch-site": "same-origin" })).status).toBe(303);
     expect(await readDatabaseContents()).toEqual(before);
     for (const url of [
       "https://evil.example/pay",
@@ -175,26 +175,26 @@ describe("GET /v1/billing/checkout", () => {
     ]) {
       vi.restoreAllMocks();
       mockProvider(() => Response.json({ id: "cs_test", object: "checkout.session", url }));
-      expect((await checkout(cookie)).body.error.code).toBe("billing_unavailable");
+      expect((await requestCheckout(cookie)).body.error.code).toBe("billing_unavailable");
     }
   });
 
   test("returns 503 billing_unavailable with Retry-After when the provider fails", async () => {
     const cookie = await signIn(getExampleOwnerEmail("free"));
     mockProvider(() => Response.json({ error: { type: "api_error", message: `no ${free.id}` } }, { status: 400 }));
-    const answer = await checkout(cookie);
-    expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "billing_unavailable", "60"]);
-    expect(answer.text).not.toContain(free.id);
+    const response = await requestCheckout(cookie);
+    expect([response.status, response.body.error.code, response.headers.get("retry-after")]).toEqual([503, "billing_unavailable", "60"]);
+    expect(response.text).not.toContain(free.id);
   });
 
   test("redirects a business suspended for not paying to the provider's billing page", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.failed(1));
     await sweepIn(15);
-    expect(await accountOf(free.id)).toMatchObject({ status: "suspended" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "suspended" });
     const cookie = await signIn(getExampleOwnerEmail("free"));
     mockProvider();
-    expect((await checkout(cookie)).headers.get("location")).toMatch(/^https:\/\/billing\.stripe\.com\//);
+    expect((await requestCheckout(cookie)).headers.get("location")).toMatch(/^https:\/\/billing\.stripe\.com\//);
   });
 
   test("returns 429 past the hourly limit of an account", async () => {
@@ -211,8 +211,8 @@ describe("POST /v1/webhooks/stripe", () => {
   const { stringify } = JSON;
 
   test("returns {received:true} without an envelope, including for event types that it does not handle", async () => {
-    const answer = await sendProviderEvent({ id: "evt_other", type: "charge.refunded", created: 1, data: { object: {} } });
-    expect([answer.status, answer.body]).toEqual([200, { received: true }]);
+    const response = await sendProviderEvent({ id: "evt_other", type: "charge.refunded", created: 1, data: { object: {} } });
+    expect([response.status, response.body]).toEqual([200, { received: true }]);
     expect((await sendProviderEvent(createCustomer(free.id, "business").checkout(0))).body).toEqual({ received: true });
   });
 
@@ -231,7 +231,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(refused.map(({ status, body }) => `${status} ${body.error.code}`)).toEqual(refused.map(() => "400 invalid_request"));
     expect(await readDatabaseContents()).toEqual(before);
     expect((await sendRawProviderEvent(payload, await signPayload(payload, { at: Date.now() - 290_000 }))).status).toBe(200);
-    expect(await accountOf(free.id)).toMatchObject({ plan: "business" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "business" });
     const taken = await readDatabaseContents();
     for (let at = 0; at < 3; at += 1) expect((await sendRawProviderEvent(payload, await signPayload(payload))).status).toBe(200);
     expect(await readDatabaseContents()).toEqual(taken);
@@ -248,18 +248,18 @@ describe("POST /v1/webhooks/stripe", () => {
   test("processes an event once when it is delivered twenty times at once", async () => {
     const payload = stringify(createCustomer(free.id, "business").checkout(0));
     const signature = await signPayload(payload);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => sendRawProviderEvent(payload, signature)));
-    expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
-    expect(await entriesAbout(free.id)).toEqual(["business.plan_changed"]);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => sendRawProviderEvent(payload, signature)));
+    expect([...new Set(responses.map(({ status }) => status))]).toEqual([200]);
+    expect(await listEntryTypes(free.id)).toEqual(["business.plan_changed"]);
   });
 
   test("sets the plan that was paid for, increments the account's revision, and records it in the audit chain", async () => {
-    const before = await accountOf(free.id);
+    const before = await readAccount(free.id);
     await sendAll(createCustomer(free.id, "business").checkout(0));
-    const after = await accountOf(free.id);
+    const after = await readAccount(free.id);
     expect(after).toMatchObject({ plan: "business", status: "active" });
     expect(after?.revision).toBeGreaterThan(before?.revision ?? 0);
-    expect(await entriesAbout(free.id)).toEqual(["business.plan_changed"]);
+    expect(await listEntryTypes(free.id)).toEqual(["business.plan_changed"]);
   });
 
   test("enables certificates immediately when the enterprise plan starts, and disables them when it ends", async () => {
@@ -275,58 +275,58 @@ describe("POST /v1/webhooks/stripe", () => {
   test("makes the account read-only after a failed payment until the next payment succeeds", async () => {
     const customer = createCustomer(free.id, "enterprise");
     await sendAll(customer.checkout(0), customer.failed(1));
-    expect(await accountOf(free.id)).toMatchObject({ status: "past_due", plan: "enterprise" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "past_due", plan: "enterprise" });
     expect((await submitConsent(buildSubmission(free))).body.error.code).toBe("subscription_past_due");
     expect((await getWithKey("/v1/certs", free.keys.live)).status).toBe(200);
     await sendAll(customer.paid(2));
-    expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "enterprise" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "active", plan: "enterprise" });
     expect((await submitConsent(buildSubmission(free))).status).toBe(201);
-    expect(await entriesAbout(free.id)).toEqual(["business.plan_changed", "business.status_changed", "business.status_changed"]);
+    expect(await listEntryTypes(free.id)).toEqual(["business.plan_changed", "business.status_changed", "business.status_changed"]);
   });
 
   test("Y2: applies events by the provider's time, not the order of arrival", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.paid(20), customer.failed(10));
-    expect(await accountOf(free.id)).toMatchObject({ status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "active" });
     await sendAll(customer.failed(40), customer.paid(30), customer.updated(31, "active"));
-    expect(await accountOf(free.id)).toMatchObject({ status: "past_due" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "past_due" });
     await sendAll(customer.updated(50, "active", { metadata: { plan: "enterprise" } }), customer.updated(45, "active"));
-    expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "enterprise" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "active", plan: "enterprise" });
   });
 
   test("keeps events that arrive before their checkout, and applies them when it arrives", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.failed(10), customer.updated(5, "active"));
-    expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "free" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "active", plan: "free" });
     await sendAll(customer.checkout(0));
-    expect(await accountOf(free.id)).toMatchObject({ status: "past_due", plan: "business" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "past_due", plan: "business" });
   });
 
   test("does not let an event dated in the future outrank later events", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.failed(1_000_000));
-    expect(await accountOf(free.id)).toMatchObject({ status: "past_due" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "past_due" });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
     await sendAll({ ...customer.paid(0), created: Math.floor(Date.now() / 1_000) });
     vi.useRealTimers();
-    expect(await accountOf(free.id)).toMatchObject({ status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "active" });
   });
 
   test("Y3: links a customer to an account only by our checkout, and never to a second account", async () => {
-    const before = await accountOf(free.id);
+    const before = await readAccount(free.id);
     const stranger = createCustomer(world.other.id, "business");
     // The customer ID of these events is unknown, but their metadata and reference ID name our business.
     await sendAll(
       stranger.updated(1, "active", { metadata: { plan: "enterprise", client_reference_id: free.id, account: free.id } }),
       stranger.failed(2, { client_reference_id: free.id, metadata: { plan: "enterprise" } }),
     );
-    expect(await accountOf(free.id)).toEqual(before);
-    const mine = createCustomer(free.id, "business");
-    await sendAll(mine.checkout(0));
-    await sendAll(mine.checkout(5, { client_reference_id: world.examples.past_due.id, metadata: { plan: "enterprise" } }));
-    expect(await accountOf(world.examples.past_due.id)).toMatchObject({ status: "past_due", plan: "enterprise" });
-    await sendAll(mine.failed(6));
-    expect(await accountOf(free.id)).toMatchObject({ status: "past_due" });
+    expect(await readAccount(free.id)).toEqual(before);
+    const customer = createCustomer(free.id, "business");
+    await sendAll(customer.checkout(0));
+    await sendAll(customer.checkout(5, { client_reference_id: world.examples.past_due.id, metadata: { plan: "enterprise" } }));
+    expect(await readAccount(world.examples.past_due.id)).toMatchObject({ status: "past_due", plan: "enterprise" });
+    await sendAll(customer.failed(6));
+    expect(await readAccount(free.id)).toMatchObject({ status: "past_due" });
   });
 
   test("ignores a checkout without one of our plans, for the other kind of account, or for an unknown account", async () => {
@@ -366,7 +366,7 @@ describe("POST /v1/webhooks/stripe", () => {
   ])("sets the right plan for a subscription that is %s", async (_name, status, change, plan) => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.updated(1, status, change));
-    expect(await accountOf(free.id)).toMatchObject({ plan });
+    expect(await readAccount(free.id)).toMatchObject({ plan });
   });
 
   test.each<[string, string, Readonly<Record<string, unknown>>]>([
@@ -377,32 +377,32 @@ describe("POST /v1/webhooks/stripe", () => {
   ])("restores the plan when a subscription that %s becomes active again", async (_name, status, change) => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.updated(1, status, change));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "free", status: "active" });
     await sendAll(customer.updated(2, "active", { pause_collection: null, quantity: 1 }));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "business", status: "active" });
   });
 
   test("pauses and resumes the plan with the provider's own events for it", async () => {
     const customer = createCustomer(free.id, "business");
-    const as = (type: string, event: ProviderEvent): ProviderEvent => ({ ...event, type });
-    await sendAll(customer.checkout(0), as("customer.subscription.paused", customer.updated(1, "paused")));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
-    await sendAll(as("customer.subscription.resumed", customer.updated(2, "active")));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
+    const withType = (type: string, event: ProviderEvent): ProviderEvent => ({ ...event, type });
+    await sendAll(customer.checkout(0), withType("customer.subscription.paused", customer.updated(1, "paused")));
+    expect(await readAccount(free.id)).toMatchObject({ plan: "free", status: "active" });
+    await sendAll(withType("customer.subscription.resumed", customer.updated(2, "active")));
+    expect(await readAccount(free.id)).toMatchObject({ plan: "business", status: "active" });
   });
 
   test("grants the plan during a trial, from the checkout until the trial ends without a payment method", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0, { payment_status: "no_payment_required" }), customer.updated(1, "trialing"));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "business", status: "active" });
     await sendAll(customer.updated(2, "paused"));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "free", status: "active" });
   });
 
   test("never treats a payment as due without a plan, regardless of the order of events", async () => {
     const never = createCustomer(free.id, "business");
     await sendAll(never.checkout(0, { payment_status: "unpaid" }), never.failed(1));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "free", status: "active" });
     await resetAccounts();
     const customer = createCustomer(free.id, "business");
     const [failed, unpaid, failedAgain] = [customer.failed(1), customer.updated(2, "unpaid"), customer.failed(3)];
@@ -414,14 +414,14 @@ describe("POST /v1/webhooks/stripe", () => {
     for (const order of orders) {
       await resetAccounts();
       await sendAll(customer.checkout(0), ...order);
-      expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
+      expect(await readAccount(free.id)).toMatchObject({ plan: "free", status: "active" });
     }
   });
 
   test("treats a payment as due if it failed after the subscription became active again, even if that event arrives later", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.updated(2, "paused"), customer.failed(5), customer.updated(4, "active"));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "past_due" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "business", status: "past_due" });
   });
 
   test("ignores paid and failed invoices without a subscription or of other subscriptions", async () => {
@@ -429,41 +429,41 @@ describe("POST /v1/webhooks/stripe", () => {
     const oneOff = { parent: null, subscription: null };
     const other = { parent: { subscription_details: { subscription: "sub_other" } } };
     await sendAll(customer.checkout(0), customer.failed(1, oneOff), customer.failed(2, other));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "business", status: "active" });
     await sendAll(customer.failed(3), customer.paid(4, oneOff), customer.paid(5, other));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "past_due" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "business", status: "past_due" });
   });
 
   test("sets the plan when a pending payment arrives", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0, { payment_status: "unpaid" }));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "free" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "free" });
     await sendAll(customer.updated(1, "incomplete"));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "free" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "free" });
     await sendAll(customer.updated(9, "active"));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "business" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "business" });
   });
 
   test("ends the plan and the past-due status with the subscription, and ignores later events of that subscription", async () => {
     const customer = createCustomer(free.id, "business");
     await sendAll(customer.checkout(0), customer.failed(1), customer.deleted(2), customer.failed(3), customer.updated(4, "active"));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "free", status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "free", status: "active" });
   });
 
   test("does not end the current subscription when an earlier one ends", async () => {
     const first = createCustomer(free.id, "business");
     await sendAll(first.checkout(0), first.checkout(10, { subscription: "sub_new" }), first.deleted(20), first.failed(21));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "business", status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "business", status: "active" });
     const second = createCustomer(free.id, "enterprise");
     await sendAll(second.checkout(30), first.failed(31, { parent: null, subscription: "sub_new" }));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "enterprise", status: "active" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "enterprise", status: "active" });
     await sendAll(first.checkout(11));
-    expect(await accountOf(free.id)).toMatchObject({ plan: "enterprise" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "enterprise" });
   });
 
   test("starts and ends a consumer's plan with the subscription", async () => {
     await signIn(world.consumerEmail, "consumer");
-    const id = await consumerId();
+    const id = await readConsumerId();
     const db = openDatabase(env.DB);
     const customer = createCustomer(id, "white_glove");
     expect((await findPersonRecord(db, id as ConsumerId))?.plan).toBe("free");
@@ -475,16 +475,16 @@ describe("POST /v1/webhooks/stripe", () => {
     expect((await findPersonRecord(db, id as ConsumerId))?.plan).toBe("white_glove");
     await sendAll(customer.deleted(3));
     expect((await findPersonRecord(db, id as ConsumerId))?.plan).toBe("free");
-    expect(await entriesAbout(id)).toEqual(Array.from({ length: 4 }, () => "consumer.plan_changed"));
+    expect(await listEntryTypes(id)).toEqual(Array.from({ length: 4 }, () => "consumer.plan_changed"));
   });
 
   test("Y5: refuses a test-mode event in production", async () => {
     const event = { ...createCustomer(free.id, "enterprise").checkout(0), livemode: false };
     const production = createEntryCall(productionSettings, "https://api.svc.test");
     expect((await sendProviderEvent(event, production)).body.error.code).toBe("invalid_request");
-    expect(await accountOf(free.id)).toMatchObject({ plan: "free" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "free" });
     expect((await sendProviderEvent({ ...event, livemode: true }, production)).status).toBe(200);
-    expect(await accountOf(free.id)).toMatchObject({ plan: "enterprise" });
+    expect(await readAccount(free.id)).toMatchObject({ plan: "enterprise" });
   });
 });
 
@@ -494,31 +494,31 @@ describe("an unpaid account", () => {
     const customer = createCustomer(free.id, "enterprise", { beganAt });
     await sendAll(customer.checkout(0), customer.failed(0));
     await sweepIn(13.9);
-    expect(await accountOf(free.id)).toMatchObject({ status: "past_due" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "past_due" });
     await sendAll(customer.failed(1));
     await sweepIn(14.1);
-    expect(await accountOf(free.id)).toMatchObject({ status: "suspended", plan: "enterprise" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "suspended", plan: "enterprise" });
     expect((await getWithKey("/v1/certs", free.keys.live)).body.error.code).toBe("business_suspended");
     await sweepIn(15);
     await sendAll(customer.paid(2));
-    expect(await accountOf(free.id)).toMatchObject({ status: "active", plan: "enterprise" });
-    expect(await entriesAbout(free.id)).toEqual(["business.plan_changed", ...Array.from({ length: 3 }, () => "business.status_changed")]);
+    expect(await readAccount(free.id)).toMatchObject({ status: "active", plan: "enterprise" });
+    expect(await listEntryTypes(free.id)).toEqual(["business.plan_changed", ...Array.from({ length: 3 }, () => "business.status_changed")]);
   });
 
   test("is suspended although the change of another account fails", async () => {
     const { other } = world;
     const beganAt = Date.now() - 120_000;
     const earlier = createCustomer(other.id, "enterprise", { beganAt });
-    const later = createCustomer(free.id, "enterprise");
-    const { status, plan } = (await accountOf(other.id)) ?? {};
-    await sendAll(earlier.checkout(0), earlier.failed(0), later.checkout(0), later.failed(0));
+    const laterCustomer = createCustomer(free.id, "enterprise");
+    const { status, plan } = (await readAccount(other.id)) ?? {};
+    await sendAll(earlier.checkout(0), earlier.failed(0), laterCustomer.checkout(0), laterCustomer.failed(0));
     await env.DB.prepare("UPDATE billing_customers SET past_due_since = 1 WHERE account_id = ?").bind(other.id).run();
     await env.DB.exec(
       `CREATE TRIGGER other_is_held BEFORE UPDATE OF status ON businesses WHEN NEW.id = '${other.id}' AND NEW.status = 'suspended' BEGIN SELECT RAISE(ABORT, 'away'); END`,
     );
     try {
       await sweepIn(15);
-      expect([(await accountOf(other.id))?.status, (await accountOf(free.id))?.status]).toEqual(["past_due", "suspended"]);
+      expect([(await readAccount(other.id))?.status, (await readAccount(free.id))?.status]).toEqual(["past_due", "suspended"]);
     } finally {
       await env.DB.exec("DROP TRIGGER other_is_held");
       await env.DB.prepare("UPDATE businesses SET status = ?, plan = ? WHERE id = ?").bind(status, plan, other.id).run();
@@ -531,7 +531,7 @@ describe("an unpaid account", () => {
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(free.id).run();
     await sweepIn(15);
     await sendAll(customer.paid(2), customer.failed(3));
-    expect(await accountOf(free.id)).toMatchObject({ status: "suspended" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "suspended" });
   });
 
   test("keeps people's rights in every state: certificates verify, and withdrawals work", async () => {
@@ -548,7 +548,7 @@ describe("an unpaid account", () => {
     expect((await getWithKey(`/v1/certs/${certs[0]?.cert_id}/verify`)).body.data.status).toBe("active");
     expect((await withdraw(certs[0] as never)).body.data.revoked).toBe(true);
     await sweepIn(15);
-    expect(await accountOf(free.id)).toMatchObject({ status: "suspended" });
+    expect(await readAccount(free.id)).toMatchObject({ status: "suspended" });
     expect((await getWithKey(`/v1/certs/${certs[1]?.cert_id}/verify`)).body.data.status).toBe("active");
     expect((await withdraw(certs[1] as never)).body.data.revoked).toBe(true);
     await sendAll(customer.deleted(3));

@@ -26,7 +26,7 @@ beforeAll(async () => {
   consumerCookie = (await signIn(world.consumerEmail, "consumer")).cookie;
 });
 
-const streamed = (): ReadableStream<Uint8Array> => {
+const createBodyStream = (): ReadableStream<Uint8Array> => {
   let sent = 0;
   return new ReadableStream({
     pull: (controller) => {
@@ -37,7 +37,7 @@ const streamed = (): ReadableStream<Uint8Array> => {
   });
 };
 
-const bodies = { announced: () => new Uint8Array(chunks * chunk.length).fill(0x61), chunked: streamed };
+const bodies = { announced: () => new Uint8Array(chunks * chunk.length).fill(0x61), chunked: createBodyStream };
 
 const ids: Readonly<Record<string, () => string>> = {
   cert_id: () => certId,
@@ -45,17 +45,17 @@ const ids: Readonly<Record<string, () => string>> = {
   delivery_id: () => "dlv_00000000000000000000000000",
   share_id: () => "shr_00000000000000000000000000",
 };
-const addressOf = (path: string): string => path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => ids[name]?.() ?? name);
+const buildAddress = (path: string): string => path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => ids[name]?.() ?? name);
 
 const sendTo = async (method: string, path: string, type: string, body: BodyInit, headers: Record<string, string>) => {
   const spies = readers.map((name) => vi.spyOn(Request.prototype, name));
   try {
-    const answer = await call(addressOf(path), {
+    const response = await call(buildAddress(path), {
       method,
       headers: { "content-type": type, origin: "http://svc.test", ...headers },
       body,
     });
-    return { answer, heldWhole: spies.some((spy) => spy.mock.calls.length > 0) };
+    return { answer: response, heldWhole: spies.some((spy) => spy.mock.calls.length > 0) };
   } finally {
     for (const spy of spies) spy.mockRestore();
   }
@@ -74,20 +74,26 @@ describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a request body ab
       const { live, sandbox } = world.acme.keys;
       const key = { authorization: `Bearer ${path.startsWith("/v1/sandbox/") ? sandbox : live}` };
       const credential = isPortal ? { cookie } : isConsumerRoute ? { cookie: consumerCookie } : key;
-      const { answer, heldWhole } = await sendTo(method, path, "application/json", bodies[how](), credential);
-      expect([method, path, answer.status, answer.body.error?.code, heldWhole]).toEqual([method, path, 413, "payload_too_large", false]);
+      const { answer: response, heldWhole } = await sendTo(method, path, "application/json", bodies[how](), credential);
+      expect([method, path, response.status, response.body.error?.code, heldWhole]).toEqual([
+        method,
+        path,
+        413,
+        "payload_too_large",
+        false,
+      ]);
     }
   });
 
   test.each(["email", "confirm", "link"])("B1: gets the refusal page from the %s form, without being held in memory", async (form) => {
     const paths: Record<string, string> = { email: "", confirm: "/confirm", link: "/link" };
-    const { answer, heldWhole } = await sendTo(
+    const { answer: response, heldWhole } = await sendTo(
       "POST",
       `/c/{cert_id}/withdraw${paths[form]}`,
       "application/x-www-form-urlencoded",
       bodies[how](),
       {},
     );
-    expect([answer.status, answer.headers.get("content-type"), heldWhole]).toEqual([403, "text/html; charset=UTF-8", false]);
+    expect([response.status, response.headers.get("content-type"), heldWhole]).toEqual([403, "text/html; charset=UTF-8", false]);
   });
 });

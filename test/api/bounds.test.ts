@@ -29,7 +29,7 @@ const send = (service: Call, change: Partial<ConsentBody> = {}, headers: Readonl
   return service("/v1/consent", buildConsentRequest({ ...buildSubmission(), ...change }, from));
 };
 const withKey = { authorization: `Bearer ${world.acme.keys.live}` };
-const statusOf = ({ status }: TestResponse): number => status;
+const getStatus = ({ status }: TestResponse): number => status;
 
 // Each test runs on a different day and starts five minutes before the end of that day.
 let day = Date.UTC(2027, 0, 1);
@@ -56,26 +56,26 @@ describe("C20: the daily limit of a client", () => {
 
   test("accepts exactly its limit of concurrent submissions", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "4" });
-    const statuses = (await Promise.all(Array.from({ length: 12 }, () => send(service)))).map(statusOf);
+    const statuses = (await Promise.all(Array.from({ length: 12 }, () => send(service)))).map(getStatus);
     expect(statuses.toSorted()).toEqual([...Array(4).fill(201), ...Array(8).fill(429)]);
   });
 
   test("also counts bytes, and shared texts count only when they are new", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY_BYTES: "60000" });
-    const disclosure = (letter: string): Partial<ConsentBody> => ({ disclosure_text: letter.repeat(20_000) });
-    expect((await send(service, disclosure("a"))).status).toBe(201);
-    for (let sent = 0; sent < 5; sent += 1) expect((await send(service, disclosure("a"))).status).toBe(201);
-    expect((await send(service, disclosure("b"))).status).toBe(201);
-    expect((await send(service, disclosure("c"))).status).toBe(429);
-    expect((await send(service, disclosure("a"))).status).toBe(201);
+    const buildDisclosure = (letter: string): Partial<ConsentBody> => ({ disclosure_text: letter.repeat(20_000) });
+    expect((await send(service, buildDisclosure("a"))).status).toBe(201);
+    for (let sent = 0; sent < 5; sent += 1) expect((await send(service, buildDisclosure("a"))).status).toBe(201);
+    expect((await send(service, buildDisclosure("b"))).status).toBe(201);
+    expect((await send(service, buildDisclosure("c"))).status).toBe(429);
+    expect((await send(service, buildDisclosure("a"))).status).toBe(201);
   });
 
   test("returns the stored response to a repeated submission after the limit is reached", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "1" });
     const key = { "idempotency-key": "the-only-one-of-the-day" };
     const first = await send(service, {}, key);
-    const again = await send(service, {}, key);
-    expect([again.status, again.body.data.cert_id]).toEqual([201, first.body.data.cert_id]);
+    const repeated = await send(service, {}, key);
+    expect([repeated.status, repeated.body.data.cert_id]).toEqual([201, first.body.data.cert_id]);
     expect((await send(service)).status).toBe(429);
   });
 
@@ -92,16 +92,16 @@ describe("C20: the daily limit of a client", () => {
 
   test("alerts the owner once, when 80% of the limit is used", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY: "10" });
-    const warnings = async (): Promise<number> =>
+    const countWarnings = async (): Promise<number> =>
       (await listMailTo(world.ownerEmail)).filter(({ text }) => text.includes(world.acme.clients.live)).length;
-    const before = await warnings();
+    const before = await countWarnings();
     await forgetOwnerNotices();
     for (let sent = 0; sent < 7; sent += 1) await send(service);
     await waitUntilSettled();
-    expect(await warnings()).toBe(before);
+    expect(await countWarnings()).toBe(before);
     await Promise.all(Array.from({ length: 3 }, () => send(service)));
     await waitUntilSettled();
-    expect(await warnings()).toBe(before + 1);
+    expect(await countWarnings()).toBe(before + 1);
   });
 
   test.each(["0", "-1", "1.5", "50000/86400", "many"])("refuses to start with LIMIT_CLIENT_DAY=%s", async (setting) => {
@@ -110,16 +110,16 @@ describe("C20: the daily limit of a client", () => {
 });
 
 describe("C20: new combinations of purpose, recipients and domain", () => {
-  const countedGroups = async (): Promise<number> =>
+  const countCountedGroups = async (): Promise<number> =>
     (await env.DB.prepare("SELECT COUNT(*) AS n FROM certificate_groups WHERE counted = 1").first<{ n: number }>())?.n ?? 0;
   const search = async (q: string) =>
     (await call(`/v1/certs?q=${encodeURIComponent(q)}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })).body.data;
 
   test("get counters up to the daily limit of the client, and every certificate beyond it is issued and found", async () => {
     const service = createServiceCall({ ...published, LIMIT_CLIENT_DAY_GROUPS: "2" });
-    const before = await countedGroups();
+    const before = await countCountedGroups();
     for (let at = 0; at < 5; at += 1) expect((await send(service, { purpose: `invented purpose ${at}` })).status).toBe(201);
-    expect((await countedGroups()) - before).toBe(2);
+    expect((await countCountedGroups()) - before).toBe(2);
     const found = await search("invented purpose");
     expect([found.total, found.certs.map(({ purpose }: { purpose: string }) => purpose), found.truncated]).toEqual([
       5,
@@ -128,20 +128,20 @@ describe("C20: new combinations of purpose, recipients and domain", () => {
     ]);
     expect((await search("invented purpose 4")).total).toBe(1);
     expect((await send(service, { purpose: "known later" }, { authorization: `Bearer ${world.acme.keys.live}` })).status).toBe(201);
-    expect((await countedGroups()) - before).toBe(3);
+    expect((await countCountedGroups()) - before).toBe(3);
   });
 });
 
 describe("C20: a list of recipients", () => {
   test("is stored once, however many certificates name it", async () => {
     const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${at} ${"x".repeat(150)}`);
-    const lists = async () => (await env.DB.prepare("SELECT COUNT(*) AS n FROM entity_lists").first<{ n: number }>())?.n ?? 0;
-    const before = await lists();
+    const countEntityLists = async () => (await env.DB.prepare("SELECT COUNT(*) AS n FROM entity_lists").first<{ n: number }>())?.n ?? 0;
+    const before = await countEntityLists();
     const ids = [
       (await issueCertificate({ entities })).cert_id,
       (await issueCertificate({ entities: entities.toReversed(), purpose: "another" })).cert_id,
     ];
-    expect(await lists()).toBe(before + 1);
+    expect(await countEntityLists()).toBe(before + 1);
     for (const id of ids) {
       const row = await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(id).first();
       expect(JSON.stringify(row)).not.toContain("Partner");
@@ -162,12 +162,12 @@ describe("C21: submissions that are refused for their Origin", () => {
   test("do not share a limit with submissions that carry the API key", async () => {
     const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_CLIENT: "2/60" });
     for (let sent = 0; sent < 5; sent += 1) expect((await send(service, {}, withKey)).status).toBe(201);
-    expect([statusOf(await send(service)), statusOf(await send(service)), statusOf(await send(service))]).toEqual([201, 201, 429]);
+    expect([getStatus(await send(service)), getStatus(await send(service)), getStatus(await send(service))]).toEqual([201, 201, 429]);
   });
 });
 
 /** Wraps the database and counts the rows read. */
-const counting = (): { readonly db: D1Database; readonly read: () => number } => {
+const createRowCounter = (): { readonly db: D1Database; readonly read: () => number } => {
   let rows = 0;
   const db = new Proxy(env.DB, {
     get: (target, name) => {
@@ -209,22 +209,22 @@ describe("POST /v1/contact-check", () => {
       .bind(first)
       .run();
   };
-  const ask = async (subjects: readonly object[], more: object = {}) => {
-    const { db, read } = counting();
+  const measureCheck = async (subjects: readonly object[], more: object = {}) => {
+    const { db, read } = createRowCounter();
     const service = createServiceCall({ DB: db });
     const body = JSON.stringify({ subjects, ...more });
-    const answer = await service("/v1/contact-check", {
+    const response = await service("/v1/contact-check", {
       method: "POST",
       headers: { ...withKey, "content-type": "application/json" },
       body,
     });
-    return { results: answer.body.data.results, rows: read() };
+    return { results: response.body.data.results, rows: read() };
   };
 
   test("checks an address once, however often and in whatever spelling it is requested", { timeout: 60_000 }, async () => {
     await seedAddress("many@example.com", 200);
-    const once = await ask([{ email: "many@example.com" }], { entity });
-    const often = await ask(
+    const once = await measureCheck([{ email: "many@example.com" }], { entity });
+    const often = await measureCheck(
       Array.from({ length: 100 }, (_, at) =>
         at % 2 === 0 ? { email: ` MANY@example.com ` } : { email_sha256: sha256Hex("many@example.com") },
       ),
@@ -237,11 +237,11 @@ describe("POST /v1/contact-check", () => {
 
   test("reads a few rows per certificate, not the recipients, and at most the newest thousand", { timeout: 60_000 }, async () => {
     await seedAddress("hostile@example.com", 1_000);
-    const full = await ask([{ email: "hostile@example.com" }], { entity, purpose: "solar quote follow-up" });
+    const full = await measureCheck([{ email: "hostile@example.com" }], { entity, purpose: "solar quote follow-up" });
     expect(full.results[0].truncated).toBeUndefined();
     expect(full.rows).toBeLessThan(12_000);
     await seedAddress("hostile@example.com", 3_000);
-    const truncated = await ask([{ email: "hostile@example.com" }], { entity });
+    const truncated = await measureCheck([{ email: "hostile@example.com" }], { entity });
     expect(truncated.results[0].truncated).toBe(true);
     expect(truncated.rows).toBeLessThan(12_000);
   });
@@ -257,41 +257,41 @@ describe("GET /v1/certs with filters", () => {
       }>()
     ).results.map(({ name }) => name);
     const start = day - daysBack * dayMs;
-    const growTo = async (from: number, to: number, everyMs: number): Promise<void> => {
+    const growTo = async (from: number, targetCount: number, everyMs: number): Promise<void> => {
       await env.DB.prepare(
         `WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
          INSERT INTO certificates (id, issued_at, ${columns.join(", ")})
          SELECT printf('cc_00%024d', i), ?3 + (i - ?1) * ?4, ${columns.join(", ")} FROM n, certificates WHERE id = ?5`,
       )
-        .bind(from, to, start, everyMs, first)
+        .bind(from, targetCount, start, everyMs, first)
         .run();
       while (await countNewCertificates(openDatabase(env.DB), Date.now()));
     };
-    const at = (days: number, ms: number): string => toIso(start + days * dayMs + ms);
+    const formatTime = (days: number, ms: number): string => toIso(start + days * dayMs + ms);
     const searches = [
       "entity=Growth%20Inc",
       "entity=Nobody",
       "origin_domain=www.example.com",
       "q=growth",
-      `from=${at(10, 12_345)}`,
-      `to=${at(60, 12_345)}`,
-      `from=${at(10, 5_000_001)}&to=${at(80, 7_000_001)}`,
-      `from=${at(10, 1)}&to=${at(80, 1)}&entity=Growth%20Inc&origin_domain=www.example.com&status=active`,
-      `from=${at(10, 1)}&to=${at(80, 1)}&status=revoked`,
+      `from=${formatTime(10, 12_345)}`,
+      `to=${formatTime(60, 12_345)}`,
+      `from=${formatTime(10, 5_000_001)}&to=${formatTime(80, 7_000_001)}`,
+      `from=${formatTime(10, 1)}&to=${formatTime(80, 1)}&entity=Growth%20Inc&origin_domain=www.example.com&status=active`,
+      `from=${formatTime(10, 1)}&to=${formatTime(80, 1)}&status=revoked`,
     ];
-    const costs = async (): Promise<{ readonly rows: number; readonly total: number }[]> => {
+    const measureSearchCosts = async (): Promise<{ readonly rows: number; readonly total: number }[]> => {
       const all: { rows: number; total: number }[] = [];
       for (const search of searches) {
-        const { db, read } = counting();
+        const { db, read } = createRowCounter();
         const listed = await createServiceCall({ DB: db })(`/v1/certs?per_page=5&${search}`, { headers: withKey });
         all.push({ rows: read(), total: listed.body.data.total });
       }
       return all;
     };
     await growTo(1, 500, (daysBack * dayMs) / 500);
-    const small = await costs();
+    const small = await measureSearchCosts();
     await growTo(500, 5_000, (daysBack * dayMs) / 4_500);
-    const large = await costs();
+    const large = await measureSearchCosts();
     const grown = searches.map((search, index) => {
       const [before, after] = [small[index], large[index]];
       return { search, more: (after?.rows ?? 0) - (before?.rows ?? 0), certificates: (after?.total ?? 0) - (before?.total ?? 0) };

@@ -24,7 +24,7 @@ interface Issued {
 }
 
 /** Creates a small, fast, repeatable random generator. Failures print the seed. */
-const randomFrom = (seed: number): (() => number) => {
+const createRandom = (seed: number): (() => number) => {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -34,7 +34,7 @@ const randomFrom = (seed: number): (() => number) => {
   };
 };
 const seed = Math.trunc(Math.random() * 1e9);
-const random = randomFrom(seed);
+const random = createRandom(seed);
 const pick = <T>(from: readonly T[]): T => from[Math.trunc(random() * from.length)] as T;
 
 const purposes = [
@@ -72,7 +72,7 @@ beforeAll(async () => {
     vi.setSystemTime(Date.now() + pick([0, 1, 60_000, 3_600_000]));
     const [purpose, email, phone, origin, isSandbox] = [pick(purposes), pick(emails), pick(phones), pick(origins), random() < 0.15];
     const entities = names.filter((name) => name === "Zeta" || random() < 0.4);
-    const answer = await submitConsent(
+    const response = await submitConsent(
       {
         ...buildSubmission(),
         client_id: world.acme.clients[isSandbox ? "sandbox" : "live"],
@@ -83,9 +83,9 @@ beforeAll(async () => {
       },
       { origin },
     );
-    if (answer.status !== 201) throw new Error(answer.text);
+    if (response.status !== 201) throw new Error(response.text);
     everything.push({
-      certId: answer.body.data.cert_id,
+      certId: response.body.data.cert_id,
       at: Date.now(),
       purpose,
       email,
@@ -112,8 +112,8 @@ const sameMailbox: Readonly<Record<string, string>> = {
   "sam@xn--exmple-cua.test": "sam@exämple.test",
   " pat@EXAMPLE.com ": "pat@example.com",
 };
-const mailbox = (email: string): string => sameMailbox[email] ?? email;
-const number = (phone: string): string =>
+const normalizeMailbox = (email: string): string => sameMailbox[email] ?? email;
+const normalizeNumber = (phone: string): string =>
   ({
     "(202) 555-0123": "+1 202 555 0123",
     "+12025550123": "+1 202 555 0123",
@@ -121,20 +121,22 @@ const number = (phone: string): string =>
     "ask  my mother": "", // not a phone number, so no search finds it
     "ask my mother": "",
   })[phone] ?? phone;
-const folded = (text: string): string => text.normalize("NFC").toLowerCase();
+const foldText = (text: string): string => text.normalize("NFC").toLowerCase();
 
 type Query = Partial<Record<"status" | "q" | "subject_email" | "subject_phone" | "origin_domain" | "entity" | "from" | "to", string>>;
 
 /** The expected list, newest first. Within one millisecond, the certificate that was issued later comes first. */
-const expected = (query: Query, isSandbox: boolean): Issued[] =>
+const findExpected = (query: Query, isSandbox: boolean): Issued[] =>
   everything
     .filter(
       (entry) =>
         entry.isSandbox === isSandbox &&
         (query.status === undefined || entry.status === query.status) &&
-        (query.q === undefined || folded(entry.purpose).includes(folded(query.q))) &&
-        (query.subject_email === undefined || (entry.email !== "" && mailbox(entry.email) === mailbox(query.subject_email))) &&
-        (query.subject_phone === undefined || (number(entry.phone) !== "" && number(entry.phone) === number(query.subject_phone))) &&
+        (query.q === undefined || foldText(entry.purpose).includes(foldText(query.q))) &&
+        (query.subject_email === undefined ||
+          (entry.email !== "" && normalizeMailbox(entry.email) === normalizeMailbox(query.subject_email))) &&
+        (query.subject_phone === undefined ||
+          (normalizeNumber(entry.phone) !== "" && normalizeNumber(entry.phone) === normalizeNumber(query.subject_phone))) &&
         (query.origin_domain === undefined || entry.originDomain === query.origin_domain.toLowerCase()) &&
         (query.entity === undefined || entry.entities.includes(query.entity)) &&
         (query.from === undefined || entry.at >= Date.parse(query.from)) &&
@@ -142,11 +144,11 @@ const expected = (query: Query, isSandbox: boolean): Issued[] =>
     )
     .reverse();
 
-const faultOf = async (query: Query, isSandbox: boolean, page: number, perPage: number): Promise<string | null> => {
+const findFault = async (query: Query, isSandbox: boolean, page: number, perPage: number): Promise<string | null> => {
   vi.setSystemTime(Date.now() + 1_000); // moves the clock on, because the API key has a limit per minute
   const parameters = new URLSearchParams({ ...query, page: String(page), per_page: String(perPage) });
-  const answer = await list(`?${parameters}`, world.acme.keys[isSandbox ? "sandbox" : "live"]);
-  const rows = expected(query, isSandbox);
+  const response = await list(`?${parameters}`, world.acme.keys[isSandbox ? "sandbox" : "live"]);
+  const rows = findExpected(query, isSandbox);
   const wanted = {
     status: 200,
     total: rows.length,
@@ -154,22 +156,22 @@ const faultOf = async (query: Query, isSandbox: boolean, page: number, perPage: 
     per_page: perPage,
     certs: rows.slice((page - 1) * perPage, page * perPage).map(({ certId }) => certId),
   };
-  const { data } = answer.body;
-  const given = {
-    status: answer.status,
+  const { data } = response.body;
+  const received = {
+    status: response.status,
     total: data?.total,
     page: data?.page,
     per_page: data?.per_page,
     certs: data?.certs.map((row: { cert_id: string }) => row.cert_id),
   };
-  return JSON.stringify(given) === JSON.stringify(wanted)
+  return JSON.stringify(received) === JSON.stringify(wanted)
     ? null
-    : `seed ${seed}: ${parameters} gives ${JSON.stringify(given).slice(0, 200)} instead of ${JSON.stringify(wanted).slice(0, 200)}`;
+    : `seed ${seed}: ${parameters} gives ${JSON.stringify(received).slice(0, 200)} instead of ${JSON.stringify(wanted).slice(0, 200)}`;
 };
 
 /** Returns the end of a range. A date includes the whole day (UTC). */
-const endOf = (to: string): number => (to.length === 10 ? Date.parse(`${to}T23:59:59.999Z`) : Date.parse(to));
-const atTimes = (): string => new Date(pick(everything).at + pick([-1, 0, 1])).toISOString();
+const endOf = (end: string): number => (end.length === 10 ? Date.parse(`${end}T23:59:59.999Z`) : Date.parse(end));
+const pickTime = (): string => new Date(pick(everything).at + pick([-1, 0, 1])).toISOString();
 const choices: { readonly [name in keyof Query]-?: () => string } = {
   status: () => pick(["active", "revoked"]),
   q: () =>
@@ -204,8 +206,8 @@ const choices: { readonly [name in keyof Query]-?: () => string } = {
     pick([...phones.filter((phone) => phone !== ""), "+12025550123", "+442079460958", "ask  my mother", "+1 202 555 0000", "%"]),
   origin_domain: () => pick(["www.example.com", "WWW.EXAMPLE.COM", "example.com", "demo.example", "nowhere.example", "%"]),
   entity: () => pick([...names, "ZETA", "%"]),
-  from: () => pick([atTimes(), atTimes().slice(0, 10)]),
-  to: () => pick([atTimes(), atTimes().slice(0, 10)]),
+  from: () => pick([pickTime(), pickTime().slice(0, 10)]),
+  to: () => pick([pickTime(), pickTime().slice(0, 10)]),
 };
 
 describe("POST /v1/certs/search", () => {
@@ -234,17 +236,17 @@ describe("POST /v1/certs/search", () => {
 describe("GET /v1/certs", () => {
   test("returns exact results for each filter alone, on every page", { timeout: 60_000 }, async () => {
     const faults: (string | null)[] = [
-      await faultOf({}, false, 1, 25),
-      await faultOf({}, false, 2, 25),
-      await faultOf({}, false, 1, 100),
-      await faultOf({}, true, 1, 25),
-      await faultOf({}, false, 99, 25),
+      await findFault({}, false, 1, 25),
+      await findFault({}, false, 2, 25),
+      await findFault({}, false, 1, 100),
+      await findFault({}, true, 1, 25),
+      await findFault({}, false, 99, 25),
     ];
     for (const name of Object.keys(choices) as (keyof Query)[]) {
       for (let round = 0; round < 8; round += 1)
-        faults.push(await faultOf({ [name]: choices[name]() }, false, pick([1, 1, 2]), pick([1, 7, 25, 100])));
+        faults.push(await findFault({ [name]: choices[name]() }, false, pick([1, 1, 2]), pick([1, 7, 25, 100])));
     }
-    for (const q of ["solar", "%", "_", "\\", "é", "İ", "σας", "😀", "x".repeat(500)]) faults.push(await faultOf({ q }, false, 1, 100));
+    for (const q of ["solar", "%", "_", "\\", "é", "İ", "σας", "😀", "x".repeat(500)]) faults.push(await findFault({ q }, false, 1, 100));
     expect(faults.filter((fault) => fault !== null)).toEqual([]);
   });
 
@@ -261,8 +263,8 @@ describe("GET /v1/certs", () => {
     const before = (await list("")).body.data.total;
     for (const text of hostile) {
       for (const name of ["q", "subject_email", "subject_phone", "origin_domain", "entity"]) {
-        const answer = await list(`?${name}=${encodeURIComponent(text)}`);
-        expect([name, text, answer.status, answer.body.data?.total ?? 0]).toEqual([name, text, answer.status < 400 ? 200 : 400, 0]);
+        const response = await list(`?${name}=${encodeURIComponent(text)}`);
+        expect([name, text, response.status, response.body.data?.total ?? 0]).toEqual([name, text, response.status < 400 ? 200 : 400, 0]);
       }
       const checked = await call("/v1/contact-check", {
         method: "POST",
@@ -286,7 +288,7 @@ describe("GET /v1/certs", () => {
         const query = Object.fromEntries(
           (Object.keys(choices) as (keyof Query)[]).filter(() => random() < 0.3).map((name) => [name, choices[name]()]),
         );
-        faults.push(await faultOf(query, random() < 0.2, pick([1, 1, 1, 2, 3]), pick([1, 3, 10, 25, 100])));
+        faults.push(await findFault(query, random() < 0.2, pick([1, 1, 1, 2, 3]), pick([1, 3, 10, 25, 100])));
       }
       expect(faults.filter((fault) => fault !== null)).toEqual([]);
     },
@@ -299,7 +301,7 @@ describe("GET /v1/certs", () => {
       if (certs.length === 0) break;
       seen.push(...certs.map(({ cert_id }) => cert_id));
     }
-    expect(seen).toEqual(expected({}, false).map(({ certId }) => certId));
+    expect(seen).toEqual(findExpected({}, false).map(({ certId }) => certId));
   });
 
   test("returns exactly the documented keys of a row, with the subject masked", async () => {
@@ -336,13 +338,13 @@ describe("GET /v1/certs", () => {
         200,
         [],
         Number(page),
-        expected({}, false).length,
+        findExpected({}, false).length,
       ]);
       const searched = await list(`?page=${page}&per_page=100&q=solar`);
       expect([searched.status, searched.body.data?.certs, searched.body.data?.total], page).toEqual([
         200,
         [],
-        expected({ q: "solar" }, false).length,
+        findExpected({ q: "solar" }, false).length,
       ]);
     }
   });
@@ -392,12 +394,12 @@ describe("GET /v1/certs", () => {
     "status=active&q=a&status=revoked",
   ])("returns 400 invalid_request for %s, without echoing the value", async (query) => {
     vi.setSystemTime(Date.now() + 1_000);
-    const answer = await list(`?${query}`);
-    expect([answer.status, answer.body.error?.code]).toEqual([400, "invalid_request"]);
+    const response = await list(`?${query}`);
+    expect([response.status, response.body.error?.code]).toEqual([400, "invalid_request"]);
     const [name, value] = (query.split("&")[0] as string).split("=") as [string, string];
-    expect(answer.body.error.message.startsWith(`${name}: `)).toBe(true);
+    expect(response.body.error.message.startsWith(`${name}: `)).toBe(true);
     const sent = decodeURIComponent(value);
-    if (sent.length > 3) expect(answer.body.error.message).not.toContain(sent);
+    if (sent.length > 3) expect(response.body.error.message).not.toContain(sent);
   });
 
   test.each([

@@ -10,7 +10,7 @@ import { loadConfig, type Env } from "../../workers/env.ts";
 import { createRandomSecret, createSecret, createSecretFromSeed, deriveLogVkey, deriveVkey } from "../support/note-keys.ts";
 import { createEntryCall, productionSettings } from "../support/world.ts";
 
-const faultsOf = (change: Readonly<Record<string, unknown>>, settings: object = productionSettings): string[] => {
+const listFaults = (change: Readonly<Record<string, unknown>>, settings: object = productionSettings): string[] => {
   try {
     loadConfig({ ...env, ...settings, ...change } as unknown as Env);
     return [];
@@ -31,7 +31,7 @@ const token = "kX3v9QmZ7pL2rT8wY5bN4cF6hJ1dG0sA";
 /** Returns the secret with a wrong key ID, like a secret with a typo. */
 const withWrongId = (secret: string): string => secret.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
 
-const pkcs8Key = async (): Promise<string> => {
+const createPkcs8Key = async (): Promise<string> => {
   const pair = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign"])) as CryptoKeyPair;
   return toBase64(new Uint8Array((await crypto.subtle.exportKey("pkcs8", pair.privateKey)) as ArrayBuffer));
 };
@@ -110,14 +110,14 @@ afterEach(() => {
 
 describe("a production deployment", () => {
   test("starts with random keys", () => {
-    expect(faultsOf({})).toEqual([]);
-    expect(faultsOf({ LEDGER_KEY: "", LEDGER_WITNESS_KEY: "" })).toEqual([]);
-    expect(faultsOf({ LOG_SEED: `${toBase64(sha256("one"))} ${toBase64(sha256("two"))}` })).toEqual([]);
-    expect(faultsOf({ LEDGER_KEY: `${logKey} ${logKey}` })).toEqual([]);
+    expect(listFaults({})).toEqual([]);
+    expect(listFaults({ LEDGER_KEY: "", LEDGER_WITNESS_KEY: "" })).toEqual([]);
+    expect(listFaults({ LOG_SEED: `${toBase64(sha256("one"))} ${toBase64(sha256("two"))}` })).toEqual([]);
+    expect(listFaults({ LEDGER_KEY: `${logKey} ${logKey}` })).toEqual([]);
   });
 
   test.each(unfit)("refuses %s %s", (setting, _, value) => {
-    const faults = faultsOf({ [setting]: value });
+    const faults = listFaults({ [setting]: value });
     expect(faults).toContain(setting);
     expect(faults.filter((name) => name !== setting && !(setting === "LEDGER_ORIGIN" && name === "LEDGER_KEY"))).toEqual([]);
   });
@@ -128,16 +128,16 @@ describe("a production deployment", () => {
       LEDGER_KEY: await createSecretFromSeed(origin, seed),
       LEDGER_WITNESS_KEY: await createSecretFromSeed("ledger.svc.test/witness", seed, keyKinds.witness),
     };
-    expect(faultsOf(shared)).toEqual(["LEDGER_WITNESS_KEY"]);
+    expect(listFaults(shared)).toEqual(["LEDGER_WITNESS_KEY"]);
     const auditKey = await createSecretFromSeed(audit, seed);
-    expect(faultsOf({ AUDIT_KEY: auditKey, ...shared })).toEqual(["LEDGER_KEY", "LEDGER_WITNESS_KEY"]);
-    expect(faultsOf({ ISSUER_KEY: toBase64(seed), LEDGER_KEY: shared.LEDGER_KEY })).toEqual(["LEDGER_KEY"]);
-    expect(faultsOf({ ISSUER_KEY: toBase64(seed), LOG_SEED: toBase64(seed) })).toEqual(["LOG_SEED"]);
+    expect(listFaults({ AUDIT_KEY: auditKey, ...shared })).toEqual(["LEDGER_KEY", "LEDGER_WITNESS_KEY"]);
+    expect(listFaults({ ISSUER_KEY: toBase64(seed), LEDGER_KEY: shared.LEDGER_KEY })).toEqual(["LEDGER_KEY"]);
+    expect(listFaults({ ISSUER_KEY: toBase64(seed), LOG_SEED: toBase64(seed) })).toEqual(["LOG_SEED"]);
   });
 
   test("refuses one token for writing and for reading", () => {
-    expect(faultsOf({ LEDGER_WRITE_TOKEN: token, LEDGER_AUDITOR_TOKEN: token })).toEqual(["LEDGER_AUDITOR_TOKEN"]);
-    expect(faultsOf({ LEDGER_WRITE_TOKEN: token, LEDGER_AUDITOR_TOKEN: [...token].reverse().join("") })).toEqual([]);
+    expect(listFaults({ LEDGER_WRITE_TOKEN: token, LEDGER_AUDITOR_TOKEN: token })).toEqual(["LEDGER_AUDITOR_TOKEN"]);
+    expect(listFaults({ LEDGER_WRITE_TOKEN: token, LEDGER_AUDITOR_TOKEN: [...token].reverse().join("") })).toEqual([]);
   });
 
   test("refuses secrets whose key id does not match their key, and logs the name of the setting", async () => {
@@ -147,8 +147,8 @@ describe("a production deployment", () => {
       lines.length = 0;
       const secrets = { ...productionSettings, AUDIT_KEY: await createRandomSecret(audit) };
       const change: Record<string, string> = { [setting]: withWrongId(secrets[setting]) };
-      const answer = await createEntryCall({ ...productionSettings, ...change }, "https://api.svc.test")("/v1/health");
-      expect([answer.status, answer.body.error.code], setting).toEqual([503, "misconfigured"]);
+      const response = await createEntryCall({ ...productionSettings, ...change }, "https://api.svc.test")("/v1/health");
+      expect([response.status, response.body.error.code], setting).toEqual([503, "misconfigured"]);
       expect(lines.join(), setting).toContain(`not configured to run: ${setting}`);
     }
   });
@@ -160,7 +160,7 @@ describe("a production deployment", () => {
       LEDGER_VKEYS: foreignVkey,
       LEDGER_KEY: "",
       LEDGER_WITNESS_KEY: "",
-      ANCHOR_KEY: await pkcs8Key(),
+      ANCHOR_KEY: await createPkcs8Key(),
       LEDGER_MIRRORS: JSON.stringify([
         {
           kind: "rekor2",
@@ -173,13 +173,13 @@ describe("a production deployment", () => {
       WITNESS_MIN: "1",
       TIMESTAMP_AUTHORITIES: JSON.stringify([{ name: "tsa", url: "http://tsa.example/tsr", spki_sha256: ["ab".repeat(32)], pem: "x" }]),
     };
-    expect(faultsOf(settings)).toEqual([]);
+    expect(listFaults(settings)).toEqual([]);
     const ownWitness = JSON.stringify([{ vkey: foreignWitness, url: settings.LEDGER_URL }]);
-    expect(faultsOf({ ...settings, WITNESSES: ownWitness, WITNESS_MIN: "0" })).toEqual([]);
-    expect(faultsOf({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // A witness located on the primary ledger does not count for that ledger.
-    expect(faultsOf({ ...settings, ANCHOR_KEY: "" })).toEqual(["ANCHOR_KEY"]);
-    expect(faultsOf({ ...settings, LEDGER_VKEYS: "" })).toEqual(["LEDGER_VKEYS"]);
-    expect(faultsOf({ ...settings, LEDGER_URL: "http://ledger.other.test/ledger/1" })).toEqual(["LEDGER_URL"]);
+    expect(listFaults({ ...settings, WITNESSES: ownWitness, WITNESS_MIN: "0" })).toEqual([]);
+    expect(listFaults({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // A witness located on the primary ledger does not count for that ledger.
+    expect(listFaults({ ...settings, ANCHOR_KEY: "" })).toEqual(["ANCHOR_KEY"]);
+    expect(listFaults({ ...settings, LEDGER_VKEYS: "" })).toEqual(["LEDGER_VKEYS"]);
+    expect(listFaults({ ...settings, LEDGER_URL: "http://ledger.other.test/ledger/1" })).toEqual(["LEDGER_URL"]);
     const config = loadConfig({ ...env, ...productionSettings, ...settings } as unknown as Env);
     expect(config.mirrors.map(({ id }) => id)).toEqual(["rekor2:log2025-1.rekor.sigstore.dev"]);
     expect(config.authorities[0]?.pins).toMatchObject([{ name: "tsa", spkiSha256: "ab".repeat(32) }]);
@@ -210,19 +210,19 @@ describe("a production deployment", () => {
 
   test("refuses an anchor key of few distinct bytes", () => {
     const jwk = { kty: "EC", crv: "P-256", x: "A".repeat(43), y: "A".repeat(43), d: "A".repeat(43) };
-    expect(faultsOf({ ANCHOR_KEY: JSON.stringify(jwk) })).toEqual(["ANCHOR_KEY"]);
+    expect(listFaults({ ANCHOR_KEY: JSON.stringify(jwk) })).toEqual(["ANCHOR_KEY"]);
   });
 });
 
 describe("a development deployment", () => {
   test("starts with fixed keys under a local name", async () => {
-    expect(faultsOf({}, {})).toEqual([]);
+    expect(listFaults({}, {})).toEqual([]);
     const local = { BASE_URL: "http://localhost:8787/v1", AUDIT_KEY: await createSecret("localhost/audit/00", 9) };
-    expect(faultsOf(local, {})).toEqual([]);
+    expect(listFaults(local, {})).toEqual([]);
   });
 
   test("requires keys of the right kind and name, like a production deployment", () => {
-    expect(faultsOf({ LEDGER_KEY: witnessKey }, {})).toEqual(["LEDGER_KEY"]);
-    expect(faultsOf({ LEDGER_WRITE_TOKEN: "short" }, {})).toEqual(["LEDGER_WRITE_TOKEN"]);
+    expect(listFaults({ LEDGER_KEY: witnessKey }, {})).toEqual(["LEDGER_KEY"]);
+    expect(listFaults({ LEDGER_WRITE_TOKEN: "short" }, {})).toEqual(["LEDGER_WRITE_TOKEN"]);
   });
 });

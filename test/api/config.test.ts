@@ -8,7 +8,7 @@ import { createRandomKey } from "../support/note-keys.ts";
 import { call, createEntryCall, productionSettings, createServiceCall } from "../support/world.ts";
 
 /** Lists the faults that this change to valid production settings causes. */
-const faultsOf = (change: Readonly<Record<string, unknown>>): string[] => {
+const listFaults = (change: Readonly<Record<string, unknown>>): string[] => {
   try {
     loadConfig({ ...env, ...productionSettings, ...change } as unknown as Env);
     return [];
@@ -17,8 +17,8 @@ const faultsOf = (change: Readonly<Record<string, unknown>>): string[] => {
     return (error as ConfigError).message.replace("not configured to run: ", "").split(", ");
   }
 };
-const secretOf = (...bytes: readonly number[]): string => toBase64(new Uint8Array(bytes));
-const counting = (count: number): string => secretOf(...Array.from({ length: count }, (_, at) => at * 7 + 1));
+const encodeSecret = (...bytes: readonly number[]): string => toBase64(new Uint8Array(bytes));
+const buildCountingSecret = (count: number): string => encodeSecret(...Array.from({ length: count }, (_, at) => at * 7 + 1));
 const good = createRandomKey(7);
 const textAs32Bytes = "Sphinx of black quartz, judge 1!";
 
@@ -28,7 +28,7 @@ afterEach(() => {
 
 describe("a production deployment", () => {
   test("starts with all required settings", () => {
-    expect(faultsOf({})).toEqual([]);
+    expect(listFaults({})).toEqual([]);
   });
 
   const required = [
@@ -44,13 +44,13 @@ describe("a production deployment", () => {
     "LEDGER_ORIGIN",
   ] as const;
   test.each(required)("does not start without %s", (name) => {
-    expect(faultsOf({ [name]: undefined })).toContain(name);
-    expect(faultsOf({ [name]: "" })).toContain(name);
-    expect(faultsOf({ [name]: 7 })).toContain(name);
+    expect(listFaults({ [name]: undefined })).toContain(name);
+    expect(listFaults({ [name]: "" })).toContain(name);
+    expect(listFaults({ [name]: 7 })).toContain(name);
   });
 
   test("reports all missing settings at once", () => {
-    const faults = faultsOf(Object.fromEntries(required.map((name) => [name, ""])));
+    const faults = listFaults(Object.fromEntries(required.map((name) => [name, ""])));
     for (const name of required) expect(faults).toContain(name);
   });
 
@@ -66,25 +66,25 @@ describe("a production deployment", () => {
         "ftp://api.svc.test",
         "localhost",
       ]) {
-        expect(faultsOf({ [name]: value }), value).toEqual([name]);
+        expect(listFaults({ [name]: value }), value).toEqual([name]);
       }
     },
   );
 
   test("refuses MCP_URL unless its path is /mcp, because the address is the resource identifier that clients know", () => {
     for (const value of ["https://mcp.svc.test", "https://mcp.svc.test/agents", "https://mcp.svc.test/mcp/v1"])
-      expect(faultsOf({ MCP_URL: value }), value).toEqual(["MCP_URL"]);
+      expect(listFaults({ MCP_URL: value }), value).toEqual(["MCP_URL"]);
   });
 
   test("refuses MCP_MODERN unless it is on or off", () => {
-    expect(faultsOf({ MCP_MODERN: "yes" })).toEqual(["MCP_MODERN"]);
-    for (const value of ["on", "off", ""]) expect(faultsOf({ MCP_MODERN: value })).toEqual([]);
+    expect(listFaults({ MCP_MODERN: "yes" })).toEqual(["MCP_MODERN"]);
+    for (const value of ["on", "off", ""]) expect(listFaults({ MCP_MODERN: value })).toEqual([]);
   });
 
   test("accepts a list of link keys, and refuses one that is malformed or has a key that is not random or is used elsewhere", () => {
     const [one, two] = [createRandomKey(61), createRandomKey(62)];
     for (const text of [`1:${one}`, "index", `index,1:${one}`, `index,1:${one}@next`, `1:${one},2:${two}`, `1:${one},2:${two}@next`])
-      for (const name of ["LINK_KEYS", "INDEX_ENCRYPTION_KEYS"]) expect(faultsOf({ [name]: text }), `${name} ${text}`).toEqual([]);
+      for (const name of ["LINK_KEYS", "INDEX_ENCRYPTION_KEYS"]) expect(listFaults({ [name]: text }), `${name} ${text}`).toEqual([]);
     for (const text of [
       one,
       `1:${one}@next`,
@@ -96,22 +96,22 @@ describe("a production deployment", () => {
       "1:AAAA",
       `1:${"A".repeat(43)}=`,
     ])
-      for (const name of ["LINK_KEYS", "INDEX_ENCRYPTION_KEYS"]) expect(faultsOf({ [name]: text }), `${name} ${text}`).toEqual([name]);
-    expect(faultsOf({ INDEX_KEY: one, LINK_KEYS: `index,1:${one}` })).toEqual(["LINK_KEYS"]);
-    expect(faultsOf({ LINK_KEYS: `1:${one}`, INDEX_ENCRYPTION_KEYS: `1:${one}` })).toEqual(["INDEX_ENCRYPTION_KEYS"]);
+      for (const name of ["LINK_KEYS", "INDEX_ENCRYPTION_KEYS"]) expect(listFaults({ [name]: text }), `${name} ${text}`).toEqual([name]);
+    expect(listFaults({ INDEX_KEY: one, LINK_KEYS: `index,1:${one}` })).toEqual(["LINK_KEYS"]);
+    expect(listFaults({ LINK_KEYS: `1:${one}`, INDEX_ENCRYPTION_KEYS: `1:${one}` })).toEqual(["INDEX_ENCRYPTION_KEYS"]);
   });
 
   test.each(["INDEX_KEY", "ISSUER_KEY"])("refuses %s unless it is 32 random bytes in base64", (name) => {
     const unfit = [
-      counting(31),
-      counting(33),
-      counting(16),
-      secretOf(...Array<number>(32).fill(0)),
-      secretOf(...Array<number>(32).fill(255)),
-      secretOf(...Array.from({ length: 32 }, (_, at) => at % 8)),
-      secretOf(...Array.from({ length: 32 }, (_, at) => at)),
-      counting(32),
-      secretOf(...sha256("few").map((byte) => byte % 12)),
+      buildCountingSecret(31),
+      buildCountingSecret(33),
+      buildCountingSecret(16),
+      encodeSecret(...Array<number>(32).fill(0)),
+      encodeSecret(...Array<number>(32).fill(255)),
+      encodeSecret(...Array.from({ length: 32 }, (_, at) => at % 8)),
+      encodeSecret(...Array.from({ length: 32 }, (_, at) => at)),
+      buildCountingSecret(32),
+      encodeSecret(...sha256("few").map((byte) => byte % 12)),
       toBase64(new Uint8Array([...sha256("half").slice(0, 16), ...sha256("half").slice(0, 16)])),
       toBase64(new TextEncoder().encode(textAs32Bytes)),
       "change-me",
@@ -121,14 +121,14 @@ describe("a production deployment", () => {
       toBase64(new TextEncoder().encode("aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbb")),
       good.replaceAll("=", ""),
     ];
-    for (const value of unfit) expect(faultsOf({ [name]: value }), value).toEqual([name]);
-    expect(faultsOf({ [name]: good })).toEqual([]);
+    for (const value of unfit) expect(listFaults({ [name]: value }), value).toEqual([name]);
+    expect(listFaults({ [name]: good })).toEqual([]);
   });
 
   test("refuses MASTER_KEYS unless each is a version and 32 random bytes", () => {
     for (const value of [
       good,
-      `1:${counting(31)}`,
+      `1:${buildCountingSecret(31)}`,
       `1:${good},1:${good}`,
       `1:${good},`,
       `,1:${good}`,
@@ -140,14 +140,14 @@ describe("a production deployment", () => {
       "1:",
       ":",
     ]) {
-      expect(faultsOf({ MASTER_KEYS: value }), value).toEqual(["MASTER_KEYS"]);
+      expect(listFaults({ MASTER_KEYS: value }), value).toEqual(["MASTER_KEYS"]);
     }
-    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${createRandomKey(8)}` })).toEqual([]);
+    expect(listFaults({ MASTER_KEYS: `1:${good},2:${createRandomKey(8)}` })).toEqual([]);
   });
 
   test("refuses one key under two names, and reports the second name", () => {
-    expect(faultsOf({ INDEX_KEY: good, ISSUER_KEY: good })).toEqual(["ISSUER_KEY"]);
-    expect(faultsOf({ MASTER_KEYS: `1:${good},2:${createRandomKey(8)}`, INDEX_KEY: createRandomKey(8) })).toEqual(["INDEX_KEY"]);
+    expect(listFaults({ INDEX_KEY: good, ISSUER_KEY: good })).toEqual(["ISSUER_KEY"]);
+    expect(listFaults({ MASTER_KEYS: `1:${good},2:${createRandomKey(8)}`, INDEX_KEY: createRandomKey(8) })).toEqual(["INDEX_KEY"]);
   });
 
   test.each([
@@ -157,13 +157,13 @@ describe("a production deployment", () => {
     ["DEV_BATCH_WINDOW_MS", "2000"],
     ["DEV_ANYTHING_ELSE", "x"],
   ])("refuses the development setting %s, whatever its value", (name, value) => {
-    expect(faultsOf({ [name]: value })).toContain(name);
-    expect(faultsOf({ [name]: "" })).toEqual([]);
+    expect(listFaults({ [name]: value })).toContain(name);
+    expect(listFaults({ [name]: "" })).toEqual([]);
   });
 
   test("refuses an ENVIRONMENT other than production and development", () => {
     for (const value of ["prod", "Production", "staging", "test", "dev", " production"])
-      expect(faultsOf({ ENVIRONMENT: value }), value).toContain("ENVIRONMENT");
+      expect(listFaults({ ENVIRONMENT: value }), value).toContain("ENVIRONMENT");
   });
 
   test.each([
@@ -172,78 +172,78 @@ describe("a production deployment", () => {
     ["LIMIT_AGENT_TOKEN", "100000000/60", "<count>/<seconds> with count 1 to 9999999 and seconds 1 to 99999"],
     ["LIMIT_CLIENT_DAY", "0", "a whole number from 1 to 9999999999999"],
   ])("reports %s=%s with its value and the allowed range", (name, value, rule) => {
-    expect(faultsOf({ [name]: value })).toEqual([`${name}="${value}" (must be ${rule})`]);
+    expect(listFaults({ [name]: value })).toEqual([`${name}="${value}" (must be ${rule})`]);
   });
 
   test("names secrets without their value, and cuts the reported value of a limit to 40 characters", () => {
     const secret = "not-a-key-but-still-secret";
     for (const name of ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "ANCHOR_KEY", "AUDIT_KEY"])
-      expect(faultsOf({ [name]: secret }).join(), name).not.toContain(secret);
-    expect(faultsOf({ LIMIT_API_KEY: "9".repeat(500) }).join().length).toBeLessThan(200);
+      expect(listFaults({ [name]: secret }).join(), name).not.toContain(secret);
+    expect(listFaults({ LIMIT_API_KEY: "9".repeat(500) }).join().length).toBeLessThan(200);
   });
 
   test("refuses retired keys that it cannot parse", () => {
-    expect(faultsOf({ RETIRED_ISSUER_KEYS: "short" })).toEqual(["RETIRED_ISSUER_KEYS"]);
-    expect(faultsOf({ RETIRED_ISSUER_KEYS: `${"A".repeat(43)}  ${"B".repeat(42)}A` })).toEqual([]);
+    expect(listFaults({ RETIRED_ISSUER_KEYS: "short" })).toEqual(["RETIRED_ISSUER_KEYS"]);
+    expect(listFaults({ RETIRED_ISSUER_KEYS: `${"A".repeat(43)}  ${"B".repeat(42)}A` })).toEqual([]);
     const retired = "A".repeat(43);
-    const [from, to] = ["2026-01-01T00:00:00.000Z", "2026-11-22T00:00:00.000Z"];
-    for (const window of [to, `${from}/${to}`]) expect(faultsOf({ RETIRED_ISSUER_KEYS: `${retired}@${window}` }), window).toEqual([]);
-    for (const window of ["", "2026-11-22", `${to}/${from}`, `${from}/`, `/${to}`, `${from}/${to}/${to}`, "2026-13-01T00:00:00.000Z"])
-      expect(faultsOf({ RETIRED_ISSUER_KEYS: `${retired}@${window}` }), window).toEqual(["RETIRED_ISSUER_KEYS"]);
-    expect(faultsOf({ ISSUER_KEY_FROM: from })).toEqual([]);
-    expect(faultsOf({ ISSUER_KEY_FROM: "yesterday" })).toEqual(["ISSUER_KEY_FROM"]);
+    const [from, end] = ["2026-01-01T00:00:00.000Z", "2026-11-22T00:00:00.000Z"];
+    for (const window of [end, `${from}/${end}`]) expect(listFaults({ RETIRED_ISSUER_KEYS: `${retired}@${window}` }), window).toEqual([]);
+    for (const window of ["", "2026-11-22", `${end}/${from}`, `${from}/`, `/${end}`, `${from}/${end}/${end}`, "2026-13-01T00:00:00.000Z"])
+      expect(listFaults({ RETIRED_ISSUER_KEYS: `${retired}@${window}` }), window).toEqual(["RETIRED_ISSUER_KEYS"]);
+    expect(listFaults({ ISSUER_KEY_FROM: from })).toEqual([]);
+    expect(listFaults({ ISSUER_KEY_FROM: "yesterday" })).toEqual(["ISSUER_KEY_FROM"]);
   });
 
   test("refuses to start without a way to send mail, and never captures mail", () => {
     for (const kind of [undefined, "", "capture", "smtp", "HTTP"])
-      expect(faultsOf({ MAIL_TRANSPORT: kind }), kind).toEqual(["MAIL_TRANSPORT"]);
-    for (const utf8 of ["on", "off", ""]) expect(faultsOf({ MAIL_SMTPUTF8: utf8 }), utf8).toEqual([]);
-    for (const utf8 of ["yes", "true", "ON"]) expect(faultsOf({ MAIL_SMTPUTF8: utf8 }), utf8).toEqual(["MAIL_SMTPUTF8"]);
-    expect(faultsOf({ MAIL_TRANSPORT: "cloudflare" })).toEqual(["EMAIL"]);
-    expect(faultsOf({ MAIL_TRANSPORT: "cloudflare", EMAIL: { send: () => undefined } })).toEqual([]);
+      expect(listFaults({ MAIL_TRANSPORT: kind }), kind).toEqual(["MAIL_TRANSPORT"]);
+    for (const utf8 of ["on", "off", ""]) expect(listFaults({ MAIL_SMTPUTF8: utf8 }), utf8).toEqual([]);
+    for (const utf8 of ["yes", "true", "ON"]) expect(listFaults({ MAIL_SMTPUTF8: utf8 }), utf8).toEqual(["MAIL_SMTPUTF8"]);
+    expect(listFaults({ MAIL_TRANSPORT: "cloudflare" })).toEqual(["EMAIL"]);
+    expect(listFaults({ MAIL_TRANSPORT: "cloudflare", EMAIL: { send: () => undefined } })).toEqual([]);
     for (const url of ["", "mail.example", "http://mail.example/send"])
-      expect(faultsOf({ MAIL_HTTP_URL: url }), url).toEqual(["MAIL_HTTP_URL"]);
-    expect(faultsOf({ MAIL_HTTP_TOKEN: "" })).toEqual(["MAIL_HTTP_TOKEN"]);
+      expect(listFaults({ MAIL_HTTP_URL: url }), url).toEqual(["MAIL_HTTP_URL"]);
+    expect(listFaults({ MAIL_HTTP_TOKEN: "" })).toEqual(["MAIL_HTTP_TOKEN"]);
     for (const from of ["", "svc", "svc <no-reply@svc.test>", "a@svc.test,b@svc.test"])
-      expect(faultsOf({ MAIL_FROM: from }), from).toEqual(["MAIL_FROM"]);
+      expect(listFaults({ MAIL_FROM: from }), from).toEqual(["MAIL_FROM"]);
   });
 
   test("requires the account and the token for reading metrics together, and a valid dataset", () => {
     const account = "0123456789abcdef".repeat(2);
-    expect(faultsOf({ METRICS_ACCOUNT_ID: account, METRICS_TOKEN: "x" })).toEqual([]);
-    expect(faultsOf({ METRICS_ACCOUNT_ID: account })).toEqual(["METRICS_TOKEN"]);
+    expect(listFaults({ METRICS_ACCOUNT_ID: account, METRICS_TOKEN: "x" })).toEqual([]);
+    expect(listFaults({ METRICS_ACCOUNT_ID: account })).toEqual(["METRICS_TOKEN"]);
     for (const id of [undefined, "acme", `${account}0`])
-      expect(faultsOf({ METRICS_ACCOUNT_ID: id, METRICS_TOKEN: "x" }), id).toEqual(["METRICS_ACCOUNT_ID"]);
+      expect(listFaults({ METRICS_ACCOUNT_ID: id, METRICS_TOKEN: "x" }), id).toEqual(["METRICS_ACCOUNT_ID"]);
     for (const dataset of ["svc-staging", "svc; SELECT 1"])
-      expect(faultsOf({ METRICS_DATASET: dataset }), dataset).toEqual(["METRICS_DATASET"]);
+      expect(listFaults({ METRICS_DATASET: dataset }), dataset).toEqual(["METRICS_DATASET"]);
   });
 
   test("requires HTTPS for traces, valid headers and a sample rate from 0 to 1", () => {
     const url = "https://otlp.svc-tests.com/v1/traces";
     for (const headers of [undefined, "authorization=Bearer%20a%2Cb==, x-team=svc"])
-      expect(faultsOf({ OTLP_TRACES_URL: url, OTLP_HEADERS: headers }), headers).toEqual([]);
+      expect(listFaults({ OTLP_TRACES_URL: url, OTLP_HEADERS: headers }), headers).toEqual([]);
     for (const wrong of ["otlp.svc-tests.com", "http://otlp.svc-tests.com/v1/traces"])
-      expect(faultsOf({ OTLP_TRACES_URL: wrong }), wrong).toEqual(["OTLP_TRACES_URL"]);
+      expect(listFaults({ OTLP_TRACES_URL: wrong }), wrong).toEqual(["OTLP_TRACES_URL"]);
     for (const headers of ["authorization", "=a", "a b=c", "authorization=%", "a=b%0Ac"])
-      expect(faultsOf({ OTLP_TRACES_URL: url, OTLP_HEADERS: headers }), headers).toEqual(["OTLP_HEADERS"]);
-    for (const rate of ["0", "0.5", "1"]) expect(faultsOf({ OTLP_TRACES_URL: url, TRACE_SAMPLE_RATE: rate }), rate).toEqual([]);
+      expect(listFaults({ OTLP_TRACES_URL: url, OTLP_HEADERS: headers }), headers).toEqual(["OTLP_HEADERS"]);
+    for (const rate of ["0", "0.5", "1"]) expect(listFaults({ OTLP_TRACES_URL: url, TRACE_SAMPLE_RATE: rate }), rate).toEqual([]);
     for (const rate of ["-0.1", "1.1", "all"])
-      expect(faultsOf({ TRACE_SAMPLE_RATE: rate }), rate).toEqual([`TRACE_SAMPLE_RATE="${rate}" (must be a number from 0 to 1)`]);
+      expect(listFaults({ TRACE_SAMPLE_RATE: rate }), rate).toEqual([`TRACE_SAMPLE_RATE="${rate}" (must be a number from 0 to 1)`]);
   });
 
   test("logs the names of invalid settings, and never their values", async () => {
     const lines: string[] = [];
     vi.spyOn(console, "error").mockImplementation((line) => lines.push(String(line)));
     const secret = `1:${good.slice(0, -2)}`;
-    const answer = await createEntryCall(
+    const response = await createEntryCall(
       { ...productionSettings, MASTER_KEYS: secret, BASE_URL: "http://secret-host.test/v1" },
       "https://api.svc.test",
     )("/v1/health");
-    expect([answer.status, answer.body.error.code]).toEqual([503, "misconfigured"]);
+    expect([response.status, response.body.error.code]).toEqual([503, "misconfigured"]);
     expect(lines.join()).toContain("MASTER_KEYS");
     expect(lines.join()).toContain("BASE_URL");
-    expect(lines.join() + answer.text).not.toContain(good.slice(0, 8));
-    expect(lines.join() + answer.text).not.toContain("secret-host");
+    expect(lines.join() + response.text).not.toContain(good.slice(0, 8));
+    expect(lines.join() + response.text).not.toContain("secret-host");
   });
 
   test("answers again as soon as the settings are fixed", async () => {
@@ -282,15 +282,15 @@ describe("a development deployment", () => {
     ["DEV_BATCH_WINDOW_MS", "-1", "a whole number from 0"],
     ["DEV_BATCH_WINDOW_MS", "soon", "a whole number from 0"],
   ])("does not start with %s=%s", (name, value, rule) => {
-    expect(faultsOf({ ENVIRONMENT: "development", [name]: value })).toContain(`${name}="${value}" (must be ${rule})`);
+    expect(listFaults({ ENVIRONMENT: "development", [name]: value })).toContain(`${name}="${value}" (must be ${rule})`);
   });
 
   test("does not start with a DEV_DEMO that is not JSON", () => {
-    expect(faultsOf({ ENVIRONMENT: "development", DEV_DEMO: "{" })).toContain("DEV_DEMO");
+    expect(listFaults({ ENVIRONMENT: "development", DEV_DEMO: "{" })).toContain("DEV_DEMO");
   });
 
   test("requires its secrets, like a production deployment", () => {
-    expect(faultsOf({ ENVIRONMENT: "development", MASTER_KEYS: "", INDEX_KEY: "x", ISSUER_KEY: undefined })).toEqual([
+    expect(listFaults({ ENVIRONMENT: "development", MASTER_KEYS: "", INDEX_KEY: "x", ISSUER_KEY: undefined })).toEqual([
       "MASTER_KEYS",
       "INDEX_KEY",
       "ISSUER_KEY",
@@ -344,8 +344,8 @@ describe("a production host", () => {
   });
 
   test("returns 404 not_found in the usual envelope for an unknown host", async () => {
-    const answer = await createServiceCall(productionSettings, "https://evil.com")("/v1/health");
-    expect([answer.status, answer.body.error.code]).toEqual([404, "not_found"]);
+    const response = await createServiceCall(productionSettings, "https://evil.com")("/v1/health");
+    expect([response.status, response.body.error.code]).toEqual([404, "not_found"]);
   });
 
   test("serves no development route", async () => {

@@ -17,7 +17,7 @@ import {
   type TestResponse,
 } from "../support/world.ts";
 
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "issued"}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "issued"}`;
 const other = world.other;
 const asOther = { ...buildSubmission(other), page_url: "https://other.example/quote" };
 const fromOther = { origin: "https://other.example" };
@@ -36,17 +36,17 @@ const restore = async (): Promise<void> => {
 };
 
 /** Wraps the database. Makes one change between the reads and the writes of the first issuance. */
-const interrupted = (change: () => Promise<unknown>): D1Database => {
+const createInterruptedDb = (change: () => Promise<unknown>): D1Database => {
   let writes = false;
-  let done = false;
+  let isDone = false;
   return {
     prepare: (sql: string) => {
       writes ||= sql.startsWith('insert into "certificates"');
       return env.DB.prepare(sql);
     },
     batch: async (statements: D1PreparedStatement[]) => {
-      if (writes && !done) {
-        done = true;
+      if (writes && !isDone) {
+        isDone = true;
         await change();
       }
       return env.DB.batch(statements);
@@ -70,20 +70,26 @@ describe("an account that changes between the reads and the writes of POST /v1/c
     ],
   ])("%s: no certificate is issued, and the refusal gives the reason", async (_name, change, expected) => {
     const before = await countRows();
-    const service = createServiceCall({ DB: interrupted(change) });
-    expect(outcome(await service("/v1/consent", buildConsentRequest(asOther, { ...fromOther, "idempotency-key": "race" })))).toBe(expected);
+    const service = createServiceCall({ DB: createInterruptedDb(change) });
+    expect(describeOutcome(await service("/v1/consent", buildConsentRequest(asOther, { ...fromOther, "idempotency-key": "race" })))).toBe(
+      expected,
+    );
     expect(await countRows()).toEqual(before);
     await expectCountersRight();
   });
 
   test("with its verification narrowed to the exact host: a subdomain is refused", async () => {
-    const service = createServiceCall({ DB: interrupted(() => run("UPDATE domains SET method = 'meta' WHERE business_id = ?", other.id)) });
-    const answer = await service("/v1/consent", buildConsentRequest(asOther, { origin: "https://shop.other.example" }));
-    expect(outcome(answer)).toBe("403 origin_not_verified");
+    const service = createServiceCall({
+      DB: createInterruptedDb(() => run("UPDATE domains SET method = 'meta' WHERE business_id = ?", other.id)),
+    });
+    const response = await service("/v1/consent", buildConsentRequest(asOther, { origin: "https://shop.other.example" }));
+    expect(describeOutcome(response)).toBe("403 origin_not_verified");
   });
 
   test("renamed: the certificate contains the name at the time of the write", async () => {
-    const service = createServiceCall({ DB: interrupted(() => run("UPDATE businesses SET name = 'Renamed Inc' WHERE id = ?", other.id)) });
+    const service = createServiceCall({
+      DB: createInterruptedDb(() => run("UPDATE businesses SET name = 'Renamed Inc' WHERE id = ?", other.id)),
+    });
     const { body } = await service("/v1/consent", buildConsentRequest(asOther, fromOther));
     expect((await getWithKey(`/v1/certs/${body.data.cert_id}/verify`)).body.data.business_name).toBe("Renamed Inc");
   });
@@ -95,13 +101,13 @@ describe("an account that changes between the reads and the writes of POST /v1/c
     );
     const before = await countRows();
     const service = createServiceCall({
-      DB: interrupted(() => run("DELETE FROM clients WHERE id = 'pc_live_0000000000000000000000gone'")),
+      DB: createInterruptedDb(() => run("DELETE FROM clients WHERE id = 'pc_live_0000000000000000000000gone'")),
     });
-    const answer = await service(
+    const response = await service(
       "/v1/consent",
       buildConsentRequest({ ...asOther, client_id: "pc_live_0000000000000000000000gone" }, fromOther),
     );
-    expect(outcome(answer)).toBe("404 client_not_found");
+    expect(describeOutcome(response)).toBe("404 client_not_found");
     expect(await countRows()).toEqual(before);
   });
 
@@ -121,18 +127,18 @@ describe("an account that changes between the reads and the writes of POST /v1/c
         ]);
         lastBefore = last?.results[0]?.ord ?? 0;
       };
-      const answers: TestResponse[] = [];
+      const responses: TestResponse[] = [];
       const post = async (): Promise<void> => {
-        answers.push(await call("/v1/consent", buildConsentRequest(asOther, fromOther)));
+        responses.push(await call("/v1/consent", buildConsentRequest(asOther, fromOther)));
       };
-      const wave = (count: number): Promise<unknown> => Promise.all(Array.from({ length: count }, post));
-      await wave(20);
-      const storm = wave(posts - 40);
+      const sendWave = (count: number): Promise<unknown> => Promise.all(Array.from({ length: count }, post));
+      await sendWave(20);
+      const storm = sendWave(posts - 40);
       await change();
       await storm;
-      await wave(20);
-      const issued = answers.filter(({ status }) => status === 201).length;
-      expect(new Set(answers.map(outcome))).toEqual(new Set(["201 issued", expected]));
+      await sendWave(20);
+      const issued = responses.filter(({ status }) => status === 201).length;
+      expect(new Set(responses.map(describeOutcome))).toEqual(new Set(["201 issued", expected]));
       expect(((await countRows()).certificates ?? 0) - before).toBe(issued);
       expect(
         await env.DB.prepare("SELECT COUNT(*) AS n FROM certificates WHERE business_id = ? AND ord > ?")
@@ -149,7 +155,7 @@ describe("an account that changes between the reads and the writes of POST /v1/c
  * Counts the rows that issuances have stored. Each certificate must have one row of each kind, and no pending work may exist without a
  * certificate. The counts do not depend on how much of the background work is done.
  */
-const issuances = async (): Promise<unknown> =>
+const countIssuances = async (): Promise<unknown> =>
   env.DB.prepare(
     `SELECT (SELECT COUNT(*) FROM certificates) AS certificates, (SELECT COUNT(*) FROM disclosures) AS disclosures,
        (SELECT COUNT(*) FROM purposes) AS purposes, (SELECT COUNT(*) FROM certificate_groups) AS groups,
@@ -173,17 +179,17 @@ describe("a failing table", () => {
     };
     const send = (): Promise<TestResponse> =>
       service("/v1/consent", buildConsentRequest(body, { origin, "idempotency-key": `fails-${table}` }));
-    const before = await issuances();
+    const before = await countIssuances();
     await run(`CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
     const refused = await send();
     await run("DROP TRIGGER broken");
-    expect(outcome(refused)).toBe("503 storage_unavailable");
+    expect(describeOutcome(refused)).toBe("503 storage_unavailable");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     expect(refused.text).not.toContain("injected");
-    expect(await issuances()).toEqual(before);
-    const again = await send();
-    expect(outcome(again)).toBe("201 issued");
-    expect((await getWithKey(`/v1/certs/${again.body.data.cert_id}/verify`)).status).toBe(200);
+    expect(await countIssuances()).toEqual(before);
+    const repeated = await send();
+    expect(describeOutcome(repeated)).toBe("201 issued");
+    expect((await getWithKey(`/v1/certs/${repeated.body.data.cert_id}/verify`)).status).toBe(200);
     await expectCountersRight();
   });
 
@@ -195,21 +201,21 @@ describe("a failing table", () => {
     ["a database that takes too long", "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset."],
     ["an internal error of the database", "D1_ERROR: Internal error while starting up D1 DB storage caused object to be reset."],
   ])("%s: returns 503 for reads and writes, without the database's message", async (_name, message) => {
-    const fails = (): Promise<never> => Promise.reject(new Error(message));
-    const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
+    const rejectQuery = (): Promise<never> => Promise.reject(new Error(message));
+    const statement = { bind: () => statement, first: rejectQuery, all: rejectQuery, run: rejectQuery, raw: rejectQuery };
     // Returns no cached account, because the journal would accept submissions for a cached account.
     const withoutCopies = { get: async () => null };
-    const service = createServiceCall({ DB: { prepare: () => statement, batch: fails }, KV: withoutCopies });
+    const service = createServiceCall({ DB: { prepare: () => statement, batch: rejectQuery }, KV: withoutCopies });
     const keyed = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
-    const answers = [
+    const responses = [
       await service("/v1/consent", buildConsentRequest(buildSubmission())),
       await service("/v1/certs/cc_00000000000000000000000000/verify"),
       await service("/v1/certs", keyed),
     ];
-    for (const answer of answers) {
-      expect(outcome(answer)).toBe("503 storage_unavailable");
-      expect(answer.headers.get("retry-after")).toBe("1");
-      expect(answer.body.error.message).not.toMatch(/D1|SQLITE/);
+    for (const response of responses) {
+      expect(describeOutcome(response)).toBe("503 storage_unavailable");
+      expect(response.headers.get("retry-after")).toBe("1");
+      expect(response.body.error.message).not.toMatch(/D1|SQLITE/);
     }
   });
 });
@@ -219,19 +225,19 @@ describe("work after an issuance", () => {
     "may fail at %s without affecting the certificate",
     async (table) => {
       await run(`CREATE TRIGGER broken BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'injected fault'); END`);
-      const answer = await createServiceCall()("/v1/consent", buildConsentRequest(buildSubmission()));
+      const response = await createServiceCall()("/v1/consent", buildConsentRequest(buildSubmission()));
       await run("DROP TRIGGER broken");
-      expect(outcome(answer)).toBe("201 issued");
-      expect((await getWithKey(`/v1/certs/${answer.body.data.cert_id}/verify`)).status).toBe(200);
+      expect(describeOutcome(response)).toBe("201 issued");
+      expect((await getWithKey(`/v1/certs/${response.body.data.cert_id}/verify`)).status).toBe(200);
     },
   );
 
   test("may find the key-value store unavailable without affecting the certificate", async () => {
-    const fails = (): Promise<never> => Promise.reject(new Error("KV PUT failed: 500"));
-    const service = createServiceCall({ KV: { get: fails, put: fails, list: fails, delete: fails } });
-    const answer = await service("/v1/consent", buildConsentRequest(buildSubmission()));
-    expect(outcome(answer)).toBe("201 issued");
-    expect((await service(`/v1/certs/${answer.body.data.cert_id}/verify`)).status).toBe(200);
+    const rejectRequest = (): Promise<never> => Promise.reject(new Error("KV PUT failed: 500"));
+    const service = createServiceCall({ KV: { get: rejectRequest, put: rejectRequest, list: rejectRequest, delete: rejectRequest } });
+    const response = await service("/v1/consent", buildConsentRequest(buildSubmission()));
+    expect(describeOutcome(response)).toBe("201 issued");
+    expect((await service(`/v1/certs/${response.body.data.cert_id}/verify`)).status).toBe(200);
   });
 });
 
@@ -256,7 +262,7 @@ describe("POST /v1/consent at rest", () => {
       key: "marker-idempotency-key",
     };
     const { email, phone, first_name, last_name, message, favourite_tree } = markers;
-    const answer = await call(
+    const response = await call(
       "/v1/consent",
       buildConsentRequest(
         {
@@ -272,26 +278,26 @@ describe("POST /v1/consent at rest", () => {
         { "cf-connecting-ip": markers.ip, "user-agent": markers.userAgent, "idempotency-key": markers.key },
       ),
     );
-    expect(answer.status).toBe(201);
-    const token = String(answer.body.data.manage_url).split("#m=")[1] as string;
+    expect(response.status).toBe(201);
+    const token = String(response.body.data.manage_url).split("#m=")[1] as string;
     const keyed = { headers: { authorization: `Bearer ${world.acme.keys.live}`, "cf-connecting-ip": markers.ip } };
-    await call(`/v1/certs/${answer.body.data.cert_id}`, keyed);
-    await call(`/v1/certs/${answer.body.data.cert_id}/evidence-pack`, keyed);
+    await call(`/v1/certs/${response.body.data.cert_id}`, keyed);
+    await call(`/v1/certs/${response.body.data.cert_id}/evidence-pack`, keyed);
     await call(`/v1/certs?subject_email=${encodeURIComponent(email)}`, keyed);
 
     const contents = await readDatabaseContents();
-    expect(contents.certificates).toContain(answer.body.data.cert_id);
-    expect(JSON.parse((await call(`/v1/certs/${answer.body.data.cert_id}`, keyed)).text).data.subject.message).toBe(message);
+    expect(contents.certificates).toContain(response.body.data.cert_id);
+    expect(JSON.parse((await call(`/v1/certs/${response.body.data.cert_id}`, keyed)).text).data.subject.message).toBe(message);
     const keyValueEntries = await Promise.all((await env.KV.list()).keys.map(async ({ name }) => `${name} ${await env.KV.get(name)}`));
     const stored = [...Object.entries(contents).map((table) => table.join(" ")), ...keyValueEntries].join("\n").toLowerCase();
-    const forms = (text: string): string[] => [
+    const listEncodedForms = (text: string): string[] => [
       text,
       encodeURIComponent(text),
       toBase64(encodeUtf8(text)),
       JSON.stringify(text).slice(1, -1),
     ];
     const found = [...Object.values(markers), token, world.acme.keys.live, "12025550199", "marker-domain", "marker-referrer"].filter(
-      (marker) => forms(marker).some((form) => stored.includes(form.toLowerCase())),
+      (marker) => listEncodedForms(marker).some((form) => stored.includes(form.toLowerCase())),
     );
     expect(found).toEqual([]);
   });

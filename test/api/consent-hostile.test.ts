@@ -17,18 +17,18 @@ const ownWords = new Set([
 ]);
 
 /** Lists the strings of at least four characters that the caller chose: values and object keys. */
-const chosenTexts = (value: unknown, depth = 0): string[] => {
+const listChosenTexts = (value: unknown, depth = 0): string[] => {
   if (depth > 20) return []; // Some inputs are nested very deeply.
   if (typeof value === "string") return value.length >= 4 && !ownWords.has(value) ? [value] : [];
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return [];
   return Object.entries(value).flatMap(([key, member]) => [
-    ...chosenTexts(Array.isArray(value) ? null : key),
-    ...chosenTexts(member, depth + 1),
+    ...listChosenTexts(Array.isArray(value) ? null : key),
+    ...listChosenTexts(member, depth + 1),
   ]);
 };
 
 /** Returns the parsed body, or the text itself if it is not JSON. */
-const parsed = (body: unknown): unknown => {
+const tryParseBody = (body: unknown): unknown => {
   if (typeof body !== "string") return body;
   try {
     return JSON.parse(body);
@@ -37,23 +37,24 @@ const parsed = (body: unknown): unknown => {
   }
 };
 
-const faultsOf = (row: HostileSubmission, answer: TestResponse, chosen: readonly string[]): string[] => {
+const listFaults = (row: HostileSubmission, response: TestResponse, chosen: readonly string[]): string[] => {
   const faults: string[] = [];
-  const { body } = answer;
-  if (answer.status !== row.status || body?.error?.code !== row.code)
-    faults.push(`answered ${answer.status} ${body?.error?.code} instead of ${row.status} ${row.code}`);
+  const { body } = response;
+  if (response.status !== row.status || body?.error?.code !== row.code)
+    faults.push(`answered ${response.status} ${body?.error?.code} instead of ${row.status} ${row.code}`);
   if (JSON.stringify([Object.keys(body ?? {}), Object.keys(body?.error ?? {})]) !== '[["ok","error","request_id"],["code","message"]]')
-    faults.push(`has another envelope: ${answer.text.slice(0, 200)}`);
-  if (body?.ok !== false || body?.request_id !== answer.headers.get("x-request-id")) faults.push("has no request id, or ok is not false");
-  if (answer.headers.get("access-control-allow-origin") !== "*") faults.push("cannot be read by the page");
-  const repeated = chosen.find((value) => answer.text.includes(value) || answer.text.includes(JSON.stringify(value).slice(1, -1)));
-  if (repeated !== undefined) faults.push(`repeats what was sent: ${answer.text.slice(0, 200)}`);
+    faults.push(`has another envelope: ${response.text.slice(0, 200)}`);
+  if (body?.ok !== false || body?.request_id !== response.headers.get("x-request-id")) faults.push("has no request id, or ok is not false");
+  if (response.headers.get("access-control-allow-origin") !== "*") faults.push("cannot be read by the page");
+  const repeated = chosen.find((value) => response.text.includes(value) || response.text.includes(JSON.stringify(value).slice(1, -1)));
+  if (repeated !== undefined) faults.push(`repeats what was sent: ${response.text.slice(0, 200)}`);
   return faults;
 };
 
-const prototypes = (): string =>
+const readPrototypes = (): string =>
   JSON.stringify([Object.prototype, Array.prototype, String.prototype].map((it) => Reflect.ownKeys(it).map(String)));
-const everything = async (): Promise<string> => JSON.stringify([await readDatabaseContents(env.DB), await readDatabaseContents(env.DB_01)]);
+const readBothDatabases = async (): Promise<string> =>
+  JSON.stringify([await readDatabaseContents(env.DB), await readDatabaseContents(env.DB_01)]);
 
 describe("POST /v1/consent refuses", () => {
   test(`each of ${hostileSubmissions.length} hostile requests without echoing it or changing anything (F4)`, {
@@ -62,31 +63,31 @@ describe("POST /v1/consent refuses", () => {
     expect(hostileSubmissions.length).toBeGreaterThan(250);
     expect(new Set(hostileSubmissions.map(({ name }) => name)).size).toBe(hostileSubmissions.length);
     const faults: string[] = [];
-    const ofPrototypes = prototypes();
-    const before = await everything();
+    const ofPrototypes = readPrototypes();
+    const before = await readBothDatabases();
     const tables = Object.keys(await readDatabaseContents());
-    const counted = async (): Promise<string> => JSON.stringify([await countRows(tables, env.DB), await countRows(tables, env.DB_01)]);
-    const counts = await counted();
+    const countAllRows = async (): Promise<string> => JSON.stringify([await countRows(tables, env.DB), await countRows(tables, env.DB_01)]);
+    const counts = await countAllRows();
     for (const [at, row] of hostileSubmissions.entries()) {
-      const answer = await call("/v1/consent", buildConsentRequest(row.body, row.headers));
-      const chosen = [...chosenTexts(parsed(row.body)), ...chosenTexts(Object.values(row.headers ?? {}))];
-      faults.push(...faultsOf(row, answer, chosen).map((fault) => `${row.name}: ${fault}`));
-      if ((await counted()) !== counts || (at % 20 === 0 && (await everything()) !== before)) {
+      const response = await call("/v1/consent", buildConsentRequest(row.body, row.headers));
+      const chosen = [...listChosenTexts(tryParseBody(row.body)), ...listChosenTexts(Object.values(row.headers ?? {}))];
+      faults.push(...listFaults(row, response, chosen).map((fault) => `${row.name}: ${fault}`));
+      if ((await countAllRows()) !== counts || (at % 20 === 0 && (await readBothDatabases()) !== before)) {
         faults.push(`${row.name}, or one of the 20 before: changed the database`);
         break;
       }
-      if (prototypes() !== ofPrototypes) faults.push(`${row.name}: changed a prototype`);
+      if (readPrototypes() !== ofPrototypes) faults.push(`${row.name}: changed a prototype`);
     }
     expect(faults).toEqual([]);
-    expect(await everything()).toBe(before);
+    expect(await readBothDatabases()).toBe(before);
   });
 
   test("with a message that names the input and the rule", async () => {
-    const messageOf = async (body: unknown): Promise<string> => (await submitConsent(body)).body.error.message;
-    expect(await messageOf(buildSubmissionWith({ purpose: "p".repeat(501) }))).toBe("purpose: must be at most 500 characters.");
-    expect(await messageOf(omitField("entities"))).toBe("entities: is required.");
-    expect(await messageOf(buildSubmissionWith({ esign: { disclosure_text: "x" } }))).toBe("esign.accepted: is required.");
-    expect(await messageOf(buildSubmissionWith({ entities: ["ok", 7] }))).toBe("entities: each must be a string.");
+    const readErrorMessage = async (body: unknown): Promise<string> => (await submitConsent(body)).body.error.message;
+    expect(await readErrorMessage(buildSubmissionWith({ purpose: "p".repeat(501) }))).toBe("purpose: must be at most 500 characters.");
+    expect(await readErrorMessage(omitField("entities"))).toBe("entities: is required.");
+    expect(await readErrorMessage(buildSubmissionWith({ esign: { disclosure_text: "x" } }))).toBe("esign.accepted: is required.");
+    expect(await readErrorMessage(buildSubmissionWith({ entities: ["ok", 7] }))).toBe("entities: each must be a string.");
   });
 });
 

@@ -30,24 +30,24 @@ const noPage = "page_url_not_verified";
 const live = world.acme.clients.live;
 const sandbox = world.acme.clients.sandbox;
 
-const origins = (outcome: string, ...rows: readonly (readonly [name: string, origin: string | null])[]): Row[] =>
+const buildOriginRows = (outcome: string, ...rows: readonly (readonly [name: string, origin: string | null])[]): Row[] =>
   rows.map(([name, origin]) => ({ name: `Origin ${name}`, origin, outcome }));
-const pages = (outcome: string, ...rows: readonly (readonly [name: string, page: string])[]): Row[] =>
+const buildPageRows = (outcome: string, ...rows: readonly (readonly [name: string, page: string])[]): Row[] =>
   rows.map(([name, url]) => ({ name: `page ${name}`, origin: "https://www.example.com", page: url, outcome }));
 
 /** Cases with the same outcome in development and production. */
 const everywhere: readonly Row[] = [
-  ...origins(
+  ...buildOriginRows(
     "example.com",
     ["of the domain", "https://example.com"],
     ["with the default port of https", "https://example.com:443"],
     ["in upper case", "HTTPS://EXAMPLE.COM"],
   ),
-  ...origins("www.example.com", ["of www", "https://www.example.com"], ["of www in upper case", "https://WWW.Example.Com"]),
-  ...origins("deep.below.example.com", ["far below a domain verified by DNS", "https://deep.below.example.com"]),
-  ...origins("demo.example", ["of the exact host verified by tag", "https://demo.example"]),
-  ...origins("www.demo.example", ["of www of a host verified by tag", "https://www.demo.example"]),
-  ...origins(
+  ...buildOriginRows("www.example.com", ["of www", "https://www.example.com"], ["of www in upper case", "https://WWW.Example.Com"]),
+  ...buildOriginRows("deep.below.example.com", ["far below a domain verified by DNS", "https://deep.below.example.com"]),
+  ...buildOriginRows("demo.example", ["of the exact host verified by tag", "https://demo.example"]),
+  ...buildOriginRows("www.demo.example", ["of www of a host verified by tag", "https://www.demo.example"]),
+  ...buildOriginRows(
     noOrigin,
     ["missing", null],
     ["empty", ""],
@@ -91,7 +91,7 @@ const everywhere: readonly Row[] = [
     ["of an IPv6 address", "https://[2001:db8::1]"],
     ["of a private address", "https://10.0.0.1"],
   ),
-  ...pages(
+  ...buildPageRows(
     "www.example.com",
     ["on the same host", page],
     ["on the domain itself", "https://example.com/"],
@@ -100,7 +100,7 @@ const everywhere: readonly Row[] = [
     ["in upper case", "HTTPS://WWW.EXAMPLE.COM/QUOTE"],
     ["with the default port of https", "https://www.example.com:443/"],
   ),
-  ...pages(
+  ...buildPageRows(
     noPage,
     ["with another port", "https://www.example.com:8443/"],
     ["with a trailing dot", "https://www.example.com./"],
@@ -117,7 +117,7 @@ const everywhere: readonly Row[] = [
     ["of an address", "https://93.184.216.34/"],
     ["of an IPv6 address", "https://[2001:db8::1]/"],
   ),
-  ...pages(
+  ...buildPageRows(
     "invalid_request",
     ["over http", "http://www.example.com/"],
     ["with a user", "https://me@www.example.com/"],
@@ -201,16 +201,18 @@ const inProduction: readonly Row[] = [
   { name: "a sandbox client on the loopback address", origin: "http://127.0.0.1:3000", page, clientId: sandbox, outcome: noOrigin },
 ];
 
-const faultsOf = async (service: Call, rows: readonly Row[]): Promise<string[]> => {
+const listFaults = async (service: Call, rows: readonly Row[]): Promise<string[]> => {
   const faults: string[] = [];
   for (const row of rows) {
     const body = { ...buildSubmission(), client_id: row.clientId ?? live, page_url: row.page ?? page };
     const before = await countRows();
-    const { status, body: answer } = await service("/v1/consent", buildConsentRequest(body, { origin: row.origin }));
+    const { status, body: responseBody } = await service("/v1/consent", buildConsentRequest(body, { origin: row.origin }));
     const isIssued = status === 201;
-    const outcome = isIssued ? (await getWithKey(`/v1/certs/${answer.data.cert_id}/verify`)).body.data.origin_domain : answer.error.code;
+    const outcome = isIssued
+      ? (await getWithKey(`/v1/certs/${responseBody.data.cert_id}/verify`)).body.data.origin_domain
+      : responseBody.error.code;
     if (outcome !== row.outcome) faults.push(`${row.name}: ${outcome} instead of ${row.outcome}`);
-    if (!isIssued && status !== (answer.error.code === "invalid_request" ? 400 : 403)) faults.push(`${row.name}: answered ${status}`);
+    if (!isIssued && status !== (responseBody.error.code === "invalid_request" ? 400 : 403)) faults.push(`${row.name}: answered ${status}`);
     if (!isIssued && JSON.stringify(await countRows()) !== JSON.stringify(before))
       faults.push(`${row.name}: was refused and changed the database`);
   }
@@ -221,12 +223,12 @@ describe("Origin and page_url of POST /v1/consent", () => {
   test("are accepted and refused as listed in development", { timeout: 60_000 }, async () => {
     const rows = [...everywhere, ...inDevelopment];
     expect(rows.length).toBeGreaterThan(90);
-    expect(await faultsOf(call, rows)).toEqual([]);
+    expect(await listFaults(call, rows)).toEqual([]);
   });
 
   test("are accepted and refused as listed in production", { timeout: 60_000 }, async () => {
     const production = createServiceCall({ ...productionSettings, LIMIT_CONSENT_PER_IP: "1000/60" }, "https://api.svc.test");
-    expect(await faultsOf(production, [...everywhere, ...inProduction])).toEqual([]);
+    expect(await listFaults(production, [...everywhere, ...inProduction])).toEqual([]);
   });
 
   test("are accepted for each business from its own domains only", async () => {

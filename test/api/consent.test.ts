@@ -21,17 +21,17 @@ import {
   type TestResponse,
 } from "../support/world.ts";
 
-const bearer = (key: string): { authorization: string } => ({ authorization: `Bearer ${key}` });
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "issued"}`;
-const evidenceOf = async (answer: TestResponse, key: string = world.acme.keys.live): Promise<Record<string, unknown>> =>
-  (await getWithKey(`/v1/certs/${answer.body.data.cert_id}`, key)).body.data.evidence;
+const buildBearer = (key: string): { authorization: string } => ({ authorization: `Bearer ${key}` });
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "issued"}`;
+const readEvidence = async (response: TestResponse, key: string = world.acme.keys.live): Promise<Record<string, unknown>> =>
+  (await getWithKey(`/v1/certs/${response.body.data.cert_id}`, key)).body.data.evidence;
 
 describe("POST /v1/consent", () => {
   test("returns a certificate that verifies immediately", async () => {
-    const answer = await submitConsent(buildSubmission());
-    expect(answer.status).toBe(201);
-    expect(Object.keys(answer.body)).toEqual(["ok", "data", "request_id"]);
-    const { cert_id, fingerprint, issued_at, verify_url, status, environment, manage_url } = answer.body.data;
+    const response = await submitConsent(buildSubmission());
+    expect(response.status).toBe(201);
+    expect(Object.keys(response.body)).toEqual(["ok", "data", "request_id"]);
+    const { cert_id, fingerprint, issued_at, verify_url, status, environment, manage_url } = response.body.data;
     expect(cert_id).toMatch(/^cc_00[0-9a-hjkmnp-tv-z]{24}$/);
     expect(fingerprint).toMatch(/^[0-9a-f]{64}$/);
     expect(issued_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -46,9 +46,9 @@ describe("POST /v1/consent", () => {
   test("returns exactly the documented keys, with the recipient choices only if they were submitted", async () => {
     const always = ["cert_id", "environment", "fingerprint", "issued_at", "manage_url", "status", "verify_url"];
     expect(Object.keys(await issueCertificate()).sort()).toEqual(always);
-    const asked = await issueCertificate({ entities_accepted: ["Bright Homes Inc"], entities_rejected: [] });
-    expect(Object.keys(asked).sort()).toEqual([...always, "entities_accepted", "entities_rejected"].sort());
-    expect([asked.entities_accepted, asked.entities_rejected]).toEqual([["Bright Homes Inc"], []]);
+    const askedCertificate = await issueCertificate({ entities_accepted: ["Bright Homes Inc"], entities_rejected: [] });
+    expect(Object.keys(askedCertificate).sort()).toEqual([...always, "entities_accepted", "entities_rejected"].sort());
+    expect([askedCertificate.entities_accepted, askedCertificate.entities_rejected]).toEqual([["Bright Homes Inc"], []]);
   });
 
   test("issues and finds an account's certificates on the second shard if the account is there", async () => {
@@ -148,15 +148,15 @@ describe("the order of refusals of POST /v1/consent", () => {
   ];
 
   test.each(steps)("%s", async (_name, body, headers, expected) => {
-    expect(outcome(await submitConsent(body, headers))).toBe(expected);
+    expect(describeOutcome(await submitConsent(body, headers))).toBe(expected);
   });
 
   test("checks the rate limit before the request", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_CONSENT_PER_IP: "1/60" });
     const send = (body: unknown, headers: Record<string, string>): Promise<TestResponse> =>
       service("/v1/consent", buildConsentRequest(body, headers));
-    expect(outcome(await send("x", {}))).toBe("400 invalid_request");
-    expect(outcome(await send("x".repeat(300_000), { "content-type": "text/html" }))).toBe("429 rate_limited");
+    expect(describeOutcome(await send("x", {}))).toBe("400 invalid_request");
+    expect(describeOutcome(await send("x".repeat(300_000), { "content-type": "text/html" }))).toBe("429 rate_limited");
   });
 });
 
@@ -165,7 +165,7 @@ describe("the account that POST /v1/consent requires", () => {
     await env.DB.prepare("UPDATE businesses SET status = 'active', plan = 'enterprise' WHERE id = ?").bind(world.other.id).run();
   });
 
-  const asOther = (): Promise<TestResponse> =>
+  const submitAsOther = (): Promise<TestResponse> =>
     call(
       "/v1/consent",
       buildConsentRequest({ ...buildSubmission(world.other), page_url: "https://other.example/" }, { origin: "https://other.example" }),
@@ -178,7 +178,7 @@ describe("the account that POST /v1/consent requires", () => {
     ["closed", "402 business_inactive"],
   ])("cannot be %s", async (name, expected) => {
     const before = await countRows();
-    expect(outcome(await submitConsent(buildSubmission(world.examples[name])))).toBe(expected);
+    expect(describeOutcome(await submitConsent(buildSubmission(world.examples[name])))).toBe(expected);
     expect(await countRows()).toEqual(before);
   });
 
@@ -189,13 +189,13 @@ describe("the account that POST /v1/consent requires", () => {
     ["past_due", "free", "402 subscription_past_due"],
     ["active", "enterprise", "201 issued"],
   ])("is checked at every request: %s on %s gives %s", async (status, plan, expected) => {
-    expect(outcome(await asOther())).toBe("201 issued");
+    expect(describeOutcome(await submitAsOther())).toBe("201 issued");
     await env.DB.prepare("UPDATE businesses SET status = ?, plan = ? WHERE id = ?").bind(status, plan, world.other.id).run();
-    expect(outcome(await asOther())).toBe(expected);
+    expect(describeOutcome(await submitAsOther())).toBe(expected);
   });
 
   test("has no effect on issued certificates, which verify in every state of the business", async () => {
-    const { cert_id } = (await asOther()).body.data;
+    const { cert_id } = (await submitAsOther()).body.data;
     for (const status of ["past_due", "suspended", "closed"]) {
       await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.other.id).run();
       expect((await getWithKey(`/v1/certs/${cert_id}/verify`)).status, status).toBe(200);
@@ -204,29 +204,29 @@ describe("the account that POST /v1/consent requires", () => {
 });
 
 describe("a sandbox client", () => {
-  const sandboxOf = (business: DemoBusiness): ReturnType<typeof buildSubmission> => ({
+  const buildSandboxSubmission = (business: DemoBusiness): ReturnType<typeof buildSubmission> => ({
     ...buildSubmission(business),
     client_id: business.clients.sandbox,
   });
 
   test("needs no plan, but an account that is not past due, suspended or closed", async () => {
-    expect(outcome(await submitConsent(sandboxOf(world.examples.free)))).toBe("201 issued");
-    expect(outcome(await submitConsent(sandboxOf(world.examples.past_due)))).toBe("402 subscription_past_due");
-    expect(outcome(await submitConsent(sandboxOf(world.examples.suspended)))).toBe("402 business_suspended");
-    expect(outcome(await submitConsent(sandboxOf(world.examples.closed)))).toBe("402 business_inactive");
+    expect(describeOutcome(await submitConsent(buildSandboxSubmission(world.examples.free)))).toBe("201 issued");
+    expect(describeOutcome(await submitConsent(buildSandboxSubmission(world.examples.past_due)))).toBe("402 subscription_past_due");
+    expect(describeOutcome(await submitConsent(buildSandboxSubmission(world.examples.suspended)))).toBe("402 business_suspended");
+    expect(describeOutcome(await submitConsent(buildSandboxSubmission(world.examples.closed)))).toBe("402 business_inactive");
   });
 
   test("gets certificates that are marked as sandbox everywhere and visible only to a test key", async () => {
-    const answer = await submitConsent(sandboxOf(world.acme));
-    const { cert_id } = answer.body.data;
-    expect(answer.body.data.environment).toBe("sandbox");
+    const response = await submitConsent(buildSandboxSubmission(world.acme));
+    const { cert_id } = response.body.data;
+    expect(response.body.data.environment).toBe("sandbox");
     expect((await getWithKey(`/v1/certs/${cert_id}/verify`)).body.data.environment).toBe("sandbox");
     expect((await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.error.code).toBe("cert_not_found");
     expect((await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.sandbox)).body.data.environment).toBe("sandbox");
-    const listed = async (key: string): Promise<string[]> =>
+    const listCertIds = async (key: string): Promise<string[]> =>
       (await getWithKey("/v1/certs?per_page=100", key)).body.data.certs.map((row: { cert_id: string }) => row.cert_id);
-    expect(await listed(world.acme.keys.live)).not.toContain(cert_id);
-    expect(await listed(world.acme.keys.sandbox)).toContain(cert_id);
+    expect(await listCertIds(world.acme.keys.live)).not.toContain(cert_id);
+    expect(await listCertIds(world.acme.keys.sandbox)).toContain(cert_id);
   });
 });
 
@@ -235,8 +235,8 @@ describe("POST /v1/consent with an API key", () => {
   const server = { "cf-connecting-ip": "203.0.113.1", "user-agent": "acme-backend/1.0", "sec-fetch-mode": null };
 
   test("records the visitor's address and browser from headers, and that a server submitted", async () => {
-    const answer = await submitConsent(buildSubmission(), { ...server, ...ofVisitor, ...bearer(world.acme.keys.live) });
-    expect(await evidenceOf(answer)).toMatchObject({
+    const response = await submitConsent(buildSubmission(), { ...server, ...ofVisitor, ...buildBearer(world.acme.keys.live) });
+    expect(await readEvidence(response)).toMatchObject({
       ip: "198.51.100.23",
       user_agent: ofVisitor["x-subject-user-agent"],
       os: "Windows",
@@ -246,12 +246,16 @@ describe("POST /v1/consent with an API key", () => {
   });
 
   test("records that a server submitted even if the headers of a browser are sent", async () => {
-    const answer = await submitConsent(buildSubmission(), { ...ofVisitor, ...bearer(world.acme.keys.live), "sec-fetch-mode": "cors" });
-    expect((await evidenceOf(answer)).captured_via).toBe("server");
+    const response = await submitConsent(buildSubmission(), {
+      ...ofVisitor,
+      ...buildBearer(world.acme.keys.live),
+      "sec-fetch-mode": "cors",
+    });
+    expect((await readEvidence(response)).captured_via).toBe("server");
   });
 
   test("ignores headers about the visitor when the key is missing", async () => {
-    const evidence = await evidenceOf(await submitConsent(buildSubmission(), { ...server, ...ofVisitor }));
+    const evidence = await readEvidence(await submitConsent(buildSubmission(), { ...server, ...ofVisitor }));
     expect(evidence).toMatchObject({ ip: "203.0.113.1", user_agent: "acme-backend/1.0", captured_via: "server" });
   });
 
@@ -263,16 +267,16 @@ describe("POST /v1/consent with an API key", () => {
     ["of its own, live, for the sandbox client", world.acme.keys.live, { client_id: world.acme.clients.sandbox }, "201 issued"],
     ["of another shard", worldInSecondShard.acme.keys.live, {}, "403 forbidden"],
   ])("returns the expected outcome for a key %s", async (_name, key, change, expected) => {
-    expect(outcome(await submitConsent({ ...buildSubmission(), ...change }, bearer(key)))).toBe(expected);
+    expect(describeOutcome(await submitConsent({ ...buildSubmission(), ...change }, buildBearer(key)))).toBe(expected);
   });
 
   test("still requires an Origin on a verified domain", async () => {
-    expect(outcome(await submitConsent(buildSubmission(), { ...bearer(world.acme.keys.live), origin: null }))).toBe(
+    expect(describeOutcome(await submitConsent(buildSubmission(), { ...buildBearer(world.acme.keys.live), origin: null }))).toBe(
       "403 origin_not_verified",
     );
-    expect(outcome(await submitConsent(buildSubmission(), { ...bearer(world.acme.keys.live), origin: "https://evil.com" }))).toBe(
-      "403 origin_not_verified",
-    );
+    expect(
+      describeOutcome(await submitConsent(buildSubmission(), { ...buildBearer(world.acme.keys.live), origin: "https://evil.com" })),
+    ).toBe("403 origin_not_verified");
   });
 
   test.each([
@@ -281,10 +285,10 @@ describe("POST /v1/consent with an API key", () => {
     "Basic dXNlcjpwYXNz",
     `Bearer ${world.acme.keys.live}, Bearer ${world.other.keys.live}`,
   ])("returns 401 unauthorized for an invalid credential instead of ignoring it: %s", async (authorization) => {
-    const answer = await submitConsent(buildSubmission(), { authorization });
-    expect(outcome(answer)).toBe("401 unauthorized");
-    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    const response = await submitConsent(buildSubmission(), { authorization });
+    expect(describeOutcome(response)).toBe("401 unauthorized");
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
   });
 
   test("counts against the limit of the key, not of the address", async () => {
@@ -293,7 +297,7 @@ describe("POST /v1/consent with an API key", () => {
       service("/v1/consent", buildConsentRequest(buildSubmission(), headers));
     expect((await send()).status).toBe(201);
     expect((await send()).status).toBe(429);
-    const keyed = await send(bearer(world.acme.keys.live));
+    const keyed = await send(buildBearer(world.acme.keys.live));
     expect(keyed.status).toBe(201);
     expect(keyed.headers.get("ratelimit-limit")).toBe("120");
   });
@@ -301,8 +305,8 @@ describe("POST /v1/consent with an API key", () => {
 
 describe("evidence of POST /v1/consent", () => {
   test("contains the circumstances of the submission", async () => {
-    const answer = await submitConsent(buildSubmission(), { "cf-connecting-ip": "203.0.113.9", "sec-gpc": "1" });
-    expect(await evidenceOf(answer)).toEqual({
+    const response = await submitConsent(buildSubmission(), { "cf-connecting-ip": "203.0.113.9", "sec-gpc": "1" });
+    expect(await readEvidence(response)).toEqual({
       salt: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/),
       page_url: buildSubmission().page_url,
       ip: "203.0.113.9",
@@ -320,21 +324,21 @@ describe("evidence of POST /v1/consent", () => {
       presentation: null,
       esign: null,
     });
-    expect((await getWithKey(`/v1/certs/${answer.body.data.cert_id}/verify`)).body.data.signals).toEqual({ gpc: true });
+    expect((await getWithKey(`/v1/certs/${response.body.data.cert_id}/verify`)).body.data.signals).toEqual({ gpc: true });
   });
 
   test("contains a location only if the edge provides it, because a local runtime invents one", async () => {
     const cf = { country: "US", region: "Nevada", city: "Reno" };
-    const geoAt = async (service: ReturnType<typeof createServiceCall>, headers: Record<string, string> = {}): Promise<unknown> => {
+    const readGeo = async (service: ReturnType<typeof createServiceCall>, headers: Record<string, string> = {}): Promise<unknown> => {
       const { cert_id } = (await service("/v1/consent", { ...buildConsentRequest(buildSubmission(), headers), cf } as RequestInit)).body
         .data;
       return (await getWithKey(`/v1/certs/${cert_id}`, world.acme.keys.live)).body.data.evidence.geo;
     };
     const deployed = createServiceCall(productionSettings, "https://api.svc.test");
-    expect(await geoAt(deployed)).toEqual(cf);
-    expect(await geoAt(createServiceCall())).toEqual({ country: null, region: null, city: null });
+    expect(await readGeo(deployed)).toEqual(cf);
+    expect(await readGeo(createServiceCall())).toEqual({ country: null, region: null, city: null });
     // A server submits for the visitor, so the request's location is the server's and is not recorded.
-    expect(await geoAt(deployed, bearer(world.acme.keys.live))).toEqual({ country: null, region: null, city: null });
+    expect(await readGeo(deployed, buildBearer(world.acme.keys.live))).toEqual({ country: null, region: null, city: null });
   });
 
   test("has a hash that no guess can be tested against: it differs for two identical submissions", async () => {
@@ -354,7 +358,7 @@ describe("evidence of POST /v1/consent", () => {
   });
 
   test("takes the address from the edge's own header only", async () => {
-    const answer = await submitConsent(buildSubmission(), {
+    const response = await submitConsent(buildSubmission(), {
       "cf-connecting-ip": "203.0.113.9",
       "x-forwarded-for": "6.6.6.6",
       "x-real-ip": "6.6.6.6",
@@ -364,23 +368,23 @@ describe("evidence of POST /v1/consent", () => {
       "cf-connecting-ipv6": "6.6.6.6",
       "x-subject-ip": "6.6.6.6",
     });
-    expect(JSON.stringify(await evidenceOf(answer))).not.toContain("6.6.6.6");
+    expect(JSON.stringify(await readEvidence(response))).not.toContain("6.6.6.6");
   });
 
   test("accepts Global Privacy Control only in its defined form", async () => {
     for (const value of ["0", "true", "11", ""]) {
-      const answer = await submitConsent(buildSubmission(), { "sec-gpc": value });
-      expect((await evidenceOf(answer)).gpc, value).toBe(false);
+      const response = await submitConsent(buildSubmission(), { "sec-gpc": value });
+      expect((await readEvidence(response)).gpc, value).toBe(false);
     }
   });
 
   test("cuts a User-Agent to 512 characters, without control characters", async () => {
-    const evidence = await evidenceOf(await submitConsent(buildSubmission(), { "user-agent": `a\tb${"c".repeat(5_000)}` }));
+    const evidence = await readEvidence(await submitConsent(buildSubmission(), { "user-agent": `a\tb${"c".repeat(5_000)}` }));
     expect(evidence.user_agent).toBe(`ab${"c".repeat(510)}`);
   });
 
   test("records a caller without fetch metadata as a server", async () => {
-    expect((await evidenceOf(await submitConsent(buildSubmission(), { "sec-fetch-mode": null }))).captured_via).toBe("server");
+    expect((await readEvidence(await submitConsent(buildSubmission(), { "sec-fetch-mode": null }))).captured_via).toBe("server");
   });
 
   test("never reports the Origin as verified", async () => {
@@ -397,7 +401,7 @@ describe("cross-origin access to POST /v1/consent", () => {
     await limitedService("/v1/consent", buildConsentRequest(buildSubmission()));
     const key = { "idempotency-key": "cors" };
     await submitConsent(buildSubmission(), key);
-    const answers: readonly (readonly [number, TestResponse])[] = [
+    const responses: readonly (readonly [number, TestResponse])[] = [
       [201, await submitConsent(buildSubmission())],
       [201, await submitConsent(buildSubmission(), key)],
       [400, await submitConsent("{")],
@@ -413,15 +417,15 @@ describe("cross-origin access to POST /v1/consent", () => {
       [429, await limitedService("/v1/consent", buildConsentRequest(buildSubmission()))],
       [503, await createEntryCall({ MASTER_KEYS: "" })("/v1/consent", buildConsentRequest(buildSubmission()))],
     ];
-    for (const [status, answer] of answers) {
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get("access-control-allow-origin"), String(status)).toBe("*");
-      expect(answer.headers.has("access-control-allow-credentials"), String(status)).toBe(false);
+    for (const [status, response] of responses) {
+      expect(response.status).toBe(status);
+      expect(response.headers.get("access-control-allow-origin"), String(status)).toBe("*");
+      expect(response.headers.has("access-control-allow-credentials"), String(status)).toBe(false);
     }
   });
 
   test("allows POST in a preflight response that is cached for two hours, without credentials", async () => {
-    const answer = await call("/v1/consent", {
+    const response = await call("/v1/consent", {
       method: "OPTIONS",
       headers: {
         origin: "https://anybody.example",
@@ -429,12 +433,12 @@ describe("cross-origin access to POST /v1/consent", () => {
         "access-control-request-headers": "content-type,idempotency-key",
       },
     });
-    expect([answer.status, answer.text]).toEqual([204, ""]);
-    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
-    expect(answer.headers.get("access-control-allow-methods")).toBe("POST");
-    expect(answer.headers.get("access-control-allow-headers")?.toLowerCase().split(/, ?/)).toEqual(["content-type", "idempotency-key"]);
-    expect(answer.headers.get("access-control-max-age")).toBe("7200");
-    expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
+    expect([response.status, response.text]).toEqual([204, ""]);
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.get("access-control-allow-methods")).toBe("POST");
+    expect(response.headers.get("access-control-allow-headers")?.toLowerCase().split(/, ?/)).toEqual(["content-type", "idempotency-key"]);
+    expect(response.headers.get("access-control-max-age")).toBe("7200");
+    expect(response.headers.has("access-control-allow-credentials")).toBe(false);
   });
 
   test("exposes the headers that a page needs", async () => {
@@ -446,15 +450,15 @@ describe("cross-origin access to POST /v1/consent", () => {
 describe("other methods and paths of POST /v1/consent", () => {
   test.each(["GET", "HEAD", "PUT", "PATCH", "DELETE"])("%s returns 405 with Allow: POST", async (method) => {
     const before = await countRows();
-    const answer = await call("/v1/consent", { method, headers: { origin: "https://www.example.com" } });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get("allow")?.split(", ")).toContain("POST");
-    expect(answer.headers.get("allow")).not.toContain("GET");
-    if (method !== "HEAD") expect(answer.body.error.code).toBe("method_not_allowed");
+    const response = await call("/v1/consent", { method, headers: { origin: "https://www.example.com" } });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")?.split(", ")).toContain("POST");
+    expect(response.headers.get("allow")).not.toContain("GET");
+    if (method !== "HEAD") expect(response.body.error.code).toBe("method_not_allowed");
     expect(await countRows()).toEqual(before);
   });
 
   test.each(["/v1/consent/", "/v1/Consent", "/v2/consent", "/consent", "/v1/consents"])("%s returns 404 not_found", async (path) => {
-    expect(outcome(await call(path, buildConsentRequest(buildSubmission())))).toBe("404 not_found");
+    expect(describeOutcome(await call(path, buildConsentRequest(buildSubmission())))).toBe("404 not_found");
   });
 });

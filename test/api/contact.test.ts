@@ -9,14 +9,15 @@ import { createEmailAddress, issueToNewPerson, buildJsonPost, withdrawCertificat
 
 // limits.test.ts tests the API key's limit, so these tests raise it.
 const call = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
-const keyed = (body: unknown, by = world.acme.keys.live): RequestInit => buildJsonPost(body, { authorization: `Bearer ${by}` });
-const check = async (subjects: readonly object[], more: object = {}, by = world.acme.keys.live) =>
-  (await call("/v1/contact-check", keyed({ subjects, ...more }, by))).body.data.results;
-const match = (certId: string, body: object, by = world.acme.keys.live): Promise<TestResponse> =>
-  call(`/v1/certs/${certId}/match`, keyed(body, by));
-const outcome = (answer: TestResponse): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
+const buildKeyedRequest = (body: unknown, apiKey = world.acme.keys.live): RequestInit =>
+  buildJsonPost(body, { authorization: `Bearer ${apiKey}` });
+const check = async (subjects: readonly object[], more: object = {}, apiKey = world.acme.keys.live) =>
+  (await call("/v1/contact-check", buildKeyedRequest({ subjects, ...more }, apiKey))).body.data.results;
+const match = (certId: string, body: object, apiKey = world.acme.keys.live): Promise<TestResponse> =>
+  call(`/v1/certs/${certId}/match`, buildKeyedRequest(body, apiKey));
+const describeOutcome = (response: TestResponse): string => `${response.status} ${response.body.error?.code ?? "ok"}`;
 let phonesUsed = 1_000;
-const freshPhone = (): string => {
+const createPhone = (): string => {
   phonesUsed += 1;
   return `+1 202 555 ${phonesUsed}`;
 };
@@ -31,19 +32,19 @@ const linkOther = async (): Promise<void> => {
 
 describe("POST /v1/contact-check for certificates", () => {
   test("returns contactable while a consent is active, and revoked with the deadline as soon as it is withdrawn", async () => {
-    const mine = await issueToNewPerson();
-    const [before] = await check([{ email: mine.email }]);
+    const issued = await issueToNewPerson();
+    const [before] = await check([{ email: issued.email }]);
     expect(before).toMatchObject({ contactable: true, reason: "active_consent" });
-    expect(before.basis).toEqual([{ type: "cert", id: mine.certId, status: "active", cease_by: null }]);
-    const { cease_by } = (await withdrawCertificate(mine)).body.data;
-    const [after] = await check([{ email: mine.email }]);
+    expect(before.basis).toEqual([{ type: "cert", id: issued.certId, status: "active", cease_by: null }]);
+    const { cease_by } = (await withdrawCertificate(issued)).body.data;
+    const [after] = await check([{ email: issued.email }]);
     expect(after).toMatchObject({ contactable: false, reason: "revoked" });
-    expect(after.basis).toEqual([{ type: "cert", id: mine.certId, status: "revoked", cease_by }]);
+    expect(after.basis).toEqual([{ type: "cert", id: issued.certId, status: "revoked", cease_by }]);
     expect(Math.abs(Date.parse(after.checked_at) - Date.now())).toBeLessThan(10_000);
   });
 
   test("answers each subject in order, by address, number or the hash of either, in any spelling", async () => {
-    const [email, phone] = [createEmailAddress(), freshPhone()];
+    const [email, phone] = [createEmailAddress(), createPhone()];
     await issueToNewPerson({ fields: { email, phone } });
     const digits = phone.replaceAll(/[^+\d]/g, "");
     const results = await check([
@@ -67,9 +68,9 @@ describe("POST /v1/contact-check for certificates", () => {
   });
 
   test("finds a withdrawn person by an address and a number with invisible characters and digits of another script", async () => {
-    const [email, phone] = [createEmailAddress(), freshPhone()];
-    const mine = await issueToNewPerson({ fields: { email, phone } });
-    await withdrawCertificate({ ...mine, email });
+    const [email, phone] = [createEmailAddress(), createPhone()];
+    const issued = await issueToNewPerson({ fields: { email, phone } });
+    await withdrawCertificate({ ...issued, email });
     const devanagari = phone.replaceAll(/\d/g, (digit) => String.fromCodePoint(0x966 + Number(digit)));
     const results = await check([{ email: `\ufeff${email}\u200b` }, { phone: `\u202a${phone}\u202c` }, { phone: devanagari }]);
     expect(results.map(({ reason }: { reason: string }) => reason)).toEqual(["revoked", "revoked", "revoked"]);
@@ -96,15 +97,15 @@ describe("POST /v1/contact-check for certificates", () => {
       entities_rejected: ["Bright Homes Inc"],
       purpose: "roof survey",
     });
-    const reason = async (more: object) => (await check([{ email }], more))[0].reason;
-    expect(await reason({})).toBe("active_consent");
-    expect(await reason({ entity: "Acme Solar LLC" })).toBe("active_consent");
-    expect(await reason({ entity: "Bright Homes Inc" })).toBe("rejected_recipient");
-    expect(await reason({ entity: "Nobody Ltd" })).toBe("none");
-    expect(await reason({ entity: " Bright Homes Inc\n" })).toBe("rejected_recipient");
-    expect(await reason({ purpose: "roof survey" })).toBe("active_consent");
-    expect(await reason({ purpose: " roof survey " })).toBe("active_consent");
-    expect(await reason({ purpose: "another purpose" })).toBe("none");
+    const readReason = async (more: object) => (await check([{ email }], more))[0].reason;
+    expect(await readReason({})).toBe("active_consent");
+    expect(await readReason({ entity: "Acme Solar LLC" })).toBe("active_consent");
+    expect(await readReason({ entity: "Bright Homes Inc" })).toBe("rejected_recipient");
+    expect(await readReason({ entity: "Nobody Ltd" })).toBe("none");
+    expect(await readReason({ entity: " Bright Homes Inc\n" })).toBe("rejected_recipient");
+    expect(await readReason({ purpose: "roof survey" })).toBe("active_consent");
+    expect(await readReason({ purpose: " roof survey " })).toBe("active_consent");
+    expect(await readReason({ purpose: "another purpose" })).toBe("none");
   });
 
   test("returns none for a recipient that the person was not asked about", async () => {
@@ -129,9 +130,9 @@ describe("POST /v1/contact-check for certificates", () => {
   });
 
   test("uses only the records of the business and of the key's environment", async () => {
-    const mine = await issueToNewPerson();
-    expect((await check([{ email: mine.email }], {}, world.other.keys.live))[0].reason).toBe("none");
-    expect((await check([{ email: mine.email }], {}, world.acme.keys.sandbox))[0].reason).toBe("none");
+    const issued = await issueToNewPerson();
+    expect((await check([{ email: issued.email }], {}, world.other.keys.live))[0].reason).toBe("none");
+    expect((await check([{ email: issued.email }], {}, world.acme.keys.sandbox))[0].reason).toBe("none");
   });
 
   test.each([
@@ -141,7 +142,7 @@ describe("POST /v1/contact-check for certificates", () => {
     ["an invalid hash", { subjects: [{ email_sha256: "ABC" }] }],
     ["subjects that are not a list", { subjects: "all" }],
   ])("refuses %s", async (_name, body) => {
-    expect(outcome(await call("/v1/contact-check", keyed(body)))).toBe("400 invalid_request");
+    expect(describeOutcome(await call("/v1/contact-check", buildKeyedRequest(body)))).toBe("400 invalid_request");
   });
 
   test("finds the consent that allows contact, however many other records do not", async () => {
@@ -157,15 +158,15 @@ describe("POST /v1/contact-check for certificates", () => {
 });
 
 describe("POST /v1/contact-check for shares", () => {
-  const sharing = async (change: object = {}) => {
-    const [email, phone] = [createEmailAddress(), freshPhone()];
-    const by = await signInPerson({ email, phone, first_name: "Pat" }, call, email);
-    return { by, email, phone, id: (await grantShare(by, change)).share.id as string };
+  const startSharing = async (change: object = {}) => {
+    const [email, phone] = [createEmailAddress(), createPhone()];
+    const person = await signInPerson({ email, phone, first_name: "Pat" }, call, email);
+    return { by: person, email, phone, id: (await grantShare(person, change)).share.id as string };
   };
-  const at = (ms: number) => createServiceCall({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(ms) });
+  const createServiceAt = (ms: number) => createServiceCall({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(ms) });
 
   test("returns contactable while a share with that field is active, and revoked with the deadline as soon as it ends", async () => {
-    const { by, email, phone, id } = await sharing({ scope: ["email"] });
+    const { by: person, email, phone, id } = await startSharing({ scope: ["email"] });
     const [yes, unshared] = await check([{ email }, { phone }]);
     expect(yes).toMatchObject({
       contactable: true,
@@ -173,28 +174,28 @@ describe("POST /v1/contact-check for shares", () => {
       basis: [{ type: "share", id, status: "active", cease_by: null }],
     });
     expect(unshared).toMatchObject({ contactable: false, reason: "none", basis: [] });
-    const { cease_by } = (await by.post(`/v1/me/sever/${id}`, {})).body.data;
+    const { cease_by } = (await person.post(`/v1/me/sever/${id}`, {})).body.data;
     const stopped = { contactable: false, reason: "revoked" };
     expect((await check([{ email }]))[0]).toMatchObject({ ...stopped, basis: [{ type: "share", id, status: "revoked", cease_by }] });
-    await call(`/v1/shares/${id}/cease-ack`, keyed({}));
+    await call(`/v1/shares/${id}/cease-ack`, buildKeyedRequest({}));
     expect((await check([{ email }]))[0]).toMatchObject({ ...stopped, basis: [{ type: "share", id, status: "ceased", cease_by }] });
   });
 
   test("treats a share past its end date as expired before a sweep runs", async () => {
-    const { email, id } = await sharing({ duration_days: 1 });
-    const answer = await at(25 * 3_600_000)("/v1/contact-check", keyed({ subjects: [{ email }] }));
-    expect(answer.body.data.results[0]).toMatchObject({ contactable: false, reason: "expired", basis: [{ id, status: "expired" }] });
+    const { email, id } = await startSharing({ duration_days: 1 });
+    const response = await createServiceAt(25 * 3_600_000)("/v1/contact-check", buildKeyedRequest({ subjects: [{ email }] }));
+    expect(response.body.data.results[0]).toMatchObject({ contactable: false, reason: "expired", basis: [{ id, status: "expired" }] });
   });
 
   test("finds a person by the address they sign in with, while it is among the shared values, and a renewed share by its successor", async () => {
-    const { by, email, id } = await sharing({ scope: ["email"] });
+    const { by: person, email, id } = await startSharing({ scope: ["email"] });
     const next = createEmailAddress();
-    const reasons = async () => (await check([{ email }, { email: next }])).map(({ reason }: { reason: string }) => reason);
-    await by.put("/v1/me/fields", { email: next });
-    expect(await reasons()).toEqual(["none", "none"]);
-    await by.put("/v1/me/fields", { email });
-    expect(await reasons()).toEqual(["active_consent", "none"]);
-    const renewed = await by.post(`/v1/me/shares/${id}/renew`, { consent: true });
+    const listReasons = async () => (await check([{ email }, { email: next }])).map(({ reason }: { reason: string }) => reason);
+    await person.put("/v1/me/fields", { email: next });
+    expect(await listReasons()).toEqual(["none", "none"]);
+    await person.put("/v1/me/fields", { email });
+    expect(await listReasons()).toEqual(["active_consent", "none"]);
+    const renewed = await person.post(`/v1/me/shares/${id}/renew`, { consent: true });
     const [result] = await check([{ email }]);
     expect(result.reason).toBe("active_consent");
     expect(result.basis[0]).toMatchObject({ id: renewed.body.data.share.id, status: "active" });
@@ -202,72 +203,72 @@ describe("POST /v1/contact-check for shares", () => {
   });
 
   test("returns expired for an address that the renewed share no longer includes", async () => {
-    const { by, email, id } = await sharing({ scope: ["email", "phone"] });
-    await by.post(`/v1/me/shares/${id}/renew`, { consent: true, scope: ["phone"] });
+    const { by: person, email, id } = await startSharing({ scope: ["email", "phone"] });
+    await person.post(`/v1/me/shares/${id}/renew`, { consent: true, scope: ["phone"] });
     expect((await check([{ email }]))[0]).toMatchObject({ contactable: false, reason: "expired" });
   });
 
   test("applies to the business alone, not to another recipient, another business or the sandbox", async () => {
-    const { email } = await sharing({ purpose: "Send you a solar estimate" });
-    const reason = async (more: object, key?: string) => (await check([{ email }], more, key))[0].reason;
-    expect(await reason({ entity: world.acme.name })).toBe("active_consent");
-    expect(await reason({ entity: "Bright Homes Inc" })).toBe("none");
-    expect(await reason({ purpose: "Send you a solar estimate" })).toBe("active_consent");
-    expect(await reason({ purpose: "something else" })).toBe("none");
-    expect(await reason({}, world.other.keys.live)).toBe("none");
-    expect(await reason({}, world.acme.keys.sandbox)).toBe("none");
+    const { email } = await startSharing({ purpose: "Send you a solar estimate" });
+    const readReason = async (more: object, key?: string) => (await check([{ email }], more, key))[0].reason;
+    expect(await readReason({ entity: world.acme.name })).toBe("active_consent");
+    expect(await readReason({ entity: "Bright Homes Inc" })).toBe("none");
+    expect(await readReason({ purpose: "Send you a solar estimate" })).toBe("active_consent");
+    expect(await readReason({ purpose: "something else" })).toBe("none");
+    expect(await readReason({}, world.other.keys.live)).toBe("none");
+    expect(await readReason({}, world.acme.keys.sandbox)).toBe("none");
   });
 
   test("returns active_consent if either a share or a certificate grants contact", async () => {
-    const { by, email, id } = await sharing({ scope: ["email"] });
-    const mine = await issueToNewPerson({ fields: { email } });
-    await by.post(`/v1/me/sever/${id}`, {});
+    const { by: person, email, id } = await startSharing({ scope: ["email"] });
+    const issued = await issueToNewPerson({ fields: { email } });
+    await person.post(`/v1/me/sever/${id}`, {});
     const [result] = await check([{ email }]);
     expect(result.reason).toBe("active_consent");
     expect(result.basis.map(({ type, status }: { type: string; status: string }) => `${type} ${status}`)).toEqual([
       "cert active",
       "share revoked",
     ]);
-    await withdrawCertificate(mine);
+    await withdrawCertificate(issued);
     expect((await check([{ email }]))[0].reason).toBe("revoked");
   });
 });
 
 describe("POST /v1/certs/{id}/match", () => {
   test("returns true or false for each value sent, and null for the others", async () => {
-    const mine = await issueToNewPerson();
-    expect((await match(mine.certId, { email: mine.email })).body.data).toEqual({
+    const issued = await issueToNewPerson();
+    expect((await match(issued.certId, { email: issued.email })).body.data).toEqual({
       status: "active",
       email: true,
       phone: null,
       entity_named: true,
       one_to_one: false,
     });
-    expect((await match(mine.certId, { email_sha256: sha256Hex(mine.email), phone: "+1 202 555 9999" })).body.data).toMatchObject({
+    expect((await match(issued.certId, { email_sha256: sha256Hex(issued.email), phone: "+1 202 555 9999" })).body.data).toMatchObject({
       email: true,
       phone: false,
     });
   });
 
   test("returns 404 cert_not_found unless the caller is the issuer or a recipient that the issuer has linked", async () => {
-    const mine = await issueToNewPerson();
+    const issued = await issueToNewPerson();
     const alone = await issueToNewPerson({ entities: ["Acme Solar LLC"] });
-    const ask = async ({ certId, email }: typeof mine) => outcome(await match(certId, { email }, world.other.keys.live));
-    expect(await ask(mine)).toBe("404 cert_not_found");
+    const matchAsOther = async ({ certId, email }: typeof issued) => describeOutcome(await match(certId, { email }, world.other.keys.live));
+    expect(await matchAsOther(issued)).toBe("404 cert_not_found");
     const { cookie } = await signIn(world.ownerEmail);
     const link = { entity: " Bright Homes Inc ", business_id: world.other.id };
     expect(await callRecipients("POST", link, cookie)).toMatchObject({
       status: 201,
       body: { data: { entity: "Bright Homes Inc", business_id: world.other.id } },
     });
-    expect([await ask(mine), await ask(alone)]).toEqual(["200 ok", "404 cert_not_found"]);
-    expect(outcome(await match(mine.certId, { email: mine.email }, world.examples.free.keys.live))).toBe("404 cert_not_found");
+    expect([await matchAsOther(issued), await matchAsOther(alone)]).toEqual(["200 ok", "404 cert_not_found"]);
+    expect(describeOutcome(await match(issued.certId, { email: issued.email }, world.examples.free.keys.live))).toBe("404 cert_not_found");
     expect((await callRecipients("DELETE", link, cookie)).status).toBe(200);
-    expect(await ask(mine)).toBe("404 cert_not_found");
+    expect(await matchAsOther(issued)).toBe("404 cert_not_found");
   });
 
   test("returns 404 to a business that renames itself to a recipient on another business's certificate", async () => {
-    const mine = await issueToNewPerson();
+    const issued = await issueToNewPerson();
     const { cookie } = await signIn(world.otherOwnerEmail);
     const rename = (name: string) =>
       call("/v1/business/portal", {
@@ -277,7 +278,7 @@ describe("POST /v1/certs/{id}/match", () => {
       });
     expect((await rename("Acme Solar LLC")).status).toBe(200);
     try {
-      expect(outcome(await match(mine.certId, { email: mine.email }, world.other.keys.live))).toBe("404 cert_not_found");
+      expect(describeOutcome(await match(issued.certId, { email: issued.email }, world.other.keys.live))).toBe("404 cert_not_found");
     } finally {
       await rename("Bright Homes Inc");
     }
@@ -285,8 +286,8 @@ describe("POST /v1/certs/{id}/match", () => {
 
   test("tells a declined recipient that the consent does not include them", async () => {
     await linkOther();
-    const mine = await issueToNewPerson({ entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Bright Homes Inc"] });
-    expect((await match(mine.certId, { email: mine.email }, world.other.keys.live)).body.data).toMatchObject({
+    const issued = await issueToNewPerson({ entities_accepted: ["Acme Solar LLC"], entities_rejected: ["Bright Homes Inc"] });
+    expect((await match(issued.certId, { email: issued.email }, world.other.keys.live)).body.data).toMatchObject({
       entity_named: false,
       one_to_one: true,
     });
@@ -294,10 +295,10 @@ describe("POST /v1/certs/{id}/match", () => {
 
   test("adds an entry to the view trail without counting as a view", async () => {
     await linkOther();
-    const mine = await issueToNewPerson();
-    await match(mine.certId, { email: mine.email }, world.other.keys.live);
+    const issued = await issueToNewPerson();
+    await match(issued.certId, { email: issued.email }, world.other.keys.live);
     const { view_trail, view_count } = (
-      await call(`/v1/certs/${mine.certId}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })
+      await call(`/v1/certs/${issued.certId}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })
     ).body.data;
     expect(view_trail).toMatchObject([{ user_agent: `svc-match/1 (${world.other.id})`, bot: true }]);
     expect(view_count).toBe(0);
@@ -305,50 +306,50 @@ describe("POST /v1/certs/{id}/match", () => {
 
   test("returns 429 after twenty misses a day for any number of concurrent guesses; matches are not counted", async () => {
     stopClock();
-    const mine = await issueToNewPerson();
-    for (let count = 0; count < 25; count += 1) expect((await match(mine.certId, { email: mine.email })).status).toBe(200);
-    const guesses = await Promise.all(Array.from({ length: 60 }, () => match(mine.certId, { email: createEmailAddress() })));
+    const issued = await issueToNewPerson();
+    for (let count = 0; count < 25; count += 1) expect((await match(issued.certId, { email: issued.email })).status).toBe(200);
+    const guesses = await Promise.all(Array.from({ length: 60 }, () => match(issued.certId, { email: createEmailAddress() })));
     expect(guesses.filter(({ status }) => status === 200)).toHaveLength(20);
     const refused = guesses.find(({ status }) => status === 429) as TestResponse;
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect((await match(mine.certId, { email: mine.email })).status).toBe(429);
+    expect((await match(issued.certId, { email: issued.email })).status).toBe(429);
     const tomorrow = createServiceCall({ DEV_CLOCK_OFFSET_MS: "86400000", LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
-    expect((await tomorrow(`/v1/certs/${mine.certId}/match`, keyed({ email: mine.email }))).status).toBe(200);
+    expect((await tomorrow(`/v1/certs/${issued.certId}/match`, buildKeyedRequest({ email: issued.email }))).status).toBe(200);
   });
 
   test("counts misses per caller, so that one caller cannot use up another's", async () => {
     stopClock();
     await linkOther();
-    const mine = await issueToNewPerson();
-    for (let count = 0; count < 20; count += 1) await match(mine.certId, { email: createEmailAddress() }, world.other.keys.live);
-    expect(outcome(await match(mine.certId, { email: mine.email }, world.other.keys.live))).toBe("429 rate_limited");
-    expect(outcome(await match(mine.certId, { email: mine.email }))).toBe("200 ok");
+    const issued = await issueToNewPerson();
+    for (let count = 0; count < 20; count += 1) await match(issued.certId, { email: createEmailAddress() }, world.other.keys.live);
+    expect(describeOutcome(await match(issued.certId, { email: issued.email }, world.other.keys.live))).toBe("429 rate_limited");
+    expect(describeOutcome(await match(issued.certId, { email: issued.email }))).toBe("200 ok");
   });
 
   test("returns 429 after sixty requests per minute and key", async () => {
     stopClock();
-    const mine = await issueToNewPerson();
+    const issued = await issueToNewPerson();
     const strict = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "60/60" });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 70 }, () =>
-        strict(`/v1/certs/${mine.certId}/match`, keyed({ email: mine.email }, world.examples.past_due.keys.live)),
+        strict(`/v1/certs/${issued.certId}/match`, buildKeyedRequest({ email: issued.email }, world.examples.past_due.keys.live)),
       ),
     );
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(10);
   });
 });
 
 describe("a share that someone else made with a person's address", () => {
   /** Signs in a person, saves another person's contact details as this person's own, and shares them. */
   const shareWith = async (fields: { readonly email: string; readonly phone?: string }) => {
-    const by = await signInPerson({ first_name: "Mallory", ...fields }, call);
-    return { by, id: (await grantShare(by, { scope: Object.keys(fields) })).share.id as string };
+    const person = await signInPerson({ first_name: "Mallory", ...fields }, call);
+    return { by: person, id: (await grantShare(person, { scope: Object.keys(fields) })).share.id as string };
   };
 
   test("does not make the person contactable by the address or the number", async () => {
-    const [email, phone] = [createEmailAddress(), freshPhone()];
-    const { by } = await shareWith({ email, phone });
-    expect(by.email).not.toBe(email);
+    const [email, phone] = [createEmailAddress(), createPhone()];
+    const { by: person } = await shareWith({ email, phone });
+    expect(person.email).not.toBe(email);
     const reasons = (await check([{ email }, { phone }, { email, phone }])).map(({ reason }: { reason: string }) => reason);
     expect(reasons).toEqual(["none", "none", "none"]);
   });
@@ -368,10 +369,10 @@ describe("a share that someone else made with a person's address", () => {
   test("ends when the holder withdraws from everything, as do the holder's own shares", async () => {
     const email = createEmailAddress();
     const { id: others } = await shareWith({ email });
-    const holder = await signInPerson({ email, phone: freshPhone() }, call, email);
-    const own = (await grantShare(holder, { scope: ["phone"] })).share.id as string;
+    const holder = await signInPerson({ email, phone: createPhone() }, call, email);
+    const ownShareId = (await grantShare(holder, { scope: ["phone"] })).share.id as string;
     expect((await holder.post("/v1/me/certificates/withdraw", { scope: "everything" })).body.data).toMatchObject({ shares_ended: 2 });
-    for (const id of [others, own])
+    for (const id of [others, ownShareId])
       expect((await call(`/v1/shares/${id}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })).body.data.status).toBe(
         "revoked",
       );
@@ -379,9 +380,9 @@ describe("a share that someone else made with a person's address", () => {
 
   test("ends when the holder withdraws from the business with an email code", async () => {
     const email = createEmailAddress();
-    const mine = await issueToNewPerson({ fields: { email } });
+    const issued = await issueToNewPerson({ fields: { email } });
     const { id } = await shareWith({ email });
-    expect((await withdrawCertificate(mine, "business")).status).toBe(200);
+    expect((await withdrawCertificate(issued, "business")).status).toBe(200);
     expect((await call(`/v1/shares/${id}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })).body.data.status).toBe(
       "revoked",
     );
@@ -390,9 +391,9 @@ describe("a share that someone else made with a person's address", () => {
 
   test("does not end when one certificate is withdrawn", async () => {
     const email = createEmailAddress();
-    const mine = await issueToNewPerson({ fields: { email } });
+    const issued = await issueToNewPerson({ fields: { email } });
     const { id } = await shareWith({ email });
-    await withdrawCertificate(mine);
+    await withdrawCertificate(issued);
     expect((await call(`/v1/shares/${id}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })).body.data.status).toBe(
       "active",
     );

@@ -7,7 +7,7 @@ import { createServiceCall, world } from "../support/world.ts";
 
 const few = { DEV_RATE_SCALE: "1", LIMIT_UNKNOWN_KEYS_PER_IP: "3/60" };
 const withKey = (key: string) => ({ headers: { authorization: `Bearer ${key}`, "cf-connecting-ip": "203.0.113.50" } });
-const secret = (): string => `sk_live_00${toBase64Url(crypto.getRandomValues(new Uint8Array(32)))}`;
+const generateApiKey = (): string => `sk_live_00${toBase64Url(crypto.getRandomValues(new Uint8Array(32)))}`;
 const insertKey = (key: string) =>
   env.DB.prepare(
     "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at) VALUES (?, ?, 'live', ?, 'Many', ?, 0)",
@@ -18,29 +18,29 @@ const insertKey = (key: string) =>
 describe("a valid API key", () => {
   test("that an isolate has not seen yet never counts as a guess", async () => {
     const call = createServiceCall(few);
-    const keys = Array.from({ length: 6 }, secret);
+    const keys = Array.from({ length: 6 }, generateApiKey);
     for (const key of keys) await insertKey(key);
     for (const key of keys) expect((await call("/v1/certs", withKey(key))).status).toBe(200);
   });
 
   test("never counts as a guess, even when more keys than the limit allows arrive at the same time", async () => {
     const call = createServiceCall(few);
-    const keys = Array.from({ length: 12 }, secret);
+    const keys = Array.from({ length: 12 }, generateApiKey);
     for (const key of keys) await insertKey(key);
-    const answers = await Promise.all(keys.map((key) => call("/v1/certs", withKey(key))));
-    expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200));
+    const responses = await Promise.all(keys.map((key) => call("/v1/certs", withKey(key))));
+    expect(responses.map(({ status }) => status)).toEqual(keys.map(() => 200));
   });
 
   test("works while others behind the same IP address guess too often, if this isolate has seen it; otherwise it works a minute later", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     try {
       const call = createServiceCall(few);
-      const [seen, unseen] = [secret(), secret()];
+      const [seen, unseen] = [generateApiKey(), generateApiKey()];
       await insertKey(seen);
       await insertKey(unseen);
       expect((await call("/v1/certs", withKey(seen))).status).toBe(200);
       const guesses = [];
-      for (let at = 0; at < 5; at += 1) guesses.push((await call("/v1/certs", withKey(secret()))).status);
+      for (let at = 0; at < 5; at += 1) guesses.push((await call("/v1/certs", withKey(generateApiKey()))).status);
       expect(guesses).toEqual([401, 401, 401, 429, 429]);
       expect((await call("/v1/certs", withKey(seen))).status).toBe(200);
       const refused = await call("/v1/certs", withKey(unseen));
@@ -54,7 +54,7 @@ describe("a valid API key", () => {
 
   test("counts as a guess after it was revoked, even if this isolate has seen it", async () => {
     const call = createServiceCall(few);
-    const key = secret();
+    const key = generateApiKey();
     await insertKey(key);
     expect((await call("/v1/certs", withKey(key))).status).toBe(200);
     await env.DB.prepare("UPDATE api_keys SET revoked_at = 1 WHERE key_hash = ?").bind(sha256Hex(key)).run();

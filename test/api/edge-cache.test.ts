@@ -10,10 +10,10 @@ const immutable = "public, max-age=31536000, immutable";
 /** Creates a log behind the cache. The log counts the requests that reach it. */
 const createCachedLog = (cacheControl: string, environment = "production") => {
   const requests = { count: 0 };
-  const later: Promise<void>[] = [];
+  const backgroundWork: Promise<void>[] = [];
   const app = new Hono<AppEnv>();
   app.use(async (c, next) => {
-    c.set("services", { config: { environment }, waitUntil: (work: () => Promise<void>) => void later.push(work()) } as never);
+    c.set("services", { config: { environment }, waitUntil: (work: () => Promise<void>) => void backgroundWork.push(work()) } as never);
     await next();
   });
   app.get("*", edgeCached, () => {
@@ -25,7 +25,7 @@ const createCachedLog = (cacheControl: string, environment = "production") => {
   const read = async (path: string): Promise<readonly [string, string | null]> => {
     const answer = await app.request(`https://edge.example${path}`);
     const response = [await answer.text(), answer.headers.get("cache-control")] as const;
-    await Promise.all(later);
+    await Promise.all(backgroundWork);
     return response;
   };
   return { requests, read };

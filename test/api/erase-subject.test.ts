@@ -38,14 +38,14 @@ const platform = await getPlatform(env as unknown as Env);
 const key = world.acme.keys.live;
 const withKey = { authorization: `Bearer ${key}` };
 
-const verified = async (certId: string) => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data;
-const entriesOf = async (certId: string): Promise<string[]> =>
+const readVerification = async (certId: string) => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data;
+const listEntryTypes = async (certId: string): Promise<string[]> =>
   (
     await env.DB.prepare(`SELECT type FROM ${auditEntriesSql} WHERE entity_id = ? ORDER BY ord`).bind(certId).all<{ type: string }>()
   ).results.map(({ type }) => type);
 
 /** Returns all database rows and all KV values as one string. Excludes the emails captured in development. */
-const everythingStored = async (): Promise<string> => {
+const readAllStored = async (): Promise<string> => {
   const { results } = await env.DB.prepare(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite_%' AND name <> 'captured_mail'",
   ).all<{ name: string }>();
@@ -69,9 +69,11 @@ const traceTables = [
 const traceColumns = traceTables.flatMap(([table, key, names]) => names.map((name) => ({ table, key, name })));
 
 /** Lists the encrypted values, indexes and hashes that are derived from this certificate's personal data, each with its column. */
-const tracesOf = async (certId: string): Promise<{ readonly column: string; readonly value: string }[]> => {
+const findTraces = async (certId: string): Promise<{ readonly column: string; readonly value: string }[]> => {
   const found = await env.DB.batch<{ value: string | number[] | null }>(
-    traceColumns.map(({ table, key: of, name }) => env.DB.prepare(`SELECT ${name} AS value FROM ${table} WHERE ${of} = ?`).bind(certId)),
+    traceColumns.map(({ table, key: keyColumn, name }) =>
+      env.DB.prepare(`SELECT ${name} AS value FROM ${table} WHERE ${keyColumn} = ?`).bind(certId),
+    ),
   );
   return found.flatMap(({ results }, at) =>
     results.flatMap(({ value }) => {
@@ -112,11 +114,11 @@ const issueWithAllTraces = async (): Promise<{ readonly certId: string; readonly
 describe("a person who is erased", () => {
   test("R1: leaves no data in any store, including the business's own notes about them", async () => {
     const { certId } = await issueWithAllTraces();
-    const traces = await tracesOf(certId);
+    const traces = await findTraces(certId);
     expect([...new Set(traces.map(({ column }) => column))]).toEqual(traceColumns.map(({ table, name }) => `${table}.${name}`));
     await eraseCertificate(certId);
-    expect(await tracesOf(certId)).toEqual([]);
-    const stored = await everythingStored();
+    expect(await findTraces(certId)).toEqual([]);
+    const stored = await readAllStored();
     expect(traces.filter(({ value }) => stored.includes(value))).toEqual([]);
     const row = await env.DB.prepare("SELECT subject_masked FROM certificates WHERE id = ?").bind(certId).first();
     expect(row).toEqual({ subject_masked: "{}" });
@@ -124,9 +126,9 @@ describe("a person who is erased", () => {
 
   test("keeps hashes, times, status and proofs, so that everything still verifies", async () => {
     const { certId } = await issueWithAllTraces();
-    const before = await verified(certId);
+    const before = await readVerification(certId);
     await requestErasure(certId);
-    const after = await verified(certId);
+    const after = await readVerification(certId);
     const { subject, subject_erased_at: at, anchor: _, withdrawal: __, ...rest } = after;
     const { subject: ___, subject_erased_at: earlier, anchor: ____, withdrawal: _____, ...was } = before;
     expect([earlier, subject]).toEqual([null, {}]);
@@ -179,38 +181,38 @@ describe("a person who is erased", () => {
   });
 
   test("R3: cannot withdraw with a code or link, whether it was sent before or requested afterward", async () => {
-    const mine = await issueToNewPerson();
-    const cookie = getCookies(await requestWithdrawalCode(mine.certId, mine.email));
-    const [[code], [link]] = [await listCodes(mine.email), await listLinkTokens(mine.email)];
-    await eraseCertificate(mine.certId);
+    const issued = await issueToNewPerson();
+    const cookie = getCookies(await requestWithdrawalCode(issued.certId, issued.email));
+    const [[code], [link]] = [await listCodes(issued.email), await listLinkTokens(issued.email)];
+    await eraseCertificate(issued.certId);
     const attempts = [
-      await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie),
-      await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken })),
-      await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: link })),
+      await submitWithdrawalCode(issued.certId, { email: issued.email, code }, cookie),
+      await call(`/v1/certs/${issued.certId}/opt-out/manage`, buildJsonPost({ token: issued.manageToken })),
+      await call(`/v1/certs/${issued.certId}/opt-out/manage`, buildJsonPost({ token: link })),
     ];
     expect(attempts.map(({ body }) => body.error.code)).toEqual(["opt_out_failed", "opt_out_failed", "opt_out_failed"]);
-    const mails = (await listCodes(mine.email)).length;
-    expect((await requestWithdrawalCode(mine.certId, mine.email)).body.data).toEqual({ accepted: true });
-    expect((await listCodes(mine.email)).length).toBe(mails);
-    expect((await verified(mine.certId)).status).toBe("active");
+    const mails = (await listCodes(issued.email)).length;
+    expect((await requestWithdrawalCode(issued.certId, issued.email)).body.data).toEqual({ accepted: true });
+    expect((await listCodes(issued.email)).length).toBe(mails);
+    expect((await readVerification(issued.certId)).status).toBe("active");
     const recorded = { method: "mail", received_at: new Date().toISOString() };
-    expect((await call(`/v1/certs/${mine.certId}/withdrawals`, buildJsonPost(recorded, withKey))).status).toBe(201);
+    expect((await call(`/v1/certs/${issued.certId}/withdrawals`, buildJsonPost(recorded, withKey))).status).toBe(201);
   });
 
   test("gets no email with a code that was requested just before the erasure", async () => {
     const { certId, email } = await issueToNewPerson();
     let erasure: Promise<unknown> | null = null;
-    const batch = async (statements: D1PreparedStatement[]) => {
+    const runBatch = async (statements: D1PreparedStatement[]) => {
       erasure ??= eraseCertificate(certId);
       await erasure;
       return env.DB.batch(statements);
     };
     const prepare = env.DB.prepare.bind(env.DB);
-    const isolate = createServiceCall({ DB: { prepare, batch, withSession: () => ({ prepare, batch }) } });
+    const isolate = createServiceCall({ DB: { prepare, batch: runBatch, withSession: () => ({ prepare, batch: runBatch }) } });
     expect((await requestWithdrawalCode(certId, email, {}, isolate)).status).toBe(200);
     expect(erasure).not.toBeNull();
     expect(await listCodes(email)).toEqual([]);
-    expect(await tracesOf(certId)).toEqual([]);
+    expect(await findTraces(certId)).toEqual([]);
   });
 
   test("gets a certificate page with the business's contact instead of forms that cannot work", async () => {
@@ -219,14 +221,14 @@ describe("a person who is erased", () => {
       ["es", "Para retirar el consentimiento, contacte a"],
       ["fr-CA", "Pour retirer votre consentement, communiquez avec"],
     ]) {
-      const mine = await issueToNewPerson();
-      await eraseCertificate(mine.certId);
-      const page = await getWithKey(`/c/${mine.certId}?lang=${language}`);
+      const issued = await issueToNewPerson();
+      await eraseCertificate(issued.certId);
+      const page = await getWithKey(`/c/${issued.certId}?lang=${language}`);
       expect(page.text).toContain(words);
       expect(page.text).not.toContain("<form");
       expect(page.text).not.toContain("***");
-      const form = await call(`/c/${mine.certId}/withdraw?lang=${language}`, { redirect: "manual" });
-      expect([form.status, form.headers.get("location")]).toEqual([303, `/c/${mine.certId}?lang=${language}`]);
+      const form = await call(`/c/${issued.certId}/withdraw?lang=${language}`, { redirect: "manual" });
+      expect([form.status, form.headers.get("location")]).toEqual([303, `/c/${issued.certId}?lang=${language}`]);
     }
   });
 
@@ -243,32 +245,32 @@ describe("POST /v1/certs/{id}/erase-subject", () => {
   test("returns the first result when repeated, even fifty times at the same time", async () => {
     const { cert_id: certId } = await issueCertificate();
     const cookie = await signIn(world.ownerEmail);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => call(`/v1/certs/${certId}/erase-subject`, buildJsonRequest({ confirm: "ERASE" }, cookie))),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(answers.map(({ body }) => body.data.subject_erased_at)).size).toBe(1);
-    expect((await entriesOf(certId)).filter((type) => type === "certificate.subject_erased")).toHaveLength(1);
-    const [first] = answers;
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ body }) => body.data.subject_erased_at)).size).toBe(1);
+    expect((await listEntryTypes(certId)).filter((type) => type === "certificate.subject_erased")).toHaveLength(1);
+    const [first] = responses;
     expect((await requestErasure(certId)).body.data).toEqual(first?.body.data);
   });
 
   test("R5: requires a signed-in owner of the business who confirms with ERASE", async () => {
     const { cert_id: certId } = await issueCertificate();
-    const outcomes = async (...answers: Promise<TestResponse>[]) =>
-      (await Promise.all(answers)).map(({ status, body }) => `${status} ${body.error?.code ?? "ok"}`);
-    expect(await outcomes(requestErasure(certId, undefined, { as: world.memberEmail }))).toEqual(["403 owner_required"]);
-    expect(await outcomes(requestErasure(certId, { confirm: "erase" }))).toEqual(["400 invalid_request"]);
-    expect(await outcomes(requestErasure(certId, { confirm: "ERASE", reason: "because of Pat" }))).toEqual(["400 invalid_request"]);
-    expect(await outcomes(requestErasure(certId, undefined, { headers: { origin: "https://elsewhere.example" } }))).toEqual([
+    const collectOutcomes = async (...responses: Promise<TestResponse>[]) =>
+      (await Promise.all(responses)).map(({ status, body }) => `${status} ${body.error?.code ?? "ok"}`);
+    expect(await collectOutcomes(requestErasure(certId, undefined, { as: world.memberEmail }))).toEqual(["403 owner_required"]);
+    expect(await collectOutcomes(requestErasure(certId, { confirm: "erase" }))).toEqual(["400 invalid_request"]);
+    expect(await collectOutcomes(requestErasure(certId, { confirm: "ERASE", reason: "because of Pat" }))).toEqual(["400 invalid_request"]);
+    expect(await collectOutcomes(requestErasure(certId, undefined, { headers: { origin: "https://elsewhere.example" } }))).toEqual([
       "403 csrf_failed",
     ]);
-    expect(await outcomes(call(`/v1/certs/${certId}/erase-subject`, buildJsonPost({ confirm: "ERASE" }, withKey)))).toEqual([
+    expect(await collectOutcomes(call(`/v1/certs/${certId}/erase-subject`, buildJsonPost({ confirm: "ERASE" }, withKey)))).toEqual([
       "401 unauthorized",
     ]);
-    expect(await outcomes(requestErasure(certId, undefined, { as: world.otherOwnerEmail }))).toEqual(["404 cert_not_found"]);
-    expect(await outcomes(requestErasure("cc_00000000000000000000000000"))).toEqual(["404 cert_not_found"]);
-    expect((await verified(certId)).subject_erased_at).toBeNull();
+    expect(await collectOutcomes(requestErasure(certId, undefined, { as: world.otherOwnerEmail }))).toEqual(["404 cert_not_found"]);
+    expect(await collectOutcomes(requestErasure("cc_00000000000000000000000000"))).toEqual(["404 cert_not_found"]);
+    expect((await readVerification(certId)).subject_erased_at).toBeNull();
   });
 
   test("R6: cannot be undone, done in part or done twice by any statement", async () => {
@@ -302,7 +304,7 @@ describe("POST /v1/certs/{id}/erase-subject", () => {
     await getWithKey(`/c/${certId}`);
     expect((await requestErasure(certId)).status).toBe(503);
     await env.DB.exec("DROP TRIGGER broken");
-    expect((await verified(certId)).subject_erased_at).toBeNull();
+    expect((await readVerification(certId)).subject_erased_at).toBeNull();
     await eraseCertificate(certId);
   });
 });

@@ -37,7 +37,7 @@ interface Described {
 }
 
 /** Returns true if the caller must use this security scheme. */
-const needs = (security: Described["security"], name: string): boolean =>
+const requiresScheme = (security: Described["security"], name: string): boolean =>
   security !== undefined && security.length > 0 && security.every((scheme) => name in scheme);
 
 let operations: readonly Operation[] = [];
@@ -77,8 +77,8 @@ beforeAll(async () => {
     Object.entries(methods).map(([method, { security }]) => ({
       method: method.toUpperCase(),
       path,
-      needsKey: needs(security, "apiKey"),
-      needsSession: needs(security, "session"),
+      needsKey: requiresScheme(security, "apiKey"),
+      needsSession: requiresScheme(security, "session"),
       takesSession: security?.some((scheme) => "session" in scheme) === true,
       parameters: [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string),
     })),
@@ -103,12 +103,12 @@ beforeAll(async () => {
 });
 
 /** Values of the path parameters for records that acme's API key can read. A route with a new parameter needs an entry here. */
-const ownRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId, share_id: activeShareId });
+const getOwnRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId, share_id: activeShareId });
 /** A certificate can be withdrawn only once, so each successful call needs an active certificate. */
 const activeCertIds: string[] = [];
-const recordsFor = ({ path }: Operation): Record<string, string> => {
+const getRecordsFor = ({ path }: Operation): Record<string, string> => {
   if (path.endsWith("/withdrawals")) return { cert_id: activeCertIds.pop() ?? ownCertId };
-  return path === "/v1/shares/{share_id}/cease-ack" ? { share_id: stoppedShareId } : ownRecords();
+  return path === "/v1/shares/{share_id}/cease-ack" ? { share_id: stoppedShareId } : getOwnRecords();
 };
 
 /** Request bodies for the routes that do not take a submission. */
@@ -131,7 +131,7 @@ const bodies: readonly (readonly [path: RegExp, body: () => unknown])[] = [
   [/\/sandbox\/clock$/, () => ({ advance_seconds: 60 })],
   [/\/sandbox\/trigger$/, () => ({ type: "share.created" })],
 ];
-const bodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? buildSubmission();
+const buildBodyFor = ({ path }: Operation): unknown => bodies.find(([pattern]) => pattern.test(path))?.[1]() ?? buildSubmission();
 /** Returns the query string for routes that require one. */
 const queryFor = ({ path }: Operation): string => {
   if (path !== "/v1/authorize") return "";
@@ -140,7 +140,7 @@ const queryFor = ({ path }: Operation): string => {
 };
 /** Reading changes nothing, and withdrawing is the person's right, so neither requires a paid account. */
 const worksPastDue = /\/(?:withdrawals|match|contact-check|search)$/;
-const addressOf = ({ path, parameters }: Operation, records: Readonly<Record<string, string>>): string =>
+const buildAddress = ({ path, parameters }: Operation, records: Readonly<Record<string, string>>): string =>
   parameters.reduce((filled, name) => {
     const value = records[name];
     if (value === undefined) throw new Error(`no record for {${name}} of ${path}`);
@@ -151,18 +151,18 @@ const requestTo = (
   operation: Operation,
   headers: Record<string, string> = {},
   query = queryFor(operation),
-  records = recordsFor(operation),
+  records = getRecordsFor(operation),
 ): Promise<TestResponse> =>
-  call(`${addressOf(operation, records)}${query}`, {
+  call(`${buildAddress(operation, records)}${query}`, {
     method: operation.method,
     headers: { ...(operation.method !== "GET" && { "content-type": "application/json" }), origin: "https://www.example.com", ...headers },
-    ...(operation.method !== "GET" && { body: JSON.stringify(bodyFor(operation)) }),
+    ...(operation.method !== "GET" && { body: JSON.stringify(buildBodyFor(operation)) }),
   });
-const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const formatOperationName = ({ method, path }: Operation): string => `${method} ${path}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 /** Sandbox routes accept only a test key. */
-const ownKey = ({ path }: Operation): string => world.acme.keys[path.startsWith("/v1/sandbox/") ? "sandbox" : "live"];
-const keyed = (): readonly Operation[] => operations.filter(({ needsKey }) => needsKey);
+const getOwnKey = ({ path }: Operation): string => world.acme.keys[path.startsWith("/v1/sandbox/") ? "sandbox" : "live"];
+const listKeyedOperations = (): readonly Operation[] => operations.filter(({ needsKey }) => needsKey);
 /** Collects the faults of all routes, each with the name of its route. */
 const collectFaults = async (
   routes: readonly Operation[],
@@ -171,16 +171,16 @@ const collectFaults = async (
   const faults: string[] = [];
   for (const operation of routes) {
     const fault = await faultOf(operation);
-    if (fault !== null) faults.push(`${nameOf(operation)}: ${fault}`);
+    if (fault !== null) faults.push(`${formatOperationName(operation)}: ${fault}`);
   }
   return faults;
 };
-const expecting = (wanted: string, given: TestResponse): string | null =>
-  outcome(given) === wanted ? null : `${outcome(given)} instead of ${wanted}`;
+const expectOutcome = (wanted: string, response: TestResponse): string | null =>
+  describeOutcome(response) === wanted ? null : `${describeOutcome(response)} instead of ${wanted}`;
 
 describe("every route that needs an API key", () => {
   test("is in the OpenAPI document", () => {
-    expect(keyed().map(nameOf)).toEqual(
+    expect(listKeyedOperations().map(formatOperationName)).toEqual(
       expect.arrayContaining(["GET /v1/certs", "GET /v1/certs/{cert_id}", "GET /v1/certs/{cert_id}/evidence-pack"]),
     );
   });
@@ -217,12 +217,12 @@ describe("every route that needs an API key", () => {
     "refuses $name with the same response",
     async ({ headers, query }) => {
       const bodies = new Set<string>();
-      const faults = await collectFaults(keyed(), async (operation) => {
-        const answer = await requestTo(operation, headers, query);
-        bodies.add(answer.text.replace(answer.body.request_id, ""));
-        if (answer.headers.get("www-authenticate") !== "Bearer") return "has no WWW-Authenticate: Bearer";
-        if (answer.headers.has("access-control-allow-origin")) return "is readable by a page";
-        return expecting("401 unauthorized", answer);
+      const faults = await collectFaults(listKeyedOperations(), async (operation) => {
+        const response = await requestTo(operation, headers, query);
+        bodies.add(response.text.replace(response.body.request_id, ""));
+        if (response.headers.get("www-authenticate") !== "Bearer") return "has no WWW-Authenticate: Bearer";
+        if (response.headers.has("access-control-allow-origin")) return "is readable by a page";
+        return expectOutcome("401 unauthorized", response);
       });
       expect(faults).toEqual([]);
       expect(bodies.size).toBe(1);
@@ -231,7 +231,9 @@ describe("every route that needs an API key", () => {
 
   test("returns 401 unauthorized without a key, also for an unknown record", async () => {
     expect(
-      await collectFaults(keyed(), async (operation) => expecting("401 unauthorized", await requestTo(operation, {}, "", unknownRecords))),
+      await collectFaults(listKeyedOperations(), async (operation) =>
+        expectOutcome("401 unauthorized", await requestTo(operation, {}, "", unknownRecords)),
+      ),
     ).toEqual([]);
   });
 
@@ -239,10 +241,10 @@ describe("every route that needs an API key", () => {
     activeCertIds.push((await issueCertificate()).cert_id);
     await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
     try {
-      return await collectFaults(keyed(), async (operation) => {
+      return await collectFaults(listKeyedOperations(), async (operation) => {
         const wanted = change(operation);
-        const answer = await requestTo(operation, { authorization: `Bearer ${ownKey(operation)}` });
-        return wanted === null ? (answer.status < 400 ? null : outcome(answer)) : expecting(wanted, answer);
+        const response = await requestTo(operation, { authorization: `Bearer ${getOwnKey(operation)}` });
+        return wanted === null ? (response.status < 400 ? null : describeOutcome(response)) : expectOutcome(wanted, response);
       });
     } finally {
       await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
@@ -266,7 +268,7 @@ describe("every route that needs an API key", () => {
   ];
   test.each(others)("returns the same 404 to %s for acme's records as for unknown ones", async (_name, business) => {
     const faults = await collectFaults(
-      keyed().filter(({ parameters }) => parameters.length > 0),
+      listKeyedOperations().filter(({ parameters }) => parameters.length > 0),
       async (operation) => {
         for (const credential of Object.values(business.keys)) {
           const foreign = await requestTo(operation, { authorization: `Bearer ${credential}` });
@@ -275,7 +277,7 @@ describe("every route that needs an API key", () => {
             foreign.status !== 404 ||
             foreign.text.replace(foreign.body.request_id, "") !== unknownAnswer.text.replace(unknownAnswer.body.request_id, "")
           )
-            return outcome(foreign);
+            return describeOutcome(foreign);
         }
         return null;
       },
@@ -285,9 +287,9 @@ describe("every route that needs an API key", () => {
 
   test("returns 404 for live records to acme's own test key", async () => {
     const faults = await collectFaults(
-      keyed().filter(({ parameters }) => parameters.length > 0),
+      listKeyedOperations().filter(({ parameters }) => parameters.length > 0),
       async (operation) =>
-        expecting(
+        expectOutcome(
           operation.parameters.includes("cert_id") ? "404 cert_not_found" : "404 not_found",
           await requestTo(operation, { authorization: `Bearer ${world.acme.keys.sandbox}` }),
         ),
@@ -297,10 +299,12 @@ describe("every route that needs an API key", () => {
 });
 
 describe("every route that needs a session", () => {
-  const sessioned = (): readonly Operation[] => operations.filter(({ needsSession }) => needsSession);
+  const listSessionOperations = (): readonly Operation[] => operations.filter(({ needsSession }) => needsSession);
 
   test("is in the OpenAPI document", () => {
-    expect(sessioned().map(nameOf)).toEqual(expect.arrayContaining(["GET /v1/auth/session", "DELETE /v1/webhooks/{webhook_id}"]));
+    expect(listSessionOperations().map(formatOperationName)).toEqual(
+      expect.arrayContaining(["GET /v1/auth/session", "DELETE /v1/webhooks/{webhook_id}"]),
+    );
   });
 
   const { keys } = world.acme;
@@ -319,10 +323,10 @@ describe("every route that needs a session", () => {
     "refuses $name with the same response",
     async ({ headers, query }) => {
       const bodies = new Set<string>();
-      const faults = await collectFaults(sessioned(), async (operation) => {
-        const answer = await requestTo(operation, { ...headers, origin: "http://svc.test" }, query);
-        bodies.add(answer.text.replace(answer.body.request_id, ""));
-        return expecting("401 unauthorized", answer);
+      const faults = await collectFaults(listSessionOperations(), async (operation) => {
+        const response = await requestTo(operation, { ...headers, origin: "http://svc.test" }, query);
+        bodies.add(response.text.replace(response.body.request_id, ""));
+        return expectOutcome("401 unauthorized", response);
       });
       expect(faults).toEqual([]);
       expect(bodies.size).toBe(1);
@@ -330,7 +334,7 @@ describe("every route that needs a session", () => {
   );
 
   test("contains Origin once in the Vary header of its response to the app", async () => {
-    const faults = await collectFaults(sessioned(), async (operation) => {
+    const faults = await collectFaults(listSessionOperations(), async (operation) => {
       const vary = (await requestTo(operation, { origin: "http://svc.test" })).headers.get("vary");
       return vary === "Origin" ? null : `Vary: ${vary}`;
     });
@@ -339,8 +343,8 @@ describe("every route that needs a session", () => {
 
   test("returns 403 csrf_failed for another site's request before it checks the session", async () => {
     const faults = await collectFaults(
-      sessioned().filter(({ method }) => method !== "GET"),
-      async (operation) => expecting("403 csrf_failed", await requestTo(operation, { origin: "https://evil.example" })),
+      listSessionOperations().filter(({ method }) => method !== "GET"),
+      async (operation) => expectOutcome("403 csrf_failed", await requestTo(operation, { origin: "https://evil.example" })),
     );
     expect(faults).toEqual([]);
   });
@@ -348,7 +352,9 @@ describe("every route that needs a session", () => {
   test("returns the same 404 for another person's share as for an unknown one, and leaves the share unchanged", async () => {
     const sam = await signInPerson({});
     const shared = operations.filter(({ takesSession, parameters }) => takesSession && parameters.includes("share_id"));
-    expect(shared.map(nameOf)).toEqual(expect.arrayContaining(["POST /v1/me/sever/{share_id}", "POST /v1/shares/{share_id}/revoke"]));
+    expect(shared.map(formatOperationName)).toEqual(
+      expect.arrayContaining(["POST /v1/me/sever/{share_id}", "POST /v1/shares/{share_id}/revoke"]),
+    );
     const { auditLogStub } = await getPlatform(env as unknown as Env);
     await auditLogStub(firstShard).drainNow(); // otherwise the log could assign numbers to the entries between the two reads
     const before = await getWithKey(`/v1/shares/${activeShareId}`, world.acme.keys.live);
@@ -358,14 +364,14 @@ describe("every route that needs a session", () => {
       const unknownAnswer = await requestTo(operation, headers, "", unknownRecords);
       if (foreign.text.replace(foreign.body.request_id, "") !== unknownAnswer.text.replace(unknownAnswer.body.request_id, ""))
         return "differs from the answer for an unknown share";
-      return expecting("404 not_found", foreign);
+      return expectOutcome("404 not_found", foreign);
     });
     expect(faults).toEqual([]);
     expect((await getWithKey(`/v1/shares/${activeShareId}`, world.acme.keys.live)).body.data).toEqual(before.body.data);
   });
 
   test("is readable by the app's own pages and by no other page", async () => {
-    const faults = await collectFaults(sessioned(), async (operation) => {
+    const faults = await collectFaults(listSessionOperations(), async (operation) => {
       for (const origin of ["http://svc.test", "https://evil.example", "null"]) {
         const { headers } = await requestTo(operation, { origin });
         const allowed = [headers.get("access-control-allow-origin"), headers.get("access-control-allow-credentials")].join();
@@ -388,8 +394,8 @@ describe("every route", () => {
     "cache-control": /\S/,
     "x-request-id": /^req_00[0-9a-hjkmnp-tv-z]{24}$/,
   };
-  const headerFault = (answer: TestResponse): string | null =>
-    Object.entries(securityHeaders).find(([name, pattern]) => !pattern.test(answer.headers.get(name) ?? ""))?.[0] ?? null;
+  const findHeaderFault = (response: TestResponse): string | null =>
+    Object.entries(securityHeaders).find(([name, pattern]) => !pattern.test(response.headers.get(name) ?? ""))?.[0] ?? null;
   const cacheable = /^\/(?:\.well-known\/|v1\/openapi\.json|v1\/certs\/\{cert_id\}\/verify)/;
 
   const malformedRecords = Object.fromEntries(Object.keys(unknownRecords).map((name) => [name, "nothing"]));
@@ -401,29 +407,29 @@ describe("every route", () => {
     ...(operation.parameters.length > 0
       ? [await requestTo(operation, { authorization: `Bearer ${world.other.keys.live}` }, "", malformedRecords)]
       : []),
-    await call(addressOf(operation, ownRecords()), { method: "DELETE" }),
-    await call(addressOf(operation, ownRecords()), {
+    await call(buildAddress(operation, getOwnRecords()), { method: "DELETE" }),
+    await call(buildAddress(operation, getOwnRecords()), {
       method: "OPTIONS",
       headers: { origin: "https://evil.com", "access-control-request-method": operation.method },
     }),
   ];
   const requested = new Map<Operation, Promise<readonly TestResponse[]>>();
   /** Sends the requests once, because several tests check different parts of the same answers. */
-  const answersOf = (operation: Operation): Promise<readonly TestResponse[]> => {
-    const answers = requested.get(operation) ?? requestAnswers(operation);
-    requested.set(operation, answers);
-    return answers;
+  const getResponses = (operation: Operation): Promise<readonly TestResponse[]> => {
+    const responses = requested.get(operation) ?? requestAnswers(operation);
+    requested.set(operation, responses);
+    return responses;
   };
 
   test("responds with the security headers and a request ID, regardless of the status", async () => {
     const faults = await collectFaults(operations, async (operation) => {
-      for (const answer of await answersOf(operation)) {
-        const fault = headerFault(answer);
-        if (fault !== null) return `${answer.status} without ${fault}`;
-        if (answer.body !== null && "ok" in answer.body && answer.body.request_id !== answer.headers.get("x-request-id"))
-          return `${answer.status}: another request id in the body`;
-        if (answer.headers.has("set-cookie") || answer.headers.has("server") || answer.headers.has("x-powered-by"))
-          return `${answer.status}: has a cookie or reveals the server`;
+      for (const response of await getResponses(operation)) {
+        const fault = findHeaderFault(response);
+        if (fault !== null) return `${response.status} without ${fault}`;
+        if (response.body !== null && "ok" in response.body && response.body.request_id !== response.headers.get("x-request-id"))
+          return `${response.status}: another request id in the body`;
+        if (response.headers.has("set-cookie") || response.headers.has("server") || response.headers.has("x-powered-by"))
+          return `${response.status}: has a cookie or reveals the server`;
       }
       return null;
     });
@@ -432,10 +438,10 @@ describe("every route", () => {
 
   test("sends no-store with every refusal, and with every other response unless the route is cacheable", async () => {
     const faults = await collectFaults(operations, async (operation) => {
-      for (const answer of await answersOf(operation)) {
-        const isCacheable = answer.headers.get("cache-control") !== "no-store";
-        if (isCacheable && (answer.status >= 400 || !cacheable.test(operation.path)))
-          return `${answer.status} ${answer.headers.get("cache-control")}`;
+      for (const response of await getResponses(operation)) {
+        const isCacheable = response.headers.get("cache-control") !== "no-store";
+        if (isCacheable && (response.status >= 400 || !cacheable.test(operation.path)))
+          return `${response.status} ${response.headers.get("cache-control")}`;
       }
       return null;
     });
@@ -446,30 +452,30 @@ describe("every route", () => {
     const reads = operations.filter(({ method }) => method === "GET");
     expect(reads.length).toBeGreaterThan(10);
     const recordsOfReads = ["audit_entries"]; // each read of personal data is recorded in this table
-    const stored = async (): Promise<Record<string, string>> =>
+    const readStoredRecords = async (): Promise<Record<string, string>> =>
       Object.fromEntries(Object.entries(await readDatabaseContents()).filter(([table]) => !recordsOfReads.includes(table)));
     await getWithKey("/v1/certs", world.acme.keys.live); // the day of a key's last use is recorded here
-    const before = await stored();
+    const before = await readStoredRecords();
     for (const headers of [{}, { authorization: `Bearer ${world.acme.keys.live}` }])
       for (const operation of reads) for (let times = 0; times < 2; times += 1) await requestTo(operation, headers);
-    expect(await stored()).toEqual(before);
+    expect(await readStoredRecords()).toEqual(before);
   });
 
   test("returns an envelope with exactly the documented keys", async () => {
     const faults = await collectFaults(operations, async (operation) => {
-      for (const answer of await answersOf(operation)) {
-        if (answer.text === "") continue;
-        if (!answer.headers.get("content-type")?.startsWith("application/json"))
-          return `${answer.status} is ${answer.headers.get("content-type")}`;
-        const keys = Object.keys(answer.body).join();
+      for (const response of await getResponses(operation)) {
+        if (response.text === "") continue;
+        if (!response.headers.get("content-type")?.startsWith("application/json"))
+          return `${response.status} is ${response.headers.get("content-type")}`;
+        const keys = Object.keys(response.body).join();
         const isEnvelope =
-          answer.status < 400
-            ? keys === "ok,data,request_id" && answer.body.ok === true
-            : keys === "ok,error,request_id" && answer.body.ok === false;
-        const isPlainDocument = answer.status === 200 && /^\/(?:\.well-known\/|v1\/openapi\.json)/.test(operation.path);
-        if (!isEnvelope && !isPlainDocument) return `${answer.status} holds ${keys}`;
-        if (answer.status >= 400 && Object.keys(answer.body.error).join() !== "code,message")
-          return `${answer.status}: error holds ${Object.keys(answer.body.error)}`;
+          response.status < 400
+            ? keys === "ok,data,request_id" && response.body.ok === true
+            : keys === "ok,error,request_id" && response.body.ok === false;
+        const isPlainDocument = response.status === 200 && /^\/(?:\.well-known\/|v1\/openapi\.json)/.test(operation.path);
+        if (!isEnvelope && !isPlainDocument) return `${response.status} holds ${keys}`;
+        if (response.status >= 400 && Object.keys(response.body.error).join() !== "code,message")
+          return `${response.status}: error holds ${Object.keys(response.body.error)}`;
       }
       return null;
     });
@@ -482,9 +488,9 @@ describe("every route", () => {
       const isHere = (path: string): boolean => new RegExp(`^${path.replaceAll(/\{[a-z_]+\}/g, "[^/]+")}$`).test(operation.path);
       const here = operations.filter(({ path }) => isHere(path)).map(({ method }) => method);
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((other) => !here.includes(other))) {
-        const answer = await call(addressOf(operation, ownRecords()), { method });
-        if (outcome(answer) !== "405 method_not_allowed") return `${method} answers ${outcome(answer)}`;
-        const allowed = answer.headers.get("allow")?.split(", ") ?? [];
+        const response = await call(buildAddress(operation, getOwnRecords()), { method });
+        if (describeOutcome(response) !== "405 method_not_allowed") return `${method} answers ${describeOutcome(response)}`;
+        const allowed = response.headers.get("allow")?.split(", ") ?? [];
         if (here.some((allowedMethod) => !allowed.includes(allowedMethod)) || allowed.includes(method))
           return `${method} gets Allow: ${allowed}`;
       }
@@ -509,9 +515,9 @@ describe("every route", () => {
       "/index.html",
     ]) {
       for (const method of ["GET", "POST", "DELETE"]) {
-        const answer = await call(path, { method });
-        expect(answer.status, `${method} ${path}`).toBe(404);
-        expect(headerFault(answer), `${method} ${path}`).toBeNull();
+        const response = await call(path, { method });
+        expect(response.status, `${method} ${path}`).toBe(404);
+        expect(findHeaderFault(response), `${method} ${path}`).toBeNull();
       }
     }
   });
@@ -522,7 +528,7 @@ describe("every route", () => {
       async (operation) => {
         const headers = { authorization: `Bearer ${world.acme.keys.live}` };
         const got = await requestTo(operation, headers);
-        const head = await call(`${addressOf(operation, ownRecords())}${queryFor(operation)}`, { method: "HEAD", headers });
+        const head = await call(`${buildAddress(operation, getOwnRecords())}${queryFor(operation)}`, { method: "HEAD", headers });
         return head.status === got.status && head.text === "" ? null : `${head.status} instead of ${got.status}`;
       },
     );
@@ -530,28 +536,28 @@ describe("every route", () => {
   });
 
   test("returns a unique request id", async () => {
-    const answers = await Promise.all(Array.from({ length: 100 }, () => getWithKey("/v1/nothing")));
-    expect(new Set(answers.map(({ headers }) => headers.get("x-request-id"))).size).toBe(100);
+    const responses = await Promise.all(Array.from({ length: 100 }, () => getWithKey("/v1/nothing")));
+    expect(new Set(responses.map(({ headers }) => headers.get("x-request-id"))).size).toBe(100);
   });
 
   test("ignores a request ID sent by the caller", async () => {
-    const answer = await call("/v1/nothing", { headers: { "x-request-id": "req_00aaaaaaaaaaaaaaaaaaaaaaaa" } });
-    expect(answer.headers.get("x-request-id")).not.toBe("req_00aaaaaaaaaaaaaaaaaaaaaaaa");
+    const response = await call("/v1/nothing", { headers: { "x-request-id": "req_00aaaaaaaaaaaaaaaaaaaaaaaa" } });
+    expect(response.headers.get("x-request-id")).not.toBe("req_00aaaaaaaaaaaaaaaaaaaaaaaa");
   });
 
   test("returns 503 misconfigured with the same headers when the deployment has invalid settings, and writes nothing", async () => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const unfit = createEntryCall({ MASTER_KEYS: "" });
     const faults = await collectFaults(operations, async (operation) => {
-      const answer = await unfit(addressOf(operation, ownRecords()), {
+      const response = await unfit(buildAddress(operation, getOwnRecords()), {
         method: operation.method,
         headers: { authorization: `Bearer ${world.acme.keys.live}`, "content-type": "application/json", origin: "https://www.example.com" },
         ...(operation.method !== "GET" && { body: JSON.stringify(buildSubmission()) }),
       });
-      const fault = headerFault(answer);
+      const fault = findHeaderFault(response);
       if (fault !== null) return `without ${fault}`;
-      if (Object.keys(answer.body).join() !== "ok,error,request_id") return `holds ${Object.keys(answer.body)}`;
-      return expecting("503 misconfigured", answer);
+      if (Object.keys(response.body).join() !== "ok,error,request_id") return `holds ${Object.keys(response.body)}`;
+      return expectOutcome("503 misconfigured", response);
     });
     silent.mockRestore();
     expect(faults).toEqual([]);
@@ -566,11 +572,11 @@ describe("every route", () => {
         },
       },
     });
-    const answer = await broken("/v1/certs", { headers: { authorization: `Bearer ${world.acme.keys.live}` } });
+    const response = await broken("/v1/certs", { headers: { authorization: `Bearer ${world.acme.keys.live}` } });
     silent.mockRestore();
-    expect(outcome(answer)).toBe("500 internal_error");
-    expect(answer.text).not.toContain("secret");
-    expect(headerFault(answer)).toBeNull();
+    expect(describeOutcome(response)).toBe("500 internal_error");
+    expect(response.text).not.toContain("secret");
+    expect(findHeaderFault(response)).toBeNull();
   });
 });
 
@@ -591,22 +597,22 @@ describe("GET /v1/health", () => {
     expect((await getWithKey("/health")).body.data.status).toBe("ok");
   });
 
-  const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: secret cause"));
-  const statement = { bind: () => statement, all: fails, raw: fails };
-  const away = { prepare: () => statement, batch: fails };
+  const rejectQuery = (): Promise<never> => Promise.reject(new Error("D1_ERROR: secret cause"));
+  const statement = { bind: () => statement, all: rejectQuery, raw: rejectQuery };
+  const unavailableDatabase = { prepare: () => statement, batch: rejectQuery };
 
   test.each<readonly [string, Record<string, unknown>, string]>([
     [
       "the database",
       {
-        DB: away,
+        DB: unavailableDatabase,
       },
       "database",
     ],
     [
       "a second database",
       {
-        DB_01: away,
+        DB_01: unavailableDatabase,
       },
       "database",
     ],
@@ -619,33 +625,33 @@ describe("GET /v1/health", () => {
     ],
   ])("names %s when it fails, but not the reason", async (_name, broken, failing) => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const answer = await createServiceCall(broken)("/v1/health");
+    const response = await createServiceCall(broken)("/v1/health");
     silent.mockRestore();
-    expect(outcome(answer)).toBe("503 unhealthy");
-    expect(answer.body.error.message).toContain(failing);
-    expect(answer.text).not.toContain("secret");
+    expect(describeOutcome(response)).toBe("503 unhealthy");
+    expect(response.body.error.message).toContain(failing);
+    expect(response.text).not.toContain("secret");
   });
 });
 
 describe("GET /.well-known/svc-trust.json", () => {
   test("contains the validity period of each key, which JSON Web Keys cannot express", async () => {
-    const [retired, from, to] = ["A".repeat(43), "2026-01-01T00:00:00.000Z", "2026-06-01T00:00:00.000Z"];
+    const [retired, from, end] = ["A".repeat(43), "2026-01-01T00:00:00.000Z", "2026-06-01T00:00:00.000Z"];
     const auditVkey = await deriveLogVkey("svc.test/audit/00");
     const earlier = formatVkey(createVerifierKey(auditVkey.slice(0, auditVkey.indexOf("+")), keyKinds.log, new Uint8Array(32).fill(9)));
     const service = createServiceCall({
-      ISSUER_KEY_FROM: to,
-      RETIRED_ISSUER_KEYS: `${retired}@${from}/${to}`,
-      AUDIT_VKEY: `${earlier}@${to}`,
+      ISSUER_KEY_FROM: end,
+      RETIRED_ISSUER_KEYS: `${retired}@${from}/${end}`,
+      AUDIT_VKEY: `${earlier}@${end}`,
     });
     const { logs, issuer_keys } = (await service("/.well-known/svc-trust.json")).body as {
       logs: { vkey: string; valid_from: string; valid_to: string | null }[];
       issuer_keys: { keys: Record<string, string | null>[] };
     };
     expect(issuer_keys.keys).toMatchObject([
-      { valid_from: to, valid_to: null },
-      { x: retired, valid_from: from, valid_to: to },
+      { valid_from: end, valid_to: null },
+      { x: retired, valid_from: from, valid_to: end },
     ]);
-    expect(logs.find(({ vkey }) => vkey === earlier)).toMatchObject({ valid_from: "1970-01-01T00:00:00.000Z", valid_to: to });
+    expect(logs.find(({ vkey }) => vkey === earlier)).toMatchObject({ valid_from: "1970-01-01T00:00:00.000Z", valid_to: end });
     expect(logs.find(({ vkey }) => vkey === auditVkey)).toMatchObject({ valid_to: null });
     const { keys } = (await service("/.well-known/jwks.json")).body as { keys: object[] };
     expect(keys.map((key) => Object.keys(key).sort())).toEqual([jwkMembers, jwkMembers]);
@@ -667,8 +673,8 @@ describe("GET /.well-known/jwks.json", () => {
       expect(jwk.x).toMatch(/^[A-Za-z0-9_-]{43}$/);
     }
     expect(keys[1]?.x).toBe(retired);
-    const answer = await getWithKey("/.well-known/jwks.json");
-    expect(answer.headers.get("cache-control")).toMatch(/max-age=300/);
-    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    const response = await getWithKey("/.well-known/jwks.json");
+    expect(response.headers.get("cache-control")).toMatch(/max-age=300/);
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
   });
 });

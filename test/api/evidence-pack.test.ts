@@ -26,27 +26,27 @@ const platform = await getPlatform(env as unknown as Env);
 const key = world.acme.keys.live;
 const person = { email: "hidden.person@secret.example", first_name: "Hiddenfirst", phone: "+1 202 555 0177" };
 
-const raw = async (
+const requestPack = async (
   certId: string,
   query: string,
-  by = key,
+  apiKey = key,
 ): Promise<{ status: number; headers: Headers; bytes: Uint8Array<ArrayBuffer> }> => {
   const response = await exports.default.fetch(
-    new Request(`http://svc.test/v1/certs/${certId}/evidence-pack${query}`, { headers: { authorization: `Bearer ${by}` } }),
+    new Request(`http://svc.test/v1/certs/${certId}/evidence-pack${query}`, { headers: { authorization: `Bearer ${apiKey}` } }),
   );
   return { status: response.status, headers: response.headers, bytes: new Uint8Array(await response.arrayBuffer()) };
 };
-const zipOf = async (certId: string, query = "", by = key): Promise<Uint8Array<ArrayBuffer>> =>
-  (await raw(certId, `?format=zip${query}`, by)).bytes;
-const publishedTrust = async () => trustOf((await getWithKey("/.well-known/svc-trust.json")).body);
+const zipOf = async (certId: string, query = "", apiKey = key): Promise<Uint8Array<ArrayBuffer>> =>
+  (await requestPack(certId, `?format=zip${query}`, apiKey)).bytes;
+const fetchPublishedTrust = async () => trustOf((await getWithKey("/.well-known/svc-trust.json")).body);
 const verifyZip = async (zip: Uint8Array): Promise<Report> =>
-  verifyPack(zip, { ...defaultVerificationOptions, trust: await publishedTrust() });
-const filesOf = (zip: Uint8Array): ReadonlyMap<string, Uint8Array> => {
+  verifyPack(zip, { ...defaultVerificationOptions, trust: await fetchPublishedTrust() });
+const readZipFiles = (zip: Uint8Array): ReadonlyMap<string, Uint8Array> => {
   const opened = parseZip(zip, 20_000_000);
   if (!opened.ok) throw new Error(opened.fault);
   return opened.files;
 };
-const textIn = (files: ReadonlyMap<string, Uint8Array>, path: string): string => new TextDecoder().decode(files.get(path));
+const readFileText = (files: ReadonlyMap<string, Uint8Array>, path: string): string => new TextDecoder().decode(files.get(path));
 
 /** Drains the audit log and anchors everything. If that fails, the assertion shows the ledger's error. */
 const anchorAll = async (): Promise<void> => {
@@ -90,15 +90,15 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     await anchorAll();
     const first = await zipOf(cert_id, "", other.keys.live);
     expect(await verifyZip(first)).toMatchObject({ verdict: "valid", failed: null, missing: [] });
-    const bytes = (zip: Uint8Array): object[] =>
-      [...filesOf(zip)].filter(([path]) => !/^manifest/i.test(path)).map(([path, file]) => [path, new TextDecoder().decode(file)]);
+    const readZipContents = (zip: Uint8Array): object[] =>
+      [...readZipFiles(zip)].filter(([path]) => !/^manifest/i.test(path)).map(([path, file]) => [path, new TextDecoder().decode(file)]);
     const second = await zipOf(cert_id, "", other.keys.live);
-    expect(bytes(second)).toEqual(bytes(first));
+    expect(readZipContents(second)).toEqual(readZipContents(first));
     expect(await verifyZip(second)).toMatchObject({ verdict: "valid", missing: [] });
   });
 
   test("returns an attachment named after the certificate, with no-store", async () => {
-    const { status, headers } = await raw(certId, "?format=zip");
+    const { status, headers } = await requestPack(certId, "?format=zip");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("application/zip");
     expect(headers.get("content-disposition")).toBe(`attachment; filename="evidence-${certId}.zip"`);
@@ -106,9 +106,9 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   });
 
   test("contains exactly the files of the layout", async () => {
-    const seq = JSON.parse(textIn(filesOf(await zipOf(certId)), "audit/entries.jsonl").split("\n")[0] as string).seq as string;
+    const seq = JSON.parse(readFileText(readZipFiles(await zipOf(certId)), "audit/entries.jsonl").split("\n")[0] as string).seq as string;
     const kid = (await getWithKey("/.well-known/jwks.json")).body.keys[0].kid as string;
-    expect([...filesOf(await zipOf(certId)).keys()].sort()).toEqual(
+    expect([...readZipFiles(await zipOf(certId)).keys()].sort()).toEqual(
       [
         "MANIFEST.note",
         "MANIFEST.sha256",
@@ -138,44 +138,47 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   });
 
   test("returns the same files for an unchanged certificate, except for the time in the manifest", async () => {
-    const first = filesOf(await zipOf(certId));
+    const first = readZipFiles(await zipOf(certId));
     await getWithKey(`/v1/certs/${certId}`, key);
     await issueAnchored(); // the ledger and the audit log grow between the two packs
     await platform.auditLogStub(firstShard).drainNow();
-    const second = filesOf(await zipOf(certId));
+    const second = readZipFiles(await zipOf(certId));
     expect([...second.keys()]).toEqual([...first.keys()]);
     for (const [path, bytes] of first) {
       if (/^manifest/i.test(path)) continue;
-      expect(textIn(second, path), path).toBe(new TextDecoder().decode(bytes));
+      expect(readFileText(second, path), path).toBe(new TextDecoder().decode(bytes));
     }
-    const manifest = (files: ReadonlyMap<string, Uint8Array>): object => ({ ...JSON.parse(textIn(files, "manifest.json")), created_at: 0 });
-    expect(manifest(second)).toEqual(manifest(first));
+    const readManifest = (files: ReadonlyMap<string, Uint8Array>): object => ({
+      ...JSON.parse(readFileText(files, "manifest.json")),
+      created_at: 0,
+    });
+    expect(readManifest(second)).toEqual(readManifest(first));
   });
 
   test("contains the public verify response and hashes that anyone can recompute", async () => {
-    const files = filesOf(await zipOf(certId));
+    const files = readZipFiles(await zipOf(certId));
     const verified = (await getWithKey(`/v1/certs/${certId}/verify`)).body.data;
-    const shown = JSON.parse(textIn(files, "certificate.json"));
+    const shown = JSON.parse(readFileText(files, "certificate.json"));
     for (const [name, value] of Object.entries(verified)) expect(shown[name], name).toEqual(value);
-    expect(sha256Hex(textIn(files, "fingerprint/preimage.json"))).toBe(verified.fingerprint);
-    expect(sha256Hex(textIn(files, "fingerprint/disclosure.txt"))).toBe(verified.disclosure_hash);
-    expect(sha256Hex(textIn(files, "subject/commitments.json"))).toBe(verified.subject_hash);
-    expect(JSON.parse(textIn(files, "trust/trust.json"))).toEqual((await getWithKey("/.well-known/svc-trust.json")).body);
-    expect(parseNote(textIn(files, "MANIFEST.note"))?.text).toContain(`\n${certId}\n`);
+    expect(sha256Hex(readFileText(files, "fingerprint/preimage.json"))).toBe(verified.fingerprint);
+    expect(sha256Hex(readFileText(files, "fingerprint/disclosure.txt"))).toBe(verified.disclosure_hash);
+    expect(sha256Hex(readFileText(files, "subject/commitments.json"))).toBe(verified.subject_hash);
+    expect(JSON.parse(readFileText(files, "trust/trust.json"))).toEqual((await getWithKey("/.well-known/svc-trust.json")).body);
+    expect(parseNote(readFileText(files, "MANIFEST.note"))?.text).toContain(`\n${certId}\n`);
   });
 
   test("contains no personal data when redacted, and still passes", async () => {
     const zip = await zipOf(certId, "&redact=subject");
     expect(await verifyZip(zip)).toMatchObject({ verdict: "valid", missing: [] });
-    const text = [...filesOf(zip).values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
+    const text = [...readZipFiles(zip).values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
     for (const value of [...Object.values(person), "utm=1", "iPhone"]) expect(text).not.toContain(value);
   });
 
   test("discloses a single field, and its commitment can be opened", async () => {
-    const files = filesOf(await zipOf(certId, "&disclose=email"));
-    const [[salt, name, value]] = JSON.parse(textIn(files, "subject/disclosures.json")) as [[string, string, string]];
+    const files = readZipFiles(await zipOf(certId, "&disclose=email"));
+    const [[salt, name, value]] = JSON.parse(readFileText(files, "subject/disclosures.json")) as [[string, string, string]];
     expect([name, value]).toEqual(["email", person.email]);
-    expect(sha256Hex(toCanonicalJson([salt, name, value]))).toBe(JSON.parse(textIn(files, "subject/commitments.json")).email);
+    expect(sha256Hex(toCanonicalJson([salt, name, value]))).toBe(JSON.parse(readFileText(files, "subject/commitments.json")).email);
     const text = [...files.values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
     expect(text).not.toContain(person.first_name);
   });
@@ -201,11 +204,11 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
   });
 
   test("proves when the business received a withdrawal that it recorded and acknowledged, even after an erasure", async () => {
-    const mine = await issueToNewPerson({ entities: ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"] });
+    const issued = await issueToNewPerson({ entities: ["Acme Solar LLC", "Bright Homes Inc", "Zenith Roofing"] });
     const post = async (path: string, body: object): Promise<void> => {
       const headers = { authorization: `Bearer ${key}`, "idempotency-key": crypto.randomUUID() };
-      const answer = await call(`/v1/certs/${mine.certId}/${path}`, buildJsonPost(body, headers));
-      expect(answer.status, answer.text).toBeLessThan(300);
+      const response = await call(`/v1/certs/${issued.certId}/${path}`, buildJsonPost(body, headers));
+      expect(response.status, response.text).toBeLessThan(300);
     };
     const report = (msAgo: number) => ({ method: "phone", received_at: new Date(Date.now() - msAgo).toISOString() });
     const entities = ["Bright Homes Inc", "Zenith Roofing"];
@@ -213,56 +216,56 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     await post("cease-ack", { entities });
     await post("withdrawals", { ...report(30 * minuteMs), scope: "certificate" });
     await post("cease-ack", { note: "Removed from every list." });
-    for (const erase of [async () => {}, () => eraseCertificate(mine.certId)]) {
+    for (const erase of [async () => {}, () => eraseCertificate(issued.certId)]) {
       await erase();
       await anchorAll();
       window += 1;
       await checkpointAuditLogs(platform, window * 15 * minuteMs);
       for (const query of ["", "&redact=subject"])
-        expect(await verifyZip(await zipOf(mine.certId, query))).toMatchObject({ verdict: "valid", failed: null, missing: [] });
+        expect(await verifyZip(await zipOf(issued.certId, query))).toMatchObject({ verdict: "valid", failed: null, missing: [] });
     }
-    const files = filesOf(await zipOf(mine.certId));
-    const types = Object.values<{ payload: { received_at?: string } }>(JSON.parse(textIn(files, "audit/payloads.json")));
+    const files = readZipFiles(await zipOf(issued.certId));
+    const types = Object.values<{ payload: { received_at?: string } }>(JSON.parse(readFileText(files, "audit/payloads.json")));
     expect(types.flatMap(({ payload }) => payload.received_at ?? [])).toHaveLength(2);
   });
 
   test("contains the withdrawal however often strangers request codes, and none of those requests", async () => {
-    const mine = await issueToNewPerson();
-    expect((await requestWithdrawalCode(mine.certId, createEmailAddress())).status).toBe(200);
+    const issued = await issueToNewPerson();
+    expect((await requestWithdrawalCode(issued.certId, createEmailAddress())).status).toBe(200);
     // Adds a thousand code requests by copying the audit entry of the first request.
-    const asked = await env.DB.prepare("SELECT id, chain FROM audit_entries WHERE entity_id = ? AND type = 'optout.code_requested'")
-      .bind(mine.certId)
+    const codeRequest = await env.DB.prepare("SELECT id, chain FROM audit_entries WHERE entity_id = ? AND type = 'optout.code_requested'")
+      .bind(issued.certId)
       .first<{ id: string; chain: string }>();
-    await copyAuditEntry(env.DB, asked?.id ?? "", asked?.chain ?? "", 1_000);
-    await withdrawCertificate(mine);
+    await copyAuditEntry(env.DB, codeRequest?.id ?? "", codeRequest?.chain ?? "", 1_000);
+    await withdrawCertificate(issued);
     await platform.auditLogStub(firstShard).drainNow();
     await submitAnchors(platform);
-    const files = filesOf(await zipOf(mine.certId));
-    const types = textIn(files, "audit/entries.jsonl")
+    const files = readZipFiles(await zipOf(issued.certId));
+    const types = readFileText(files, "audit/entries.jsonl")
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line).type as string);
     expect(types).toEqual(["certificate.issued", "certificate.revoked"]);
-    const report = await verifyZip(await zipOf(mine.certId));
+    const report = await verifyZip(await zipOf(issued.certId));
     expect(report.failed).toBeNull();
     expect(report.checks.find(({ id }) => id === "audit.status")).toMatchObject({ outcome: "pass" });
   });
 
   test("shows the state in which the certificate was read, even if it is withdrawn in the meantime", async () => {
-    const mine = await issueToNewPerson();
+    const issued = await issueToNewPerson();
     const vault = platform.vault as { open: (...given: [never, never]) => Promise<string> };
     const { open } = vault;
-    vault.open = async (...given) => {
+    vault.open = async (...parameters) => {
       vault.open = open; // at this point, the row has been read and its first value is being decrypted
-      await withdrawCertificate(mine);
-      return open(...given);
+      await withdrawCertificate(issued);
+      return open(...parameters);
     };
-    const report = await verifyZip(await zipOf(mine.certId));
+    const report = await verifyZip(await zipOf(issued.certId));
     expect(vault.open).toBe(open);
     expect(report).toMatchObject({ failed: null });
     expect(report.checks.find(({ id }) => id === "audit.status")?.detail).toBe("no entry withdraws the certificate");
-    const later = await verifyZip(await zipOf(mine.certId));
-    expect(later.checks.find(({ id }) => id === "audit.status")?.detail).toMatch(/^withdrawn /);
+    const laterReport = await verifyZip(await zipOf(issued.certId));
+    expect(laterReport.checks.find(({ id }) => id === "audit.status")?.detail).toMatch(/^withdrawn /);
   });
 
   test("is incomplete, not wrong, before the ledger has responded", async () => {
@@ -283,7 +286,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     holder.auditLogStub = () => {
       throw new Error("Network connection lost.");
     };
-    const { status, bytes } = await raw(certId, "?format=zip");
+    const { status, bytes } = await requestPack(certId, "?format=zip");
     holder.auditLogStub = auditLogStub;
     expect(status).toBe(200);
     const report = await verifyZip(bytes);
@@ -293,13 +296,13 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
 
   test("returns 400 for an unknown format, redaction or field list", async () => {
     for (const query of ["?format=tar", "?format=ZIP", "?format=zip&redact=all", "?format=zip&disclose=A"])
-      expect((await raw(certId, query)).status, query).toBe(400);
+      expect((await requestPack(certId, query)).status, query).toBe(400);
   });
 });
 
 describe("GET /v1/certs/{id}/evidence-pack?format=html", () => {
   test("contains the same pack and its own verifier, and loads nothing", async () => {
-    const { status, headers, bytes } = await raw(certId, "?format=html");
+    const { status, headers, bytes } = await requestPack(certId, "?format=html");
     const text = new TextDecoder().decode(bytes);
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");

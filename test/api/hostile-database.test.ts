@@ -156,9 +156,9 @@ const callAndRecordWrites = async (route: string, path: string, init?: RequestIn
     ENVIRONMENT: "test",
   });
   const execution = createExecutionContext();
-  const later = { scheduleFollowUp: () => {}, scheduleMail: () => {}, scheduleRelay: () => {}, scheduleEvents: () => {} };
+  const scheduling = { scheduleFollowUp: () => {}, scheduleMail: () => {}, scheduleRelay: () => {}, scheduleEvents: () => {} };
   const kv = observeKv(base.kv, (prefix) => void stored.add(prefix));
-  const services = Object.assign(createServicesWith(base, { shards: observed, kv }), later);
+  const services = Object.assign(createServicesWith(base, { shards: observed, kv }), scheduling);
   const response = await buildApp(services).fetch(new Request(`http://svc.test${path}`, init), env, execution);
   const text = await response.text();
   await waitOnExecutionContext(execution);
@@ -167,41 +167,41 @@ const callAndRecordWrites = async (route: string, path: string, init?: RequestIn
 };
 
 /** Sends a request, waits for the work that follows the response, and checks the statements of both the request and that work. */
-const ask: Call = async (path, init) => {
+const sendRequest: Call = async (path, init) => {
   checkStatements("preparations");
   const route = findRoute(init?.method ?? "GET", path.replace(/[?#].*$/, ""));
-  const answer = await (route.startsWith("GET ") ? callAndRecordWrites(route, path, init) : call(path, init));
+  const response = await (route.startsWith("GET ") ? callAndRecordWrites(route, path, init) : call(path, init));
   await waitUntilSettled();
   checkStatements(route);
-  answered.set(route, Math.min(answer.status, answered.get(route) ?? answer.status));
-  return answer;
+  answered.set(route, Math.min(response.status, answered.get(route) ?? response.status));
+  return response;
 };
 
-const askWithKey = (method: string, path: string, body?: unknown, key = world.acme.keys.live): Promise<TestResponse> =>
-  ask(path, {
+const sendWithKey = (method: string, path: string, body?: unknown, key = world.acme.keys.live): Promise<TestResponse> =>
+  sendRequest(path, {
     method,
     headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { "content-type": "application/json" }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
-const askWithSession = (session: { readonly cookie: string }, method: string, path: string, body?: unknown): Promise<TestResponse> =>
-  ask(path, {
+const sendWithSession = (session: { readonly cookie: string }, method: string, path: string, body?: unknown): Promise<TestResponse> =>
+  sendRequest(path, {
     method,
     headers: { ...session, ...(body !== undefined && { "content-type": "application/json" }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-const askAsOwner = (method: string, path: string, body?: unknown) => askWithSession(cast.owner, method, path, body);
-const askAsPat = (method: string, path: string, body?: unknown) => askWithSession(pat.headers, method, path, body);
+const sendAsOwner = (method: string, path: string, body?: unknown) => sendWithSession(cast.owner, method, path, body);
+const sendAsPat = (method: string, path: string, body?: unknown) => sendWithSession(pat.headers, method, path, body);
 
 const partners = Array.from({ length: 1_000 }, (_, at) => `Partner ${at}`);
-const receivedNow = () => ({ method: "phone", received_at: new Date().toISOString() });
+const buildReceipt = () => ({ method: "phone", received_at: new Date().toISOString() });
 const patOnCertificate = { fields: { email: world.consumerEmail, phone: "+1 202 555 0123" } };
 
 const createOriginals = async (): Promise<OriginalRecords> => {
   const { cert_id: certId } = await issueCertificate(patOnCertificate);
   await call(`/c/${certId}`, { headers: { accept: "text/html" } });
   const withdrawn = await issueToNewPerson({ fields: { email: createEmailAddress(), phone: "+1 202 555 0177" } });
-  await postWithApiKey(`/v1/certs/${withdrawn.certId}/withdrawals`, receivedNow());
+  await postWithApiKey(`/v1/certs/${withdrawn.certId}/withdrawals`, buildReceipt());
   const list = await issueToNewPerson({ entities: partners });
   await call(`/v1/certs/${list.certId}/opt-out/manage`, buildJsonPost({ token: list.manageToken, entities: ["Partner 1"] }));
   pat = await signInPerson(undefined, call, world.consumerEmail);
@@ -245,10 +245,10 @@ beforeAll(async () => {
     .toSorted(
       (a, b) => Number(/[:*]/.test(a.name)) - Number(/[:*]/.test(b.name)) || Number(a.name.includes("*")) - Number(b.name.includes("*")),
     );
-  const always = async () => ({ isAllowed: true, remaining: 1, resetMs: 1 });
+  const allowAlways = async () => ({ isAllowed: true, remaining: 1, resetMs: 1 });
   const { takeApproximately, takeExactly } = platform;
   restoreLimits = () => void Object.assign(platform, { takeApproximately, takeExactly }); // later test files use the same platform
-  Object.assign(platform, { takeApproximately: always, takeExactly: always });
+  Object.assign(platform, { takeApproximately: allowAlways, takeExactly: allowAlways });
   counter = await countRowsRead();
 }, 400_000);
 afterAll(() => {
@@ -260,7 +260,7 @@ afterAll(() => {
 type Fields = Readonly<Record<string, string>>;
 
 const postForm = (session: { readonly cookie: string }, path: string, fields: Fields): Promise<TestResponse> =>
-  ask(path, {
+  sendRequest(path, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin", ...session },
     body: new URLSearchParams(fields).toString(),
@@ -283,8 +283,8 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
   test("when a business calls the API", async () => {
     const { certId, listCertId, activeShareId, revokedShareId } = originals;
     const submission = buildSubmission();
-    await ask("/v1/consent", buildConsentRequest({ ...submission, ...patOnCertificate }));
-    await ask("/v1/consent", buildConsentRequest({ ...submission, entities: partners }));
+    await sendRequest("/v1/consent", buildConsentRequest({ ...submission, ...patOnCertificate }));
+    await sendRequest("/v1/consent", buildConsentRequest({ ...submission, entities: partners }));
     for (const query of [
       "",
       "?status=revoked",
@@ -296,31 +296,31 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
       "?from=2026-01-01T00:00:01.000Z&q=number",
       "?per_page=100&page=100",
     ])
-      await askWithKey("GET", `/v1/certs${query}`);
-    await askWithKey("POST", "/v1/certs/search", { subject_email: world.consumerEmail, subject_phone: "+1 202 555 0123" });
+      await sendWithKey("GET", `/v1/certs${query}`);
+    await sendWithKey("POST", "/v1/certs/search", { subject_email: world.consumerEmail, subject_phone: "+1 202 555 0123" });
     for (const id of [certId, listCertId]) {
-      await askWithKey("GET", `/v1/certs/${id}`);
-      await askWithKey("GET", `/v1/certs/${id}/evidence-pack`);
-      await ask(`/v1/certs/${id}/verify`);
-      await askWithKey("POST", `/v1/certs/${id}/match`, { email: world.consumerEmail });
+      await sendWithKey("GET", `/v1/certs/${id}`);
+      await sendWithKey("GET", `/v1/certs/${id}/evidence-pack`);
+      await sendRequest(`/v1/certs/${id}/verify`);
+      await sendWithKey("POST", `/v1/certs/${id}/match`, { email: world.consumerEmail });
     }
-    await ask(`/v1/certs/${originals.withdrawnCertId}/receipt`);
+    await sendRequest(`/v1/certs/${originals.withdrawnCertId}/receipt`);
     for (const more of [{}, { entity: "Partner 7" }, { entity: "Acme Solar LLC", purpose: submission.purpose }])
-      await askWithKey("POST", "/v1/contact-check", { subjects: [{ email: world.consumerEmail }, { phone: "+1 202 555 0123" }], ...more });
-    await askWithKey("POST", "/v1/share/requests", { ...buildDecision(createVerifier()), consent: undefined, scope: "email" });
+      await sendWithKey("POST", "/v1/contact-check", { subjects: [{ email: world.consumerEmail }, { phone: "+1 202 555 0123" }], ...more });
+    await sendWithKey("POST", "/v1/share/requests", { ...buildDecision(createVerifier()), consent: undefined, scope: "email" });
     for (const query of ["", "?status=active&limit=100", "?status=expired", `?starting_after=${activeShareId}`])
-      for (const key of Object.values(world.acme.keys)) await askWithKey("GET", `/v1/shares${query}`, undefined, key);
-    await askWithKey("GET", `/v1/shares/${activeShareId}`);
-    await askWithKey("GET", `/v1/consumers/${activeShareId}/current`);
-    await askWithKey("POST", `/v1/shares/${revokedShareId}/cease-ack`, {});
-    for (const key of Object.values(world.acme.keys)) await askWithKey("GET", "/v1/events?cursor=0&limit=500", undefined, key);
+      for (const key of Object.values(world.acme.keys)) await sendWithKey("GET", `/v1/shares${query}`, undefined, key);
+    await sendWithKey("GET", `/v1/shares/${activeShareId}`);
+    await sendWithKey("GET", `/v1/consumers/${activeShareId}/current`);
+    await sendWithKey("POST", `/v1/shares/${revokedShareId}/cease-ack`, {});
+    for (const key of Object.values(world.acme.keys)) await sendWithKey("GET", "/v1/events?cursor=0&limit=500", undefined, key);
     const { sandbox } = world.acme.keys;
-    await askWithKey("GET", "/v1/sandbox/clock", undefined, sandbox);
-    await askWithKey("POST", "/v1/sandbox/trigger", { type: "share.created" }, sandbox);
-    await askWithKey("POST", "/v1/sandbox/clock", { advance_seconds: 60 }, sandbox);
-    await askWithKey("POST", "/v1/sandbox/reset", {}, sandbox);
-    await askWithKey("POST", `/v1/certs/${originals.withdrawnCertId}/cease-ack`, {});
-    await askWithKey("POST", `/v1/certs/${certId}/withdrawals`, receivedNow());
+    await sendWithKey("GET", "/v1/sandbox/clock", undefined, sandbox);
+    await sendWithKey("POST", "/v1/sandbox/trigger", { type: "share.created" }, sandbox);
+    await sendWithKey("POST", "/v1/sandbox/clock", { advance_seconds: 60 }, sandbox);
+    await sendWithKey("POST", "/v1/sandbox/reset", {}, sandbox);
+    await sendWithKey("POST", `/v1/certs/${originals.withdrawnCertId}/cease-ack`, {});
+    await sendWithKey("POST", `/v1/certs/${certId}/withdrawals`, buildReceipt());
     expect(takeFindings()).toEqual([]);
   });
 
@@ -339,57 +339,58 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
       "/certs?q=solar",
       "/audit",
     ])
-      await askAsOwner("GET", `${portal}${path}`);
-    await askAsOwner("PATCH", portal, { retention_years: 5 });
-    const made = async (path: string, body: object): Promise<string> => (await askAsOwner("POST", `${portal}${path}`, body)).body.data.id;
-    const domainId = await made("/domains", { domain: "hostile.example" });
-    await askAsOwner("POST", `${portal}/domains/${records.domain_id}/verify`, { method: "dns" });
-    await askAsOwner("DELETE", `${portal}/domains/${domainId}`);
-    await askAsOwner("DELETE", `${portal}/keys/${await made("/keys", { name: "Hostile", environment: "live" })}`);
-    const clientId = (await askAsOwner("POST", `${portal}/clients`, { name: "Website", environment: "live" })).body.data.client_id;
-    await askAsOwner("PATCH", `${portal}/clients/${clientId}`, { return_urls: [] });
-    const memberId = await made("/members", { email: "sam@hostile.example", role: "member" });
-    await askAsOwner("PATCH", `${portal}/members/${memberId}`, { role: "owner" });
-    await askAsOwner("DELETE", `${portal}/members/${memberId}`);
-    await askAsOwner("DELETE", `${portal}/agent-tokens/${await made("/agent-token", { name: "Hostile" })}`);
+      await sendAsOwner("GET", `${portal}${path}`);
+    await sendAsOwner("PATCH", portal, { retention_years: 5 });
+    const createRecord = async (path: string, body: object): Promise<string> =>
+      (await sendAsOwner("POST", `${portal}${path}`, body)).body.data.id;
+    const domainId = await createRecord("/domains", { domain: "hostile.example" });
+    await sendAsOwner("POST", `${portal}/domains/${records.domain_id}/verify`, { method: "dns" });
+    await sendAsOwner("DELETE", `${portal}/domains/${domainId}`);
+    await sendAsOwner("DELETE", `${portal}/keys/${await createRecord("/keys", { name: "Hostile", environment: "live" })}`);
+    const clientId = (await sendAsOwner("POST", `${portal}/clients`, { name: "Website", environment: "live" })).body.data.client_id;
+    await sendAsOwner("PATCH", `${portal}/clients/${clientId}`, { return_urls: [] });
+    const memberId = await createRecord("/members", { email: "sam@hostile.example", role: "member" });
+    await sendAsOwner("PATCH", `${portal}/members/${memberId}`, { role: "owner" });
+    await sendAsOwner("DELETE", `${portal}/members/${memberId}`);
+    await sendAsOwner("DELETE", `${portal}/agent-tokens/${await createRecord("/agent-token", { name: "Hostile" })}`);
     const link = { entity: "Partner 7", business_id: world.other.id };
-    await askAsOwner("DELETE", `${portal}/recipients`, { entity: "Partner 8", business_id: `biz_00b${String(8).padStart(23, "0")}` });
-    await askAsOwner("POST", `${portal}/recipients`, link);
-    await askAsOwner("GET", `${portal}/certs/${certId}`);
-    await askAsOwner("POST", `${portal}/certs/${certId}/reveal`, {});
-    await askAsOwner("GET", `${portal}/certs/${certId}/views`);
-    await askAsOwner("GET", `${portal}/requests/${records.request_id}`);
-    await askAsOwner("POST", `${portal}/integrate`, {
+    await sendAsOwner("DELETE", `${portal}/recipients`, { entity: "Partner 8", business_id: `biz_00b${String(8).padStart(23, "0")}` });
+    await sendAsOwner("POST", `${portal}/recipients`, link);
+    await sendAsOwner("GET", `${portal}/certs/${certId}`);
+    await sendAsOwner("POST", `${portal}/certs/${certId}/reveal`, {});
+    await sendAsOwner("GET", `${portal}/certs/${certId}/views`);
+    await sendAsOwner("GET", `${portal}/requests/${records.request_id}`);
+    await sendAsOwner("POST", `${portal}/integrate`, {
       url: "https://www.example.com/quote",
       mode: "consent",
       purpose: "quotes",
       entities: ["Acme"],
     });
-    await askAsOwner("GET", "/v1/billing/checkout?plan=business");
+    await sendAsOwner("GET", "/v1/billing/checkout?plan=business");
     const event = JSON.stringify(createCustomer(world.other.id, "enterprise").checkout(0));
-    await ask("/v1/webhooks/stripe", {
+    await sendRequest("/v1/webhooks/stripe", {
       method: "POST",
       headers: { "content-type": "application/json", "stripe-signature": await signPayload(event) },
       body: event,
     });
-    await askWithSession(await signIn(world.memberEmail), "DELETE", `${portal}/members/me`);
+    await sendWithSession(await signIn(world.memberEmail), "DELETE", `${portal}/members/me`);
     expect(takeFindings()).toEqual([]);
   });
 
   test("when a member calls the webhook API", async () => {
-    await askAsOwner("GET", "/v1/webhooks");
-    const { id } = (await askAsOwner("POST", "/v1/webhooks", { url: "https://hook2.merchant-tests.com/in" })).body.data;
+    await sendAsOwner("GET", "/v1/webhooks");
+    const { id } = (await sendAsOwner("POST", "/v1/webhooks", { url: "https://hook2.merchant-tests.com/in" })).body.data;
     const { webhook_id: webhook, delivery_id: delivery } = records;
-    await askAsOwner("PATCH", `/v1/webhooks/${id}`, { description: "CRM" });
-    await askAsOwner("GET", `/v1/webhooks/${id}/secret`);
-    await askAsOwner("POST", `/v1/webhooks/${id}/rotate-secret`);
-    await askAsOwner("POST", `/v1/webhooks/${id}/test`);
-    await askAsOwner("DELETE", `/v1/webhooks/${id}`);
-    await askAsOwner("GET", `/v1/webhooks/${webhook}/deliveries`);
-    await askAsOwner("POST", `/v1/webhooks/${webhook}/recover`, { since: new Date(0).toISOString() });
-    await askAsOwner("GET", `/v1/webhooks/deliveries/${delivery}/attempts`);
-    await askAsOwner("POST", `/v1/webhooks/deliveries/${delivery}/reveal`);
-    await askAsOwner("POST", `/v1/webhooks/deliveries/${delivery}/replay`);
+    await sendAsOwner("PATCH", `/v1/webhooks/${id}`, { description: "CRM" });
+    await sendAsOwner("GET", `/v1/webhooks/${id}/secret`);
+    await sendAsOwner("POST", `/v1/webhooks/${id}/rotate-secret`);
+    await sendAsOwner("POST", `/v1/webhooks/${id}/test`);
+    await sendAsOwner("DELETE", `/v1/webhooks/${id}`);
+    await sendAsOwner("GET", `/v1/webhooks/${webhook}/deliveries`);
+    await sendAsOwner("POST", `/v1/webhooks/${webhook}/recover`, { since: new Date(0).toISOString() });
+    await sendAsOwner("GET", `/v1/webhooks/deliveries/${delivery}/attempts`);
+    await sendAsOwner("POST", `/v1/webhooks/deliveries/${delivery}/reveal`);
+    await sendAsOwner("POST", `/v1/webhooks/deliveries/${delivery}/replay`);
     expect(takeFindings()).toEqual([]);
   });
 
@@ -407,42 +408,42 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
       "/audit",
       "/export",
     ])
-      await askAsPat("GET", `/v1/me${path}`);
-    await askAsPat("GET", `/v1/me/certificates/${world.acme.id}`);
-    await askAsPat("GET", `/v1/me/removals/${removalId}/affidavit`);
-    await askAsPat("GET", "/v1/auth/session");
-    await askAsPat("PUT", "/v1/me/fields", { phone: "+1 202 555 0199" });
-    await askAsPat("POST", "/v1/me/removals", { authorize: true, targets: ["spokeo"] });
-    const { id } = (await askAsPat("POST", "/v1/me/agent-token", { name: "Hostile" })).body.data;
-    await askAsPat("DELETE", `/v1/me/agent-tokens/${id}`);
-    const { options } = (await askAsPat("POST", "/v1/me/passkeys/options")).body.data;
+      await sendAsPat("GET", `/v1/me${path}`);
+    await sendAsPat("GET", `/v1/me/certificates/${world.acme.id}`);
+    await sendAsPat("GET", `/v1/me/removals/${removalId}/affidavit`);
+    await sendAsPat("GET", "/v1/auth/session");
+    await sendAsPat("PUT", "/v1/me/fields", { phone: "+1 202 555 0199" });
+    await sendAsPat("POST", "/v1/me/removals", { authorize: true, targets: ["spokeo"] });
+    const { id } = (await sendAsPat("POST", "/v1/me/agent-token", { name: "Hostile" })).body.data;
+    await sendAsPat("DELETE", `/v1/me/agent-tokens/${id}`);
+    const { options } = (await sendAsPat("POST", "/v1/me/passkeys/options")).body.data;
     const authenticator = new Authenticator();
-    const added = await askAsPat("POST", "/v1/me/passkeys", { credential: await authenticator.make(options) });
-    const signIn = (await ask("/v1/auth/passkey/options", { method: "POST" })).body.data.options;
-    await ask("/v1/auth/passkey/verify", buildJsonRequest({ credential: await authenticator.sign(signIn) }));
-    await askAsPat("DELETE", `/v1/me/passkeys/${added.body.data.id}`);
+    const added = await sendAsPat("POST", "/v1/me/passkeys", { credential: await authenticator.make(options) });
+    const signIn = (await sendRequest("/v1/auth/passkey/options", { method: "POST" })).body.data.options;
+    await sendRequest("/v1/auth/passkey/verify", buildJsonRequest({ credential: await authenticator.sign(signIn) }));
+    await sendAsPat("DELETE", `/v1/me/passkeys/${added.body.data.id}`);
     const verifier = createVerifier();
     const decision = buildDecision(verifier);
-    await ask(
+    await sendRequest(
       `/v1/authorize?${new URLSearchParams({ client_id: decision.client_id, origin, purpose: decision.purpose, code_challenge: decision.code_challenge, code_challenge_method: "S256", scope: "email" })}`,
     );
-    const granted = (await askAsPat("POST", "/v1/share/consent", decision)).body.data;
+    const granted = (await sendAsPat("POST", "/v1/share/consent", decision)).body.data;
     const redeemed = { code: granted.code, code_verifier: verifier, client_id: world.acme.clients.live };
-    await ask("/v1/share/redeem", buildJsonRequest(redeemed, { origin }));
-    await ask(
+    await sendRequest("/v1/share/redeem", buildJsonRequest(redeemed, { origin }));
+    await sendRequest(
       "/v1/share/sandbox-consent",
       buildJsonRequest(buildDecision(createVerifier(), { client_id: world.acme.clients.sandbox }), { origin }),
     );
-    const renewed = (await askAsPat("POST", `/v1/me/shares/${granted.share.id}/renew`, { consent: true })).body.data.share.id;
-    await askAsPat("POST", `/v1/shares/${renewed}/revoke`, {});
-    await askAsPat("POST", `/v1/me/sever/${activeShareId}`, {});
-    await askAsPat("POST", "/v1/me/certificates/withdraw", { scope: "certificate", cert_id: certId });
-    await askAsPat("POST", "/v1/me/certificates/withdraw", { scope: "business", business_id: world.acme.id });
-    await askAsPat("POST", "/v1/me/certificates/withdraw", { scope: "everything" });
-    const other = (await askAsPat("GET", "/v1/me/sessions")).body.data.sessions.find(({ current }: { current: boolean }) => !current);
-    await askAsPat("DELETE", `/v1/me/sessions/${other.id}`);
-    await askAsPat("DELETE", "/v1/me/sessions");
-    await askWithSession((await signInPerson()).headers, "DELETE", "/v1/me", { confirm: "DELETE" });
+    const renewed = (await sendAsPat("POST", `/v1/me/shares/${granted.share.id}/renew`, { consent: true })).body.data.share.id;
+    await sendAsPat("POST", `/v1/shares/${renewed}/revoke`, {});
+    await sendAsPat("POST", `/v1/me/sever/${activeShareId}`, {});
+    await sendAsPat("POST", "/v1/me/certificates/withdraw", { scope: "certificate", cert_id: certId });
+    await sendAsPat("POST", "/v1/me/certificates/withdraw", { scope: "business", business_id: world.acme.id });
+    await sendAsPat("POST", "/v1/me/certificates/withdraw", { scope: "everything" });
+    const other = (await sendAsPat("GET", "/v1/me/sessions")).body.data.sessions.find(({ current }: { current: boolean }) => !current);
+    await sendAsPat("DELETE", `/v1/me/sessions/${other.id}`);
+    await sendAsPat("DELETE", "/v1/me/sessions");
+    await sendWithSession((await signInPerson()).headers, "DELETE", "/v1/me", { confirm: "DELETE" });
     expect(takeFindings()).toEqual([]);
   });
 
@@ -452,38 +453,38 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
       [world.consumerEmail, "consumer"],
       [crowdEmail, "business"],
     ]) {
-      const asked = await ask("/v1/auth/request-code", buildJsonRequest({ email, realm }));
-      const cookie = asked.headers
+      const response = await sendRequest("/v1/auth/request-code", buildJsonRequest({ email, realm }));
+      const cookie = response.headers
         .getSetCookie()
         .map((one) => one.split(";")[0])
         .join("; ");
       const code = await findEmailCode(email as string);
-      const signed = await ask("/v1/auth/verify-code", buildJsonRequest({ email, realm, code }, { cookie }));
+      const signed = await sendRequest("/v1/auth/verify-code", buildJsonRequest({ email, realm, code }, { cookie }));
       const session = {
         cookie: signed.headers
           .getSetCookie()
           .map((one) => one.split(";")[0])
           .join("; "),
       };
-      await askWithSession(session, "GET", "/v1/auth/session");
+      await sendWithSession(session, "GET", "/v1/auth/session");
       if (realm === "business") {
-        await ask("/portal/businesses", { headers: session });
+        await sendRequest("/portal/businesses", { headers: session });
         await postSignedInForm("portal form", session, "/portal/businesses/decline", { id: `mem_00i${"1".padStart(23, "0")}` });
         await postSignedInForm("portal form", session, "/portal/businesses", { id: `mem_00b${"1".padStart(23, "0")}` });
       }
-      await askWithSession(session, "POST", "/v1/auth/logout");
+      await sendWithSession(session, "POST", "/v1/auth/logout");
     }
-    await ask("/v1/business/signup", buildJsonRequest({ business_name: "Fresh Roofs LLC", email: world.consumerEmail }));
-    const mine = await issueToNewPerson({ ...patOnCertificate, entities: partners });
-    const attempt = await ask(`/v1/certs/${mine.certId}/opt-out/request`, buildJsonPost({ email: world.consumerEmail }));
+    await sendRequest("/v1/business/signup", buildJsonRequest({ business_name: "Fresh Roofs LLC", email: world.consumerEmail }));
+    const issued = await issueToNewPerson({ ...patOnCertificate, entities: partners });
+    const attempt = await sendRequest(`/v1/certs/${issued.certId}/opt-out/request`, buildJsonPost({ email: world.consumerEmail }));
     expect(attempt.status).toBe(200);
-    const { code, cookie } = await startWithdrawal(mine.certId, world.consumerEmail);
-    await ask(
-      `/v1/certs/${mine.certId}/opt-out/confirm`,
+    const { code, cookie } = await startWithdrawal(issued.certId, world.consumerEmail);
+    await sendRequest(
+      `/v1/certs/${issued.certId}/opt-out/confirm`,
       buildJsonPost({ email: world.consumerEmail, code, entities: ["Partner 2"] }, cookie),
     );
-    await ask(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken }));
-    await askAsOwner("POST", `/v1/certs/${mine.certId}/erase-subject`, { confirm: "ERASE", reason: "person_asked" });
+    await sendRequest(`/v1/certs/${issued.certId}/opt-out/manage`, buildJsonPost({ token: issued.manageToken }));
+    await sendAsOwner("POST", `/v1/certs/${issued.certId}/erase-subject`, { confirm: "ERASE", reason: "person_asked" });
     expect(takeFindings()).toEqual([]);
   });
 
@@ -491,7 +492,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
     const html = { headers: { accept: "text/html" } };
     for (const { method, name } of routes) {
       const path = name.slice(name.indexOf(" ") + 1);
-      if (method === "GET" && !/[:*]|^\/(?:portal|app|v1|dev|oauth|authorize)/.test(path)) await ask(path, html);
+      if (method === "GET" && !/[:*]|^\/(?:portal|app|v1|dev|oauth|authorize)/.test(path)) await sendRequest(path, html);
     }
     for (const path of [
       "/docs/api/certificates",
@@ -502,23 +503,23 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
       "/v1/health",
       "/v1/openapi.json",
     ])
-      await ask(path, html);
-    const group = await ask("/docs/api/certificates", html);
-    await ask(/href="(\/docs\/api\/certificates\/[^"#]+)"/.exec(group.text)?.[1] ?? "", html);
-    const mine = await issueToNewPerson({ entities: partners });
-    for (const id of [originals.certId, originals.listCertId, mine.certId]) {
-      await ask(`/c/${id}`, html);
-      await ask(`/c/${id}/`, html);
-      await ask(`/c/${id}/withdraw`, html);
+      await sendRequest(path, html);
+    const group = await sendRequest("/docs/api/certificates", html);
+    await sendRequest(/href="(\/docs\/api\/certificates\/[^"#]+)"/.exec(group.text)?.[1] ?? "", html);
+    const issued = await issueToNewPerson({ entities: partners });
+    for (const id of [originals.certId, originals.listCertId, issued.certId]) {
+      await sendRequest(`/c/${id}`, html);
+      await sendRequest(`/c/${id}/`, html);
+      await sendRequest(`/c/${id}/withdraw`, html);
     }
-    const person = createBrowserSession("", ask);
+    const person = createBrowserSession("", sendRequest);
     await clearCodes();
-    await person.post(`/c/${mine.certId}/withdraw`, { email: mine.email });
-    const [mail] = await listMailTo(mine.email);
-    await person.post(`/c/${mine.certId}/withdraw/confirm`, { code: /^\d{6}$/m.exec(mail?.text ?? "")?.[0] ?? "" });
-    await person.post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
-    await person.open(`/c/${mine.certId}/withdrawn`);
-    await person.send(await person.open("/withdraw"), "/withdraw", { email: mine.email });
+    await person.post(`/c/${issued.certId}/withdraw`, { email: issued.email });
+    const [mail] = await listMailTo(issued.email);
+    await person.post(`/c/${issued.certId}/withdraw/confirm`, { code: /^\d{6}$/m.exec(mail?.text ?? "")?.[0] ?? "" });
+    await person.post(`/c/${issued.certId}/withdraw/link`, { token: issued.manageToken });
+    await person.open(`/c/${issued.certId}/withdrawn`);
+    await person.send(await person.open("/withdraw"), "/withdraw", { email: issued.email });
     const { share } = await grantShare(pat);
     await waitUntilSettled();
     const mails = (await listMailTo(pat.email)).map(({ text }) => text).join();
@@ -580,18 +581,23 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
     const below = routes.filter(({ method, name }) => isBelow(name.slice(method.length + 1)) && !name.includes("*"));
     const forms = new Map<string, Fields>();
     for (const { method, name } of below.filter((route) => route.method === "GET")) {
-      const page = await ask(recordOf(name.slice(method.length + 1)), { headers: { ...session, accept: "text/html" }, redirect: "manual" });
+      const page = await sendRequest(recordOf(name.slice(method.length + 1)), {
+        headers: { ...session, accept: "text/html" },
+        redirect: "manual",
+      });
       for (const [, action = ""] of page.text.matchAll(/<form[^>]* action="([^"?#]+)"/g)) {
         const path = action.replaceAll("&amp;", "&");
         if (!forms.has(path)) forms.set(path, parseFormFields(parsePage(page), action));
       }
     }
-    const lastOf = (name: string): number =>
+    const getFormPriority = (name: string): number =>
       /(?:sign-out|leave|delete|end-others)$/.test(name) ? 2 : /(?:remove|rotate|reset)$/.test(name) ? 1 : 0;
-    for (const { name } of below.filter(({ method }) => method === "POST").toSorted((a, b) => lastOf(a.name) - lastOf(b.name))) {
+    for (const { name } of below
+      .filter(({ method }) => method === "POST")
+      .toSorted((a, b) => getFormPriority(a.name) - getFormPriority(b.name))) {
       const path = recordOf(name.slice("POST ".length));
-      const given = Object.entries(forms.get(path) ?? {}).filter(([, value]) => value !== "");
-      await postSignedInForm(prefix, session, path, { ...typed, id: records.request_id ?? "", ...Object.fromEntries(given) });
+      const formFields = Object.entries(forms.get(path) ?? {}).filter(([, value]) => value !== "");
+      await postSignedInForm(prefix, session, path, { ...typed, id: records.request_id ?? "", ...Object.fromEntries(formFields) });
     }
   };
 
@@ -611,40 +617,40 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
           : name === "svc_update_field"
             ? { field: "city", value: "Testville" }
             : {};
-        const answer = await callTool(token, name, args, ask);
-        expect(answer.status, name).toBe(200);
+        const response = await callTool(token, name, args, sendRequest);
+        expect(response.status, name).toBe(200);
       }
     }
     expect(takeFindings()).toEqual([]);
   });
 
   test("when a person connects an assistant", async () => {
-    const client = await registerClient({}, ask);
+    const client = await registerClient({}, sendRequest);
     const path = buildAuthorizePath(client);
     const search = path.slice("/oauth/authorize".length);
-    await ask(path);
+    await sendRequest(path);
     await clearCodes();
-    const asked = await ask(`/oauth/authorize/email${search}`, buildForm({ email: world.consumerEmail, as: "consumer" }));
-    const back = asked.headers.get("location") ?? "";
-    const cookie = (asked.headers.get("set-cookie") ?? "").split(";")[0] as string;
-    await ask(back.replace("/authorize?", "/authorize/new-code?"), buildForm({}, { cookie }));
+    const response = await sendRequest(`/oauth/authorize/email${search}`, buildForm({ email: world.consumerEmail, as: "consumer" }));
+    const back = response.headers.get("location") ?? "";
+    const cookie = (response.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    await sendRequest(back.replace("/authorize?", "/authorize/new-code?"), buildForm({}, { cookie }));
     const code = await findEmailCode(world.consumerEmail);
-    await ask(back.replace("/authorize?", "/authorize/code?"), buildForm({ code }, { cookie }));
-    await ask(back.replace("/authorize?", "/authorize/other-address?"), buildForm({}, { cookie }));
+    await sendRequest(back.replace("/authorize?", "/authorize/code?"), buildForm({ code }, { cookie }));
+    await sendRequest(back.replace("/authorize?", "/authorize/other-address?"), buildForm({}, { cookie }));
     const session = await signIn(world.consumerEmail, "consumer");
-    const page = await ask(path, { headers: session });
+    const page = await sendRequest(path, { headers: session });
     const sealed = /name="request" value="([^"]+)"/.exec(page.text)?.[1] ?? "";
-    const sent = await ask("/oauth/authorize/decide", buildForm({ request: sealed, decision: "allow" }, session));
+    const sent = await sendRequest("/oauth/authorize/decide", buildForm({ request: sealed, decision: "allow" }, session));
     const granted = new URL(sent.headers.get("location") ?? "http://none.test").searchParams.get("code") ?? "";
-    const { access_token: token } = (await exchangeCode(granted, client, {}, {}, ask)).body;
-    await ask("/oauth/revoke", buildForm({ token, client_id: client }));
+    const { access_token: token } = (await exchangeCode(granted, client, {}, {}, sendRequest)).body;
+    await sendRequest("/oauth/revoke", buildForm({ token, client_id: client }));
     await waitUntilSettled();
     const mail = (await listMailTo(world.consumerEmail)).find(({ text }) => text.includes("/oauth/end/"));
     const link = new URL(/https?:\/\/\S+\/oauth\/end\/\S+/.exec(mail?.text ?? "")?.[0] as string);
-    await ask(`${link.pathname}${link.search}`);
-    await ask(`${link.pathname}${link.search}`, buildForm({}));
-    await ask("/oauth/authorize/end-one", buildForm({ request: sealed }, session));
-    await ask(`/oauth/authorize/sign-out${search}`, buildForm({}, session));
+    await sendRequest(`${link.pathname}${link.search}`);
+    await sendRequest(`${link.pathname}${link.search}`, buildForm({}));
+    await sendRequest("/oauth/authorize/end-one", buildForm({ request: sealed }, session));
+    await sendRequest(`/oauth/authorize/sign-out${search}`, buildForm({}, session));
     expect(takeFindings()).toEqual([]);
   });
 
@@ -658,8 +664,8 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
       code_challenge_method: "S256",
       return_url: `${origin}/quote`,
     })}`;
-    const visitor = createBrowserSession("", ask, { accept: "text/html" });
-    const tokenOf = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
+    const visitor = createBrowserSession("", sendRequest, { accept: "text/html" });
+    const extractToken = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
     await clearCodes();
     await visitor.open(`/authorize${search}`, { referer: `${origin}/` });
     await visitor.open(`/authorize/not-now${search}`);
@@ -670,9 +676,9 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
     await visitor.post(`/authorize/new-code${search}`, {});
     await visitor.post(`/authorize/code${search}`, { code: await findEmailCode(world.consumerEmail) });
     const review = await visitor.open(`/authorize${search}`, { referer: `${origin}/` });
-    await visitor.post(`/authorize/opened${search}`, { token: tokenOf(review), opener_origin: origin });
-    await visitor.post(`/authorize/review${search}`, { token: tokenOf(review) });
-    await visitor.post(`/authorize/decide${search}`, { token: tokenOf(review), days: "30" });
+    await visitor.post(`/authorize/opened${search}`, { token: extractToken(review), opener_origin: origin });
+    await visitor.post(`/authorize/review${search}`, { token: extractToken(review) });
+    await visitor.post(`/authorize/decide${search}`, { token: extractToken(review), days: "30" });
     await visitor.post(`/authorize/sign-out${search}`, {});
     await visitor.post(`/authorize/passkey${search}`, {});
     await visitor.post(`/authorize/passkey/answer${search}`, { credential: "{}" });

@@ -84,21 +84,21 @@ const signAllIn = async (): Promise<void> => {
   secondConsumer = await signIn("second.consumer@example.com", "consumer");
 };
 
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
-const isReplay = (answer: TestResponse): boolean => answer.headers.get("idempotency-replayed") === "true";
-const bearer = (key: string): Headers => ({ authorization: `Bearer ${key}` });
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const isReplay = (response: TestResponse): boolean => response.headers.get("idempotency-replayed") === "true";
+const buildBearer = (key: string): Headers => ({ authorization: `Bearer ${key}` });
 const from = (address: string): Headers => ({ "cf-connecting-ip": address });
 
 const post = (path: string, body: unknown, headers: Headers): Promise<TestResponse> =>
   call(path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
-const registered = async (): Promise<{ readonly id: string; readonly secret: string }> => {
-  const answer = await post("/v1/webhooks", { url: createHookUrl() }, owner);
-  if (answer.status !== 201) throw new Error(`not registered: ${answer.text}`);
-  return answer.body.data;
+const registerWebhook = async (): Promise<{ readonly id: string; readonly secret: string }> => {
+  const response = await post("/v1/webhooks", { url: createHookUrl() }, owner);
+  if (response.status !== 201) throw new Error(`not registered: ${response.text}`);
+  return response.body.data;
 };
-const delivered = async (): Promise<string> => {
-  const { id } = await registered();
+const createDelivery = async (): Promise<string> => {
+  const { id } = await registerWebhook();
   await commitEvents(world.acme.id, 1);
   await eventSequences.getByName(world.acme.id).drain();
   await runAlarm(deliveryQueues.getByName(id));
@@ -119,23 +119,23 @@ interface Route {
 }
 
 const people = { caller: () => owner, otherCaller: () => secondOwner };
-const keys = { caller: () => bearer(world.acme.keys.live), otherCaller: () => bearer(otherKey) };
+const keys = { caller: () => buildBearer(world.acme.keys.live), otherCaller: () => buildBearer(otherKey) };
 /** These routes accept the key, but their limit of 20 requests per minute is too low for these tests. */
 const inTestMode = ["/v1/sandbox/clock", "/v1/sandbox/reset", "/v1/sandbox/trigger"];
 let household = 0;
 /** Returns two IP addresses that no other test uses. */
-const anybody = () => {
+const createVisitors = () => {
   household += 1;
   const at = `2001:db8:${household.toString(16)}`;
   return { caller: () => from(`${at}:0::1`), otherCaller: () => from(`${at}:1::1`) };
 };
 const named = { body: { name: "the assistant on my laptop" }, otherBody: { name: "another" } };
 const empty = { body: {}, otherBody: { note: "other" } };
-const twoPeople = async () => {
+const createTwoPeople = async () => {
   const [pat, sam] = [await signInPerson(), await signInPerson()];
   return { pat, caller: () => pat.headers, otherCaller: () => sam.headers };
 };
-const sharedBy = async (pat: SignedPerson): Promise<string> => (await grantShare(pat)).share.id;
+const createShare = async (pat: SignedPerson): Promise<string> => (await grantShare(pat)).share.id;
 const stopping = { body: { reason: "Found another provider" }, otherBody: { reason: "other" } };
 
 const page = (): Response => new Response("<form><input type=email name=email></form>", { headers: { "content-type": "text/html" } });
@@ -158,22 +158,22 @@ const routes: Readonly<Record<string, Route>> = {
   },
   "/v1/webhooks/{webhook_id}/rotate-secret": {
     repeats: true,
-    prepare: async () => ({ path: `/v1/webhooks/${(await registered()).id}/rotate-secret`, ...empty, ...people }),
+    prepare: async () => ({ path: `/v1/webhooks/${(await registerWebhook()).id}/rotate-secret`, ...empty, ...people }),
   },
   "/v1/webhooks/{webhook_id}/recover": {
     repeats: false,
     prepare: async () => {
-      const since = (days: number) => ({ since: new Date(start - days * dayMs).toISOString() });
-      return { path: `/v1/webhooks/${(await registered()).id}/recover`, body: since(1), otherBody: since(2), ...people };
+      const buildSince = (days: number) => ({ since: new Date(start - days * dayMs).toISOString() });
+      return { path: `/v1/webhooks/${(await registerWebhook()).id}/recover`, body: buildSince(1), otherBody: buildSince(2), ...people };
     },
   },
   "/v1/webhooks/{webhook_id}/test": {
     repeats: true,
-    prepare: async () => ({ path: `/v1/webhooks/${(await registered()).id}/test`, ...empty, ...people }),
+    prepare: async () => ({ path: `/v1/webhooks/${(await registerWebhook()).id}/test`, ...empty, ...people }),
   },
   "/v1/webhooks/deliveries/{delivery_id}/replay": {
     repeats: true,
-    prepare: async () => ({ path: `/v1/webhooks/deliveries/${await delivered()}/replay`, ...empty, ...people }),
+    prepare: async () => ({ path: `/v1/webhooks/deliveries/${await createDelivery()}/replay`, ...empty, ...people }),
   },
   "/v1/certs/{cert_id}/withdrawals": {
     repeats: false,
@@ -186,9 +186,9 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/certs/{cert_id}/cease-ack": {
     repeats: false,
     prepare: async () => {
-      const mine = await issueToNewPerson();
-      await withdrawCertificate(mine);
-      return { path: `/v1/certs/${mine.certId}/cease-ack`, body: { note: "done" }, otherBody: { note: "other" }, ...keys };
+      const issued = await issueToNewPerson();
+      await withdrawCertificate(issued);
+      return { path: `/v1/certs/${issued.certId}/cease-ack`, body: { note: "done" }, otherBody: { note: "other" }, ...keys };
     },
   },
   "/v1/certs/{cert_id}/erase-subject": {
@@ -222,15 +222,25 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/contact-check": {
     repeats: false,
     prepare: async () => {
-      const about = (email: string) => ({ subjects: [{ email }] });
-      return { path: "/v1/contact-check", body: about((await issueToNewPerson()).email), otherBody: about(createEmailAddress()), ...keys };
+      const buildCheck = (email: string) => ({ subjects: [{ email }] });
+      return {
+        path: "/v1/contact-check",
+        body: buildCheck((await issueToNewPerson()).email),
+        otherBody: buildCheck(createEmailAddress()),
+        ...keys,
+      };
     },
   },
   "/v1/certs/{cert_id}/opt-out/request": {
     repeats: true,
     prepare: async () => {
       const { certId, email } = await issueToNewPerson();
-      return { path: `/v1/certs/${certId}/opt-out/request`, body: { email }, otherBody: { email: createEmailAddress() }, ...anybody() };
+      return {
+        path: `/v1/certs/${certId}/opt-out/request`,
+        body: { email },
+        otherBody: { email: createEmailAddress() },
+        ...createVisitors(),
+      };
     },
   },
   "/v1/certs/{cert_id}/opt-out/confirm": {
@@ -238,28 +248,33 @@ const routes: Readonly<Record<string, Route>> = {
     prepare: async () => {
       const { certId, email } = await issueToNewPerson();
       const body = { email, code: (await startWithdrawal(certId, email)).code };
-      return { path: `/v1/certs/${certId}/opt-out/confirm`, body, otherBody: { ...body, scope: "business" }, ...anybody() };
+      return { path: `/v1/certs/${certId}/opt-out/confirm`, body, otherBody: { ...body, scope: "business" }, ...createVisitors() };
     },
   },
   "/v1/certs/{cert_id}/opt-out/manage": {
     repeats: false,
     prepare: async () => {
       const { certId, manageToken: token } = await issueToNewPerson();
-      return { path: `/v1/certs/${certId}/opt-out/manage`, body: { token }, otherBody: { token, scope: "business" }, ...anybody() };
+      return { path: `/v1/certs/${certId}/opt-out/manage`, body: { token }, otherBody: { token, scope: "business" }, ...createVisitors() };
     },
   },
   "/v1/business/signup": {
     repeats: false,
     prepare: async () => {
-      const asks = (email: string) => ({ business_name: "Fresh Roofs LLC", email });
-      return { path: "/v1/business/signup", body: asks(createEmailAddress()), otherBody: asks(createEmailAddress()), ...anybody() };
+      const buildSignup = (email: string) => ({ business_name: "Fresh Roofs LLC", email });
+      return {
+        path: "/v1/business/signup",
+        body: buildSignup(createEmailAddress()),
+        otherBody: buildSignup(createEmailAddress()),
+        ...createVisitors(),
+      };
     },
   },
   "/v1/business/portal/domains": {
     repeats: false,
     prepare: async () => {
-      const named = () => ({ domain: createEmailAddress().replace(/^.*@/, `d${crypto.randomUUID()}.`) });
-      return { path: "/v1/business/portal/domains", body: named(), otherBody: named(), ...people };
+      const buildDomain = () => ({ domain: createEmailAddress().replace(/^.*@/, `d${crypto.randomUUID()}.`) });
+      return { path: "/v1/business/portal/domains", body: buildDomain(), otherBody: buildDomain(), ...people };
     },
   },
   "/v1/business/portal/domains/{domain_id}/verify": {
@@ -293,57 +308,67 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/business/portal/members": {
     repeats: true,
     prepare: async () => {
-      const asks = (email: string) => ({ email, role: "member" });
-      return { path: "/v1/business/portal/members", body: asks(createEmailAddress()), otherBody: asks(createEmailAddress()), ...people };
+      const buildInvitation = (email: string) => ({ email, role: "member" });
+      return {
+        path: "/v1/business/portal/members",
+        body: buildInvitation(createEmailAddress()),
+        otherBody: buildInvitation(createEmailAddress()),
+        ...people,
+      };
     },
   },
   "/v1/auth/request-code": {
     repeats: false,
     prepare: async () => {
-      const asks = (email: string) => ({ email, realm: "consumer" });
-      return { path: "/v1/auth/request-code", body: asks(createEmailAddress()), otherBody: asks(createEmailAddress()), ...anybody() };
+      const buildCodeRequest = (email: string) => ({ email, realm: "consumer" });
+      return {
+        path: "/v1/auth/request-code",
+        body: buildCodeRequest(createEmailAddress()),
+        otherBody: buildCodeRequest(createEmailAddress()),
+        ...createVisitors(),
+      };
     },
   },
   "/v1/share/consent": {
     repeats: true,
     prepare: async () => {
-      const { pat: _, ...callers } = await twoPeople();
+      const { pat: _, ...callers } = await createTwoPeople();
       return { path: "/v1/share/consent", body: buildDecision(createVerifier()), otherBody: buildDecision(createVerifier()), ...callers };
     },
   },
   "/v1/share/sandbox-consent": {
     repeats: true,
     prepare: async () => {
-      const trial = () => buildDecision(createVerifier(), { client_id: world.acme.clients.sandbox });
-      return { path: "/v1/share/sandbox-consent", body: trial(), otherBody: trial(), ...anybody() };
+      const buildTrialDecision = () => buildDecision(createVerifier(), { client_id: world.acme.clients.sandbox });
+      return { path: "/v1/share/sandbox-consent", body: buildTrialDecision(), otherBody: buildTrialDecision(), ...createVisitors() };
     },
   },
   "/v1/shares/{share_id}/revoke": {
     repeats: false,
     prepare: async () => {
-      const { pat, ...callers } = await twoPeople();
-      return { path: `/v1/shares/${await sharedBy(pat)}/revoke`, ...stopping, ...callers };
+      const { pat, ...callers } = await createTwoPeople();
+      return { path: `/v1/shares/${await createShare(pat)}/revoke`, ...stopping, ...callers };
     },
   },
   "/v1/me/sever/{share_id}": {
     repeats: false,
     prepare: async () => {
-      const { pat, ...callers } = await twoPeople();
-      return { path: `/v1/me/sever/${await sharedBy(pat)}`, ...stopping, ...callers };
+      const { pat, ...callers } = await createTwoPeople();
+      return { path: `/v1/me/sever/${await createShare(pat)}`, ...stopping, ...callers };
     },
   },
   "/v1/me/shares/{share_id}/renew": {
     repeats: false,
     prepare: async () => {
-      const { pat, ...callers } = await twoPeople();
+      const { pat, ...callers } = await createTwoPeople();
       const body = { consent: true, duration_days: 30 };
-      return { path: `/v1/me/shares/${await sharedBy(pat)}/renew`, body, otherBody: { ...body, duration_days: 60 }, ...callers };
+      return { path: `/v1/me/shares/${await createShare(pat)}/renew`, body, otherBody: { ...body, duration_days: 60 }, ...callers };
     },
   },
   "/v1/me/certificates/withdraw": {
     repeats: false,
     prepare: async () => {
-      const { pat, ...callers } = await twoPeople();
+      const { pat, ...callers } = await createTwoPeople();
       const body = { scope: "certificate", cert_id: (await issueToNewPerson({ fields: { email: pat.email } })).certId };
       return { path: "/v1/me/certificates/withdraw", body, otherBody: { scope: "everything" }, ...callers };
     },
@@ -351,7 +376,7 @@ const routes: Readonly<Record<string, Route>> = {
   "/v1/me/removals": {
     repeats: true,
     prepare: async () => {
-      const { pat: _, ...callers } = await twoPeople();
+      const { pat: _, ...callers } = await createTwoPeople();
       await env.DB.prepare("UPDATE consumers SET plan = 'white_glove'").run();
       return { path: "/v1/me/removals", body: { authorize: true }, otherBody: { authorize: true, targets: ["spokeo"] }, ...callers };
     },
@@ -360,7 +385,7 @@ const routes: Readonly<Record<string, Route>> = {
     repeats: false,
     prepare: async () => {
       const pat = await signInPerson();
-      const id = await sharedBy(pat);
+      const id = await createShare(pat);
       await pat.post(`/v1/shares/${id}/revoke`, {});
       return { path: `/v1/shares/${id}/cease-ack`, body: { note: "done" }, otherBody: { note: "other" }, ...keys };
     },
@@ -377,7 +402,7 @@ const routes: Readonly<Record<string, Route>> = {
 const table = Object.entries(routes).map(([path, route]) => ({ path, ...route }));
 
 let keysUsed = 0;
-const freshKey = (): string => {
+const createKey = (): string => {
   keysUsed += 1;
   return `key_${keysUsed}-A`;
 };
@@ -399,7 +424,7 @@ const counted = [
   "passkeys",
 ];
 /** Returns everything that requests have changed or sent so far. The counts include rows that were deleted after processing. */
-const effects = async (): Promise<object> => {
+const readEffects = async (): Promise<object> => {
   const rows = counted.map(
     (name) => `COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${name}'), (SELECT COUNT(*) FROM ${name})) AS ${name}`,
   );
@@ -416,17 +441,17 @@ const effects = async (): Promise<object> => {
   };
 };
 /** Returns the response without the parts that differ in a repeat by design: the request ID and the rate limit. */
-const told = (answer: TestResponse): object => ({
-  status: answer.status,
-  data: answer.body.data,
-  headers: [...answer.headers].filter(
+const summarizeResponse = (response: TestResponse): object => ({
+  status: response.status,
+  data: response.body.data,
+  headers: [...response.headers].filter(
     ([name]) => !["x-request-id", "idempotency-replayed", "ratelimit-remaining", "ratelimit-reset", "content-length"].includes(name),
   ),
 });
 
 describe("the Idempotency-Key header", () => {
   test("is accepted on every POST route except those listed with a reason", async () => {
-    const elsewhere = {
+    const exemptions = {
       "/v1/consent": "tested in consent-idempotency.test.ts",
       "/v1/share/redeem": "stores no response, tested below",
       "/v1/share/requests": "computes a signature and stores nothing",
@@ -444,7 +469,7 @@ describe("the Idempotency-Key header", () => {
       paths: Record<string, { post?: { parameters?: { name: string }[] } }>;
     };
     const posted = Object.entries(paths).filter(([, { post }]) => post !== undefined);
-    expect(posted.map(([path]) => path).sort()).toEqual([...Object.keys(routes), ...Object.keys(elsewhere), ...inTestMode].sort());
+    expect(posted.map(([path]) => path).sort()).toEqual([...Object.keys(routes), ...Object.keys(exemptions), ...inTestMode].sort());
     const described = posted.filter(([, { post }]) => post?.parameters?.some(({ name }) => name === "Idempotency-Key"));
     expect(described.map(([path]) => path).sort()).toEqual(
       [...Object.keys(routes), "/v1/consent", "/v1/share/redeem", ...inTestMode].sort(),
@@ -455,121 +480,121 @@ describe("the Idempotency-Key header", () => {
 describe.each(table)("POST $path", ({ prepare, repeats }) => {
   test("returns the same response and does nothing when repeated with the same key", async () => {
     const sendable = await prepare();
-    const key = freshKey();
+    const key = createKey();
     const first = await send(sendable, key);
     expect(first.status, first.text).toBeLessThan(300);
-    const before = await effects();
+    const before = await readEffects();
     const second = await send(sendable, key);
-    expect(told(second)).toEqual(told(first));
+    expect(summarizeResponse(second)).toEqual(summarizeResponse(first));
     expect([isReplay(first), isReplay(second)]).toEqual([false, true]);
     expect(second.body.request_id).not.toBe(first.body.request_id);
     expect(second.headers.get("x-request-id")).toBe(second.body.request_id);
-    expect(await effects()).toEqual(before);
+    expect(await readEffects()).toEqual(before);
     if (repeats) {
-      expect(isReplay(await send(sendable, freshKey()))).toBe(false);
-      expect(await effects(), "a repeat without the key has an effect").not.toEqual(before);
+      expect(isReplay(await send(sendable, createKey()))).toBe(false);
+      expect(await readEffects(), "a repeat without the key has an effect").not.toEqual(before);
     }
   });
 
   test("returns 409 idempotency_conflict for the same key with another body, and keeps the first response", async () => {
     const sendable = await prepare();
-    const key = freshKey();
+    const key = createKey();
     const first = await send(sendable, key);
-    const before = await effects();
-    expect(outcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
-    expect(await effects()).toEqual(before);
-    expect(told(await send(sendable, key))).toEqual(told(first));
+    const before = await readEffects();
+    expect(describeOutcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
+    expect(await readEffects()).toEqual(before);
+    expect(summarizeResponse(await send(sendable, key))).toEqual(summarizeResponse(first));
   });
 
   test("treats the same key of another caller as another request", async () => {
     const sendable = await prepare();
-    const key = freshKey();
+    const key = createKey();
     await send(sendable, key);
-    const theirs = await send(sendable, key, { caller: sendable.otherCaller() });
-    expect(isReplay(theirs)).toBe(false);
-    expect(outcome(theirs)).not.toBe("409 idempotency_conflict");
+    const otherResponse = await send(sendable, key, { caller: sendable.otherCaller() });
+    expect(isReplay(otherResponse)).toBe(false);
+    expect(describeOutcome(otherResponse)).not.toBe("409 idempotency_conflict");
   });
 
   test("treats the same key on another record as another request", async () => {
     const [one, other] = [await prepare(), await prepare()];
     if (one.path === other.path) return; // the path contains no record ID, so there is no other record to request
-    const key = freshKey();
+    const key = createKey();
     await send({ ...one, caller: other.caller }, key);
-    const there = await send(other, key);
-    expect(there.status, there.text).toBeLessThan(300);
-    expect(isReplay(there)).toBe(false);
+    const otherPathResponse = await send(other, key);
+    expect(otherPathResponse.status, otherPathResponse.text).toBeLessThan(300);
+    expect(isReplay(otherPathResponse)).toBe(false);
   });
 
   test("refuses an invalid key before it does anything", async () => {
     const sendable = await prepare();
-    const before = await effects();
+    const before = await readEffects();
     for (const key of ["", "x".repeat(65), "a b", "a.b", "a,b", "Ä", "a/b"]) {
-      const answer = await send(sendable, key);
-      expect(outcome(answer), key).toBe("400 invalid_request");
-      expect(answer.body.error.message, key).toMatch(/^Idempotency-Key: /);
+      const response = await send(sendable, key);
+      expect(describeOutcome(response), key).toBe("400 invalid_request");
+      expect(response.body.error.message, key).toMatch(/^Idempotency-Key: /);
     }
-    expect(await effects()).toEqual(before);
+    expect(await readEffects()).toEqual(before);
     expect((await send(sendable, "x".repeat(64))).status).toBeLessThan(300);
   });
 
   test("remembers a key for 24 hours and not longer", async () => {
     const sendable = await prepare();
-    const key = freshKey();
+    const key = createKey();
     const at = Date.now();
     await send(sendable, key);
     vi.setSystemTime(at + dayMs - minuteMs);
     await signAllIn();
     expect(isReplay(await send(sendable, key))).toBe(true);
     vi.setSystemTime(at + dayMs + minuteMs);
-    const later = await send(sendable, key, { body: sendable.otherBody });
-    expect(isReplay(later)).toBe(false);
-    expect(outcome(later)).not.toBe("409 idempotency_conflict");
+    const changedResponse = await send(sendable, key, { body: sendable.otherBody });
+    expect(isReplay(changedResponse)).toBe(false);
+    expect(describeOutcome(changedResponse)).not.toBe("409 idempotency_conflict");
   });
 
   test("processes concurrent repeats once, and returns the same response or 409 idempotency_conflict to the others", async () => {
     const sendable = await prepare();
-    const key = freshKey();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => send(sendable, key)));
-    const done = answers.filter(({ status }) => status < 300);
-    expect(done.filter((answer) => !isReplay(answer))).toHaveLength(1);
-    expect(new Set(done.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
-    const rest = answers.filter(({ status }) => status >= 300).map(outcome);
+    const key = createKey();
+    const responses = await Promise.all(Array.from({ length: 8 }, () => send(sendable, key)));
+    const succeeded = responses.filter(({ status }) => status < 300);
+    expect(succeeded.filter((response) => !isReplay(response))).toHaveLength(1);
+    expect(new Set(succeeded.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
+    const rest = responses.filter(({ status }) => status >= 300).map(describeOutcome);
     expect(rest.filter((one) => one !== "409 idempotency_conflict")).toEqual([]);
-    expect(told(await send(sendable, key))).toEqual(told(done[0] as TestResponse));
+    expect(summarizeResponse(await send(sendable, key))).toEqual(summarizeResponse(succeeded[0] as TestResponse));
   });
 
   test("does not remember a refused request, so that its key can be used again", async () => {
     const sendable = await prepare();
-    const key = freshKey();
-    const refused = async (type: string, body: string): Promise<string> => {
+    const key = createKey();
+    const readRefusal = async (type: string, body: string): Promise<string> => {
       const headers = { ...sendable.caller(), "content-type": type, "idempotency-key": key };
-      return outcome(await call(sendable.path, { method: "POST", headers, body }));
+      return describeOutcome(await call(sendable.path, { method: "POST", headers, body }));
     };
-    expect(await refused("text/plain", "{}")).toBe("415 unsupported_media_type");
+    expect(await readRefusal("text/plain", "{}")).toBe("415 unsupported_media_type");
     const takesInput = Object.keys(sendable.body).length > 0;
     if (takesInput)
-      for (const body of ["[]", "null", "1"]) expect(await refused("application/json", body), body).toBe("400 invalid_request");
-    const answer = await send(sendable, key);
-    expect([answer.status < 300, isReplay(answer)]).toEqual([true, false]);
+      for (const body of ["[]", "null", "1"]) expect(await readRefusal("application/json", body), body).toBe("400 invalid_request");
+    const response = await send(sendable, key);
+    expect([response.status < 300, isReplay(response)]).toEqual([true, false]);
   });
 
   test("counts each repeat against the limit", async () => {
     const sendable = await prepare();
-    const key = freshKey();
-    const remaining = async (): Promise<number> => Number((await send(sendable, key)).headers.get("ratelimit-remaining"));
-    const first = await remaining();
-    expect(await remaining()).toBe(first - 1);
+    const key = createKey();
+    const readRemaining = async (): Promise<number> => Number((await send(sendable, key)).headers.get("ratelimit-remaining"));
+    const first = await readRemaining();
+    expect(await readRemaining()).toBe(first - 1);
   });
 
   test("stores neither the key nor the response nor the body in the clear", async () => {
     const sendable = await prepare();
-    const key = `secret-${freshKey()}`;
+    const key = `secret-${createKey()}`;
     const { data } = (await send(sendable, key)).body;
     const { results } = await env.DB.prepare("SELECT * FROM idempotent_responses").all();
     // Compares whole words, because a code's six digits can occur inside a hash or a time.
-    const wordsOf = (value: unknown): readonly string[] => JSON.stringify(value).match(/[\w@./+-]{6,}/g) ?? [];
-    const kept = new Set(wordsOf(results.map((row) => Object.values(row))));
-    const spoken = wordsOf([key, sendable.body, data]);
+    const extractWords = (value: unknown): readonly string[] => JSON.stringify(value).match(/[\w@./+-]{6,}/g) ?? [];
+    const kept = new Set(extractWords(results.map((row) => Object.values(row))));
+    const spoken = extractWords([key, sendable.body, data]);
     expect(spoken).toContain(key);
     expect(spoken.filter((word) => kept.has(word))).toEqual([]);
   });
@@ -585,14 +610,14 @@ const requestTo = (sendable: Sendable, key: string): Request =>
  * Sends the request to a service with one part replaced. Returns the response, and the background work that continues even if the caller
  * disconnects.
  */
-const ask = (changed: Partial<Platform>, sendable: Sendable, key: string) => {
+const callWithChanges = (changed: Partial<Platform>, sendable: Sendable, key: string) => {
   const following: Promise<void>[] = [];
   const services = createServicesWith(platform, { ...changed, waitUntil: (work) => following.push(work()) });
-  const answer = Promise.resolve(buildApp(services).fetch(requestTo(sendable, key), env, createExecutionContext()));
-  return { answer, ended: () => Promise.all(following) };
+  const response = Promise.resolve(buildApp(services).fetch(requestTo(sendable, key), env, createExecutionContext()));
+  return { answer: response, ended: () => Promise.all(following) };
 };
 /** Creates a gate that blocks callers until it is opened. */
-const gate = <T>() => {
+const createGate = <T>() => {
   const [reaching, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<T>()];
   return { reached: reaching.resolve, arrived: reaching.promise, open: opening.resolve, opened: opening.promise };
 };
@@ -611,10 +636,10 @@ const losingChanges = {
   withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
   batch: async (statements: D1PreparedStatement[]) => {
     const [stopWaiting] = vi.mocked(setTimeout).mock.lastCall ?? [];
-    const entries = () => env.DB.prepare("SELECT MAX(ord) AS last FROM audit_entries").first("last");
-    const before = await entries();
+    const readLastEntry = () => env.DB.prepare("SELECT MAX(ord) AS last FROM audit_entries").first("last");
+    const before = await readLastEntry();
     const results = await env.DB.batch(statements);
-    if ((await entries()) === before) return results;
+    if ((await readLastEntry()) === before) return results;
     stopWaiting?.();
     return new Promise<never>(() => {});
   },
@@ -639,35 +664,35 @@ describe("a change whose response was lost", () => {
   ])("is returned for the same key and not made again: POST %s", async (path) => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const sendable = await (routes[path] as Route).prepare();
-    const [key, before] = [freshKey(), await effects()];
+    const [key, before] = [createKey(), await readEffects()];
     vi.spyOn(globalThis, "setTimeout");
     const lossy = createServiceCall({ DB: losingChanges });
     const headers = { "content-type": "application/json", "idempotency-key": key, ...sendable.caller() };
     const lost = await lossy(sendable.path, { method: "POST", headers, body: JSON.stringify(sendable.body) });
-    expect(outcome(lost)).toBe("503 storage_unavailable");
-    const after = await effects();
+    expect(describeOutcome(lost)).toBe("503 storage_unavailable");
+    const after = await readEffects();
     expect(after).not.toEqual(before);
-    const again = await send(sendable, key);
-    expect([again.status < 300, isReplay(again)], again.text).toEqual([true, true]);
-    expect(again.body.data).not.toMatchObject({ already_revoked: true });
-    expect(again.body.data).not.toMatchObject({ already_acknowledged: true });
-    expect(told(await send(sendable, key))).toEqual(told(again));
-    expect(await effects()).toEqual(after);
-    expect(outcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
+    const repeated = await send(sendable, key);
+    expect([repeated.status < 300, isReplay(repeated)], repeated.text).toEqual([true, true]);
+    expect(repeated.body.data).not.toMatchObject({ already_revoked: true });
+    expect(repeated.body.data).not.toMatchObject({ already_acknowledged: true });
+    expect(summarizeResponse(await send(sendable, key))).toEqual(summarizeResponse(repeated));
+    expect(await readEffects()).toEqual(after);
+    expect(describeOutcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
   });
 
   test.each([
     ["by a day", () => ({ advance_seconds: dayMs / secondMs })],
     ["to a moment", () => ({ to: new Date(Date.now() + dayMs).toISOString() })],
-  ] as const)("moves a sandbox's clock %s, and no further when repeated", async (_, asked) => {
+  ] as const)("moves a sandbox's clock %s, and no further when repeated", async (_, createBody) => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const caller = () => bearer(world.acme.keys.sandbox);
-    const clock = async () => (await getWithKey("/v1/sandbox/clock", world.acme.keys.sandbox)).body.data;
-    await post("/v1/sandbox/reset", {}, caller());
-    const [path, key] = ["/v1/sandbox/clock", freshKey()];
-    const body = asked();
-    const sendable = { path, body, otherBody: { advance_seconds: 60 }, caller, otherCaller: caller };
-    const losingMoves = (text: string) => ({
+    const buildCaller = () => buildBearer(world.acme.keys.sandbox);
+    const readClock = async () => (await getWithKey("/v1/sandbox/clock", world.acme.keys.sandbox)).body.data;
+    await post("/v1/sandbox/reset", {}, buildCaller());
+    const [path, key] = ["/v1/sandbox/clock", createKey()];
+    const body = createBody();
+    const sendable = { path, body, otherBody: { advance_seconds: 60 }, caller: buildCaller, otherCaller: buildCaller };
+    const createLosingStatement = (text: string) => ({
       bind: (...values: unknown[]) => ({
         run: async () => {
           await env.DB.prepare(text)
@@ -677,30 +702,30 @@ describe("a change whose response was lost", () => {
         },
       }),
     });
-    const prepare = (text: string) => (text.includes('into "sandbox_clocks"') ? losingMoves(text) : env.DB.prepare(text));
-    const headers = { "content-type": "application/json", "idempotency-key": key, ...caller() };
+    const prepare = (text: string) => (text.includes('into "sandbox_clocks"') ? createLosingStatement(text) : env.DB.prepare(text));
+    const headers = { "content-type": "application/json", "idempotency-key": key, ...buildCaller() };
     const lost = await createServiceCall({ DB: { ...losingChanges, prepare, batch: env.DB.batch.bind(env.DB) } })(path, {
       method: "POST",
       headers,
       body: JSON.stringify(body),
     });
-    expect(outcome(lost)).toBe("503 storage_unavailable");
-    expect((await clock()).offset_seconds).toBe(86_400);
+    expect(describeOutcome(lost)).toBe("503 storage_unavailable");
+    expect((await readClock()).offset_seconds).toBe(86_400);
     vi.setSystemTime(Date.now() + secondMs);
-    const again = await send(sendable, key);
-    expect([outcome(again), isReplay(again)]).toEqual(["200 ok", false]);
-    expect(again.body.data.offset_seconds).toBe(86_400);
-    expect(told(await send(sendable, key))).toEqual(told(again));
-    expect((await clock()).offset_seconds).toBe(86_400);
-    expect(outcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
-    await post("/v1/sandbox/reset", {}, caller());
+    const repeated = await send(sendable, key);
+    expect([describeOutcome(repeated), isReplay(repeated)]).toEqual(["200 ok", false]);
+    expect(repeated.body.data.offset_seconds).toBe(86_400);
+    expect(summarizeResponse(await send(sendable, key))).toEqual(summarizeResponse(repeated));
+    expect((await readClock()).offset_seconds).toBe(86_400);
+    expect(describeOutcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
+    await post("/v1/sandbox/reset", {}, buildCaller());
   });
 
   test("is not made at all if another request has taken over its key in the meantime", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const { pat, caller } = await twoPeople();
+    const { pat, caller } = await createTwoPeople();
     const sendable = { path: "/v1/share/consent", body: buildDecision(createVerifier()), otherBody: {}, caller, otherCaller: caller };
-    const key = freshKey();
+    const key = createKey();
     const slow = {
       ...losingChanges,
       batch: async (statements: D1PreparedStatement[]) => {
@@ -710,7 +735,7 @@ describe("a change whose response was lost", () => {
     };
     const headers = { "content-type": "application/json", "idempotency-key": key, ...caller() };
     const first = await createServiceCall({ DB: slow })(sendable.path, { method: "POST", headers, body: JSON.stringify(sendable.body) });
-    expect(outcome(first)).toBe("503 storage_unavailable");
+    expect(describeOutcome(first)).toBe("503 storage_unavailable");
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
     await env.DB.prepare("UPDATE idempotency_claims SET leased_until = 0").run();
     const second = await send(sendable, key);
@@ -721,56 +746,56 @@ describe("a change whose response was lost", () => {
 });
 
 describe("work that is interrupted", () => {
-  const rotation = async () => {
-    const { id, secret } = await registered();
+  const prepareRotation = async () => {
+    const { id, secret } = await registerWebhook();
     const sendable = { path: `/v1/webhooks/${id}/rotate-secret`, ...empty, ...people };
-    const secrets = async (): Promise<readonly string[]> => {
+    const listSecrets = async (): Promise<readonly string[]> => {
       const settings = await eventSequences.getByName(world.acme.id).findEndpointSettings(id);
       const sealed = [settings?.secretSealed, settings?.earlierSecretSealed];
       const at = { endpointId: id, businessId: world.acme.id };
       return Promise.all(sealed.map((one) => openWebhookSecret(platform.vault, at, one as string)));
     };
-    return { id, secret, sendable, secrets };
+    return { id, secret, sendable, secrets: listSecrets };
   };
-  const rotating = (then: () => Promise<never>): Partial<Platform> =>
+  const createRotatingPlatform = (then: () => Promise<never>): Partial<Platform> =>
     withLog({
-      rotateSecret: async (...given: Parameters<ReturnType<Platform["eventSequence"]>["rotateSecret"]>) => {
-        await eventSequences.getByName(world.acme.id).rotateSecret(...given);
+      rotateSecret: async (...parameters: Parameters<ReturnType<Platform["eventSequence"]>["rotateSecret"]>) => {
+        await eventSequences.getByName(world.acme.id).rotateSecret(...parameters);
         return then();
       },
     });
 
   test("after the change is resumed by the same request, so that a secret known to receivers is never lost", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const { secret, sendable, secrets } = await rotation();
-    const key = freshKey();
-    const broken = rotating(() => Promise.reject(new Error("Network connection lost.")));
-    for (let times = 0; times < 3; times += 1) expect((await ask(broken, sendable, key).answer).status).toBe(503);
-    const answer = await send(sendable, key);
-    expect([answer.status, isReplay(answer)]).toEqual([200, false]);
-    expect(await secrets()).toEqual([answer.body.data.secret, secret]);
-    expect(answer.body.data.previous_secret_until).toBe(new Date(start + dayMs).toISOString());
-    expect(told(await send(sendable, key))).toEqual(told(answer));
+    const { secret, sendable, secrets } = await prepareRotation();
+    const key = createKey();
+    const broken = createRotatingPlatform(() => Promise.reject(new Error("Network connection lost.")));
+    for (let times = 0; times < 3; times += 1) expect((await callWithChanges(broken, sendable, key).answer).status).toBe(503);
+    const response = await send(sendable, key);
+    expect([response.status, isReplay(response)]).toEqual([200, false]);
+    expect(await secrets()).toEqual([response.body.data.secret, secret]);
+    expect(response.body.data.previous_secret_until).toBe(new Date(start + dayMs).toISOString());
+    expect(summarizeResponse(await send(sendable, key))).toEqual(summarizeResponse(response));
   });
 
   test("by the death of its worker blocks the key for a minute and not longer", async () => {
-    const { secret, sendable, secrets } = await rotation();
-    const key = freshKey();
-    const never = gate<never>();
-    const died = rotating(() => {
+    const { secret, sendable, secrets } = await prepareRotation();
+    const key = createKey();
+    const never = createGate<never>();
+    const died = createRotatingPlatform(() => {
       never.reached();
       return never.opened;
     });
-    void ask(died, sendable, key).answer;
+    void callWithChanges(died, sendable, key).answer;
     await never.arrived;
-    expect(outcome(await send(sendable, key))).toBe("409 idempotency_conflict");
+    expect(describeOutcome(await send(sendable, key))).toBe("409 idempotency_conflict");
     vi.setSystemTime(start + minuteMs - secondMs);
-    expect(outcome(await send(sendable, key))).toBe("409 idempotency_conflict");
+    expect(describeOutcome(await send(sendable, key))).toBe("409 idempotency_conflict");
     vi.setSystemTime(start + minuteMs + secondMs);
-    expect(outcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
-    const answer = await send(sendable, key);
-    expect([answer.status, isReplay(answer)]).toEqual([200, false]);
-    expect(await secrets()).toEqual([answer.body.data.secret, secret]);
+    expect(describeOutcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
+    const response = await send(sendable, key);
+    expect([response.status, isReplay(response)]).toEqual([200, false]);
+    expect(await secrets()).toEqual([response.body.data.secret, secret]);
   });
 
   type Settings = Awaited<ReturnType<ReturnType<Platform["eventSequence"]>["findEndpointSettings"]>>;
@@ -786,24 +811,24 @@ describe("work that is interrupted", () => {
     ],
   ])("and %s after another request took it over neither stores nor ends anything", async (_name, status, ending) => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const { id } = await registered();
+    const { id } = await registerWebhook();
     const sendable = { path: `/v1/webhooks/${id}/test`, ...empty, ...people };
-    const key = freshKey();
-    const [late, slow] = [gate<void>(), gate<Response>()];
+    const key = createKey();
+    const [late, slow] = [createGate<void>(), createGate<Response>()];
     const findEndpointSettings = async (endpoint: string) => {
       late.reached();
       await late.opened;
       return ending(await eventSequences.getByName(world.acme.id).findEndpointSettings(endpoint));
     };
-    const { answer } = ask(withLog({ findEndpointSettings }), sendable, key);
+    const { answer: response } = callWithChanges(withLog({ findEndpointSettings }), sendable, key);
     await late.arrived;
     vi.setSystemTime(start + 2 * minuteMs);
     answerPost = () => (posts.length === 1 ? slow.opened : new Response(null, { status: 200 }));
     const second = send(sendable, key);
     await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 20_000 });
     late.open();
-    expect((await answer).status).toBe(status);
-    expect(outcome(await send(sendable, key)), "the second is still running").toBe("409 idempotency_conflict");
+    expect((await response).status).toBe(status);
+    expect(describeOutcome(await send(sendable, key)), "the second is still running").toBe("409 idempotency_conflict");
     slow.open(new Response(null, { status: 204 }));
     expect([isReplay(await second), (await second).body.data.response_status]).toEqual([false, 204]);
     const third = await send(sendable, key);
@@ -811,18 +836,18 @@ describe("work that is interrupted", () => {
   });
 
   test("when the caller disconnects is completed, and its response is stored for the repeat", async () => {
-    const { id } = await registered();
+    const { id } = await registerWebhook();
     const sendable = { path: `/v1/webhooks/${id}/test`, ...empty, ...people };
-    const key = freshKey();
-    const slow = gate<Response>();
+    const key = createKey();
+    const slow = createGate<Response>();
     answerPost = () => slow.opened;
-    const { ended } = ask({}, sendable, key);
+    const { ended } = callWithChanges({}, sendable, key);
     await vi.waitFor(() => expect(posts).toHaveLength(1), { timeout: 20_000 });
-    const kept = async (): Promise<number> => (await countRows(["idempotent_responses"])).idempotent_responses as number;
-    const before = await kept();
+    const countKeptResponses = async (): Promise<number> => (await countRows(["idempotent_responses"])).idempotent_responses as number;
+    const before = await countKeptResponses();
     slow.open(new Response(null, { status: 204 }));
     await ended();
-    expect(await kept()).toBe(before + 1);
+    expect(await countKeptResponses()).toBe(before + 1);
     const repeated = await send(sendable, key);
     expect([isReplay(repeated), repeated.body.data.response_status]).toEqual([true, 204]);
     expect(posts).toHaveLength(1);
@@ -830,19 +855,19 @@ describe("work that is interrupted", () => {
 
   test("is swept after a day", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const { sendable } = await rotation();
-    await ask(
-      rotating(() => Promise.reject(new Error("Network connection lost."))),
+    const { sendable } = await prepareRotation();
+    await callWithChanges(
+      createRotatingPlatform(() => Promise.reject(new Error("Network connection lost."))),
       sendable,
-      freshKey(),
+      createKey(),
     ).answer;
-    const claims = async (): Promise<number> =>
+    const countExpiredClaims = async (): Promise<number> =>
       (await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotency_claims WHERE leased_until <= ?").bind(Date.now()).first<{ n: number }>())
         ?.n ?? 0;
-    expect(await claims()).toBe(1);
+    expect(await countExpiredClaims()).toBe(1);
     vi.setSystemTime(start + dayMs + minuteMs);
     await deleteExpired(platform);
-    expect(await claims()).toBe(0);
+    expect(await countExpiredClaims()).toBe(0);
   });
 });
 
@@ -851,7 +876,7 @@ describe("the public routes", () => {
     const { certId, email } = await issueToNewPerson();
     const body = { email };
     await env.DB.prepare("DELETE FROM idempotent_responses").run();
-    for (const key of [freshKey(), freshKey()])
+    for (const key of [createKey(), createKey()])
       await requestWithdrawalCode(certId, email, { ...from("203.0.113.78"), "idempotency-key": key });
     const { results } = await env.DB.prepare("SELECT body_hash FROM idempotent_responses").all<{ body_hash: string }>();
     expect(new Set(results.map(({ body_hash }) => body_hash)).size).toBe(2);
@@ -860,23 +885,23 @@ describe("the public routes", () => {
 
   test("return the browser's cookie again, so that a lost response costs no attempts", async () => {
     const { certId, email } = await issueToNewPerson();
-    const headers = { ...from("203.0.113.77"), "idempotency-key": freshKey() };
+    const headers = { ...from("203.0.113.77"), "idempotency-key": createKey() };
     await requestWithdrawalCode(certId, email, headers);
     const cookie = getCookies(await requestWithdrawalCode(certId, email, headers));
     const codes = await listCodes(email);
     expect(codes).toHaveLength(1);
     const wrong = codes[0] === "000000" ? "000001" : "000000";
-    for (let tries = 0; tries < 5; tries += 1) await submitWithdrawalCode(certId, { email, code: wrong });
+    for (let attempt = 0; attempt < 5; attempt += 1) await submitWithdrawalCode(certId, { email, code: wrong });
     expect((await submitWithdrawalCode(certId, { email, code: codes[0] }, cookie)).status).toBe(200);
   });
 
   test("accept the header from pages, and let them read that a response is replayed", async () => {
     const origin = "https://www.example.com";
     for (const path of [`/v1/certs/${(await issueToNewPerson()).certId}/opt-out/request`, "/v1/auth/request-code", "/v1/webhooks"]) {
-      const asked = await call(path, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } });
-      expect(asked.headers.get("access-control-allow-headers"), path).toContain("Idempotency-Key");
-      const own = path.includes("opt-out") ? origin : new URL(platform.config.appUrl).origin;
-      const answer = await post(path, {}, { origin: own });
+      const response = await call(path, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } });
+      expect(response.headers.get("access-control-allow-headers"), path).toContain("Idempotency-Key");
+      const ownOrigin = path.includes("opt-out") ? origin : new URL(platform.config.appUrl).origin;
+      const answer = await post(path, {}, { origin: ownOrigin });
       expect(answer.headers.get("access-control-expose-headers"), path).toContain("Idempotency-Replayed");
     }
   });
@@ -885,78 +910,81 @@ describe("the public routes", () => {
 describe("a share", () => {
   test("revoked by the link in its email is revoked once, and a repeat from the same address gets the same response", async () => {
     const pat = await signInPerson();
-    const id = await sharedBy(pat);
+    const id = await createShare(pat);
     const token = (await listMailTo(pat.email)).map(({ text }) => /\/stop\/\S+#t=(\S+)/.exec(text)?.[1]).find(Boolean);
-    const sendable = { path: `/v1/shares/${id}/revoke`, body: { revoke_token: token }, otherBody: {}, ...anybody() };
-    const key = freshKey();
+    const sendable = { path: `/v1/shares/${id}/revoke`, body: { revoke_token: token }, otherBody: {}, ...createVisitors() };
+    const key = createKey();
     const first = await send(sendable, key);
-    const before = await effects();
+    const before = await readEffects();
     const second = await send(sendable, key);
-    expect([told(second), isReplay(second)]).toEqual([told(first), true]);
-    const elsewhere = await send(sendable, key, { caller: sendable.otherCaller() });
-    expect([isReplay(elsewhere), elsewhere.body.data.already_revoked]).toEqual([false, true]);
-    expect(await effects()).toEqual(before);
+    expect([summarizeResponse(second), isReplay(second)]).toEqual([summarizeResponse(first), true]);
+    const otherResponse = await send(sendable, key, { caller: sendable.otherCaller() });
+    expect([isReplay(otherResponse), otherResponse.body.data.already_revoked]).toEqual([false, true]);
+    expect(await readEffects()).toEqual(before);
   });
 });
 
 describe("POST /v1/share/redeem", () => {
   const origin = "https://www.example.com";
-  const prepared = async () => {
+  const prepareRedemption = async () => {
     const granted = await grantShare(await signInPerson());
-    const key = { origin, "idempotency-key": freshKey() };
-    const entries = async (): Promise<unknown> =>
+    const key = { origin, "idempotency-key": createKey() };
+    const countEntries = async (): Promise<unknown> =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE type = 'share.redeemed' AND entity_id = ?")
         .bind(granted.share.id)
         .first();
-    return { granted, key, entries };
+    return { granted, key, entries: countEntries };
   };
 
   test("redeems once per key, and returns the response again while the code would be valid, without storing it", async () => {
-    const { granted, key, entries } = await prepared();
-    const kept = () => countRows(["idempotent_responses", "idempotency_claims"]);
-    const before = await kept();
+    const { granted, key, entries } = await prepareRedemption();
+    const countKeptRows = () => countRows(["idempotent_responses", "idempotency_claims"]);
+    const before = await countKeptRows();
     const first = await redeemCode(granted, {}, key);
     const second = await redeemCode(granted, {}, key);
-    expect([told(second), isReplay(first), isReplay(second)]).toEqual([told(first), false, true]);
+    expect([summarizeResponse(second), isReplay(first), isReplay(second)]).toEqual([summarizeResponse(first), false, true]);
     expect(await entries()).toEqual({ n: 2 }); // one entry in each of the two audit chains
-    expect(await kept()).toEqual(before);
+    expect(await countKeptRows()).toEqual(before);
     vi.setSystemTime(start + minuteMs);
-    expect(outcome(await redeemCode(granted, {}, key))).toBe("409 code_used");
+    expect(describeOutcome(await redeemCode(granted, {}, key))).toBe("409 code_used");
   });
 
   test("refuses a repeat with another key, without a key, or by another caller", async () => {
-    const { granted, key } = await prepared();
+    const { granted, key } = await prepareRedemption();
     expect((await redeemCode(granted, {}, key)).status).toBe(200);
-    expect(outcome(await redeemCode(granted, {}, { origin, "idempotency-key": freshKey() }))).toBe("409 code_used");
-    expect(outcome(await redeemCode(granted, {}, { origin }))).toBe("409 code_used");
-    expect(outcome(await redeemCode(granted, { code_verifier: createVerifier() }, key))).toBe("400 pkce_mismatch");
-    expect(outcome(await redeemCode(granted, { client_id: world.other.clients.live }, key))).toBe("400 code_invalid");
-    expect(outcome(await redeemCode(granted, {}, { ...key, origin: "https://other.example" }))).toBe("403 origin_mismatch");
+    expect(describeOutcome(await redeemCode(granted, {}, { origin, "idempotency-key": createKey() }))).toBe("409 code_used");
+    expect(describeOutcome(await redeemCode(granted, {}, { origin }))).toBe("409 code_used");
+    expect(describeOutcome(await redeemCode(granted, { code_verifier: createVerifier() }, key))).toBe("400 pkce_mismatch");
+    expect(describeOutcome(await redeemCode(granted, { client_id: world.other.clients.live }, key))).toBe("400 code_invalid");
+    expect(describeOutcome(await redeemCode(granted, {}, { ...key, origin: "https://other.example" }))).toBe("403 origin_mismatch");
     expect(isReplay(await redeemCode(granted, {}, key))).toBe(true);
   });
 
   test("redeems once for concurrent repeats with one key, and returns the same response to all", async () => {
-    const { granted, key, entries } = await prepared();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => redeemCode(granted, {}, key)));
-    expect(answers.map(outcome)).toEqual(Array.from({ length: 8 }, () => "200 ok"));
-    expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
+    const { granted, key, entries } = await prepareRedemption();
+    const responses = await Promise.all(Array.from({ length: 8 }, () => redeemCode(granted, {}, key)));
+    expect(responses.map(describeOutcome)).toEqual(Array.from({ length: 8 }, () => "200 ok"));
+    expect(responses.filter((response) => !isReplay(response))).toHaveLength(1);
+    expect(new Set(responses.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
     expect(await entries()).toEqual({ n: 2 });
   });
 
   test("returns 409 share_inactive to a repeat after the share was revoked", async () => {
     const pat = await signInPerson();
     const granted = await grantShare(pat);
-    const key = { origin, "idempotency-key": freshKey() };
+    const key = { origin, "idempotency-key": createKey() };
     expect((await redeemCode(granted, {}, key)).status).toBe(200);
     await pat.post(`/v1/shares/${granted.share.id}/revoke`, {});
-    expect(outcome(await redeemCode(granted, {}, key))).toBe("409 share_inactive");
+    expect(describeOutcome(await redeemCode(granted, {}, key))).toBe("409 share_inactive");
   });
 
   test("refuses an invalid key before it uses the code", async () => {
     const granted = await grantShare(await signInPerson());
-    const answer = await redeemCode(granted, {}, { origin, "idempotency-key": "a b" });
-    expect([outcome(answer), answer.body.error.message]).toEqual(["400 invalid_request", expect.stringMatching(/^Idempotency-Key: /)]);
+    const response = await redeemCode(granted, {}, { origin, "idempotency-key": "a b" });
+    expect([describeOutcome(response), response.body.error.message]).toEqual([
+      "400 invalid_request",
+      expect.stringMatching(/^Idempotency-Key: /),
+    ]);
     expect((await redeemCode(granted)).status).toBe(200);
   });
 });
@@ -967,12 +995,12 @@ describe("POST /v1/auth/verify-code", () => {
     await post("/v1/auth/request-code", { email, realm: "consumer" }, {});
     const [mail] = (await getWithKey(`/dev/mail?to=${encodeURIComponent(email)}`)).body.messages;
     const proof = { email, realm: "consumer", code: findNewestCode([mail]) };
-    const headers = { "idempotency-key": freshKey() };
+    const headers = { "idempotency-key": createKey() };
     const before = await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotent_responses").first();
     expect((await post("/v1/auth/verify-code", proof, headers)).status).toBe(200);
-    const again = await post("/v1/auth/verify-code", proof, headers);
-    expect(outcome(again)).toBe("400 login_failed");
-    expect(again.headers.has("set-cookie")).toBe(false);
+    const repeated = await post("/v1/auth/verify-code", proof, headers);
+    expect(describeOutcome(repeated)).toBe("400 login_failed");
+    expect(repeated.headers.has("set-cookie")).toBe(false);
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotent_responses").first()).toEqual(before);
   });
 });

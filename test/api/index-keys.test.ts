@@ -42,9 +42,9 @@ const settings = {
   after: `1:${key}`,
 };
 type Step = keyof typeof settings;
-const varsOf = (step: Step) => ({ ...env, ADMIN_TOKEN_SHA256: sha256Hex(token), INDEX_ENCRYPTION_KEYS: settings[step] });
+const buildVars = (step: Step) => ({ ...env, ADMIN_TOKEN_SHA256: sha256Hex(token), INDEX_ENCRYPTION_KEYS: settings[step] });
 const services = Object.fromEntries(
-  Object.keys(settings).map((step) => [step, createServiceCall({ ...varsOf(step as Step), LIMIT_API_KEY: "100000/60" })]),
+  Object.keys(settings).map((step) => [step, createServiceCall({ ...buildVars(step as Step), LIMIT_API_KEY: "100000/60" })]),
 ) as Record<Step, Call>;
 const databases = [env.DB, env.DB_01];
 
@@ -55,10 +55,10 @@ const databases = [env.DB, env.DB_01];
 const reindex = async (step: Step, isCheck = false): Promise<number> => {
   let outdated = 0;
   for (let cursor: unknown = null; ; ) {
-    const answer = await services[step]("/v1/admin/keys/index", buildJsonRequest({ check: isCheck, cursor }, operator));
-    outdated += answer.body.data.outdated;
-    if (answer.body.data.next === null) return outdated;
-    cursor = answer.body.data.next;
+    const response = await services[step]("/v1/admin/keys/index", buildJsonRequest({ check: isCheck, cursor }, operator));
+    outdated += response.body.data.outdated;
+    if (response.body.data.next === null) return outdated;
+    cursor = response.body.data.next;
   }
 };
 
@@ -69,8 +69,9 @@ const readCode = async (email: string): Promise<string> => {
   return findNewestCode(body.messages) as string;
 };
 
-const post = (by: Call, path: string, body: unknown, headers: Record<string, string> = {}) => by(path, buildJsonRequest(body, headers));
-const asBusiness = ({ keys }: DemoBusiness) => ({ authorization: `Bearer ${keys.live}` });
+const post = (service: Call, path: string, body: unknown, headers: Record<string, string> = {}) =>
+  service(path, buildJsonRequest(body, headers));
+const buildBearer = ({ keys }: DemoBusiness) => ({ authorization: `Bearer ${keys.live}` });
 
 let phones = 5_550_000;
 const createPhone = (): string => {
@@ -78,18 +79,23 @@ const createPhone = (): string => {
   return `+1202${phones}`;
 };
 
-const issue = async (by: Call, fields: Record<string, string>, business = world.acme): Promise<string> => {
-  const answer = await by("/v1/consent", buildConsentRequest({ ...buildSubmission(business), fields: { first_name: "Pat", ...fields } }));
-  if (answer.status !== 201) throw new Error(answer.text);
-  return answer.body.data.cert_id;
+const issue = async (service: Call, fields: Record<string, string>, business = world.acme): Promise<string> => {
+  const response = await service(
+    "/v1/consent",
+    buildConsentRequest({ ...buildSubmission(business), fields: { first_name: "Pat", ...fields } }),
+  );
+  if (response.status !== 201) throw new Error(response.text);
+  return response.body.data.cert_id;
 };
 
-const search = async (by: Call, query: object): Promise<readonly string[]> =>
-  (await post(by, "/v1/certs/search", query, asBusiness(world.acme))).body.data.certs.map(({ cert_id: id }: { cert_id: string }) => id);
+const search = async (service: Call, query: object): Promise<readonly string[]> =>
+  (await post(service, "/v1/certs/search", query, buildBearer(world.acme))).body.data.certs.map(
+    ({ cert_id: id }: { cert_id: string }) => id,
+  );
 
-const check = async (by: Call, subject: object): Promise<unknown[]> => {
-  const [{ contactable, reason, basis }] = (await post(by, "/v1/contact-check", { subjects: [subject] }, asBusiness(world.acme))).body.data
-    .results;
+const check = async (service: Call, subject: object): Promise<unknown[]> => {
+  const [{ contactable, reason, basis }] = (await post(service, "/v1/contact-check", { subjects: [subject] }, buildBearer(world.acme))).body
+    .data.results;
   return [contactable, reason, basis.map(({ id }: { id: string }) => id)];
 };
 
@@ -100,17 +106,17 @@ const signInAt = async (request: Call, submit: Call, email: string, realm: "cons
   return submitEmailCode(email, code, realm, { cookie: getCookie(requested) }, submit);
 };
 
-const statusOf = async (certId: string): Promise<string> => (await services.both(`/v1/certs/${certId}/verify`)).body.data.status;
+const readStatus = async (certId: string): Promise<string> => (await services.both(`/v1/certs/${certId}/verify`)).body.data.status;
 
 interface Person {
   readonly id: string;
   readonly cookie: string;
 }
 const enter = async (request: Call, submit: Call, email: string): Promise<Person & { readonly created: boolean }> => {
-  const answer = await signInAt(request, submit, email);
-  if (answer.status !== 200) throw new Error(answer.text);
-  const { created, user } = answer.body.data;
-  return { created, id: user.id, cookie: getCookie(answer) };
+  const response = await signInAt(request, submit, email);
+  if (response.status !== 200) throw new Error(response.text);
+  const { created, user } = response.body.data;
+  return { created, id: user.id, cookie: getCookie(response) };
 };
 
 beforeEach(clearCodes);
@@ -134,25 +140,25 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
       expect(await search(read, query)).toEqual([id]);
     for (const subject of [{ email }, { phone }, { email_sha256: sha256Hex(email) }, { email, phone }])
       expect(await check(read, subject)).toEqual([true, "active_consent", [id]]);
-    const matched = await post(read, `/v1/certs/${id}/match`, { email, phone }, asBusiness(world.acme));
+    const matched = await post(read, `/v1/certs/${id}/match`, { email, phone }, buildBearer(world.acme));
     expect(matched.body.data).toMatchObject({ email: true, phone: true });
   });
 
   test("sign in the same person, and show the same certificates and shares in all shards", async () => {
     const email = createEmailAddress();
     const first = await enter(write, write, email);
-    const again = await enter(read, write, email);
+    const repeated = await enter(read, write, email);
     const third = await enter(write, read, email);
-    expect([first.created, again.created, third.created]).toEqual([true, false, false]);
-    expect([again.id, third.id]).toEqual([first.id, first.id]);
+    expect([first.created, repeated.created, third.created]).toEqual([true, false, false]);
+    expect([repeated.id, third.id]).toEqual([first.id, first.id]);
     const certs = [await issue(write, { email }), await issue(read, { email })];
     await issue(write, { email }, worldInSecondShard.acme);
-    for (const by of [write, read]) {
-      const { businesses } = (await by("/v1/me/certificates", { headers: { cookie: first.cookie } })).body.data;
+    for (const service of [write, read]) {
+      const { businesses } = (await service("/v1/me/certificates", { headers: { cookie: first.cookie } })).body.data;
       expect(businesses.map(({ certificates }: { certificates: number }) => certificates).toSorted()).toEqual([1, 2]);
-      const { certificates } = (await by(`/v1/me/certificates/${world.acme.id}`, { headers: { cookie: first.cookie } })).body.data;
+      const { certificates } = (await service(`/v1/me/certificates/${world.acme.id}`, { headers: { cookie: first.cookie } })).body.data;
       expect(certificates.map(({ cert_id: id }: { cert_id: string }) => id).toSorted()).toEqual(certs.toSorted());
-      expect((await by("/app", { headers: { cookie: first.cookie } })).text).toContain(worldInSecondShard.acme.name);
+      expect((await service("/app", { headers: { cookie: first.cookie } })).text).toContain(worldInSecondShard.acme.name);
     }
     await write("/v1/me/fields", { ...buildJsonRequest({ email, first_name: "Pat" }, { cookie: first.cookie }), method: "PUT" });
     const granted = await post(write, "/v1/share/consent", buildDecision(createVerifier(), { scope: ["email"] }), { cookie: first.cookie });
@@ -168,18 +174,18 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
     const requested = await requestWithdrawalCode(target, email, {}, write);
     const submission = { email, code: await readCode(email), scope: "business" };
     expect(describeOutcome(await submitWithdrawalCode(target, submission, getCookies(requested), read))).toBe("200 ok");
-    expect(await Promise.all([...certs, far].map(statusOf))).toEqual(["revoked", "revoked", "active"]);
+    expect(await Promise.all([...certs, far].map(readStatus))).toEqual(["revoked", "revoked", "active"]);
     const { cookie } = await enter(write, read, email);
     const near = await issue(read, { email });
     expect(describeOutcome(await post(read, "/v1/me/certificates/withdraw", { scope: "everything" }, { cookie }))).toBe("200 ok");
-    expect(await Promise.all([near, far].map(statusOf))).toEqual(["revoked", "revoked"]);
+    expect(await Promise.all([near, far].map(readStatus))).toEqual(["revoked", "revoked"]);
     const phone = createPhone();
     const several = { email, work_email: createEmailAddress(), phone, mobile: createPhone() };
     const byPhone = [await issue(write, several), await issue(read, { email: createEmailAddress(), phone })];
     const recorded = { method: "phone", received_at: new Date(Date.now() - 1_000).toISOString(), scope: "business" };
-    const answer = await post(read, `/v1/certs/${byPhone[0]}/withdrawals`, recorded, asBusiness(world.acme));
-    expect(describeOutcome(answer)).toBe("201 ok");
-    expect(await Promise.all(byPhone.map(statusOf))).toEqual(["revoked", "revoked"]);
+    const response = await post(read, `/v1/certs/${byPhone[0]}/withdrawals`, recorded, buildBearer(world.acme));
+    expect(describeOutcome(response)).toBe("201 ok");
+    expect(await Promise.all(byPhone.map(readStatus))).toEqual(["revoked", "revoked"]);
   });
 
   test("complete each other's sign-ups and invitations, and refuse a second invitation and a second membership", async () => {
@@ -188,9 +194,9 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
     const signedUp = await submitEmailCode(owner, await readCode(owner), "business", {}, read);
     expect(signedUp.body.data.created).toBe(true);
     const cookie = getCookie(signedUp);
-    const invite = (by: Call) => post(by, "/v1/business/portal/members", { email: invited, role: "member" }, { cookie });
+    const invite = (service: Call) => post(service, "/v1/business/portal/members", { email: invited, role: "member" }, { cookie });
     expect([describeOutcome(await invite(write)), describeOutcome(await invite(read))]).toEqual(["201 ok", "201 ok"]);
-    const listPeople = async (by: Call) => (await by("/v1/business/portal/members", { headers: { cookie } })).body.data.members;
+    const listPeople = async (service: Call) => (await service("/v1/business/portal/members", { headers: { cookie } })).body.data.members;
     expect(await listPeople(write)).toHaveLength(2);
     const joining = await signInAt(write, read, invited, "business");
     const browser = createBrowserSession(getCookie(joining), read);
@@ -207,8 +213,10 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
     await signUp(second, { business_name: "Second Roofs LLC" }, read);
     const other = await submitEmailCode(second, await readCode(second), "business", {}, write);
     await post(read, "/v1/business/portal/members", { email: invited, role: "member" }, { cookie: getCookie(other) });
-    for (const by of [write, read]) {
-      const page = await createBrowserSession([...browser.jar].map(([name, value]) => `${name}=${value}`).join("; "), by).open("/portal");
+    for (const service of [write, read]) {
+      const page = await createBrowserSession([...browser.jar].map(([name, value]) => `${name}=${value}`).join("; "), service).open(
+        "/portal",
+      );
       expect(page.text).toContain("/portal/businesses");
     }
   });
@@ -219,8 +227,8 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
     await requestEmailCode(email, "consumer", read);
     const { body } = await services.both(`/dev/mail?to=${encodeURIComponent(email)}`);
     expect(body.messages).toHaveLength(1);
-    for (const by of [write, read, write, read]) await submitEmailCode(email, "000000", "consumer", {}, by);
-    const index = await (await openVaultFromVars(varsOf("both"))).blindIndex("email", email);
+    for (const service of [write, read, write, read]) await submitEmailCode(email, "000000", "consumer", {}, service);
+    const index = await (await openVaultFromVars(buildVars("both"))).blindIndex("email", email);
     const counted = await env.DB.prepare(
       "SELECT count(*) AS n, sum(failures) AS failures FROM email_code_failures WHERE address_index IN (SELECT value FROM json_each(?))",
     )
@@ -232,14 +240,14 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
   test("create one account when they handle the first sign-in of an address at the same time", async () => {
     const email = createEmailAddress();
     const codes: string[] = [];
-    for (const by of [write, read]) {
-      await requestEmailCode(email, "consumer", by);
+    for (const service of [write, read]) {
+      await requestEmailCode(email, "consumer", service);
       codes.push(await readCode(email));
       // Makes the code older than a minute. Otherwise, the service would not email the next code.
       await env.DB.prepare("UPDATE email_codes SET created_at = created_at - 61000").run();
     }
-    await Promise.all([write, read].map((by, at) => submitEmailCode(email, codes[at] as string, "consumer", {}, by)));
-    const index = await (await openVaultFromVars(varsOf("both"))).blindIndex("email", email);
+    await Promise.all([write, read].map((service, at) => submitEmailCode(email, codes[at] as string, "consumer", {}, service)));
+    const index = await (await openVaultFromVars(buildVars("both"))).blindIndex("email", email);
     const count = await env.DB.prepare("SELECT count(*) AS n FROM consumers WHERE email_index IN (SELECT value FROM json_each(?))")
       .bind(JSON.stringify(listStoredForms(index)))
       .first("n");
@@ -250,14 +258,16 @@ describe.each(neighbors)("an isolate with the keys of step %s, and one of step %
     const [owner, invited] = [createEmailAddress(), createEmailAddress()];
     await signUp(owner, {}, write);
     const cookie = getCookie(await submitEmailCode(owner, await readCode(owner), "business", {}, read));
-    await Promise.all([write, read].map((by) => post(by, "/v1/business/portal/members", { email: invited, role: "member" }, { cookie })));
+    await Promise.all(
+      [write, read].map((service) => post(service, "/v1/business/portal/members", { email: invited, role: "member" }, { cookie })),
+    );
     expect((await read("/v1/business/portal/members", { headers: { cookie } })).body.data.members).toHaveLength(2);
   });
 
   test("erase the codes of both when an account is deleted", async () => {
     const email = createEmailAddress();
     const { cookie } = await enter(write, read, email);
-    for (const by of [write, read]) await submitEmailCode(email, "000000", "consumer", {}, by);
+    for (const service of [write, read]) await submitEmailCode(email, "000000", "consumer", {}, service);
     const deleted = await read("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, { cookie }), method: "DELETE" });
     expect(deleted.status).toBe(200);
     await waitUntilSettled();
@@ -276,7 +286,7 @@ describe("encrypting the stored indexes", () => {
     const far = await issue(before, { email }, worldInSecondShard.acme);
     const revoked = await issue(before, { email, phone });
     const recorded = { method: "phone", received_at: new Date(Date.now() - 1_000).toISOString(), scope: "certificate" };
-    await post(before, `/v1/certs/${revoked}/withdrawals`, recorded, asBusiness(world.acme));
+    await post(before, `/v1/certs/${revoked}/withdrawals`, recorded, buildBearer(world.acme));
     const person = await enter(before, before, email);
     await before("/v1/me/fields", { ...buildJsonRequest({ email, phone, first_name: "Pat" }, { cookie: person.cookie }), method: "PUT" });
     const granted = await post(before, "/v1/share/consent", buildDecision(createVerifier()), { cookie: person.cookie });
@@ -318,7 +328,7 @@ describe("encrypting the stored indexes", () => {
     const joined = await joining.send(await joining.open("/portal/invitations"), "/portal/invitations/accept");
     expect(joined.headers.get("location")).toBe("/portal?done=joined");
 
-    const vault = await openVaultFromVars(varsOf("both"));
+    const vault = await openVaultFromVars(buildVars("both"));
     const plain = await Promise.all(
       [email, owner, invited, waiting, rest].map(async (address) => getPlainIndex(await vault.blindIndex("email", address))),
     );
@@ -329,13 +339,13 @@ describe("encrypting the stored indexes", () => {
     );
     expect(found).toEqual([]);
 
-    const platform = trackBackgroundWork(await createPlatform(varsOf("after") as unknown as Env));
+    const platform = trackBackgroundWork(await createPlatform(buildVars("after") as unknown as Env));
     await continueAccountWithdrawals({ ...platform, hasBudget: async () => true }, openDatabase(env.DB));
     await relayOutbox(platform);
-    expect(await Promise.all(interrupted.map(statusOf))).toEqual(["revoked", "revoked"]);
+    expect(await Promise.all(interrupted.map(readStatus))).toEqual(["revoked", "revoked"]);
     const all = await post(after, "/v1/me/certificates/withdraw", { scope: "everything" }, { cookie: person.cookie });
     expect(all.body.data.is_pending ?? all.body.data.pending ?? false).toBe(false);
-    expect(await Promise.all([...certs, far].map(statusOf))).toEqual(["revoked", "revoked", "revoked"]);
+    expect(await Promise.all([...certs, far].map(readStatus))).toEqual(["revoked", "revoked", "revoked"]);
   });
 
   test("covers every table that has a column with indexes", () => {

@@ -16,7 +16,7 @@ import { buildConsentRequest, buildSubmission, call, createServiceCall, world, t
 const hourMs = 3_600_000;
 const clientId = world.acme.clients.live as ClientId;
 const journals = env.INTAKE_JOURNAL as DurableObjectNamespace<IntakeJournal>;
-const journal = () => journals.getByName(journalOfClient("00" as ShardId, clientId));
+const getJournal = () => journals.getByName(journalOfClient("00" as ShardId, clientId));
 
 const setFault = async (mode: string, for_ms = hourMs): Promise<void> => {
   expect((await call("/dev/faults", buildJsonRequest({ database: "00", mode, for_ms }))).status).toBe(200);
@@ -24,7 +24,7 @@ const setFault = async (mode: string, for_ms = hourMs): Promise<void> => {
 const endFault = () => setFault("hang", 0);
 
 const countEntries = (): Promise<number> =>
-  runInDurableObject(journal(), (_, { storage }) => storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry").one().n);
+  runInDurableObject(getJournal(), (_, { storage }) => storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry").one().n);
 
 /** Waits until the journal's alarm has moved all entries to the database. */
 const waitUntilPlaced = async (): Promise<void> => {
@@ -76,13 +76,13 @@ const createLateIsolate = (): Call => {
     const build = () => database.prepare(text).bind(...params);
     return { build, bind: (...values: unknown[]) => prepare(text, values), all: () => build().all(), raw: () => build().raw() };
   };
-  const batch = (statements: readonly ReturnType<typeof prepare>[]) => database.batch(statements.map(({ build }) => build()));
+  const runBatch = (statements: readonly ReturnType<typeof prepare>[]) => database.batch(statements.map(({ build }) => build()));
   const place = (certId: CertId) => {
     database = env.DB;
-    return journal().place(certId);
+    return getJournal().place(certId);
   };
   return createServiceCall({
-    DB: { prepare, batch, withSession: () => ({ prepare, batch }) },
+    DB: { prepare, batch: runBatch, withSession: () => ({ prepare, batch: runBatch }) },
     INTAKE_JOURNAL: { getByName: () => ({ countWaiting: async () => 0, place }) },
   });
 };
@@ -101,13 +101,13 @@ describe("POST /v1/consent while the database does not respond", () => {
     "issues a certificate while the database is in mode %s, and stores it once",
     async (mode) => {
       await setFault(mode);
-      const answer = await submit();
-      expect(answer.status).toBe(201);
+      const response = await submit();
+      expect(response.status).toBe(201);
       await endFault();
       await waitUntilPlaced();
-      expect(await countWritten(answer.body.data.cert_id)).toEqual(once);
-      const verified = await verify(answer.body.data.cert_id);
-      expect([verified.status, verified.body.data.fingerprint]).toEqual([200, answer.body.data.fingerprint]);
+      expect(await countWritten(response.body.data.cert_id)).toEqual(once);
+      const verified = await verify(response.body.data.cert_id);
+      expect([verified.status, verified.body.data.fingerprint]).toEqual([200, response.body.data.fingerprint]);
     },
   );
 
@@ -149,10 +149,10 @@ describe("POST /v1/consent while the database does not respond", () => {
     await endFault();
     await waitUntilPlaced();
     const after = await submit(isolate, "repeated-1");
-    const later = await submit(createServiceCall(), "repeated-1");
-    for (const again of [during, after, later]) {
-      expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
-      expect(again.body.data).toEqual(first.body.data);
+    const laterResponse = await submit(createServiceCall(), "repeated-1");
+    for (const repeated of [during, after, laterResponse]) {
+      expect([repeated.status, repeated.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
+      expect(repeated.body.data).toEqual(first.body.data);
     }
     expect(await countWritten(first.body.data.cert_id)).toEqual(once);
   });
@@ -167,8 +167,8 @@ describe("POST /v1/consent while the database does not respond", () => {
   test("finds a submission that another isolate journaled a moment ago", async () => {
     await setFault("hang");
     const first = await submit(createServiceCall(), "two-isolates-1");
-    const again = await submit(createServiceCall(), "two-isolates-1");
-    expect(again.body.data).toEqual(first.body.data);
+    const repeated = await submit(createServiceCall(), "two-isolates-1");
+    expect(repeated.body.data).toEqual(first.body.data);
   });
 
   test("treats a refusal by the database as a response, not as an outage", async () => {
@@ -206,25 +206,25 @@ describe("POST /v1/consent while the database does not respond", () => {
     const service = createServiceCall({ INTAKE_JOURNAL: silent });
     await submit(service); // fills the account cache
     await setFault("hang");
-    const answer = await submit(service);
-    expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
+    const response = await submit(service);
+    expect([response.status, response.body.error.code, response.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
   });
 
-  const names = (character: string) => Array.from({ length: 1_000 }, (_, at) => `${at}`.padEnd(200, character));
+  const buildLongNames = (character: string) => Array.from({ length: 1_000 }, (_, at) => `${at}`.padEnd(200, character));
 
   test("issues a certificate with the longest disclosure and the longest list of recipients in Latin script", async () => {
     await setFault("hang");
-    const answer = await submit(isolate, undefined, { entities: names("n"), disclosure_text: "d".repeat(200_000) });
-    expect(answer.status).toBe(201);
+    const response = await submit(isolate, undefined, { entities: buildLongNames("n"), disclosure_text: "d".repeat(200_000) });
+    expect(response.status).toBe(201);
     await endFault();
     await waitUntilPlaced();
-    expect(await countWritten(answer.body.data.cert_id)).toEqual(once);
+    expect(await countWritten(response.body.data.cert_id)).toEqual(once);
   });
 
   test("returns 503 if the submission is too large for a row of the journal", async () => {
     await setFault("hang");
-    const answer = await submit(isolate, undefined, { entities: names("名"), disclosure_text: "名".repeat(200_000) });
-    expect([answer.status, answer.body.error?.code]).toEqual([503, "storage_unavailable"]);
+    const response = await submit(isolate, undefined, { entities: buildLongNames("名"), disclosure_text: "名".repeat(200_000) });
+    expect([response.status, response.body.error?.code]).toEqual([503, "storage_unavailable"]);
     expect(await countEntries()).toBe(0);
   });
 });
@@ -248,8 +248,8 @@ describe("a first attempt that reached the database without a response, and whos
     const [twin] = data.duplicates;
     expect(sha256Hex(twin.canonical)).toBe(fingerprint);
     expect(JSON.parse(twin.canonical).cert_id).toBe(cert_id);
-    const later = await submit(createServiceCall(), "twin-1");
-    expect(later.body.data.fingerprint).toBe(data.fingerprint);
+    const laterResponse = await submit(createServiceCall(), "twin-1");
+    expect(laterResponse.body.data.fingerprint).toBe(data.fingerprint);
   });
 });
 
@@ -293,12 +293,12 @@ describe("a process that dies", () => {
   test("after an entry is stored in the database and before it is deleted: the next alarm recognizes it", async () => {
     await setFault("hang");
     const { cert_id, fingerprint } = (await submit()).body.data;
-    const entries = await runInDurableObject(journal(), (_, { storage }) =>
+    const entries = await runInDurableObject(getJournal(), (_, { storage }) =>
       storage.sql.exec<Record<string, SqlStorageValue>>("SELECT * FROM entry").toArray(),
     );
     await endFault();
     await waitUntilPlaced();
-    await runInDurableObject(journal(), async (_, { storage }) => {
+    await runInDurableObject(getJournal(), async (_, { storage }) => {
       for (const entry of entries)
         storage.sql.exec(
           `INSERT INTO entry (${Object.keys(entry).join(", ")}) VALUES (${Object.keys(entry)
@@ -319,7 +319,7 @@ describe("an entry that the database refuses", () => {
   test("moves behind all others and stays in the journal", async () => {
     await setFault("hang");
     await submit();
-    await runInDurableObject(journal(), (_, { storage }) => {
+    await runInDurableObject(getJournal(), (_, { storage }) => {
       const text = storage.sql
         .exec<{ id: number }>("INSERT INTO statement_text (sql) VALUES ('INSERT INTO no_such_table VALUES (1)') RETURNING id")
         .one();
@@ -334,7 +334,7 @@ describe("an entry that the database refuses", () => {
     await endFault();
     await expect.poll(countEntries, { timeout: 20_000 }).toBe(1);
     expect(await countWritten(cert_id)).toEqual(once);
-    await runInDurableObject(journal(), (_, { storage }) => {
+    await runInDurableObject(getJournal(), (_, { storage }) => {
       expect(storage.sql.exec<{ cert_id: string }>("SELECT cert_id FROM entry").one().cert_id).toBe("cc_00refused");
       storage.sql.exec("DELETE FROM entry WHERE cert_id = 'cc_00refused'");
       storage.sql.exec("DELETE FROM statement_text WHERE sql LIKE '%no_such_table%'");
@@ -346,12 +346,16 @@ describe("GET /v1/certs/{id}/verify while the database does not respond", () => 
   test("returns a journaled certificate exactly as the database does later", async () => {
     await setFault("hang");
     const { cert_id, fingerprint } = (await submit()).body.data;
-    const away = await verify(cert_id);
-    expect([away.status, away.body.data.fingerprint, away.body.data.policies_status]).toEqual([200, fingerprint, "pending"]);
+    const unavailable = await verify(cert_id);
+    expect([unavailable.status, unavailable.body.data.fingerprint, unavailable.body.data.policies_status]).toEqual([
+      200,
+      fingerprint,
+      "pending",
+    ]);
     await endFault();
     await waitUntilPlaced();
     const { anchor: _later, ...placed } = (await verify(cert_id)).body.data;
-    const { anchor: _none, ...journaled } = away.body.data;
+    const { anchor: _none, ...journaled } = unavailable.body.data;
     expect({ ...placed, policies: [], policies_status: "pending" }).toEqual(journaled);
   });
 
@@ -463,15 +467,18 @@ describe("the account of a submission while the database does not respond", () =
 
   test("is not trusted two hours after the database confirmed it", async () => {
     await setFault("hang");
-    const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(2 * hourMs) });
-    expect((await submit(later)).status).toBe(503);
+    const callLater = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(2 * hourMs) });
+    expect((await submit(callLater)).status).toBe(503);
   });
 
   test("is never used to refuse: an unknown client and an unknown origin get 503", async () => {
     await setFault("hang");
     const unknown = await submit(isolate, "unknown-1", { client_id: "pc_live_00000000000000000000000000" });
-    const elsewhere = await isolate("/v1/consent", buildConsentRequest(buildSubmission(), { origin: "https://elsewhere.example" }));
-    expect([unknown.status, elsewhere.status]).toEqual([503, 503]);
+    const otherOriginResponse = await isolate(
+      "/v1/consent",
+      buildConsentRequest(buildSubmission(), { origin: "https://elsewhere.example" }),
+    );
+    expect([unknown.status, otherOriginResponse.status]).toEqual([503, 503]);
   });
 
   test("is not enough for a request with an API key that cannot be checked", async () => {
@@ -484,12 +491,12 @@ describe("the account of a submission while the database does not respond", () =
 
 describe("the limits of a journal", () => {
   const deleteFakes = (): Promise<void> =>
-    runInDurableObject(journal(), (_, { storage }) => {
+    runInDurableObject(getJournal(), (_, { storage }) => {
       storage.sql.exec("DELETE FROM entry WHERE cert_id LIKE 'fake%'");
     });
   /** Adds entries that were not created by submissions and are older than all others. */
   const addFakes = (entries: number, bytes: number, issuedAt: number, client = "other"): Promise<void> =>
-    runInDurableObject(journal(), (_, { storage }) => {
+    runInDurableObject(getJournal(), (_, { storage }) => {
       storage.sql.exec(
         `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
          INSERT INTO entry (ord, cert_id, client_id, day, fingerprint, issued_at, published, statements, twin_statements, bytes)

@@ -12,7 +12,7 @@ import { createPlatform } from "../../workers/platform/create-platform.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
 import { createServicesWith } from "../support/changed-services.ts";
 import { clearCodes, buildJsonRequest, signIn } from "../support/people.ts";
-import { htmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
+import { createHtmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
 import { call, readDatabaseContents, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 const at = "/v1/business/portal/integrate";
@@ -41,9 +41,9 @@ afterEach(() => {
 });
 
 const free = createServiceCall({ LIMIT_INTEGRATE: "100000/3600" });
-const integrate = (change: object = {}, service = free, headers: Record<string, string> = cookie): Promise<TestResponse> =>
+const requestIntegration = (change: object = {}, service = free, headers: Record<string, string> = cookie): Promise<TestResponse> =>
   service(at, buildJsonRequest({ ...validRequest, ...change }, headers));
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
 
 /** Sends the request to a service with some parts replaced. */
 const withParts = async (changed: Partial<Platform>, body: object = validRequest): Promise<TestResponse> => {
@@ -56,8 +56,8 @@ const withParts = async (changed: Partial<Platform>, body: object = validRequest
 
 describe("POST /v1/business/portal/integrate", () => {
   test("maps the form of a page and returns the script tag for it", async () => {
-    const answer = await integrate();
-    expect([answer.status, answer.body.data]).toEqual([
+    const response = await requestIntegration();
+    expect([response.status, response.body.data]).toEqual([
       200,
       {
         mode: "consent",
@@ -86,9 +86,9 @@ describe("POST /v1/business/portal/integrate", () => {
   });
 
   test("returns the same result for the same page, and only shareable fields in share mode", async () => {
-    expect((await integrate()).body.data).toEqual((await integrate()).body.data);
+    expect((await requestIntegration()).body.data).toEqual((await requestIntegration()).body.data);
     web.serve(url, page.replace("x1", "company"));
-    const { data } = (await integrate({ mode: "share", entities: [] })).body;
+    const { data } = (await requestIntegration({ mode: "share", entities: [] })).body;
     expect(data.snippet).toContain('data-mode="share"');
     expect(data.snippet).toContain('data-scope="email phone"');
     expect(data.snippet).not.toContain("data-entities");
@@ -99,7 +99,7 @@ describe("POST /v1/business/portal/integrate", () => {
     const boxes = `<input type="checkbox" id="b1" data-sp1-entity="Acme Solar LLC"><label for="b1">Acme</label>
       <input type="checkbox" id="b2"><label for="b2">Bright Homes Inc</label>`;
     web.serve(url, form.replace("<button>", `${boxes}<button>`));
-    const { data } = (await integrate()).body;
+    const { data } = (await requestIntegration()).body;
     expect(data.entity_checkboxes).toEqual([
       { selector: "#b1", entity: "Acme Solar LLC" },
       { selector: "#b2", entity: "Bright Homes Inc" },
@@ -116,12 +116,12 @@ describe("POST /v1/business/portal/integrate", () => {
       `<form id="f"><input type=email name=email><fieldset><legend>Who may contact you about it?</legend></fieldset>
        <p>We may call you on workdays.</p><p id="d">By pressing Send <b>I agree that each company</b> I ticked may call me about solar quotes.</p></form>`,
     );
-    expect((await integrate()).body.data).toMatchObject({ disclosure_selector: "#d", disclosure_text: sentence });
+    expect((await requestIntegration()).body.data).toMatchObject({ disclosure_selector: "#d", disclosure_text: sentence });
   });
 
   test("warns about what a page lacks", async () => {
     web.serve(url, "<form><input name=q7><input type=password name=p></form>");
-    const { data } = (await integrate()).body;
+    const { data } = (await requestIntegration()).body;
     expect(data).toMatchObject({ field_map: {}, confidence: 0, disclosure_text: null, checkbox_selector: null, form_selector: "form" });
     expect(data.unmapped).toEqual(['input[name="q7"]']);
     expect(data.warnings).toHaveLength(3);
@@ -129,9 +129,9 @@ describe("POST /v1/business/portal/integrate", () => {
 
   test("refuses a page without a form, a page that is not HTML, and invalid input", async () => {
     web.serve(url, "<p>Nothing to fill in</p>");
-    expect(outcome(await integrate())).toBe("400 invalid_request");
+    expect(describeOutcome(await requestIntegration())).toBe("400 invalid_request");
     web.serve(url, () => new Response("{}", { headers: { "content-type": "application/json" } }));
-    expect(outcome(await integrate())).toBe("400 invalid_request");
+    expect(describeOutcome(await requestIntegration())).toBe("400 invalid_request");
     const fetched = web.calls.length;
     for (const bad of [
       { url: "quote" },
@@ -146,7 +146,7 @@ describe("POST /v1/business/portal/integrate", () => {
       { entities: ["a\u0000"] },
       { entities: "Acme" },
     ])
-      expect([bad, outcome(await integrate(bad))]).toEqual([bad, "400 invalid_request"]);
+      expect([bad, describeOutcome(await requestIntegration(bad))]).toEqual([bad, "400 invalid_request"]);
     expect(web.calls.length).toBe(fetched);
   });
 
@@ -162,8 +162,8 @@ describe("POST /v1/business/portal/integrate", () => {
       "http://169.254.169.254/latest/",
     ];
     for (const foreign of hosts)
-      expect(outcome(await integrate({ url: foreign }))).toMatch(/^(?:403 page_url_not_verified|400 invalid_request)$/);
-    expect(outcome(await integrate({ url: hosts[0] as string }))).toBe("403 page_url_not_verified");
+      expect(describeOutcome(await requestIntegration({ url: foreign }))).toMatch(/^(?:403 page_url_not_verified|400 invalid_request)$/);
+    expect(describeOutcome(await requestIntegration({ url: hosts[0] as string }))).toBe("403 page_url_not_verified");
     expect(web.urls()).toEqual([]);
     for (const location of [
       "https://evil.example.net/x",
@@ -173,67 +173,67 @@ describe("POST /v1/business/portal/integrate", () => {
       "//evil.net/",
     ]) {
       web.serve(url, () => redirectResponse(location));
-      expect(outcome(await integrate())).toBe("502 page_unreachable");
+      expect(describeOutcome(await requestIntegration())).toBe("502 page_unreachable");
     }
     expect(web.urls()).toEqual(Array.from({ length: 5 }, () => url));
     web.serve(url, () => redirectResponse("https://shop.example.com/form"));
     web.serve("https://shop.example.com/form", page);
-    expect((await integrate()).body.data.form_selector).toBe("#quote");
+    expect((await requestIntegration()).body.data.form_selector).toBe("#quote");
     for (const sent of web.calls) expect([sent.headers.get("cookie"), sent.headers.get("authorization")]).toEqual([null, null]);
   });
 
   test("returns 400 for a port that is not allowed, and 502 for a host without a public address", async () => {
-    expect(outcome(await integrate({ url: "https://www.example.com:8444/quote" }))).toBe("400 invalid_request");
-    expect(outcome(await integrate({ url: "http://localhost:1/quote" }))).toBe("400 invalid_request");
-    expect(outcome(await integrate({ url: "https://demo.example/quote" }))).toBe("502 page_unreachable");
+    expect(describeOutcome(await requestIntegration({ url: "https://www.example.com:8444/quote" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await requestIntegration({ url: "http://localhost:1/quote" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await requestIntegration({ url: "https://demo.example/quote" }))).toBe("502 page_unreachable");
     web.resolve("inside.example.com", ["10.0.0.1"]);
-    expect(outcome(await integrate({ url: "https://inside.example.com/" }))).toBe("502 page_unreachable");
+    expect(describeOutcome(await requestIntegration({ url: "https://inside.example.com/" }))).toBe("502 page_unreachable");
     expect(web.urls()).toEqual([]);
     web.serve("http://localhost:8788/", page);
     const local = createServiceCall({ DEV_FETCH_ALLOW: "localhost:8788", LIMIT_INTEGRATE: "1000/3600" });
-    expect((await integrate({ url: "http://localhost:8788/#form" }, local)).body.data.page_url).toBe("http://localhost:8788/");
+    expect((await requestIntegration({ url: "http://localhost:8788/#form" }, local)).body.data.page_url).toBe("http://localhost:8788/");
   });
 
   test("G12: returns 502 page_unreachable for a page that fails, breaks off or is too large", async () => {
     for (const page of [
-      () => htmlResponse("", { status: 500 }),
-      () => htmlResponse("", { status: 404 }),
-      () => htmlResponse("x".repeat(2 * 1_024 * 1_024 + 1)),
+      () => createHtmlResponse("", { status: 500 }),
+      () => createHtmlResponse("", { status: 404 }),
+      () => createHtmlResponse("x".repeat(2 * 1_024 * 1_024 + 1)),
       () => {
         throw new Error("reset");
       },
     ]) {
       web.serve(url, page);
-      expect(outcome(await integrate())).toBe("502 page_unreachable");
+      expect(describeOutcome(await requestIntegration())).toBe("502 page_unreachable");
     }
   });
 
   test("G13: returns 429 after ten fetches an hour per business; requests that fetch nothing do not count", async () => {
     const limited = createServiceCall({ LIMIT_INTEGRATE: "2/3600" });
     const owner = await signIn(getExampleOwnerEmail("free"));
-    const ask = (change: object = {}) => integrate(change, limited, owner);
+    const requestLimited = (change: object = {}) => requestIntegration(change, limited, owner);
     for (const nothing of [{ url: "https://evil.example.net/" }, { purpose: "" }, { url: "https://www.example.com:1/" }])
-      await ask(nothing);
-    expect([outcome(await ask()), outcome(await ask())]).toEqual(["200 ok", "200 ok"]);
-    const last = await ask();
-    expect([outcome(last), Number(last.headers.get("retry-after")) > 0]).toEqual(["429 rate_limited", true]);
-    expect(outcome(await ask({ purpose: "" }))).toBe("400 invalid_request");
+      await requestLimited(nothing);
+    expect([describeOutcome(await requestLimited()), describeOutcome(await requestLimited())]).toEqual(["200 ok", "200 ok"]);
+    const last = await requestLimited();
+    expect([describeOutcome(last), Number(last.headers.get("retry-after")) > 0]).toEqual(["429 rate_limited", true]);
+    expect(describeOutcome(await requestLimited({ purpose: "" }))).toBe("400 invalid_request");
   });
 
   test("requires a member of a business with write access", async () => {
-    const by = async (email: string, realm: "business" | "consumer" = "business") =>
-      outcome(await integrate({}, free, await signIn(email, realm)));
-    expect(await by(world.consumerEmail, "consumer")).toBe("403 forbidden");
-    expect(await by(getExampleOwnerEmail("past_due"))).toBe("402 subscription_past_due");
-    expect(await by(getExampleOwnerEmail("suspended"))).toBe("402 business_suspended");
-    expect(outcome(await integrate({}, free, {}))).toBe("401 unauthorized");
-    expect(outcome(await integrate({}, free, { ...cookie, origin: "https://www.example.com" }))).toBe("403 csrf_failed");
+    const requestOutcomeAs = async (email: string, realm: "business" | "consumer" = "business") =>
+      describeOutcome(await requestIntegration({}, free, await signIn(email, realm)));
+    expect(await requestOutcomeAs(world.consumerEmail, "consumer")).toBe("403 forbidden");
+    expect(await requestOutcomeAs(getExampleOwnerEmail("past_due"))).toBe("402 subscription_past_due");
+    expect(await requestOutcomeAs(getExampleOwnerEmail("suspended"))).toBe("402 business_suspended");
+    expect(describeOutcome(await requestIntegration({}, free, {}))).toBe("401 unauthorized");
+    expect(describeOutcome(await requestIntegration({}, free, { ...cookie, origin: "https://www.example.com" }))).toBe("403 csrf_failed");
     expect(web.urls()).toEqual([]);
   });
 
   test("stores nothing about the page", async () => {
     const before = await readDatabaseContents();
-    await integrate();
+    await requestIntegration();
     expect(await readDatabaseContents()).toEqual(before);
   });
 });
@@ -247,7 +247,7 @@ describe("POST /v1/business/portal/integrate, hostile pages", () => {
       `<form id="${attribute}"><input type=email id="${attribute}e" name="${attribute}"><input type=tel name="--&gt;\`\${1}\n">
        <input type=checkbox id="${attribute}b"><label for="${attribute}b" id="${attribute}l">I agree that you may call me ${attribute.replaceAll("<", "&lt;")}</label></form>`,
     );
-    const { snippet } = (await integrate({ purpose: evil, entities: [`A ${evil}`] })).body.data as { snippet: string };
+    const { snippet } = (await requestIntegration({ purpose: evil, entities: [`A ${evil}`] })).body.data as { snippet: string };
     // Removes all attribute values that contain no quotes, angle brackets, backticks or line breaks. Only the expected markup may be left.
     const rest = snippet.replace(/=(?:"[^"<>'`\n]*"|'[^'<>`\n]*')/g, "");
     expect(rest).toBe(
@@ -285,7 +285,7 @@ describe("POST /v1/business/portal/integrate, hostile pages", () => {
       `<form>${"<label>a b c ".repeat(90_000)}`,
     ]) {
       web.serve(url, body);
-      expect(outcome(await integrate())).toMatch(/^(?:200 ok|400 invalid_request)$/);
+      expect(describeOutcome(await requestIntegration())).toMatch(/^(?:200 ok|400 invalid_request)$/);
     }
   });
 
@@ -301,8 +301,8 @@ describe("POST /v1/business/portal/integrate, hostile pages", () => {
     ],
   ])("G15: gives up on a page with %s, and says so", async (_name, body) => {
     web.serve(url, body);
-    const refused = await integrate();
-    expect([outcome(refused), refused.body.error.message]).toEqual([
+    const refused = await requestIntegration();
+    expect([describeOutcome(refused), refused.body.error.message]).toEqual([
       "400 invalid_request",
       "url: the page is too complex to map. Use a simpler page with the same form.",
     ]);
@@ -314,8 +314,8 @@ describe("POST /v1/business/portal/integrate, hostile pages", () => {
       url,
       `${section.repeat(1_000)}<form id="quote"><label>Email <input type="email" name="email"></label>${section.repeat(20)}</form>${section.repeat(1_000)}`,
     );
-    const mapped = await integrate();
-    expect([outcome(mapped), Object.values(mapped.body.data.field_map)]).toEqual(["200 ok", ["email"]]);
+    const mapped = await requestIntegration();
+    expect([describeOutcome(mapped), Object.values(mapped.body.data.field_map)]).toEqual(["200 ok", ["email"]]);
   });
 
   test("never maps passwords, card numbers, codes, hidden fields or disabled fields", async () => {
@@ -325,31 +325,31 @@ describe("POST /v1/business/portal/integrate, hostile pages", () => {
        <input name=otp autocomplete=one-time-code><input name=city disabled><fieldset disabled><input name=state></fieldset><input name=ssn>
        <template><input name=first_name></template><!-- <input name=last_name> --></form>`,
     );
-    const { field_map: map, unmapped } = (await integrate()).body.data;
+    const { field_map: map, unmapped } = (await requestIntegration()).body.data;
     expect([map, unmapped]).toEqual([{ 'input[name="email"]': "email" }, []]);
   });
 });
 
 describe("POST /v1/business/portal/integrate with a model", () => {
-  const stubModel = (answer: unknown): { ai: TextModelRunner; questions: ProposalRequest[] } => {
+  const stubModel = (modelResponse: unknown): { ai: TextModelRunner; questions: ProposalRequest[] } => {
     const questions: ProposalRequest[] = [];
     const run = async (_model: string, input: object) => {
       const { messages } = input as { messages: { content: string }[] };
       questions.push(JSON.parse(messages[1]?.content as string));
-      if (answer instanceof Error) throw answer;
-      return { response: answer };
+      if (modelResponse instanceof Error) throw modelResponse;
+      return { response: modelResponse };
     };
     return { ai: { run }, questions };
   };
-  const withModel = (answer: unknown, faults: string[] = []) => {
-    const { ai, questions } = stubModel(answer);
+  const withModel = (modelResponse: unknown, faults: string[] = []) => {
+    const { ai, questions } = stubModel(modelResponse);
     return { questions, parts: { proposeMapping: createFormModel(ai, "model", (fault) => void faults.push(fault)) } };
   };
   /** Serves a page with a field name that was not sent to the model before, because the model's responses are cached. */
-  const freshPage = (): void => web.serve(url, page.replace("x1", `x_${crypto.randomUUID()}`));
+  const serveNewPage = (): void => web.serve(url, page.replace("x1", `x_${crypto.randomUUID()}`));
 
   test("adds the model's mapping of fields that the form itself does not explain, and sends only those fields", async () => {
-    freshPage();
+    serveNewPage();
     const { questions, parts } = withModel({ fields: [{ n: 0, key: "job_title" }], checkbox: null, disclosure: null });
     const { data } = (await withParts(parts)).body;
     expect(data.source).toBe("ai");
@@ -367,8 +367,8 @@ describe("POST /v1/business/portal/integrate with a model", () => {
   });
 
   test("G16: ignores a misbehaving model and instructions in the page", async () => {
-    const plain = async () => (await withParts({ proposeMapping: async () => null })).body.data;
-    for (const answer of [
+    const readPlainResult = async () => (await withParts({ proposeMapping: async () => null })).body.data;
+    for (const modelResponse of [
       "not json",
       "<script>alert(1)</script>",
       { fields: "all", checkbox: null, disclosure: null },
@@ -382,10 +382,10 @@ describe("POST /v1/business/portal/integrate with a model", () => {
       null,
       new Error("no capacity"),
     ]) {
-      freshPage();
-      const expected = await plain();
-      const { parts } = withModel(answer);
-      expect([answer, (await withParts(parts)).body.data]).toEqual([answer, expected]);
+      serveNewPage();
+      const expected = await readPlainResult();
+      const { parts } = withModel(modelResponse);
+      expect([modelResponse, (await withParts(parts)).body.data]).toEqual([modelResponse, expected]);
       expect(expected.source).toBe("heuristic");
     }
   });
@@ -406,20 +406,20 @@ describe("POST /v1/business/portal/integrate with a model", () => {
   });
 
   test("calls the model only if the binding exists", async () => {
-    freshPage();
-    expect((await integrate()).body.data.source).toBe("heuristic");
-    freshPage();
+    serveNewPage();
+    expect((await requestIntegration()).body.data.source).toBe("heuristic");
+    serveNewPage();
     const { ai, questions } = stubModel({ fields: [{ n: 0, key: "company" }], checkbox: null, disclosure: null });
     const bound = createServiceCall({ AI: ai, LIMIT_INTEGRATE: "1000/3600" });
-    expect((await integrate({}, bound)).body.data.source).toBe("ai");
+    expect((await requestIntegration({}, bound)).body.data.source).toBe("ai");
     expect(questions).toHaveLength(1);
   });
 });
 
 test("POST /v1/business/portal/integrate does not use the client or domains of another business", async () => {
   const other = await signIn(world.otherOwnerEmail);
-  expect(outcome(await integrate({}, free, other))).toBe("403 page_url_not_verified");
-  expect(outcome(await call(at, buildJsonRequest({ ...validRequest, business_id: world.acme.id }, other)))).toBe(
+  expect(describeOutcome(await requestIntegration({}, free, other))).toBe("403 page_url_not_verified");
+  expect(describeOutcome(await call(at, buildJsonRequest({ ...validRequest, business_id: world.acme.id }, other)))).toBe(
     "403 page_url_not_verified",
   );
 });

@@ -19,10 +19,10 @@ const published = { DEV_RATE_SCALE: "1", SHIELD: undefined };
 const from = (ip: string): Record<string, string> => ({ "cf-connecting-ip": ip });
 const verify = (service: Call, ip: string): Promise<TestResponse> =>
   service("/v1/certs/cc_00000000000000000000000000/verify", { headers: from(ip) });
-const badConsent = (service: Call, ip: string): Promise<TestResponse> => service("/v1/consent", buildConsentRequest("{", from(ip)));
-const sendRepeatedly = async (count: number, ask: () => Promise<TestResponse>): Promise<number[]> => {
+const sendBadConsent = (service: Call, ip: string): Promise<TestResponse> => service("/v1/consent", buildConsentRequest("{", from(ip)));
+const sendRepeatedly = async (count: number, sendRequest: () => Promise<TestResponse>): Promise<number[]> => {
   const statuses: number[] = [];
-  for (let at = 0; at < count; at += 1) statuses.push((await ask()).status);
+  for (let at = 0; at < count; at += 1) statuses.push((await sendRequest()).status);
   return statuses;
 };
 
@@ -34,22 +34,22 @@ beforeEach(() => {
 describe("limits by address", () => {
   test("allow 60 submissions a minute, valid or not, then return 429 with Retry-After for that address alone", async () => {
     const service = createServiceCall(published);
-    expect(new Set(await sendRepeatedly(60, () => badConsent(service, "203.0.113.7")))).toEqual(new Set([400]));
-    const refused = await badConsent(service, "203.0.113.7");
+    expect(new Set(await sendRepeatedly(60, () => sendBadConsent(service, "203.0.113.7")))).toEqual(new Set([400]));
+    const refused = await sendBadConsent(service, "203.0.113.7");
     expect([refused.status, refused.body.error.code, refused.headers.get("retry-after")]).toEqual([429, "rate_limited", "60"]);
     expect([refused.headers.get("ratelimit-limit"), refused.headers.get("ratelimit-remaining")]).toEqual(["60", "0"]);
-    expect((await badConsent(service, "203.0.113.8")).status).toBe(400);
+    expect((await sendBadConsent(service, "203.0.113.8")).status).toBe(400);
     vi.setSystemTime(start + 59_999);
-    expect((await badConsent(service, "203.0.113.7")).status).toBe(429);
+    expect((await sendBadConsent(service, "203.0.113.7")).status).toBe(429);
     vi.setSystemTime(start + 60_000);
-    expect((await badConsent(service, "203.0.113.7")).status).toBe(400);
+    expect((await sendBadConsent(service, "203.0.113.7")).status).toBe(400);
   });
 
   test("count an IPv6 /64 network as one address", async () => {
     const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_IP: "2/60" });
     const statuses: number[] = [];
     for (const ip of ["2001:db8:1:2::1", "2001:DB8:1:2:ffff::9", "2001:db8:0001:0002:3:4:5:6", "2001:db8:1:3::1"])
-      statuses.push((await badConsent(service, ip)).status);
+      statuses.push((await sendBadConsent(service, ip)).status);
     expect(statuses).toEqual([400, 400, 429, 400]);
   });
 
@@ -77,16 +77,16 @@ describe("limits by address", () => {
 
   test("include the platform's rate limiter, which is not called while our limit refuses", async () => {
     let calls = 0;
-    const shield = (success: boolean) => ({
+    const createShield = (success: boolean) => ({
       limit: async (): Promise<{ success: boolean }> => {
         calls += 1;
         return { success };
       },
     });
-    const refused = await badConsent(createServiceCall({ ...published, SHIELD: shield(false) }), "203.0.113.7");
+    const refused = await sendBadConsent(createServiceCall({ ...published, SHIELD: createShield(false) }), "203.0.113.7");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
-    const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: shield(true) });
-    expect(await sendRepeatedly(3, () => badConsent(service, "203.0.113.7"))).toEqual([400, 429, 429]);
+    const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: createShield(true) });
+    expect(await sendRepeatedly(3, () => sendBadConsent(service, "203.0.113.7"))).toEqual([400, 429, 429]);
     expect(calls).toBe(2);
   });
 
@@ -94,44 +94,44 @@ describe("limits by address", () => {
     const broken = { limit: () => Promise.reject(new Error("the platform's limiter is away")) };
     const service = createServiceCall({ ...published, LIMIT_CONSENT_PER_IP: "1/60", SHIELD: broken });
     expect((await service("/v1/consent", buildConsentRequest(buildSubmission(world.acme), from("203.0.113.7")))).status).toBe(201);
-    expect((await badConsent(service, "203.0.113.7")).status).toBe(429);
+    expect((await sendBadConsent(service, "203.0.113.7")).status).toBe(429);
   });
 });
 
 describe("limits of sharing", () => {
   const stopPath = "/v1/shares/shr_00000000000000000000000000/revoke";
   const redeemPath = "/v1/share/redeem";
-  const badPost = (path: string) => (service: Call, ip: string) =>
+  const createBadPost = (path: string) => (service: Call, ip: string) =>
     service(path, { method: "POST", headers: { "content-type": "application/json", ...from(ip) }, body: "{" });
 
   test.each<readonly [string, (service: Call, ip: string) => Promise<TestResponse>]>([
     ["checks of a request", (service, ip) => service("/v1/authorize", { headers: from(ip) })],
-    ["redemptions", badPost(redeemPath)],
-    ["test shares", badPost("/v1/share/sandbox-consent")],
-    ["revocations by link", badPost(stopPath)],
-  ])("allow 60 %s a minute, valid or not, then return 429 for that address alone", async (_name, ask) => {
+    ["redemptions", createBadPost(redeemPath)],
+    ["test shares", createBadPost("/v1/share/sandbox-consent")],
+    ["revocations by link", createBadPost(stopPath)],
+  ])("allow 60 %s a minute, valid or not, then return 429 for that address alone", async (_name, sendRequest) => {
     const service = createServiceCall(published);
-    expect(new Set(await sendRepeatedly(60, () => ask(service, "203.0.113.7")))).toEqual(new Set([400]));
-    const refused = await ask(service, "203.0.113.7");
+    expect(new Set(await sendRepeatedly(60, () => sendRequest(service, "203.0.113.7")))).toEqual(new Set([400]));
+    const refused = await sendRequest(service, "203.0.113.7");
     expect([describeOutcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
       "429 rate_limited",
       "60",
       "60",
     ]);
-    expect((await ask(service, "203.0.113.8")).status).toBe(400);
+    expect((await sendRequest(service, "203.0.113.8")).status).toBe(400);
     vi.setSystemTime(start + 60_000);
-    expect((await ask(service, "203.0.113.7")).status).toBe(400);
+    expect((await sendRequest(service, "203.0.113.7")).status).toBe(400);
   });
 
   test("allow 20 wrong redemptions of one code a minute, then return 429 for that address and code alone, without using up the code", async () => {
     const granted = await grantShare(await signInPerson());
     const service = createServiceCall(published);
-    const wrong = (ip: string, code = granted.code): Promise<TestResponse> =>
+    const redeemWrongCode = (ip: string, code = granted.code): Promise<TestResponse> =>
       redeemCode({ code, verifier: createVerifier() }, {}, { origin, ...from(ip) }, service);
-    expect(new Set(await sendRepeatedly(20, () => wrong("203.0.113.7")))).toEqual(new Set([400]));
-    expect(describeOutcome(await wrong("203.0.113.7"))).toBe("429 rate_limited");
-    expect(describeOutcome(await wrong("203.0.113.7", `ac_00${"A".repeat(43)}`))).toBe("400 code_invalid");
-    expect(describeOutcome(await wrong("203.0.113.8"))).toBe("400 pkce_mismatch");
+    expect(new Set(await sendRepeatedly(20, () => redeemWrongCode("203.0.113.7")))).toEqual(new Set([400]));
+    expect(describeOutcome(await redeemWrongCode("203.0.113.7"))).toBe("429 rate_limited");
+    expect(describeOutcome(await redeemWrongCode("203.0.113.7", `ac_00${"A".repeat(43)}`))).toBe("400 code_invalid");
+    expect(describeOutcome(await redeemWrongCode("203.0.113.8"))).toBe("400 pkce_mismatch");
     expect(describeOutcome(await redeemCode(granted, {}, { origin, ...from("203.0.113.7") }, service))).toBe("200 ok");
   });
 
@@ -142,15 +142,16 @@ describe("limits of sharing", () => {
     "allow %i %s per %s per person, valid or not, then return 429 for that person alone",
     async (count, _name, _window, method, path, seconds) => {
       const [pat, sam] = [await signInPerson({}), await signInPerson({})];
-      const bad = ({ headers }: typeof pat): Promise<TestResponse> => call(path, { ...buildJsonRequest({}, headers), method, body: "{" });
-      expect(new Set(await sendRepeatedly(count, () => bad(pat)))).toEqual(new Set([400]));
-      const refused = await bad(pat);
+      const sendBadBody = ({ headers }: typeof pat): Promise<TestResponse> =>
+        call(path, { ...buildJsonRequest({}, headers), method, body: "{" });
+      expect(new Set(await sendRepeatedly(count, () => sendBadBody(pat)))).toEqual(new Set([400]));
+      const refused = await sendBadBody(pat);
       expect([describeOutcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
         "429 rate_limited",
         String(seconds),
         String(count),
       ]);
-      expect((await bad(sam)).status).toBe(400);
+      expect((await sendBadBody(sam)).status).toBe(400);
       expect((await pat.get("/v1/me")).status).toBe(200);
     },
   );

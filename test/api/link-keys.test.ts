@@ -49,7 +49,7 @@ const kinds: Readonly<Record<string, TokenKind>> = {
       await waitUntilSettled();
       const text = (await listMailTo(pat.email)).map((mail) => mail.text).join("\n");
       const token = new RegExp(`/stop/${id}#t=([\\w-]{43})`).exec(text)?.[1];
-      return async (by) => describeOutcome(await by(`/v1/shares/${id}/revoke`, buildJsonPost({ revoke_token: token })));
+      return async (service) => describeOutcome(await service(`/v1/shares/${id}/revoke`, buildJsonPost({ revoke_token: token })));
     },
     accepted: "200 ok",
     refused: "401 unauthorized",
@@ -59,7 +59,7 @@ const kinds: Readonly<Record<string, TokenKind>> = {
       const { certId, email } = await issueToNewPerson();
       await requestWithdrawalCode(certId, email, {}, service);
       const [token] = await listLinkTokens(email);
-      return async (by) => describeOutcome(await by(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token })));
+      return async (service) => describeOutcome(await service(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token })));
     },
     accepted: "200 ok",
     refused: "400 opt_out_failed",
@@ -73,8 +73,8 @@ const kinds: Readonly<Record<string, TokenKind>> = {
       const [mail] = await listMailTo(world.consumerEmail);
       const token = /#s=([\w-]{43})$/m.exec(mail?.text ?? "")?.[1] ?? "";
       const cookie = [...browser.jar].map(([name, value]) => `${name}=${value}`).join("; ");
-      return async (by) =>
-        (await createBrowserSession(cookie, by).post("/app/sign-in/link", { token })).headers.get("location") ?? "no redirect";
+      return async (service) =>
+        (await createBrowserSession(cookie, service).post("/app/sign-in/link", { token })).headers.get("location") ?? "no redirect";
     },
     accepted: "/app/details",
     refused: "/app/sign-in/link?answer=failed",
@@ -84,7 +84,7 @@ const kinds: Readonly<Record<string, TokenKind>> = {
       const { cookie } = await signIn(world.ownerEmail);
       const path = "/portal/settings/events";
       const fields = parseFormFields(await createBrowserSession(cookie, service).open("/portal/settings"), path);
-      return async (by) => String((await createBrowserSession(cookie, by).post(path, fields)).status);
+      return async (service) => String((await createBrowserSession(cookie, service).post(path, fields)).status);
     },
     accepted: "303",
     refused: "403",
@@ -93,8 +93,8 @@ const kinds: Readonly<Record<string, TokenKind>> = {
     create: async (service) => {
       const registration = { redirect_uris: [loopback], token_endpoint_auth_method: "client_secret_post" };
       const { client_id: id, client_secret: secret } = (await postRegistration(registration, service)).body;
-      return async (by) => {
-        const { status, body } = await exchangeCode("unknown", id, { client_secret: secret }, {}, by);
+      return async (service) => {
+        const { status, body } = await exchangeCode("unknown", id, { client_secret: secret }, {}, service);
         return `${status} ${body.error}`;
       };
     },
@@ -104,7 +104,7 @@ const kinds: Readonly<Record<string, TokenKind>> = {
   "the token of a share request": {
     create: async (service) => {
       const request = await authorizeShare(await signInPerson(), service);
-      return async (by) => describeOutcome(await by("/v1/share/consent", request));
+      return async (service) => describeOutcome(await service("/v1/share/consent", request));
     },
     accepted: "201 ok",
     refused: "400 invalid_request",

@@ -6,7 +6,7 @@ import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { Authenticator } from "../support/authenticator.ts";
-import { getCookie, signIn, differentCode } from "../support/people.ts";
+import { getCookie, signIn, createDifferentCode } from "../support/people.ts";
 import {
   call,
   buildConsentRequest,
@@ -66,14 +66,14 @@ const markedBody = {
   esign: { disclosure_text: marker, accepted: true },
   [marker]: marker,
 };
-const consentOf = (body: unknown, headers: Record<string, string | null> = {}): RequestInit =>
+const buildConsent = (body: unknown, headers: Record<string, string | null> = {}): RequestInit =>
   buildConsentRequest(body, { ...markedHeaders, ...headers });
 const withKey = (key: string): RequestInit => ({ headers: { ...markedHeaders, authorization: `Bearer ${key}` } });
 
 /** Sends requests that use the database, KV and the rate limiter. */
 const useEach = async (service: Call): Promise<void> => {
-  await service("/v1/consent", consentOf(markedBody, { "idempotency-key": `${marker}-again` }));
-  await service("/v1/consent", consentOf(markedBody, { authorization: `Bearer ${world.acme.keys.live}` }));
+  await service("/v1/consent", buildConsent(markedBody, { "idempotency-key": `${marker}-again` }));
+  await service("/v1/consent", buildConsent(markedBody, { authorization: `Bearer ${world.acme.keys.live}` }));
   for (const path of [
     `/v1/certs?q=${marker}`,
     `/v1/certs/${certOfAcme}?${marker}`,
@@ -87,9 +87,9 @@ const useEach = async (service: Call): Promise<void> => {
 
 /** Sends valid and invalid requests of every kind that needs no signed-in person. */
 const useAll = async (service: Call): Promise<void> => {
-  const issued = await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));
-  await service("/v1/consent", consentOf(markedBody, { "idempotency-key": marker }));
-  await service("/v1/consent", consentOf({ ...markedBody, purpose: `another ${marker}` }, { "idempotency-key": marker }));
+  const issued = await service("/v1/consent", buildConsent(markedBody, { "idempotency-key": marker }));
+  await service("/v1/consent", buildConsent(markedBody, { "idempotency-key": marker }));
+  await service("/v1/consent", buildConsent({ ...markedBody, purpose: `another ${marker}` }, { "idempotency-key": marker }));
   const certId = issued.body?.data?.cert_id ?? "cc_00000000000000000000000000";
   const bad: readonly unknown[] = [
     `{"${marker}":`,
@@ -103,18 +103,18 @@ const useAll = async (service: Call): Promise<void> => {
     { ...markedBody, presentation: { opt_in_type: marker } },
     `${marker}${"x".repeat(300_000)}`,
   ];
-  for (const body of bad) await service("/v1/consent", consentOf(body));
-  await service("/v1/consent", consentOf(markedBody, { origin: `https://${marker}.example` }));
-  await service("/v1/consent", consentOf(markedBody, { origin: marker }));
-  await service("/v1/consent", consentOf(markedBody, { authorization: `Bearer ${marker}` }));
-  await service("/v1/consent", consentOf(markedBody, { authorization: `Bearer ${world.other.keys.live}` }));
-  await service("/v1/consent", consentOf(markedBody, { "content-type": `text/${marker}` }));
-  await service("/v1/consent", consentOf(markedBody, { "content-encoding": marker }));
+  for (const body of bad) await service("/v1/consent", buildConsent(body));
+  await service("/v1/consent", buildConsent(markedBody, { origin: `https://${marker}.example` }));
+  await service("/v1/consent", buildConsent(markedBody, { origin: marker }));
+  await service("/v1/consent", buildConsent(markedBody, { authorization: `Bearer ${marker}` }));
+  await service("/v1/consent", buildConsent(markedBody, { authorization: `Bearer ${world.other.keys.live}` }));
+  await service("/v1/consent", buildConsent(markedBody, { "content-type": `text/${marker}` }));
+  await service("/v1/consent", buildConsent(markedBody, { "content-encoding": marker }));
   await service(
     "/v1/consent",
-    consentOf({ ...markedBody, ...buildSubmission(world.examples.free), client_id: world.examples.free.clients.live }),
+    buildConsent({ ...markedBody, ...buildSubmission(world.examples.free), client_id: world.examples.free.clients.live }),
   );
-  await service(`/v1/consent?${marker}=${marker}`, consentOf(markedBody));
+  await service(`/v1/consent?${marker}=${marker}`, buildConsent(markedBody));
 
   for (const key of [world.acme.keys.live, world.other.keys.live, `sk_live_00${marker}`, world.examples.suspended.keys.live]) {
     await service(
@@ -157,7 +157,7 @@ const useByPeople = async (service: Call): Promise<void> => {
   const { text } = (await service(`/dev/mail?to=${email}`)).body.messages[0];
   const code = findNewestCode([{ text }]) as string;
   await send("/v1/auth/verify-code", { ...proof, code: marker });
-  await send("/v1/auth/verify-code", { ...proof, code: differentCode(code) });
+  await send("/v1/auth/verify-code", { ...proof, code: createDifferentCode(code) });
   const signed = await send("/v1/auth/verify-code", { ...proof, code });
   expect(signed.status).toBe(200);
   const owner = await signIn(world.ownerEmail);
@@ -169,15 +169,15 @@ const useByPeople = async (service: Call): Promise<void> => {
   const added = await send("/v1/me/passkeys", { credential, name: marker }, me);
   expect(added.status).toBe(201);
   secrets.push(options.challenge, options.user.id, credential.id);
-  for (const given of [credential, { ...credential, id: marker }, marker])
-    for (const path of ["/v1/me/passkeys", "/v1/auth/passkey/verify"]) await send(path, { credential: given, name: marker }, me);
+  for (const submitted of [credential, { ...credential, id: marker }, marker])
+    for (const path of ["/v1/me/passkeys", "/v1/auth/passkey/verify"]) await send(path, { credential: submitted, name: marker }, me);
   for (const path of [`/v1/me/passkeys/${marker}`, `/v1/me/passkeys/${added.body.data.id}`, `/v1/me/sessions/${marker}`])
     await send(path, { [marker]: marker }, me, "DELETE");
   const webhook = { url: `https://hook1.merchant-tests.com/${marker}?${marker}`, description: marker };
-  const made = await send("/v1/webhooks", webhook, { ...owner, "idempotency-key": marker });
-  expect(made.status).toBe(201);
-  secrets.push(made.body.data.secret);
-  const at = `/v1/webhooks/${made.body.data.id}`;
+  const created = await send("/v1/webhooks", webhook, { ...owner, "idempotency-key": marker });
+  expect(created.status).toBe(201);
+  secrets.push(created.body.data.secret);
+  const at = `/v1/webhooks/${created.body.data.id}`;
   for (const body of [{ ...webhook, [marker]: 1 }, { url: `https://${marker}.local/` }, { url: marker }, { ...webhook, events: [marker] }])
     await send("/v1/webhooks", body, owner);
   for (const [method, path] of [
@@ -196,14 +196,14 @@ const useByPeople = async (service: Call): Promise<void> => {
   expect(minted.status).toBe(201);
   secrets.push(minted.body.data.token);
   const agent = { authorization: `Bearer ${minted.body.data.token}` };
-  const rpc = (params: object) => ({ jsonrpc: "2.0", id: marker, method: "tools/call", params });
+  const buildToolCall = (params: object) => ({ jsonrpc: "2.0", id: marker, method: "tools/call", params });
   for (const params of [
     { name: marker },
     { name: "svc_get_audit", arguments: { [marker]: marker } },
     { name: "svc_list_events" },
     { name: "svc_get_audit" },
   ])
-    await send(`/mcp?${marker}`, rpc(params), agent);
+    await send(`/mcp?${marker}`, buildToolCall(params), agent);
   await send("/mcp", { jsonrpc: "2.0", id: marker, method: marker }, agent);
   await send("/mcp", `${marker}`, { authorization: `Bearer pat_00${marker}`, origin: `https://${marker}.example` });
   await send("/v1/auth/logout", { [marker]: marker }, { cookie: getCookie(signed) });
@@ -274,25 +274,25 @@ describe("the log", () => {
 
   test("contains no caller data when storage, keys or settings fail with messages that include it", async () => {
     const words = new Error(`D1_ERROR: UNIQUE constraint failed: ${marker} 198.51.100.199: SQLITE_CONSTRAINT`);
-    const fails = (): Promise<never> => Promise.reject(words);
-    const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
+    const rejectQuery = (): Promise<never> => Promise.reject(words);
+    const statement = { bind: () => statement, first: rejectQuery, all: rejectQuery, run: rejectQuery, raw: rejectQuery };
     const half = {
       prepare: (sql: string) => env.DB.prepare(sql),
-      batch: fails,
+      batch: rejectQuery,
     };
     for (const broken of [
-      { DB: { prepare: () => statement, batch: fails } },
+      { DB: { prepare: () => statement, batch: rejectQuery } },
       { DB: half },
-      { KV: { get: fails, put: fails, list: fails } },
+      { KV: { get: rejectQuery, put: rejectQuery, list: rejectQuery } },
       {
         DB: {
           prepare: () => {
             throw new TypeError(marker);
           },
-          batch: fails,
+          batch: rejectQuery,
         },
       },
-      { RATE_LIMITER: { getByName: (): Partial<Record<keyof RateLimiter, unknown>> => ({ take: fails }) } },
+      { RATE_LIMITER: { getByName: (): Partial<Record<keyof RateLimiter, unknown>> => ({ take: rejectQuery }) } },
     ]) {
       await useEach(createServiceCall(broken));
     }
@@ -302,9 +302,9 @@ describe("the log", () => {
   });
 
   test("contains no personal data when work after the response fails", async () => {
-    const fails = (): Promise<never> => Promise.reject(new Error(`D1_ERROR: ${marker}`));
-    const statement = { bind: () => statement, first: fails, all: fails, run: fails };
-    const platform = await createPlatform({ ...env, DB: { prepare: () => statement, batch: fails } } as unknown as Env);
+    const rejectQuery = (): Promise<never> => Promise.reject(new Error(`D1_ERROR: ${marker}`));
+    const statement = { bind: () => statement, first: rejectQuery, all: rejectQuery, run: rejectQuery };
+    const platform = await createPlatform({ ...env, DB: { prepare: () => statement, batch: rejectQuery } } as unknown as Env);
     for (const cron of ["* * * * *", "*/15 * * * *"]) await runScheduledJobs(platform, cron, Date.now()).catch(() => undefined); // A cron run may fail, but it must not log the cause.
     expect(findLeaks()).toEqual([]);
   });

@@ -43,9 +43,9 @@ let schemas: Readonly<Record<string, Schema>> = {};
 let operations: readonly Operation[] = [];
 let certId = "";
 
-const resolved = (schema: Schema): Schema =>
+const resolveSchema = (schema: Schema): Schema =>
   schema.$ref === undefined ? schema : (schemas[schema.$ref.split("/").at(-1) as string] as Schema);
-const membersOf = (schema: Schema): readonly string[] => Object.keys(resolved(schema).properties ?? {});
+const listProperties = (schema: Schema): readonly string[] => Object.keys(resolveSchema(schema).properties ?? {});
 
 beforeAll(async () => {
   const document = (await getWithKey("/v1/openapi.json")).body;
@@ -66,7 +66,7 @@ beforeAll(async () => {
 /** These tests send far more requests than the limits allow. */
 const unlimited = createServiceCall(Object.fromEntries(Object.keys(defaultLimits).map((name) => [`LIMIT_${name}`, "1000000/60"])));
 
-const newKey = async (businessId: string, environment: "live" | "sandbox"): Promise<string> => {
+const createApiKey = async (businessId: string, environment: "live" | "sandbox"): Promise<string> => {
   const key = generateSecret(environment === "live" ? "sk_live_" : "sk_test_", "00" as ShardId, (count) =>
     crypto.getRandomValues(new Uint8Array(count)),
   );
@@ -79,24 +79,24 @@ const newKey = async (businessId: string, environment: "live" | "sandbox"): Prom
 };
 
 let owners = 0;
-const newOwner = () => {
+const createOwner = () => {
   owners += 1;
   return signUpBusiness(`owner-${owners}@messages.example`);
 };
 
 type Headers = Readonly<Record<string, string>>;
-const bearer = (key: string): Headers => ({ authorization: `Bearer ${key}` });
+const buildBearer = (key: string): Headers => ({ authorization: `Bearer ${key}` });
 const callers = {
   person: async (): Promise<Headers> => (await signInPerson({})).headers,
-  owner: async (): Promise<Headers> => ({ cookie: (await newOwner()).cookie }),
+  owner: async (): Promise<Headers> => ({ cookie: (await createOwner()).cookie }),
   // Uses a new business's sandbox, because the requests change it.
-  sandbox: async () => bearer(await newKey((await newOwner()).id, "sandbox")),
-  business: async () => bearer(await newKey(world.acme.id, "live")),
+  sandbox: async () => buildBearer(await createApiKey((await createOwner()).id, "sandbox")),
+  business: async () => buildBearer(await createApiKey(world.acme.id, "live")),
   public: async (): Promise<Headers> => ({}),
 } as const;
 type Caller = keyof typeof callers;
 
-const callerOf = ({ path, security }: Operation): Caller => {
+const getCaller = ({ path, security }: Operation): Caller => {
   const isConsumerRoute = /^\/v1\/(?:me|share|shares\/\{share_id\}\/revoke)(?:\/|$)/.test(path);
   if (security.some((scheme) => "session" in scheme)) return isConsumerRoute ? "person" : "owner";
   if (!security.some((scheme) => "apiKey" in scheme)) return "public";
@@ -105,16 +105,16 @@ const callerOf = ({ path, security }: Operation): Caller => {
 
 /** Each kind of caller signs in once for all requests, and again after a request that ends the session. */
 const savedCredentials = new Map<Caller, Headers>();
-const credentialsOf = async (caller: Caller): Promise<Headers> => {
+const getCredentials = async (caller: Caller): Promise<Headers> => {
   const found = savedCredentials.get(caller) ?? (await callers[caller]());
   savedCredentials.set(caller, found);
   return found;
 };
-const asCaller = async (caller: Caller, send: (credentials: Headers) => Promise<TestResponse>): Promise<TestResponse> => {
-  const answer = await send(await credentialsOf(caller));
-  if (answer.status !== 401 || caller === "public") return answer;
+const sendAsCaller = async (caller: Caller, send: (credentials: Headers) => Promise<TestResponse>): Promise<TestResponse> => {
+  const response = await send(await getCredentials(caller));
+  if (response.status !== 401 || caller === "public") return response;
   savedCredentials.delete(caller);
-  return send(await credentialsOf(caller));
+  return send(await getCredentials(caller));
 };
 
 const ids: Readonly<Record<string, () => string>> = {
@@ -129,7 +129,7 @@ const ids: Readonly<Record<string, () => string>> = {
 };
 /** Failed matches are counted per certificate, so these requests use a certificate that does not exist. */
 const unknownCertId = "cc_00000000000000000000000000";
-const addressOf = ({ path }: Operation): string =>
+const buildAddress = ({ path }: Operation): string =>
   path.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => (path.endsWith("/match") ? unknownCertId : (ids[name]?.() ?? name)));
 
 const mark = "qZsentqZ";
@@ -172,29 +172,29 @@ interface Tried {
  * Lists request bodies that each have exactly one wrong value. Covers every combination of property and wrong value, including properties
  * of nested objects and of objects in arrays.
  */
-const badBodies = (body: NonNullable<Operation["body"]>): readonly { readonly input: string; readonly sent: unknown }[] => {
-  const shape = resolved(body.schema);
-  return membersOf(shape).flatMap((name) => {
-    const whole = wrongValues.map((value) => ({ input: name, sent: { ...body.example, [name]: value } }));
-    const schema = resolved(shape.properties?.[name] ?? {});
-    const item = schema.items === undefined ? null : resolved(schema.items);
-    const options = [schema, ...(schema.anyOf ?? []).map(resolved)];
+const buildBadBodies = (body: NonNullable<Operation["body"]>): readonly { readonly input: string; readonly sent: unknown }[] => {
+  const shape = resolveSchema(body.schema);
+  return listProperties(shape).flatMap((name) => {
+    const wrongBodies = wrongValues.map((value) => ({ input: name, sent: { ...body.example, [name]: value } }));
+    const schema = resolveSchema(shape.properties?.[name] ?? {});
+    const item = schema.items === undefined ? null : resolveSchema(schema.items);
+    const options = [schema, ...(schema.anyOf ?? []).map(resolveSchema)];
     const inner = options
-      .flatMap((option) => membersOf(option))
+      .flatMap((option) => listProperties(option))
       .flatMap((key) => wrongValues.map((value) => ({ input: name, sent: { ...body.example, [name]: { [key]: value } } })));
-    const listed = (item === null ? [] : membersOf(item)).flatMap((key) =>
+    const listed = (item === null ? [] : listProperties(item)).flatMap((key) =>
       wrongValues.map((value) => ({ input: name, sent: { ...body.example, [name]: [{ [key]: value }] } })),
     );
-    return [...whole, ...inner, ...listed];
+    return [...wrongBodies, ...inner, ...listed];
   });
 };
 
 const sendInvalidInputs = async (operation: Operation): Promise<readonly Tried[]> => {
   const attempts: Tried[] = [];
-  const path = addressOf(operation);
-  const caller = callerOf(operation);
+  const path = buildAddress(operation);
+  const caller = getCaller(operation);
   const send = async (input: string, query: string, headers: Record<string, string>, body: unknown): Promise<void> => {
-    const answer = await asCaller(caller, (credentials) =>
+    const response = await sendAsCaller(caller, (credentials) =>
       unlimited(`${path}${query}`, {
         method: operation.method,
         headers: {
@@ -206,7 +206,7 @@ const sendInvalidInputs = async (operation: Operation): Promise<readonly Tried[]
         ...(operation.method !== "GET" && { body: JSON.stringify(body) }),
       }),
     );
-    attempts.push({ input, answer });
+    attempts.push({ input, answer: response });
   };
   const example = operation.body?.example ?? {};
   const needed = operation.parameters.filter((parameter) => parameter.in === "query" && parameter.required);
@@ -214,25 +214,25 @@ const sendInvalidInputs = async (operation: Operation): Promise<readonly Tried[]
   for (const { in: place, name } of operation.parameters) {
     if (place === "query") {
       const others = requiredQuery.filter(([other]) => other !== name);
-      const withOthers = (...given: string[]): string => `?${new URLSearchParams([...others, ...given.map((text) => [name, text])])}`;
+      const withOthers = (...values: string[]): string => `?${new URLSearchParams([...others, ...values.map((text) => [name, text])])}`;
       for (const text of wrongTexts) await send(name, withOthers(text), {}, example);
       await send(name, withOthers("1", mark), {}, example);
     }
     if (place === "header" && name !== "Origin" && name !== "If-None-Match")
       for (const text of wrongTexts) await send(name, "", { [name]: text }, example);
   }
-  for (const { input, sent } of operation.body === null ? [] : badBodies(operation.body)) await send(input, "", {}, sent);
+  for (const { input, sent } of operation.body === null ? [] : buildBadBodies(operation.body)) await send(input, "", {}, sent);
   return attempts;
 };
 
 const vague = /\b(?:invalid|not valid|wrong type|undefined|NaN|expected|received|zod)\b/i;
-const faultOf = ({ input, answer }: Tried): string | null => {
-  const { code, message } = answer.body.error;
+const findFault = ({ input, answer: response }: Tried): string | null => {
+  const { code, message } = response.body.error;
   if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // by design, each of these codes has the same message regardless of the reason
   if (!message.toLowerCase().split(":")[0].split(/[ .,]/).includes(input.toLowerCase())) return `does not name ${input}: ${message}`;
   if (!/^[^:]+: [^\n]+\.$/.test(message)) return `is no sentence: ${message}`;
   if (vague.test(message)) return `does not name the rule: ${message}`;
-  return answer.text.includes(mark) || answer.text.includes("77777") ? `repeats what was sent: ${message}` : null;
+  return response.text.includes(mark) || response.text.includes("77777") ? `repeats what was sent: ${message}` : null;
 };
 
 describe("the message of a 400 response", () => {
@@ -245,14 +245,14 @@ describe("the message of a 400 response", () => {
         if (attempt.answer.status !== 400) continue;
         const name = `${operation.method} ${operation.path}`;
         refused.set(name, (refused.get(name) ?? 0) + 1);
-        const fault = faultOf(attempt);
+        const fault = findFault(attempt);
         if (fault !== null) faults.add(`${name}: ${fault}`);
       }
     }
     expect([...faults]).toEqual([]);
     const operationsWithInput = operations.filter(
       ({ body, parameters }) =>
-        (body !== null && membersOf(body.schema).length > 0) || parameters.some((parameter) => parameter.in === "query"),
+        (body !== null && listProperties(body.schema).length > 0) || parameters.some((parameter) => parameter.in === "query"),
     );
     expect(operationsWithInput.map(({ method, path }) => `${method} ${path}`).filter((name) => !refused.has(name))).toEqual([]);
   });
@@ -273,9 +273,9 @@ describe("the message of a 415 response", () => {
     ["text/plain;charset=utf-16", "Content-Type: the charset must be UTF-8."],
     ['text/plain; charset="windows-1252"', "Content-Type: the charset must be UTF-8."],
   ])("for Content-Type %s names the required type or charset", async (type, message) => {
-    const answer = await submitConsent(buildSubmission(), { "content-type": type });
-    expect(answer.status).toBe(415);
-    expect(answer.body.error).toEqual({ code: "unsupported_media_type", message });
+    const response = await submitConsent(buildSubmission(), { "content-type": type });
+    expect(response.status).toBe(415);
+    expect(response.body.error).toEqual({ code: "unsupported_media_type", message });
   });
 
   test("is not sent for UTF-8 in any spelling", async () => {

@@ -27,11 +27,11 @@ const post = async (path: string, body: unknown): Promise<TestResponse["body"]> 
 const submit = (fields: Record<string, unknown>, more: Record<string, unknown> = {}) =>
   unlimited("/v1/consent", buildJsonPost(buildSubmissionWith({ fields, ...more }), { origin: "https://www.example.com" }));
 const issue = async (fields: Record<string, unknown>, more: Record<string, unknown> = {}): Promise<TestResponse["body"]> => {
-  const answer = await submit(fields, more);
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body.data;
+  const response = await submit(fields, more);
+  expect(response.status, response.text).toBe(201);
+  return response.body.data;
 };
-const reasonFor = async (subject: object): Promise<string> => (await post("/v1/contact-check", { subjects: [subject] })).results[0].reason;
+const readReason = async (subject: object): Promise<string> => (await post("/v1/contact-check", { subjects: [subject] })).results[0].reason;
 const listBy = async (filter: string): Promise<string[]> =>
   (await get(`/v1/certs?${filter}`)).certs.map(({ cert_id }: { cert_id: string }) => cert_id);
 
@@ -96,22 +96,22 @@ describe("each email address and phone number of a certificate", () => {
   test.each(addresses)("finds it in the list, in contact-check and in match: %j", async (subject) => {
     const [[kind, value]] = Object.entries(subject) as [[string, string]];
     expect(await listBy(`subject_${kind}=${encodeURIComponent(value)}`)).toEqual([certId]);
-    expect(await reasonFor(subject)).toBe("active_consent");
+    expect(await readReason(subject)).toBe("active_consent");
     expect((await post(`/v1/certs/${certId}/match`, subject))[kind]).toBe(true);
   });
 
   test("is not found by a number that was typed in another country's form", async () => {
     await issue({ phone: "079 765 43 21" });
     expect(await listBy("subject_phone=079%20765%2043%2021")).toEqual([]);
-    expect(await reasonFor({ phone: "079 765 43 21" })).toBe("none");
-    expect(await reasonFor({ phone: "+41797654321" })).toBe("none");
+    expect(await readReason({ phone: "079 765 43 21" })).toBe("none");
+    expect(await readReason({ phone: "+41797654321" })).toBe("none");
   });
 
   test("is no longer found once the person is erased", async () => {
     const erased = await issue({ email: "gone@example.com", work_email: "gone2@example.com", mobile: "+1 202 555 2009" });
     await eraseCertificate(erased.cert_id);
     for (const subject of [{ email: "gone@example.com" }, { email: "gone2@example.com" }, { phone: "+12025552009" }])
-      expect(await reasonFor(subject)).toBe("none");
+      expect(await readReason(subject)).toBe("none");
     const { results } = await env.DB.prepare(
       "SELECT * FROM certificate_addresses WHERE cert_ord = (SELECT ord FROM certificates WHERE id = ?)",
     )
@@ -130,16 +130,16 @@ describe("the proofs of a certificate with odd field values", () => {
     await submitAnchors(platform);
     await waitUntilSettled();
     const trust = trustOf((await call("/.well-known/svc-trust.json")).body);
-    const said = { fields_unrecognized: ["email"], fields_truncated: true, text_replaced: true };
+    const markers = { fields_unrecognized: ["email"], fields_truncated: true, text_replaced: true };
     for (const state of ["as issued", "erased"]) {
       const request = new Request(`http://svc.test/v1/certs/${cert_id}/evidence-pack?format=zip`, { headers: { authorization } });
       const zip = new Uint8Array(await (await exports.default.fetch(request)).arrayBuffer());
       const report = await verifyPack(zip, { ...defaultVerificationOptions, trust });
       expect([state, report.failed]).toEqual([state, null]);
       const files = parseZip(zip, 20_000_000);
-      const text = (path: string) => (files.ok ? new TextDecoder().decode(files.files.get(path)) : "");
-      expect(JSON.parse(text("certificate.json"))).toMatchObject(said);
-      const page = text("certificate.html");
+      const readFileText = (path: string) => (files.ok ? new TextDecoder().decode(files.files.get(path)) : "");
+      expect(JSON.parse(readFileText("certificate.json"))).toMatchObject(markers);
+      const page = readFileText("certificate.html");
       if (state === "as issued") {
         expect(page).toContain("Not of the kind that the field asks for: email.");
         expect(page).toContain("The form had more fields.");

@@ -22,7 +22,7 @@ import { batch, openDatabase } from "../../storage/database.ts";
 import { commitEvents, buildEventRow, eventSequences, registerEndpoint, type EventSequenceMethods } from "../support/events.ts";
 import {
   callWith,
-  bearerHeader,
+  buildBearerHeader,
   listBodyRefusals,
   createFaultyPlatform,
   withHeaders,
@@ -115,7 +115,7 @@ let deliveryId: string;
 beforeAll(async () => {
   document = (await getWithKey("/v1/openapi.json")).body;
   certId = (await issueCertificate()).cert_id;
-  withdrawnId = await revoked();
+  withdrawnId = await createRevokedCert();
   webhookId = (await registerEndpoint(world.acme.id, hook)).id;
   await commitEvents(world.acme.id, 1);
   await eventSequences.getByName(world.acme.id).drain();
@@ -130,7 +130,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-const operations = (): { readonly key: string; readonly operation: Described }[] =>
+const listOperations = (): { readonly key: string; readonly operation: Described }[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ key: `${method.toUpperCase()} ${path}`, operation })),
   );
@@ -158,7 +158,7 @@ describe("OpenAPI document", () => {
           .map(({ method, path }) => `${method} ${path.replaceAll(/:([a-z_]+)/g, "{$1}")}`),
       ),
     ];
-    const described = operations().map(({ key }) => key);
+    const described = listOperations().map(({ key }) => key);
     const documented = routed.filter((route) => !undocumentedRoutes.some(({ path }) => path.test(route)));
     expect(documented.sort()).toEqual(described.sort());
   });
@@ -173,7 +173,7 @@ const createVanishingUrl = (): (() => string) => {
   return () => (++reads === 1 ? platform.config.baseUrl : "no address");
 };
 
-const path = (rest = ""): string => `/v1/certs/${certId}${rest}`;
+const buildCertPath = (rest = ""): string => `/v1/certs/${certId}${rest}`;
 const unknownCert = "/v1/certs/cc_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const { free, past_due, suspended, closed } = world.examples;
 
@@ -187,7 +187,7 @@ const buildWithdrawal = () => ({ method: "sms_stop", received_at: new Date().toI
  * others.
  */
 const issueToEmailOnly = () => issueToNewPerson({ fields: { email: createEmailAddress() } });
-const revoked = async (): Promise<string> => {
+const createRevokedCert = async (): Promise<string> => {
   const { certId: id } = await issueToEmailOnly();
   await call(`/v1/certs/${id}/withdrawals`, buildKeyedPost(buildWithdrawal()));
   return id;
@@ -204,12 +204,12 @@ const postRefusals = (at: string, validRequest: () => RequestInit): Scenarios =>
   internal_error: () => callWith(createFaultyPlatform(), at, validRequest()),
 });
 
-const providerAnswering = (answer: PaymentProviderResult): PaymentProvider => ({
-  createCheckout: async () => answer,
-  createBillingPortal: async () => answer,
+const createProvider = (result: PaymentProviderResult): PaymentProvider => ({
+  createCheckout: async () => result,
+  createBillingPortal: async () => result,
   cancelSubscription: async () => "unavailable",
 });
-const paymentPage = providerAnswering({ outcome: "url", url: "https://checkout.stripe.com/c/pay/cs_test" });
+const paymentPage = createProvider({ outcome: "url", url: "https://checkout.stripe.com/c/pay/cs_test" });
 
 interface Checkout {
   readonly as?: string;
@@ -218,12 +218,17 @@ interface Checkout {
   readonly changed?: Partial<Platform>;
 }
 
-const checkout = async ({ as = world.ownerEmail, plan = "business", headers = {}, changed = {} }: Checkout = {}): Promise<TestResponse> =>
+const requestCheckout = async ({
+  as = world.ownerEmail,
+  plan = "business",
+  headers = {},
+  changed = {},
+}: Checkout = {}): Promise<TestResponse> =>
   callWith({ paymentProvider: paymentPage, ...changed }, `/v1/billing/checkout?plan=${plan}`, {
     headers: { ...(await signIn(as)), ...headers },
   });
 
-const providerEvent = async (changed: Partial<Platform> = {}): Promise<TestResponse> => {
+const sendProviderEvent = async (changed: Partial<Platform> = {}): Promise<TestResponse> => {
   const body = JSON.stringify(createCustomer(world.other.id, "enterprise").checkout(0));
   const headers = { "content-type": "application/json", "stripe-signature": await signPayload(body) };
   return callWith(changed, "/v1/webhooks/stripe", { method: "POST", headers, body });
@@ -234,7 +239,7 @@ const integrationRequest = { url: "https://www.example.com/quote", mode: "consen
 const quotePage: Partial<Platform> = {
   fetchPage: async ({ url }) => ({ outcome: "page", page: { url, type: "text/html", body: "<form><input type=email name=email></form>" } }),
 };
-const integrate = ({ body = integrationRequest, changed: parts = {}, ...more }: WebhookCall = {}): Promise<TestResponse> =>
+const requestIntegration = ({ body = integrationRequest, changed: parts = {}, ...more }: WebhookCall = {}): Promise<TestResponse> =>
   callAsMember("POST", integrationPath, { body, changed: { ...quotePage, ...parts }, ...more });
 
 const hook = "https://hook1.merchant-tests.com/in";
@@ -280,7 +285,7 @@ const withEventSequence = (
   return send({ eventSequence: () => changed as never });
 };
 
-const failedDelivery = () => ({
+const buildFailedDelivery = () => ({
   id: noDelivery,
   webhookId: noWebhook,
   eventId: crypto.randomUUID(),
@@ -296,7 +301,7 @@ const failedDelivery = () => ({
 });
 
 /** Refusals shared by portal routes. */
-const memberRefusals = (method: string, at: () => string, body?: unknown): Scenarios => {
+const buildMemberRefusals = (method: string, at: () => string, body?: unknown): Scenarios => {
   const unknownSession = { cookie: `svc_session=ses_00${"A".repeat(43)}` };
   const sent = body === undefined ? {} : { body };
   return {
@@ -309,27 +314,27 @@ const memberRefusals = (method: string, at: () => string, body?: unknown): Scena
     internal_error: () => callAsMember(method, at(), { ...sent, owner: true, changed: createFaultyPlatform() }),
   };
 };
-const unsafeRefusals = (method: string, at: () => string, body?: unknown): Scenarios => ({
-  ...memberRefusals(method, at, body),
+const buildUnsafeRefusals = (method: string, at: () => string, body?: unknown): Scenarios => ({
+  ...buildMemberRefusals(method, at, body),
   csrf_failed: () => callAsMember(method, at(), { owner: true, headers: { origin: "https://elsewhere.example" } }),
   subscription_past_due: () => callAsMember(method, at(), { as: getExampleOwnerEmail("past_due") }),
   invalid_request: () => callAsMember(method, at(), { owner: true, body: "{" }),
   payload_too_large: () => callAsMember(method, at(), { owner: true, body: " ".repeat(256 * 1_024 + 1) }),
   unsupported_media_type: () => callAsMember(method, at(), { owner: true, body: "a=b", headers: { "content-type": "text/plain" } }),
 });
-const ownerRefusals = (method: string, at: () => string, body?: unknown): Scenarios => ({
-  ...unsafeRefusals(method, at, body),
+const buildOwnerRefusals = (method: string, at: () => string, body?: unknown): Scenarios => ({
+  ...buildUnsafeRefusals(method, at, body),
   owner_required: () => callAsMember(method, at(), body === undefined ? {} : { body }),
 });
-const portalConflict = (at: () => string) => ({
+const buildPortalConflict = (at: () => string) => ({
   idempotency_conflict: () => sendTwice((body, headers) => callAsMember("POST", at(), { owner: true, body, headers }), {}, { other: true }),
 });
-const notFound = (method: string, at: string, body?: unknown): Scenarios => ({
+const buildNotFound = (method: string, at: string, body?: unknown): Scenarios => ({
   not_found: () => callAsMember(method, at, { owner: true, ...(body !== undefined && { body }) }),
 });
 
 /** A request body that links a recipient's name on acme's certificates to the account of the other business. */
-const bright = () => ({ entity: "Bright Homes Inc", business_id: world.other.id });
+const buildBrightRecipient = () => ({ entity: "Bright Homes Inc", business_id: world.other.id });
 
 /** Client data that contains a challenge. Without a challenge the request is refused before any database is read. */
 const credentialWithChallenge = {
@@ -350,7 +355,7 @@ const callAsConsumer = async (
 };
 
 /** Refusals shared by the routes of a consumer account. */
-const ownRefusals = (method: string, at: string, body?: unknown): Record<string, () => Promise<TestResponse>> => {
+const buildOwnRefusals = (method: string, at: string, body?: unknown): Record<string, () => Promise<TestResponse>> => {
   const sent = body === undefined ? {} : { body };
   return {
     unauthorized: () => callAsConsumer(method, at, { ...sent, headers: { cookie: `svc_session=ses_00${"A".repeat(43)}` } }),
@@ -360,8 +365,8 @@ const ownRefusals = (method: string, at: string, body?: unknown): Record<string,
     internal_error: () => callAsConsumer(method, at, { ...sent, changed: createFaultyPlatform() }),
   };
 };
-const ownUnsafeRefusals = (method: string, at: string, body?: unknown): Record<string, () => Promise<TestResponse>> => ({
-  ...ownRefusals(method, at, body),
+const buildOwnUnsafeRefusals = (method: string, at: string, body?: unknown): Record<string, () => Promise<TestResponse>> => ({
+  ...buildOwnRefusals(method, at, body),
   csrf_failed: () => callAsConsumer(method, at, { headers: { origin: "https://elsewhere.example" } }),
   invalid_request: () => callAsConsumer(method, at, { body: "{" }),
   payload_too_large: () => callAsConsumer(method, at, { body: " ".repeat(256 * 1_024 + 1) }),
@@ -371,19 +376,19 @@ const ownUnsafeRefusals = (method: string, at: string, body?: unknown): Record<s
 const signInWithTenPasskeys = async (): Promise<Record<string, string>> => {
   const email = `${crypto.randomUUID()}@example.com`;
   const headers = await signIn(email, "consumer");
-  for (let made = 0; made < 10; made += 1) await registerPasskey(headers);
+  for (let count = 0; count < 10; count += 1) await registerPasskey(headers);
   return headers;
 };
 const signupPath = "/v1/business/signup";
-const signup = () => ({ business_name: "Fresh Roofs LLC", email: `founder-${crypto.randomUUID()}@example.com` });
-const portal = (at: string): string => `/v1/business/portal${at}`;
-const clientPath = (): string => portal(`/clients/${world.acme.clients.live}`);
+const buildSignup = () => ({ business_name: "Fresh Roofs LLC", email: `founder-${crypto.randomUUID()}@example.com` });
+const buildPortalPath = (at: string): string => `/v1/business/portal${at}`;
+const buildClientPath = (): string => buildPortalPath(`/clients/${world.acme.clients.live}`);
 const noDomain = "dom_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const noKey = "key_00zzzzzzzzzzzzzzzzzzzzzzzz";
 const noMember = "mem_00zzzzzzzzzzzzzzzzzzzzzzzz";
-const freshDomain = () => ({ domain: `d${crypto.randomUUID()}.example.net` });
-const invited = () => ({ email: `invited-${crypto.randomUUID()}@example.com`, role: "member" });
-const ownerId = async (): Promise<string> => (await callAsMember("GET", portal(""), { owner: true })).body.data.user.id;
+const buildDomain = () => ({ domain: `d${crypto.randomUUID()}.example.net` });
+const buildInvitation = () => ({ email: `invited-${crypto.randomUUID()}@example.com`, role: "member" });
+const readOwnerId = async (): Promise<string> => (await callAsMember("GET", buildPortalPath(""), { owner: true })).body.data.user.id;
 
 /** Adds 100 rows of acme to the table, so that acme exceeds the limit for this table, and then sends the request. */
 const callAtLimit = async (table: string, columns: string, values: string, at: string, body: object): Promise<TestResponse> => {
@@ -394,14 +399,14 @@ const callAtLimit = async (table: string, columns: string, values: string, at: s
     .bind(world.acme.id, JSON.stringify(Array.from({ length: 100 }, (_, number) => number)))
     .run();
   try {
-    return await callAsMember("POST", portal(at), { owner: true, body });
+    return await callAsMember("POST", buildPortalPath(at), { owner: true, body });
   } finally {
     await env.DB.prepare(`DELETE FROM ${table} WHERE id LIKE 'filled_%'`).run();
   }
 };
 const withoutPastDue = ({ subscription_past_due: _writes, ...others }: Record<string, () => Promise<TestResponse>>) => others;
 
-const erasedCert = async (): Promise<string> => {
+const createErasedCert = async (): Promise<string> => {
   const { certId: id } = await issueToNewPerson();
   await requestErasure(id);
   return id;
@@ -420,7 +425,7 @@ const callAsWorldConsumer = async (
   const sent = { ...(await signIn(world.consumerEmail, "consumer")), "content-type": "application/json", ...headers };
   return callWith(changed, at, { method, headers: sent, ...(body !== undefined && { body }) });
 };
-const consumerRefusals = (method: string, at: string): Record<string, () => Promise<TestResponse>> => ({
+const buildConsumerRefusals = (method: string, at: string): Record<string, () => Promise<TestResponse>> => ({
   unauthorized: () => callAsWorldConsumer(method, at, { cookie: `svc_session=ses_00${"A".repeat(43)}` }),
   forbidden: async () => call(at, { method, headers: await signIn(world.ownerEmail) }),
   rate_limited: () => callAsWorldConsumer(method, at, {}, createRateLimitedPlatform()),
@@ -430,10 +435,10 @@ const consumerRefusals = (method: string, at: string): Record<string, () => Prom
 });
 const createEleventhToken = async (realm: "consumer" | "business"): Promise<TestResponse> => {
   const session = await signIn(realm === "consumer" ? world.consumerEmail : world.ownerEmail, realm);
-  for (let made = 0; made < 10; made += 1) await createTokenWith(realm, session);
-  const answer = await createTokenWith(realm, session);
+  for (let count = 0; count < 10; count += 1) await createTokenWith(realm, session);
+  const response = await createTokenWith(realm, session);
   await env.DB.prepare("DELETE FROM agent_tokens").run();
-  return answer;
+  return response;
 };
 
 /** For each operation, requests that produce each success (by status) and each refusal (by code). */
@@ -469,16 +474,16 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     internal_error: () => callWith(createFaultyPlatform(), "/v1/consent", buildPost(buildSubmission())),
   },
   verifyCertificate: {
-    200: () => getWithKey(path("/verify")),
+    200: () => getWithKey(buildCertPath("/verify")),
     "200 withdrawn": () => getWithKey(`/v1/certs/${withdrawnId}/verify`),
     304: async () => {
-      const etag = (await getWithKey(path("/verify"))).headers.get("etag") as string;
-      return call(path("/verify"), { headers: { "if-none-match": etag } });
+      const etag = (await getWithKey(buildCertPath("/verify"))).headers.get("etag") as string;
+      return call(buildCertPath("/verify"), { headers: { "if-none-match": etag } });
     },
     cert_not_found: () => getWithKey(`${unknownCert}/verify`),
-    rate_limited: () => callWith(createRateLimitedPlatform(), path("/verify")),
-    storage_unavailable: () => callWith(createOutagePlatform(), path("/verify")),
-    internal_error: () => callWith(createFaultyPlatform(), path("/verify")),
+    rate_limited: () => callWith(createRateLimitedPlatform(), buildCertPath("/verify")),
+    storage_unavailable: () => callWith(createOutagePlatform(), buildCertPath("/verify")),
+    internal_error: () => callWith(createFaultyPlatform(), buildCertPath("/verify")),
   },
   listCertificates: {
     200: () => getWithKey("/v1/certs?q=solar&subject_email=pat@example.com", world.acme.keys.live),
@@ -490,22 +495,22 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   searchCertificates: {
     200: () => call("/v1/certs/search", buildKeyedPost({ q: "solar", subject_email: "pat@example.com", per_page: 2 })),
     invalid_request: () => call("/v1/certs/search", buildKeyedPost({ page: 0 })),
-    ...listBodyRefusals(() => "/v1/certs/search", bearerHeader(world.acme.keys.live)),
+    ...listBodyRefusals(() => "/v1/certs/search", buildBearerHeader(world.acme.keys.live)),
     ...listKeyRefusals(
       () => "/v1/certs/search",
       () => ({}),
     ),
   },
   readCertificate: {
-    200: () => getWithKey(path(), world.acme.keys.live),
+    200: () => getWithKey(buildCertPath(), world.acme.keys.live),
     "200 withdrawn": () => getWithKey(`/v1/certs/${withdrawnId}`, world.acme.keys.live),
-    "200 erased": async () => getWithKey(`/v1/certs/${await erasedCert()}`, world.acme.keys.live),
-    cert_not_found: () => getWithKey(path(), world.other.keys.live),
-    ...listKeyRefusals(path),
+    "200 erased": async () => getWithKey(`/v1/certs/${await createErasedCert()}`, world.acme.keys.live),
+    cert_not_found: () => getWithKey(buildCertPath(), world.other.keys.live),
+    ...listKeyRefusals(buildCertPath),
   },
   eraseSubject: {
     200: async () => requestErasure((await issueToNewPerson()).certId),
-    ...ownerRefusals("POST", () => path("/erase-subject"), { confirm: "ERASE" }),
+    ...buildOwnerRefusals("POST", () => buildCertPath("/erase-subject"), { confirm: "ERASE" }),
     invalid_request: () => requestErasure(certId, { confirm: "yes" }),
     cert_not_found: () => requestErasure(certId, undefined, { as: world.otherOwnerEmail }),
     idempotency_conflict: async () => {
@@ -518,19 +523,19 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     },
   },
   exportEvidencePack: {
-    200: () => getWithKey(path("/evidence-pack"), world.acme.keys.live),
-    "200 redacted": () => getWithKey(path("/evidence-pack?redact=subject"), world.acme.keys.live),
-    "200 as a zip": () => getWithKey(path("/evidence-pack?format=zip"), world.acme.keys.live),
-    "200 as a page": () => getWithKey(path("/evidence-pack?format=html"), world.acme.keys.live),
-    "200 one field": () => getWithKey(path("/evidence-pack?format=json&disclose=email"), world.acme.keys.live),
-    invalid_request: () => getWithKey(path("/evidence-pack?format=tar"), world.acme.keys.live),
+    200: () => getWithKey(buildCertPath("/evidence-pack"), world.acme.keys.live),
+    "200 redacted": () => getWithKey(buildCertPath("/evidence-pack?redact=subject"), world.acme.keys.live),
+    "200 as a zip": () => getWithKey(buildCertPath("/evidence-pack?format=zip"), world.acme.keys.live),
+    "200 as a page": () => getWithKey(buildCertPath("/evidence-pack?format=html"), world.acme.keys.live),
+    "200 one field": () => getWithKey(buildCertPath("/evidence-pack?format=json&disclose=email"), world.acme.keys.live),
+    invalid_request: () => getWithKey(buildCertPath("/evidence-pack?format=tar"), world.acme.keys.live),
     cert_not_found: () => getWithKey(`${unknownCert}/evidence-pack`, world.acme.keys.live),
-    ...listKeyRefusals(() => path("/evidence-pack")),
+    ...listKeyRefusals(() => buildCertPath("/evidence-pack")),
   },
   createWebhook: {
     201: async () =>
       callAsMember("POST", "", { owner: true, body: { url: createHookUrl(), events: ["share.revoked"], description: "CRM" } }),
-    ...ownerRefusals("POST", () => "", { url: hook }),
+    ...buildOwnerRefusals("POST", () => "", { url: hook }),
     invalid_request: () => callAsMember("POST", "", { owner: true, body: { url: hook, event: [] } }),
     invalid_webhook_url: () => callAsMember("POST", "", { owner: true, body: { url: "https://localhost/" } }),
     webhook_limit: () =>
@@ -547,7 +552,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   mintAgentToken: {
     201: () => callAsWorldConsumer("POST", "/v1/me/agent-token"),
-    ...consumerRefusals("POST", "/v1/me/agent-token"),
+    ...buildConsumerRefusals("POST", "/v1/me/agent-token"),
     invalid_request: () => callAsWorldConsumer("POST", "/v1/me/agent-token", {}, {}, "{"),
     payload_too_large: () => callAsWorldConsumer("POST", "/v1/me/agent-token", {}, {}, " ".repeat(256 * 1_024 + 1)),
     unsupported_media_type: () => callAsWorldConsumer("POST", "/v1/me/agent-token", { "content-type": "text/plain" }, {}, "a=b"),
@@ -562,29 +567,29 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
       await createToken("consumer");
       return callAsWorldConsumer("GET", "/v1/me/agent-tokens");
     },
-    ...consumerRefusals("GET", "/v1/me/agent-tokens"),
+    ...buildConsumerRefusals("GET", "/v1/me/agent-tokens"),
   },
   revokeAgentToken: {
     200: async () => callAsWorldConsumer("DELETE", `/v1/me/agent-tokens/${(await createToken("consumer")).id}`),
-    ...consumerRefusals("DELETE", `/v1/me/agent-tokens/${noToken}`),
+    ...buildConsumerRefusals("DELETE", `/v1/me/agent-tokens/${noToken}`),
     not_found: () => callAsWorldConsumer("DELETE", `/v1/me/agent-tokens/${noToken}`),
   },
   mintBusinessAgentToken: {
     201: () => callAsMember("POST", tokensPath, { body: { name: "Cursor" } }),
-    ...unsafeRefusals("POST", () => tokensPath),
+    ...buildUnsafeRefusals("POST", () => tokensPath),
     token_limit: () => createEleventhToken("business"),
-    ...portalConflict(() => tokensPath),
+    ...buildPortalConflict(() => tokensPath),
   },
   listBusinessAgentTokens: {
     200: async () => {
       await createToken("business");
       return callAsMember("GET", `${tokensPath}s`);
     },
-    ...memberRefusals("GET", () => `${tokensPath}s`),
+    ...buildMemberRefusals("GET", () => `${tokensPath}s`),
   },
   revokeBusinessAgentToken: {
     200: async () => callAsMember("DELETE", `${tokensPath}s/${(await createToken("business")).id}`, { owner: true }),
-    ...memberRefusals("DELETE", () => `${tokensPath}s/${noToken}`),
+    ...buildMemberRefusals("DELETE", () => `${tokensPath}s/${noToken}`),
     csrf_failed: () => callAsMember("DELETE", `${tokensPath}s/${noToken}`, { headers: { origin: "https://elsewhere.example" } }),
     subscription_past_due: () => callAsMember("DELETE", `${tokensPath}s/${noToken}`, { as: getExampleOwnerEmail("past_due") }),
     owner_required: async () => callAsMember("DELETE", `${tokensPath}s/${(await createToken("business")).id}`),
@@ -595,56 +600,60 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     "200 one entry of many": () => callAsMember("GET", `${auditPath}?limit=1&before_seq=3`),
     "200 none yet": async () => call(auditPath, { headers: await signIn(world.otherOwnerEmail) }),
     invalid_request: () => callAsMember("GET", `${auditPath}?limit=0`),
-    ...memberRefusals("GET", () => auditPath),
+    ...buildMemberRefusals("GET", () => auditPath),
   },
   signUpBusiness: {
-    201: () => call(signupPath, buildJsonRequest(signup())),
-    invalid_request: () => call(signupPath, buildJsonRequest({ ...signup(), email: "nobody" })),
-    idempotency_conflict: () => sendTwice((body, key) => call(signupPath, buildJsonRequest(body, key)), signup(), signup()),
-    ...postRefusals(signupPath, () => buildJsonRequest(signup())),
-    rate_limited: () => callWith(createRateLimitedPlatform(), signupPath, buildJsonRequest(signup())),
+    201: () => call(signupPath, buildJsonRequest(buildSignup())),
+    invalid_request: () => call(signupPath, buildJsonRequest({ ...buildSignup(), email: "nobody" })),
+    idempotency_conflict: () => sendTwice((body, key) => call(signupPath, buildJsonRequest(body, key)), buildSignup(), buildSignup()),
+    ...postRefusals(signupPath, () => buildJsonRequest(buildSignup())),
+    rate_limited: () => callWith(createRateLimitedPlatform(), signupPath, buildJsonRequest(buildSignup())),
   },
   readAccount: {
-    200: () => callAsMember("GET", portal("")),
-    ...memberRefusals("GET", () => portal("")),
+    200: () => callAsMember("GET", buildPortalPath("")),
+    ...buildMemberRefusals("GET", () => buildPortalPath("")),
   },
   changeAccount: {
-    200: () => callAsMember("PATCH", portal(""), { owner: true, body: { contact_phone: "+1 202 555 0123", legal_name: null } }),
-    ...ownerRefusals("PATCH", () => portal(""), {}),
+    200: () => callAsMember("PATCH", buildPortalPath(""), { owner: true, body: { contact_phone: "+1 202 555 0123", legal_name: null } }),
+    ...buildOwnerRefusals("PATCH", () => buildPortalPath(""), {}),
   },
   addDomain: {
-    201: () => callAsMember("POST", portal("/domains"), { owner: true, body: freshDomain() }),
-    ...ownerRefusals("POST", () => portal("/domains"), freshDomain()),
-    invalid_request: () => callAsMember("POST", portal("/domains"), { owner: true, body: { domain: "co.uk" } }),
-    domain_taken: () => callAsMember("POST", portal("/domains"), { owner: true, body: { domain: "example.com" } }),
-    domain_limit: () => callAtLimit("domains", "domain, status", "'filled-' || value || '.com', 'pending'", "/domains", freshDomain()),
+    201: () => callAsMember("POST", buildPortalPath("/domains"), { owner: true, body: buildDomain() }),
+    ...buildOwnerRefusals("POST", () => buildPortalPath("/domains"), buildDomain()),
+    invalid_request: () => callAsMember("POST", buildPortalPath("/domains"), { owner: true, body: { domain: "co.uk" } }),
+    domain_taken: () => callAsMember("POST", buildPortalPath("/domains"), { owner: true, body: { domain: "example.com" } }),
+    domain_limit: () => callAtLimit("domains", "domain, status", "'filled-' || value || '.com', 'pending'", "/domains", buildDomain()),
     idempotency_conflict: () =>
-      sendTwice((body, headers) => callAsMember("POST", portal("/domains"), { owner: true, body, headers }), freshDomain(), freshDomain()),
+      sendTwice(
+        (body, headers) => callAsMember("POST", buildPortalPath("/domains"), { owner: true, body, headers }),
+        buildDomain(),
+        buildDomain(),
+      ),
   },
   listDomains: {
     200: async () => {
-      await callAsMember("POST", portal("/domains"), { owner: true, body: freshDomain() });
-      return callAsMember("GET", portal("/domains"));
+      await callAsMember("POST", buildPortalPath("/domains"), { owner: true, body: buildDomain() });
+      return callAsMember("GET", buildPortalPath("/domains"));
     },
-    ...memberRefusals("GET", () => portal("/domains")),
+    ...buildMemberRefusals("GET", () => buildPortalPath("/domains")),
   },
   verifyDomain: {
     200: async () => {
-      const { id, token } = (await callAsMember("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
+      const { id, token } = (await callAsMember("POST", buildPortalPath("/domains"), { owner: true, body: buildDomain() })).body.data;
       const changed = { lookupTxt: async () => [[`svc-verify=${token}`]] };
-      return callAsMember("POST", portal(`/domains/${id}/verify`), { owner: true, body: { method: "dns" }, changed });
+      return callAsMember("POST", buildPortalPath(`/domains/${id}/verify`), { owner: true, body: { method: "dns" }, changed });
     },
-    ...ownerRefusals("POST", () => portal(`/domains/${noDomain}/verify`)),
-    ...notFound("POST", portal(`/domains/${noDomain}/verify`)),
+    ...buildOwnerRefusals("POST", () => buildPortalPath(`/domains/${noDomain}/verify`)),
+    ...buildNotFound("POST", buildPortalPath(`/domains/${noDomain}/verify`)),
     domain_unverified: async () => {
-      const { id } = (await callAsMember("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
+      const { id } = (await callAsMember("POST", buildPortalPath("/domains"), { owner: true, body: buildDomain() })).body.data;
       const changed = { lookupTxt: async () => [[]] };
-      return callAsMember("POST", portal(`/domains/${id}/verify`), { owner: true, body: { method: "dns" }, changed });
+      return callAsMember("POST", buildPortalPath(`/domains/${id}/verify`), { owner: true, body: { method: "dns" }, changed });
     },
     idempotency_conflict: async () => {
-      const { id, token } = (await callAsMember("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
+      const { id, token } = (await callAsMember("POST", buildPortalPath("/domains"), { owner: true, body: buildDomain() })).body.data;
       const changed = { lookupTxt: async () => [[`svc-verify=${token}`]] };
-      const at = portal(`/domains/${id}/verify`);
+      const at = buildPortalPath(`/domains/${id}/verify`);
       const first = { method: "dns" };
       return sendTwice((body, headers) => callAsMember("POST", at, { owner: true, body, headers, changed }), first, {
         ...first,
@@ -654,18 +663,22 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   removeDomain: {
     200: async () => {
-      const { id } = (await callAsMember("POST", portal("/domains"), { owner: true, body: freshDomain() })).body.data;
-      return callAsMember("DELETE", portal(`/domains/${id}`), { owner: true });
+      const { id } = (await callAsMember("POST", buildPortalPath("/domains"), { owner: true, body: buildDomain() })).body.data;
+      return callAsMember("DELETE", buildPortalPath(`/domains/${id}`), { owner: true });
     },
-    ...ownerRefusals("DELETE", () => portal(`/domains/${noDomain}`)),
-    ...notFound("DELETE", portal(`/domains/${noDomain}`)),
+    ...buildOwnerRefusals("DELETE", () => buildPortalPath(`/domains/${noDomain}`)),
+    ...buildNotFound("DELETE", buildPortalPath(`/domains/${noDomain}`)),
   },
   linkRecipient: {
-    201: () => callAsMember("POST", portal("/recipients"), { owner: true, body: bright() }),
-    ...ownerRefusals("POST", () => portal("/recipients"), bright()),
-    invalid_request: () => callAsMember("POST", portal("/recipients"), { owner: true, body: { ...bright(), entity: " " } }),
+    201: () => callAsMember("POST", buildPortalPath("/recipients"), { owner: true, body: buildBrightRecipient() }),
+    ...buildOwnerRefusals("POST", () => buildPortalPath("/recipients"), buildBrightRecipient()),
+    invalid_request: () =>
+      callAsMember("POST", buildPortalPath("/recipients"), { owner: true, body: { ...buildBrightRecipient(), entity: " " } }),
     not_found: () =>
-      callAsMember("POST", portal("/recipients"), { owner: true, body: { ...bright(), business_id: "biz_00000000000000000000000000" } }),
+      callAsMember("POST", buildPortalPath("/recipients"), {
+        owner: true,
+        body: { ...buildBrightRecipient(), business_id: "biz_00000000000000000000000000" },
+      }),
     recipient_limit: async () => {
       await env.DB.prepare(
         "INSERT INTO linked_recipients (business_id, recipient_id, entity, created_at) SELECT ?1, ?2, 'filled ' || value, 0 FROM json_each(?3)",
@@ -673,168 +686,189 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
         .bind(world.acme.id, world.other.id, JSON.stringify(Array.from({ length: 1_000 }, (_, number) => number)))
         .run();
       try {
-        return await callAsMember("POST", portal("/recipients"), { owner: true, body: { ...bright(), entity: "One More Inc" } });
+        return await callAsMember("POST", buildPortalPath("/recipients"), {
+          owner: true,
+          body: { ...buildBrightRecipient(), entity: "One More Inc" },
+        });
       } finally {
         await env.DB.prepare("DELETE FROM linked_recipients WHERE entity LIKE 'filled %'").run();
       }
     },
     idempotency_conflict: () =>
-      sendTwice((body, headers) => callAsMember("POST", portal("/recipients"), { owner: true, body, headers }), bright(), {
-        ...bright(),
-        entity: "Bright Homes LLC",
-      }),
+      sendTwice(
+        (body, headers) => callAsMember("POST", buildPortalPath("/recipients"), { owner: true, body, headers }),
+        buildBrightRecipient(),
+        {
+          ...buildBrightRecipient(),
+          entity: "Bright Homes LLC",
+        },
+      ),
   },
   listLinkedRecipients: {
     200: async () => {
-      await callAsMember("POST", portal("/recipients"), { owner: true, body: bright() });
-      return callAsMember("GET", portal("/recipients"), { owner: true });
+      await callAsMember("POST", buildPortalPath("/recipients"), { owner: true, body: buildBrightRecipient() });
+      return callAsMember("GET", buildPortalPath("/recipients"), { owner: true });
     },
-    ...memberRefusals("GET", () => portal("/recipients")),
-    owner_required: () => callAsMember("GET", portal("/recipients")),
+    ...buildMemberRefusals("GET", () => buildPortalPath("/recipients")),
+    owner_required: () => callAsMember("GET", buildPortalPath("/recipients")),
   },
   unlinkRecipient: {
     200: async () => {
-      await callAsMember("POST", portal("/recipients"), { owner: true, body: bright() });
-      return callAsMember("DELETE", portal("/recipients"), { owner: true, body: bright() });
+      await callAsMember("POST", buildPortalPath("/recipients"), { owner: true, body: buildBrightRecipient() });
+      return callAsMember("DELETE", buildPortalPath("/recipients"), { owner: true, body: buildBrightRecipient() });
     },
-    ...ownerRefusals("DELETE", () => portal("/recipients"), bright()),
-    invalid_request: () => callAsMember("DELETE", portal("/recipients"), { owner: true, body: {} }),
-    ...notFound("DELETE", portal("/recipients"), { ...bright(), entity: "Nobody Inc" }),
+    ...buildOwnerRefusals("DELETE", () => buildPortalPath("/recipients"), buildBrightRecipient()),
+    invalid_request: () => callAsMember("DELETE", buildPortalPath("/recipients"), { owner: true, body: {} }),
+    ...buildNotFound("DELETE", buildPortalPath("/recipients"), { ...buildBrightRecipient(), entity: "Nobody Inc" }),
   },
   createKey: {
-    201: () => callAsMember("POST", portal("/keys"), { owner: true, body: { name: "CRM", environment: "test" } }),
-    ...ownerRefusals("POST", () => portal("/keys"), { name: "CRM" }),
+    201: () => callAsMember("POST", buildPortalPath("/keys"), { owner: true, body: { name: "CRM", environment: "test" } }),
+    ...buildOwnerRefusals("POST", () => buildPortalPath("/keys"), { name: "CRM" }),
     key_limit: () =>
       callAtLimit("api_keys", "environment, key_hash, last4", "'live', 'filled ' || value, 'xxxx'", "/keys", { name: "CRM" }),
     idempotency_conflict: () =>
-      sendTwice((body, headers) => callAsMember("POST", portal("/keys"), { owner: true, body, headers }), { name: "A" }, { name: "B" }),
+      sendTwice(
+        (body, headers) => callAsMember("POST", buildPortalPath("/keys"), { owner: true, body, headers }),
+        { name: "A" },
+        { name: "B" },
+      ),
   },
   listKeys: {
-    200: () => callAsMember("GET", portal("/keys")),
-    ...memberRefusals("GET", () => portal("/keys")),
+    200: () => callAsMember("GET", buildPortalPath("/keys")),
+    ...buildMemberRefusals("GET", () => buildPortalPath("/keys")),
   },
   revokeKey: {
     200: async () => {
-      const { id } = (await callAsMember("POST", portal("/keys"), { owner: true, body: { name: "CRM" } })).body.data;
-      return callAsMember("DELETE", portal(`/keys/${id}`), { owner: true });
+      const { id } = (await callAsMember("POST", buildPortalPath("/keys"), { owner: true, body: { name: "CRM" } })).body.data;
+      return callAsMember("DELETE", buildPortalPath(`/keys/${id}`), { owner: true });
     },
-    ...ownerRefusals("DELETE", () => portal(`/keys/${noKey}`)),
-    ...notFound("DELETE", portal(`/keys/${noKey}`)),
+    ...buildOwnerRefusals("DELETE", () => buildPortalPath(`/keys/${noKey}`)),
+    ...buildNotFound("DELETE", buildPortalPath(`/keys/${noKey}`)),
   },
   createClient: {
-    201: () => callAsMember("POST", portal("/clients"), { owner: true, body: { name: "Website", environment: "sandbox" } }),
-    ...ownerRefusals("POST", () => portal("/clients"), { name: "Website" }),
+    201: () => callAsMember("POST", buildPortalPath("/clients"), { owner: true, body: { name: "Website", environment: "sandbox" } }),
+    ...buildOwnerRefusals("POST", () => buildPortalPath("/clients"), { name: "Website" }),
     client_limit: () => callAtLimit("clients", "environment", "'live'", "/clients", { name: "Website" }),
     idempotency_conflict: () =>
-      sendTwice((body, headers) => callAsMember("POST", portal("/clients"), { owner: true, body, headers }), { name: "A" }, { name: "B" }),
+      sendTwice(
+        (body, headers) => callAsMember("POST", buildPortalPath("/clients"), { owner: true, body, headers }),
+        { name: "A" },
+        { name: "B" },
+      ),
   },
   updateClient: {
-    200: () => callAsMember("PATCH", clientPath(), { owner: true, body: { return_urls: [`${origin}/landing`] } }),
-    ...ownerRefusals("PATCH", clientPath, { return_urls: [] }),
-    not_found: () => callAsMember("PATCH", portal(`/clients/${world.other.clients.live}`), { owner: true, body: { return_urls: [] } }),
-    invalid_request: () => callAsMember("PATCH", clientPath(), { owner: true, body: { return_urls: ["https://elsewhere.example/"] } }),
+    200: () => callAsMember("PATCH", buildClientPath(), { owner: true, body: { return_urls: [`${origin}/landing`] } }),
+    ...buildOwnerRefusals("PATCH", buildClientPath, { return_urls: [] }),
+    not_found: () =>
+      callAsMember("PATCH", buildPortalPath(`/clients/${world.other.clients.live}`), { owner: true, body: { return_urls: [] } }),
+    invalid_request: () => callAsMember("PATCH", buildClientPath(), { owner: true, body: { return_urls: ["https://elsewhere.example/"] } }),
   },
   listClients: {
-    200: () => callAsMember("GET", portal("/clients")),
-    ...memberRefusals("GET", () => portal("/clients")),
+    200: () => callAsMember("GET", buildPortalPath("/clients")),
+    ...buildMemberRefusals("GET", () => buildPortalPath("/clients")),
   },
   listMembers: {
     200: async () => {
-      await callAsMember("POST", portal("/members"), { owner: true, body: invited() });
-      return callAsMember("GET", portal("/members"));
+      await callAsMember("POST", buildPortalPath("/members"), { owner: true, body: buildInvitation() });
+      return callAsMember("GET", buildPortalPath("/members"));
     },
-    ...memberRefusals("GET", () => portal("/members")),
+    ...buildMemberRefusals("GET", () => buildPortalPath("/members")),
   },
   inviteMember: {
-    201: () => callAsMember("POST", portal("/members"), { owner: true, body: invited() }),
-    ...ownerRefusals("POST", () => portal("/members"), invited()),
+    201: () => callAsMember("POST", buildPortalPath("/members"), { owner: true, body: buildInvitation() }),
+    ...buildOwnerRefusals("POST", () => buildPortalPath("/members"), buildInvitation()),
     member_limit: () =>
       callAtLimit(
         "invitations",
         "email_index, email_sealed, role, expires_at",
         "'filled ' || value, '', 'member', 0",
         "/members",
-        invited(),
+        buildInvitation(),
       ),
     idempotency_conflict: () =>
-      sendTwice((body, headers) => callAsMember("POST", portal("/members"), { owner: true, body, headers }), invited(), invited()),
+      sendTwice(
+        (body, headers) => callAsMember("POST", buildPortalPath("/members"), { owner: true, body, headers }),
+        buildInvitation(),
+        buildInvitation(),
+      ),
   },
   changeMember: {
     200: async () => {
-      const { id } = (await callAsMember("POST", portal("/members"), { owner: true, body: invited() })).body.data;
-      return callAsMember("PATCH", portal(`/members/${id}`), { owner: true, body: { role: "owner" } });
+      const { id } = (await callAsMember("POST", buildPortalPath("/members"), { owner: true, body: buildInvitation() })).body.data;
+      return callAsMember("PATCH", buildPortalPath(`/members/${id}`), { owner: true, body: { role: "owner" } });
     },
-    ...ownerRefusals("PATCH", () => portal(`/members/${noMember}`), { role: "member" }),
-    ...notFound("PATCH", portal(`/members/${noMember}`), { role: "member" }),
-    last_owner: async () => callAsMember("PATCH", portal(`/members/${await ownerId()}`), { owner: true, body: { role: "member" } }),
+    ...buildOwnerRefusals("PATCH", () => buildPortalPath(`/members/${noMember}`), { role: "member" }),
+    ...buildNotFound("PATCH", buildPortalPath(`/members/${noMember}`), { role: "member" }),
+    last_owner: async () =>
+      callAsMember("PATCH", buildPortalPath(`/members/${await readOwnerId()}`), { owner: true, body: { role: "member" } }),
   },
   leaveBusiness: {
     200: async () => {
       const leaver = "leaver@acme-solar.example";
-      await callAsMember("POST", portal("/members"), { owner: true, body: { email: leaver, role: "member" } });
+      await callAsMember("POST", buildPortalPath("/members"), { owner: true, body: { email: leaver, role: "member" } });
       await acceptInvitation(leaver);
-      return callAsMember("DELETE", portal("/members/me"), { as: leaver });
+      return callAsMember("DELETE", buildPortalPath("/members/me"), { as: leaver });
     },
-    ...unsafeRefusals("DELETE", () => portal("/members/me")),
-    last_owner: () => callAsMember("DELETE", portal("/members/me"), { owner: true }),
+    ...buildUnsafeRefusals("DELETE", () => buildPortalPath("/members/me")),
+    last_owner: () => callAsMember("DELETE", buildPortalPath("/members/me"), { owner: true }),
   },
   removeMember: {
     200: async () => {
-      const { id } = (await callAsMember("POST", portal("/members"), { owner: true, body: invited() })).body.data;
-      return callAsMember("DELETE", portal(`/members/${id}`), { owner: true });
+      const { id } = (await callAsMember("POST", buildPortalPath("/members"), { owner: true, body: buildInvitation() })).body.data;
+      return callAsMember("DELETE", buildPortalPath(`/members/${id}`), { owner: true });
     },
-    ...ownerRefusals("DELETE", () => portal(`/members/${noMember}`)),
-    ...notFound("DELETE", portal(`/members/${noMember}`)),
-    last_owner: async () => callAsMember("DELETE", portal(`/members/${await ownerId()}`), { owner: true }),
+    ...buildOwnerRefusals("DELETE", () => buildPortalPath(`/members/${noMember}`)),
+    ...buildNotFound("DELETE", buildPortalPath(`/members/${noMember}`)),
+    last_owner: async () => callAsMember("DELETE", buildPortalPath(`/members/${await readOwnerId()}`), { owner: true }),
   },
   readRefusedRequest: {
     200: async () => {
-      const refusedId = (await callAsMember("GET", portal(`/certs/cc_${"0".repeat(26)}`))).body.request_id;
+      const refusedId = (await callAsMember("GET", buildPortalPath(`/certs/cc_${"0".repeat(26)}`))).body.request_id;
       return vi.waitFor(async () => {
-        const found = await callAsMember("GET", portal(`/requests/${refusedId}`));
+        const found = await callAsMember("GET", buildPortalPath(`/requests/${refusedId}`));
         expect(found.status).toBe(200);
         return found;
       }, 20_000);
     },
-    ...notFound("GET", portal(`/requests/req_${"0".repeat(26)}`)),
-    ...memberRefusals("GET", () => portal("/requests/req_0")),
+    ...buildNotFound("GET", buildPortalPath(`/requests/req_${"0".repeat(26)}`)),
+    ...buildMemberRefusals("GET", () => buildPortalPath("/requests/req_0")),
   },
   listPortalCertificates: {
-    200: () => callAsMember("GET", portal("/certs?q=solar")),
-    "200 of the sandbox": () => callAsMember("GET", portal("/certs?environment=sandbox")),
-    invalid_request: () => callAsMember("GET", portal("/certs?page=0")),
-    ...memberRefusals("GET", () => portal("/certs")),
+    200: () => callAsMember("GET", buildPortalPath("/certs?q=solar")),
+    "200 of the sandbox": () => callAsMember("GET", buildPortalPath("/certs?environment=sandbox")),
+    invalid_request: () => callAsMember("GET", buildPortalPath("/certs?page=0")),
+    ...buildMemberRefusals("GET", () => buildPortalPath("/certs")),
   },
   readPortalCertificate: {
-    200: () => callAsMember("GET", portal(`/certs/${certId}`)),
-    "200 withdrawn": () => callAsMember("GET", portal(`/certs/${withdrawnId}`)),
-    cert_not_found: () => callAsMember("GET", portal(`/certs/${certId}`), { as: world.otherOwnerEmail }),
-    ...memberRefusals("GET", () => portal(`/certs/${certId}`)),
+    200: () => callAsMember("GET", buildPortalPath(`/certs/${certId}`)),
+    "200 withdrawn": () => callAsMember("GET", buildPortalPath(`/certs/${withdrawnId}`)),
+    cert_not_found: () => callAsMember("GET", buildPortalPath(`/certs/${certId}`), { as: world.otherOwnerEmail }),
+    ...buildMemberRefusals("GET", () => buildPortalPath(`/certs/${certId}`)),
   },
   revealPortalCertificate: {
-    200: () => callAsMember("POST", portal(`/certs/${certId}/reveal`)),
-    "200 erased": async () => callAsMember("POST", portal(`/certs/${await erasedCert()}/reveal`)),
-    cert_not_found: () => callAsMember("POST", portal(`/certs/${certId}/reveal`), { as: world.otherOwnerEmail }),
-    ...withoutPastDue(unsafeRefusals("POST", () => portal(`/certs/${certId}/reveal`))),
+    200: () => callAsMember("POST", buildPortalPath(`/certs/${certId}/reveal`)),
+    "200 erased": async () => callAsMember("POST", buildPortalPath(`/certs/${await createErasedCert()}/reveal`)),
+    cert_not_found: () => callAsMember("POST", buildPortalPath(`/certs/${certId}/reveal`), { as: world.otherOwnerEmail }),
+    ...withoutPastDue(buildUnsafeRefusals("POST", () => buildPortalPath(`/certs/${certId}/reveal`))),
   },
   listPortalCertificateViews: {
     200: async () => {
       await call(`/c/${certId}`, { headers: { "user-agent": "Mozilla/5.0 (X11; Linux)" } });
-      return callAsMember("GET", portal(`/certs/${certId}/views`));
+      return callAsMember("GET", buildPortalPath(`/certs/${certId}/views`));
     },
-    invalid_request: () => callAsMember("GET", portal(`/certs/${certId}/views?per_page=0`)),
-    cert_not_found: () => callAsMember("GET", portal(`/certs/${certId}/views`), { as: world.otherOwnerEmail }),
-    ...memberRefusals("GET", () => portal(`/certs/${certId}/views`)),
+    invalid_request: () => callAsMember("GET", buildPortalPath(`/certs/${certId}/views?per_page=0`)),
+    cert_not_found: () => callAsMember("GET", buildPortalPath(`/certs/${certId}/views`), { as: world.otherOwnerEmail }),
+    ...buildMemberRefusals("GET", () => buildPortalPath(`/certs/${certId}/views`)),
   },
   listWebhooks: {
     200: () => callAsMember("GET", ""),
     "200 none": async () => call("/v1/webhooks", { headers: await signIn(world.otherOwnerEmail) }),
-    ...memberRefusals("GET", () => ""),
+    ...buildMemberRefusals("GET", () => ""),
   },
   changeWebhook: {
     200: () => callAsMember("PATCH", `/${webhookId}`, { owner: true, body: { description: null } }),
-    ...ownerRefusals("PATCH", () => `/${webhookId}`, {}),
-    ...notFound("PATCH", `/${noWebhook}`, {}),
+    ...buildOwnerRefusals("PATCH", () => `/${webhookId}`, {}),
+    ...buildNotFound("PATCH", `/${noWebhook}`, {}),
     invalid_request: () => callAsMember("PATCH", `/${webhookId}`, { owner: true, body: { status: "paused" } }),
     invalid_webhook_url: () => callAsMember("PATCH", `/${webhookId}`, { owner: true, body: { url: "https://localhost/" } }),
     webhook_exists: async () => {
@@ -846,30 +880,30 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   revealWebhookSecret: {
     200: () => callAsMember("GET", `/${webhookId}/secret`, { owner: true }),
     owner_required: () => callAsMember("GET", `/${webhookId}/secret`),
-    ...memberRefusals("GET", () => `/${webhookId}/secret`),
-    ...notFound("GET", `/${noWebhook}/secret`),
+    ...buildMemberRefusals("GET", () => `/${webhookId}/secret`),
+    ...buildNotFound("GET", `/${noWebhook}/secret`),
   },
   rotateWebhookSecret: {
     200: () => callAsMember("POST", `/${webhookId}/rotate-secret`, { owner: true }),
-    ...ownerRefusals("POST", () => `/${webhookId}/rotate-secret`),
-    ...portalConflict(() => `/${webhookId}/rotate-secret`),
-    ...notFound("POST", `/${noWebhook}/rotate-secret`),
+    ...buildOwnerRefusals("POST", () => `/${webhookId}/rotate-secret`),
+    ...buildPortalConflict(() => `/${webhookId}/rotate-secret`),
+    ...buildNotFound("POST", `/${noWebhook}/rotate-secret`),
   },
   testWebhook: {
     200: () => callAsMember("POST", `/${webhookId}/test`),
-    ...unsafeRefusals("POST", () => `/${webhookId}/test`),
-    ...portalConflict(() => `/${webhookId}/test`),
-    ...notFound("POST", `/${noWebhook}/test`),
+    ...buildUnsafeRefusals("POST", () => `/${webhookId}/test`),
+    ...buildPortalConflict(() => `/${webhookId}/test`),
+    ...buildNotFound("POST", `/${noWebhook}/test`),
   },
   listDeliveries: {
     200: () => callAsMember("GET", `/${webhookId}/deliveries?limit=100`),
     "200 with a failed one": () =>
-      withEventSequence({ listDeliveries: async () => ({ deliveries: [failedDelivery()], hasMore: true }) }, (changed) =>
+      withEventSequence({ listDeliveries: async () => ({ deliveries: [buildFailedDelivery()], hasMore: true }) }, (changed) =>
         callAsMember("GET", `/${webhookId}/deliveries`, { changed }),
       ),
     invalid_request: () => callAsMember("GET", `/${webhookId}/deliveries?limit=0`),
-    ...memberRefusals("GET", () => `/${webhookId}/deliveries`),
-    ...notFound("GET", `/${noWebhook}/deliveries`),
+    ...buildMemberRefusals("GET", () => `/${webhookId}/deliveries`),
+    ...buildNotFound("GET", `/${noWebhook}/deliveries`),
   },
   getDeliveryAttempts: {
     200: () => callAsMember("GET", `/deliveries/${deliveryId}/attempts`),
@@ -877,13 +911,13 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
       await callAsMember("POST", `/deliveries/${deliveryId}/replay`);
       return callAsMember("GET", `/deliveries/${deliveryId}/attempts`);
     },
-    ...memberRefusals("GET", () => `/deliveries/${deliveryId}/attempts`),
-    ...notFound("GET", `/deliveries/${noDelivery}/attempts`),
+    ...buildMemberRefusals("GET", () => `/deliveries/${deliveryId}/attempts`),
+    ...buildNotFound("GET", `/deliveries/${noDelivery}/attempts`),
   },
   revealDelivery: {
     200: () => callAsMember("POST", `/deliveries/${deliveryId}/reveal`),
-    ...withoutPastDue(unsafeRefusals("POST", () => `/deliveries/${deliveryId}/reveal`)),
-    ...notFound("POST", `/deliveries/${noDelivery}/reveal`),
+    ...withoutPastDue(buildUnsafeRefusals("POST", () => `/deliveries/${deliveryId}/reveal`)),
+    ...buildNotFound("POST", `/deliveries/${noDelivery}/reveal`),
     share_inactive: async () => {
       const record = await eventSequences.getByName(world.acme.id).findDeliveryRecord(deliveryId);
       const event = { ...record!.event, dataSealed: "of a share that is gone" };
@@ -894,9 +928,9 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   replayDelivery: {
     200: () => callAsMember("POST", `/deliveries/${deliveryId}/replay`),
-    ...unsafeRefusals("POST", () => `/deliveries/${deliveryId}/replay`),
-    ...portalConflict(() => `/deliveries/${deliveryId}/replay`),
-    ...notFound("POST", `/deliveries/${noDelivery}/replay`),
+    ...buildUnsafeRefusals("POST", () => `/deliveries/${deliveryId}/replay`),
+    ...buildPortalConflict(() => `/deliveries/${deliveryId}/replay`),
+    ...buildNotFound("POST", `/deliveries/${noDelivery}/replay`),
     share_inactive: async () => {
       const { id } = await eventSequences
         .getByName(world.acme.id)
@@ -911,23 +945,23 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   recoverWebhook: {
     200: () => callAsMember("POST", `/${webhookId}/recover`, { body: { since: "2026-01-01T00:00:00Z" } }),
-    ...unsafeRefusals("POST", () => `/${webhookId}/recover`, { since: "2026-01-01T00:00:00Z" }),
+    ...buildUnsafeRefusals("POST", () => `/${webhookId}/recover`, { since: "2026-01-01T00:00:00Z" }),
     idempotency_conflict: () =>
       sendTwice(
         (body, headers) => callAsMember("POST", `/${webhookId}/recover`, { body, headers }),
         { since: "2026-01-01" },
         { since: "2026-01-02" },
       ),
-    ...notFound("POST", `/${noWebhook}/recover`, { since: "2026-01-01T00:00:00Z" }),
+    ...buildNotFound("POST", `/${noWebhook}/recover`, { since: "2026-01-01T00:00:00Z" }),
     invalid_request: () => callAsMember("POST", `/${webhookId}/recover`, { body: { since: "2999-01-01" } }),
   },
   deleteWebhook: {
     200: async () => {
-      const made = await callAsMember("POST", "", { owner: true, body: { url: createHookUrl() } });
-      return callAsMember("DELETE", `/${made.body.data.id}`, { owner: true });
+      const created = await callAsMember("POST", "", { owner: true, body: { url: createHookUrl() } });
+      return callAsMember("DELETE", `/${created.body.data.id}`, { owner: true });
     },
-    ...ownerRefusals("DELETE", () => `/${webhookId}`),
-    ...notFound("DELETE", `/${noWebhook}`),
+    ...buildOwnerRefusals("DELETE", () => `/${webhookId}`),
+    ...buildNotFound("DELETE", `/${noWebhook}`),
   },
   requestLoginCode: {
     200: () => call("/v1/auth/request-code", buildJsonRequest(codeRequest)),
@@ -988,7 +1022,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   },
   listSessions: {
     200: () => callAsConsumer("GET", "/v1/me/sessions"),
-    ...ownRefusals("GET", "/v1/me/sessions"),
+    ...buildOwnRefusals("GET", "/v1/me/sessions"),
   },
   endSession: {
     200: async () => {
@@ -996,12 +1030,12 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
       const { sessions } = (await call("/v1/me/sessions", { headers })).body.data;
       return call(`/v1/me/sessions/${sessions[0].id}`, { method: "DELETE", headers });
     },
-    ...ownUnsafeRefusals("DELETE", noSession),
+    ...buildOwnUnsafeRefusals("DELETE", noSession),
     not_found: () => callAsConsumer("DELETE", noSession),
   },
   endOtherSessions: {
     200: () => callAsConsumer("DELETE", "/v1/me/sessions"),
-    ...ownUnsafeRefusals("DELETE", "/v1/me/sessions"),
+    ...buildOwnUnsafeRefusals("DELETE", "/v1/me/sessions"),
   },
   listPasskeys: {
     200: async () => {
@@ -1010,20 +1044,20 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
       return call("/v1/me/passkeys", { headers });
     },
     "200 none": () => callAsConsumer("GET", "/v1/me/passkeys", { as: "without.passkeys@example.com" }),
-    ...ownRefusals("GET", "/v1/me/passkeys"),
+    ...buildOwnRefusals("GET", "/v1/me/passkeys"),
   },
   askForPasskey: {
     200: () => callAsConsumer("POST", "/v1/me/passkeys/options"),
-    ...ownUnsafeRefusals("POST", "/v1/me/passkeys/options"),
+    ...buildOwnUnsafeRefusals("POST", "/v1/me/passkeys/options"),
     passkey_limit: async () => requestCreationOptions(await signInWithTenPasskeys()),
   },
   addPasskey: {
     201: async () => (await registerPasskey(await signIn(world.consumerEmail, "consumer"))).answer,
-    ...ownUnsafeRefusals("POST", "/v1/me/passkeys", { credential: attestationCredentialExample }),
+    ...buildOwnUnsafeRefusals("POST", "/v1/me/passkeys", { credential: attestationCredentialExample }),
     passkey_refused: () => callAsConsumer("POST", "/v1/me/passkeys", { body: { credential: attestationCredentialExample } }),
     passkey_limit: async () => {
       const headers = await signIn(`${crypto.randomUUID()}@example.com`, "consumer");
-      for (let made = 0; made < 9; made += 1) await registerPasskey(headers);
+      for (let count = 0; count < 9; count += 1) await registerPasskey(headers);
       const { options } = (await requestCreationOptions(headers)).body.data;
       await registerPasskey(headers);
       return call("/v1/me/passkeys", buildJsonRequest({ credential: await new Authenticator().make(options) }, headers));
@@ -1042,17 +1076,17 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   removePasskey: {
     200: async () => {
       const headers = await signIn(world.consumerEmail, "consumer");
-      const { answer } = await registerPasskey(headers);
-      return call(`/v1/me/passkeys/${answer.body.data.id}`, { method: "DELETE", headers });
+      const { answer: response } = await registerPasskey(headers);
+      return call(`/v1/me/passkeys/${response.body.data.id}`, { method: "DELETE", headers });
     },
-    ...ownUnsafeRefusals("DELETE", noPasskey),
+    ...buildOwnUnsafeRefusals("DELETE", noPasskey),
     not_found: () => callAsConsumer("DELETE", noPasskey),
   },
   ownAuditTrail: {
     200: () => callAsConsumer("GET", "/v1/me/audit"),
     "200 none yet": () => callAsConsumer("GET", "/v1/me/audit", { as: "without.entries@example.com" }),
     invalid_request: () => callAsConsumer("GET", "/v1/me/audit?limit=0"),
-    ...ownRefusals("GET", "/v1/me/audit"),
+    ...buildOwnRefusals("GET", "/v1/me/audit"),
   },
   listEvents: {
     200: () => getWithKey("/v1/events", world.acme.keys.live),
@@ -1071,12 +1105,12 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     cert_not_found: () => call(`${unknownCert}/opt-out/request`, buildJsonPost({ email: "pat@example.com" })),
     idempotency_conflict: () =>
       sendTwice(
-        (body, key) => call(path("/opt-out/request"), buildJsonPost(body, key)),
+        (body, key) => call(buildCertPath("/opt-out/request"), buildJsonPost(body, key)),
         { email: "pat@example.com" },
         { email: "pam@example.com" },
       ),
-    ...listBodyRefusals(() => path("/opt-out/request")),
-    ...listOutages(() => path("/opt-out/request"), buildJsonPost({ email: "pat@example.com" })),
+    ...listBodyRefusals(() => buildCertPath("/opt-out/request")),
+    ...listOutages(() => buildCertPath("/opt-out/request"), buildJsonPost({ email: "pat@example.com" })),
   },
   confirmWithdrawal: {
     200: async () => withdrawCertificate(await issueToNewPerson()),
@@ -1086,28 +1120,28 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     forbidden: () => submitWithdrawalCode(certId, wrongCode, { origin: "https://elsewhere.example" }),
     cert_not_found: () => call(`${unknownCert}/opt-out/confirm`, buildJsonPost(wrongCode)),
     idempotency_conflict: async () => {
-      const mine = await issueToNewPerson();
-      const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
-      const right = { email: mine.email, code };
-      return sendTwice((body, key) => submitWithdrawalCode(mine.certId, { ...body }, { ...cookie, ...key }), right, {
+      const issued = await issueToNewPerson();
+      const { code, cookie } = await startWithdrawal(issued.certId, issued.email);
+      const right = { email: issued.email, code };
+      return sendTwice((body, key) => submitWithdrawalCode(issued.certId, { ...body }, { ...cookie, ...key }), right, {
         ...right,
         scope: "business",
       });
     },
     already_revoked: async () => {
-      const mine = await issueToNewPerson();
-      const { code, cookie } = await startWithdrawal(mine.certId, mine.email);
-      await submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie);
-      return submitWithdrawalCode(mine.certId, { email: mine.email, code }, cookie);
+      const issued = await issueToNewPerson();
+      const { code, cookie } = await startWithdrawal(issued.certId, issued.email);
+      await submitWithdrawalCode(issued.certId, { email: issued.email, code }, cookie);
+      return submitWithdrawalCode(issued.certId, { email: issued.email, code }, cookie);
     },
-    ...listBodyRefusals(() => path("/opt-out/confirm")),
-    ...listOutages(() => path("/opt-out/confirm"), buildJsonPost(wrongCode)),
+    ...listBodyRefusals(() => buildCertPath("/opt-out/confirm")),
+    ...listOutages(() => buildCertPath("/opt-out/confirm"), buildJsonPost(wrongCode)),
   },
   withdrawByLink: {
     200: async () => withdrawByLink(await issueToNewPerson()),
-    invalid_request: () => call(path("/opt-out/manage"), buildJsonPost({ token: "short" })),
-    opt_out_failed: () => call(path("/opt-out/manage"), buildJsonPost(wrongToken)),
-    forbidden: () => call(path("/opt-out/manage"), buildJsonPost(wrongToken, { origin: "https://elsewhere.example" })),
+    invalid_request: () => call(buildCertPath("/opt-out/manage"), buildJsonPost({ token: "short" })),
+    opt_out_failed: () => call(buildCertPath("/opt-out/manage"), buildJsonPost(wrongToken)),
+    forbidden: () => call(buildCertPath("/opt-out/manage"), buildJsonPost(wrongToken, { origin: "https://elsewhere.example" })),
     cert_not_found: () => call(`${unknownCert}/opt-out/manage`, buildJsonPost(wrongToken)),
     idempotency_conflict: async () => {
       const { certId: id, manageToken: token } = await issueToNewPerson();
@@ -1118,75 +1152,75 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
       );
     },
     already_revoked: async () => {
-      const mine = await issueToNewPerson();
-      await withdrawByLink(mine);
-      return withdrawByLink(mine);
+      const issued = await issueToNewPerson();
+      await withdrawByLink(issued);
+      return withdrawByLink(issued);
     },
-    ...listBodyRefusals(() => path("/opt-out/manage")),
-    ...listOutages(() => path("/opt-out/manage"), buildJsonPost(wrongToken)),
+    ...listBodyRefusals(() => buildCertPath("/opt-out/manage")),
+    ...listOutages(() => buildCertPath("/opt-out/manage"), buildJsonPost(wrongToken)),
   },
   withdrawalReceipt: {
     200: () => getWithKey(`/v1/certs/${withdrawnId}/receipt`),
     "200 as iso27560": () => getWithKey(`/v1/certs/${withdrawnId}/receipt?format=iso27560`),
-    "200 as kantara": () => getWithKey(path("/receipt?format=kantara")),
-    invalid_request: () => getWithKey(path("/receipt?format=pdf")),
+    "200 as kantara": () => getWithKey(buildCertPath("/receipt?format=kantara")),
+    invalid_request: () => getWithKey(buildCertPath("/receipt?format=pdf")),
     cert_not_found: () => getWithKey(`${unknownCert}/receipt`),
-    not_found: () => getWithKey(path("/receipt")),
+    not_found: () => getWithKey(buildCertPath("/receipt")),
     not_a_consent: async () => {
       const { cert_id: refusedId } = await issueCertificate({ entities: ["A Ltd"], entities_accepted: [], entities_rejected: ["A Ltd"] });
       return getWithKey(`/v1/certs/${refusedId}/receipt?format=kantara`);
     },
-    ...listOutages(() => path("/receipt"), {}),
+    ...listOutages(() => buildCertPath("/receipt"), {}),
   },
   recordWithdrawal: {
     201: async () => call(`/v1/certs/${(await issueToEmailOnly()).certId}/withdrawals`, buildKeyedPost(buildWithdrawal())),
-    invalid_request: () => call(path("/withdrawals"), buildKeyedPost({ ...buildWithdrawal(), method: "telepathy" })),
-    cert_not_found: () => call(path("/withdrawals"), buildKeyedPost(buildWithdrawal(), world.other.keys.live)),
+    invalid_request: () => call(buildCertPath("/withdrawals"), buildKeyedPost({ ...buildWithdrawal(), method: "telepathy" })),
+    cert_not_found: () => call(buildCertPath("/withdrawals"), buildKeyedPost(buildWithdrawal(), world.other.keys.live)),
     already_revoked: () => call(`/v1/certs/${withdrawnId}/withdrawals`, buildKeyedPost(buildWithdrawal())),
     idempotency_conflict: async () => {
       const { certId: id } = await issueToEmailOnly();
-      const once = buildJsonPost(buildWithdrawal(), { ...bearerHeader(world.acme.keys.live), "idempotency-key": "once" });
+      const once = buildJsonPost(buildWithdrawal(), { ...buildBearerHeader(world.acme.keys.live), "idempotency-key": "once" });
       await call(`/v1/certs/${id}/withdrawals`, once);
       return call(`/v1/certs/${id}/withdrawals`, { ...once, body: JSON.stringify({ ...buildWithdrawal(), note: "another" }) });
     },
-    ...listBodyRefusals(() => path("/withdrawals"), bearerHeader(world.acme.keys.live)),
-    ...listKeyRefusals(() => path("/withdrawals"), buildWithdrawal),
+    ...listBodyRefusals(() => buildCertPath("/withdrawals"), buildBearerHeader(world.acme.keys.live)),
+    ...listKeyRefusals(() => buildCertPath("/withdrawals"), buildWithdrawal),
   },
   acknowledgeWithdrawal: {
-    200: async () => call(`/v1/certs/${await revoked()}/cease-ack`, buildKeyedPost({ note: "done", actions: ["removed"] })),
+    200: async () => call(`/v1/certs/${await createRevokedCert()}/cease-ack`, buildKeyedPost({ note: "done", actions: ["removed"] })),
     "200 a second time": async () => {
-      const certId = await revoked();
+      const certId = await createRevokedCert();
       await call(`/v1/certs/${certId}/cease-ack`, buildKeyedPost({}));
       return call(`/v1/certs/${certId}/cease-ack`, buildKeyedPost({}));
     },
-    invalid_request: () => call(path("/cease-ack"), buildKeyedPost({ note: 1 })),
-    subscription_past_due: () => call(path("/cease-ack"), buildKeyedPost({}, past_due.keys.live)),
-    cert_not_found: () => call(path("/cease-ack"), buildKeyedPost({}, world.other.keys.live)),
-    cease_not_open: () => call(path("/cease-ack"), buildKeyedPost({})),
+    invalid_request: () => call(buildCertPath("/cease-ack"), buildKeyedPost({ note: 1 })),
+    subscription_past_due: () => call(buildCertPath("/cease-ack"), buildKeyedPost({}, past_due.keys.live)),
+    cert_not_found: () => call(buildCertPath("/cease-ack"), buildKeyedPost({}, world.other.keys.live)),
+    cease_not_open: () => call(buildCertPath("/cease-ack"), buildKeyedPost({})),
     idempotency_conflict: async () => {
-      const at = `/v1/certs/${await revoked()}/cease-ack`;
+      const at = `/v1/certs/${await createRevokedCert()}/cease-ack`;
       return sendTwice((body, key) => call(at, withHeaders(buildKeyedPost(body), key)), {}, { note: "other" });
     },
-    ...listBodyRefusals(() => path("/cease-ack"), bearerHeader(world.acme.keys.live)),
+    ...listBodyRefusals(() => buildCertPath("/cease-ack"), buildBearerHeader(world.acme.keys.live)),
     ...listKeyRefusals(
-      () => path("/cease-ack"),
+      () => buildCertPath("/cease-ack"),
       () => ({}),
     ),
   },
   matchSubject: {
-    200: () => call(path("/match"), buildKeyedPost({ email: "pat@example.com", phone: "+1 202 555 0123" })),
-    "200 by hash": () => call(path("/match"), buildKeyedPost({ email_sha256: "0".repeat(64) })),
-    invalid_request: () => call(path("/match"), buildKeyedPost({})),
-    cert_not_found: () => call(path("/match"), buildKeyedPost({ email: "pat@example.com" }, free.keys.live)),
+    200: () => call(buildCertPath("/match"), buildKeyedPost({ email: "pat@example.com", phone: "+1 202 555 0123" })),
+    "200 by hash": () => call(buildCertPath("/match"), buildKeyedPost({ email_sha256: "0".repeat(64) })),
+    invalid_request: () => call(buildCertPath("/match"), buildKeyedPost({})),
+    cert_not_found: () => call(buildCertPath("/match"), buildKeyedPost({ email: "pat@example.com" }, free.keys.live)),
     idempotency_conflict: () =>
       sendTwice(
-        (body, key) => call(path("/match"), withHeaders(buildKeyedPost(body), key)),
+        (body, key) => call(buildCertPath("/match"), withHeaders(buildKeyedPost(body), key)),
         { email: "pat@example.com" },
         { phone: "+1 202 555 0123" },
       ),
-    ...listBodyRefusals(() => path("/match"), bearerHeader(world.acme.keys.live)),
+    ...listBodyRefusals(() => buildCertPath("/match"), buildBearerHeader(world.acme.keys.live)),
     ...listKeyRefusals(
-      () => path("/match"),
+      () => buildCertPath("/match"),
       () => ({ email: "pat@example.com" }),
     ),
   },
@@ -1199,49 +1233,52 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
         { subjects: [{ email: "pat@example.com" }] },
         { subjects: [{ email: "pam@example.com" }] },
       ),
-    ...listBodyRefusals(() => "/v1/contact-check", bearerHeader(world.acme.keys.live)),
+    ...listBodyRefusals(() => "/v1/contact-check", buildBearerHeader(world.acme.keys.live)),
     ...listKeyRefusals(
       () => "/v1/contact-check",
       () => ({ subjects: [{ email: "pat@example.com" }] }),
     ),
   },
   integratePage: {
-    200: () => integrate(),
-    invalid_request: () => integrate({ body: { ...integrationRequest, mode: "both" } }),
-    page_url_not_verified: () => integrate({ body: { ...integrationRequest, url: "https://elsewhere.example.net/" } }),
-    subscription_past_due: () => integrate({ as: getExampleOwnerEmail("past_due") }),
-    page_unreachable: () => integrate({ changed: { fetchPage: async () => ({ outcome: "unreached", reason: "network" }) } }),
-    csrf_failed: () => integrate({ headers: { origin: "https://elsewhere.example" } }),
-    payload_too_large: () => integrate({ body: " ".repeat(256 * 1_024 + 1) }),
-    unsupported_media_type: () => integrate({ headers: { "content-type": "text/plain" } }),
+    200: () => requestIntegration(),
+    invalid_request: () => requestIntegration({ body: { ...integrationRequest, mode: "both" } }),
+    page_url_not_verified: () => requestIntegration({ body: { ...integrationRequest, url: "https://elsewhere.example.net/" } }),
+    subscription_past_due: () => requestIntegration({ as: getExampleOwnerEmail("past_due") }),
+    page_unreachable: () => requestIntegration({ changed: { fetchPage: async () => ({ outcome: "unreached", reason: "network" }) } }),
+    csrf_failed: () => requestIntegration({ headers: { origin: "https://elsewhere.example" } }),
+    payload_too_large: () => requestIntegration({ body: " ".repeat(256 * 1_024 + 1) }),
+    unsupported_media_type: () => requestIntegration({ headers: { "content-type": "text/plain" } }),
     idempotency_conflict: () =>
-      sendTwice((body, key) => integrate({ body, headers: key }), integrationRequest, { ...integrationRequest, purpose: "another" }),
-    ...memberRefusals("POST", () => integrationPath, integrationRequest),
+      sendTwice((body, key) => requestIntegration({ body, headers: key }), integrationRequest, {
+        ...integrationRequest,
+        purpose: "another",
+      }),
+    ...buildMemberRefusals("POST", () => integrationPath, integrationRequest),
   },
   openCheckout: {
-    303: () => checkout(),
-    invalid_request: () => checkout({ plan: "enterprise" }),
+    303: () => requestCheckout(),
+    invalid_request: () => requestCheckout({ plan: "enterprise" }),
     unauthorized: () => call("/v1/billing/checkout?plan=business"),
-    business_suspended: () => checkout({ as: getExampleOwnerEmail("suspended") }),
-    business_inactive: () => checkout({ as: getExampleOwnerEmail("closed") }),
-    csrf_failed: () => checkout({ headers: { "sec-fetch-site": "cross-site" } }),
-    forbidden: () => checkout({ plan: "white_glove" }),
-    owner_required: () => checkout({ as: world.memberEmail }),
-    not_found: () => checkout({ changed: { paymentProvider: null } }),
-    rate_limited: () => checkout({ changed: createRateLimitedPlatform() }),
-    billing_unavailable: () => checkout({ changed: { paymentProvider: providerAnswering({ outcome: "unavailable" }) } }),
-    storage_unavailable: () => checkout({ changed: createOutagePlatform() }),
-    internal_error: () => checkout({ changed: createFaultyPlatform() }),
+    business_suspended: () => requestCheckout({ as: getExampleOwnerEmail("suspended") }),
+    business_inactive: () => requestCheckout({ as: getExampleOwnerEmail("closed") }),
+    csrf_failed: () => requestCheckout({ headers: { "sec-fetch-site": "cross-site" } }),
+    forbidden: () => requestCheckout({ plan: "white_glove" }),
+    owner_required: () => requestCheckout({ as: world.memberEmail }),
+    not_found: () => requestCheckout({ changed: { paymentProvider: null } }),
+    rate_limited: () => requestCheckout({ changed: createRateLimitedPlatform() }),
+    billing_unavailable: () => requestCheckout({ changed: { paymentProvider: createProvider({ outcome: "unavailable" }) } }),
+    storage_unavailable: () => requestCheckout({ changed: createOutagePlatform() }),
+    internal_error: () => requestCheckout({ changed: createFaultyPlatform() }),
   },
   takeInProviderEvent: {
-    200: () => providerEvent(),
+    200: () => sendProviderEvent(),
     invalid_request: () => sendRawProviderEvent("{}", null),
     csrf_failed: () => call("/v1/webhooks/stripe", { method: "POST", headers: { origin: "https://elsewhere.example" }, body: "{}" }),
-    not_found: () => providerEvent({ config: { ...platform.config, billing: null } }),
+    not_found: () => sendProviderEvent({ config: { ...platform.config, billing: null } }),
     payload_too_large: () => sendRawProviderEvent(" ".repeat(256 * 1_024 + 1), null),
-    rate_limited: () => providerEvent(createRateLimitedPlatform()),
-    storage_unavailable: () => providerEvent(createOutagePlatform()),
-    internal_error: () => providerEvent(createFaultyPlatform()),
+    rate_limited: () => sendProviderEvent(createRateLimitedPlatform()),
+    storage_unavailable: () => sendProviderEvent(createOutagePlatform()),
+    internal_error: () => sendProviderEvent(createFaultyPlatform()),
   },
   health: {
     200: () => getWithKey("/v1/health"),
@@ -1288,7 +1325,7 @@ const makeStrict = (schema: unknown): unknown => {
 let $defs: Json | undefined;
 /** Validators by schema text. Most refusals share one schema. */
 const validators = new Map<string, z.ZodType>();
-const validatorOf = (schema: Json): z.ZodType => {
+const buildValidator = (schema: Json): z.ZodType => {
   $defs ??= Object.fromEntries(Object.entries(document.components.schemas).map(([name, defined]) => [name, makeStrict(defined)]));
   const text = JSON.stringify(schema);
   const validator =
@@ -1303,26 +1340,27 @@ const listExamples = ({ example, examples = {} }: Content): unknown[] => [
   ...Object.values(examples).map(({ value }) => value),
 ];
 
-const describedFailures = (operation: Described): string[] =>
+const listDescribedFailures = (operation: Described): string[] =>
   Object.values(operation.responses).flatMap(({ content }) => Object.keys(content?.["application/json"]?.examples ?? {}));
-const describedSuccesses = (operation: Described): string[] => Object.keys(operation.responses).filter((status) => status < "400");
+const listDescribedSuccesses = (operation: Described): string[] => Object.keys(operation.responses).filter((status) => status < "400");
 
 describe("examples", () => {
   test("match the schemas of their requests and responses", () => {
-    for (const { key, operation } of operations()) {
+    for (const { key, operation } of listOperations()) {
       for (const { content } of [...Object.values(operation.responses), ...(operation.requestBody ? [operation.requestBody] : [])]) {
         const json = content?.["application/json"];
         if (json === undefined) continue;
-        for (const example of listExamples(json)) expect(validatorOf(json.schema).safeParse(example).error?.issues ?? [], key).toEqual([]);
+        for (const example of listExamples(json))
+          expect(buildValidator(json.schema).safeParse(example).error?.issues ?? [], key).toEqual([]);
       }
     }
   });
 });
 
 describe("webhook events", () => {
-  const bodySchema = (type: string): z.ZodType =>
-    validatorOf(document.webhooks[type]?.post.requestBody.content["application/json"]?.schema as Json);
-  const sent = (type: string, about: { shareId?: string; certId?: string }, data: EventData | null = null) =>
+  const getBodyValidator = (type: string): z.ZodType =>
+    buildValidator(document.webhooks[type]?.post.requestBody.content["application/json"]?.schema as Json);
+  const buildSentEvent = (type: string, about: { shareId?: string; certId?: string }, data: EventData | null = null) =>
     eventToWire(
       { id: crypto.randomUUID(), type, createdAt: clock, shareId: about.shareId ?? null, certId: about.certId ?? null, seq: 7 },
       data,
@@ -1341,42 +1379,44 @@ describe("webhook events", () => {
 
   test("describe the ids and values of each type, and nothing else", () => {
     for (const type of [...standardEventTypes, ...optInEventTypes]) {
-      const schema = bodySchema(type);
+      const schema = getBodyValidator(type);
       const about = type.startsWith("certificate.") ? { certId } : ofShare;
-      expect(schema.safeParse(sent(type, about)).error, type).toBeUndefined();
-      expect(schema.safeParse(sent(type, about, values[type] ?? null)).error, type).toBeUndefined();
-      expect(schema.safeParse(sent(type, about, { ssn: "1" })).success, type).toBe(false);
-      expect(schema.safeParse(sent(type, type.startsWith("certificate.") ? ofShare : {})).success, type).toBe(type === "business.ceased");
-      expect(schema.safeParse(sent("another.type", about)).success, type).toBe(false);
+      expect(schema.safeParse(buildSentEvent(type, about)).error, type).toBeUndefined();
+      expect(schema.safeParse(buildSentEvent(type, about, values[type] ?? null)).error, type).toBeUndefined();
+      expect(schema.safeParse(buildSentEvent(type, about, { ssn: "1" })).success, type).toBe(false);
+      expect(schema.safeParse(buildSentEvent(type, type.startsWith("certificate.") ? ofShare : {})).success, type).toBe(
+        type === "business.ceased",
+      );
+      expect(schema.safeParse(buildSentEvent("another.type", about)).success, type).toBe(false);
     }
   });
 
   test("match the events in the feed", async () => {
     const { events } = (await getWithKey("/v1/events?limit=500", world.acme.keys.live)).body.data as { events: { type: string }[] };
     expect(events.length).toBeGreaterThan(0);
-    for (const event of events) expect(bodySchema(event.type).safeParse(event).error, event.type).toBeUndefined();
+    for (const event of events) expect(getBodyValidator(event.type).safeParse(event).error, event.type).toBeUndefined();
   });
 });
 
 describe("live responses", () => {
   test("are requested for every success and refusal in the document", () => {
-    const wanted = operations().flatMap(({ operation }) =>
-      [...describedSuccesses(operation), ...describedFailures(operation)].map((name) => `${operation.operationId} ${name}`),
+    const wanted = listOperations().flatMap(({ operation }) =>
+      [...listDescribedSuccesses(operation), ...listDescribedFailures(operation)].map((name) => `${operation.operationId} ${name}`),
     );
-    const tried = Object.entries(scenarios).flatMap(([id, of]) => Object.keys(of).map((name) => `${id} ${name}`));
+    const tried = Object.entries(scenarios).flatMap(([id, cases]) => Object.keys(cases).map((name) => `${id} ${name}`));
     expect(
       wanted.filter((name) => !tried.includes(name)),
       "described in the document, but `scenarios` in this file has no request for it",
     ).toEqual([]);
-    const successOf = (name: string): string => name.replace(/^(\w+ \d{3}) .*$/, "$1");
-    expect(tried.filter((name) => !wanted.includes(successOf(name)))).toEqual([]);
+    const extractSuccess = (name: string): string => name.replace(/^(\w+ \d{3}) .*$/, "$1");
+    expect(tried.filter((name) => !wanted.includes(extractSuccess(name)))).toEqual([]);
   });
 
-  for (const [id, of] of Object.entries(scenarios)) {
-    for (const [name, send] of Object.entries(of)) {
+  for (const [id, cases] of Object.entries(scenarios)) {
+    for (const [name, send] of Object.entries(cases)) {
       test(`${id} returns ${name} as described`, async () => {
         const answer = await send();
-        const found = operations().find(({ operation }) => operation.operationId === id);
+        const found = listOperations().find(({ operation }) => operation.operationId === id);
         const isSuccess = /^\d/.test(name);
         if (isSuccess) expect(answer.status).toBe(Number.parseInt(name, 10));
         else expect(answer.body.error.code).toBe(name);
@@ -1388,7 +1428,7 @@ describe("live responses", () => {
         // The response is a file, which other tests check.
         if (type !== "application/json") return expect(answer.text.length).toBeGreaterThan(1_000);
         if (!isSuccess) expect(Object.keys(content.examples ?? {})).toContain(name);
-        const { error } = validatorOf(content.schema).safeParse(answer.body);
+        const { error } = buildValidator(content.schema).safeParse(answer.body);
         expect(error?.issues ?? []).toEqual([]);
         expect(answer.headers.get("x-request-id")).toMatch(/^req_00/);
       });
@@ -1403,9 +1443,9 @@ describe("live responses", () => {
       version: "1",
       time: "2026-03-04T05:06:07.089Z",
     };
-    expect(validatorOf(schema).safeParse(health).success).toBe(true);
-    expect(validatorOf(schema).safeParse({ ...health, extra: 1 }).success).toBe(false);
-    expect(validatorOf(schema).safeParse({ ...health, checks: { ...health.checks, kv: { ok: "yes", latency_ms: 1 } } }).success).toBe(
+    expect(buildValidator(schema).safeParse(health).success).toBe(true);
+    expect(buildValidator(schema).safeParse({ ...health, extra: 1 }).success).toBe(false);
+    expect(buildValidator(schema).safeParse({ ...health, checks: { ...health.checks, kv: { ok: "yes", latency_ms: 1 } } }).success).toBe(
       false,
     );
   });

@@ -11,7 +11,7 @@ const unlimited = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_CONSENT_
 const authorization = `Bearer ${world.acme.keys.live}`;
 const post = (path: string, body: unknown): Promise<TestResponse> => unlimited(path, buildJsonPost(body, { authorization }));
 const get = (path: string): Promise<TestResponse> => unlimited(path, { headers: { authorization } });
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.message ?? "ok"}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.message ?? "ok"}`;
 
 const searchFilters = ["page", "per_page", "status", "subject_email", "subject_phone", "q", "origin_domain", "entity", "from", "to"];
 const profileMembers = ["name", "country", "retention_years", "revocation_scope_default", "emit_certificate_issued"];
@@ -28,14 +28,16 @@ const submissionMembers = [
 
 describe("JSON null for an optional member", () => {
   test.each(searchFilters)("is not a filter in a search: %s", async (member) => {
-    const [absent, given] = [await post("/v1/certs/search", {}), await post("/v1/certs/search", { [member]: null })];
-    expect(outcome(given)).toBe("200 ok");
-    expect(given.body.data).toEqual(absent.body.data);
+    const [absent, explicit] = [await post("/v1/certs/search", {}), await post("/v1/certs/search", { [member]: null })];
+    expect(describeOutcome(explicit)).toBe("200 ok");
+    expect(explicit.body.data).toEqual(absent.body.data);
   });
 
   test.each([...submissionMembers, "client_time", "fields_truncated"])("is accepted in a submission: %s", async (member) => {
     const submission = buildSubmissionWith({ fields: { email: "pat@example.com" }, [member]: null });
-    expect(outcome(await unlimited("/v1/consent", buildJsonPost(submission, { origin: "https://www.example.com" })))).toBe("201 ok");
+    expect(describeOutcome(await unlimited("/v1/consent", buildJsonPost(submission, { origin: "https://www.example.com" })))).toBe(
+      "201 ok",
+    );
   });
 
   test("leaves the profile, new keys, clients and endpoints as they are without it", async () => {
@@ -43,7 +45,7 @@ describe("JSON null for an optional member", () => {
     const before = (await callPortal(owner, "GET", "")).body.data.business;
     for (const member of profileMembers) {
       const changed = await callPortal(owner, "PATCH", "", { [member]: null });
-      expect([member, outcome(changed)]).toEqual([member, "200 ok"]);
+      expect([member, describeOutcome(changed)]).toEqual([member, "200 ok"]);
       expect(changed.body.data.business).toEqual(before);
     }
     expect((await callPortal(owner, "POST", "/keys", { name: "CRM", environment: null })).body.data.environment).toBe("live");
@@ -69,17 +71,17 @@ describe("an empty string for an address that a contact does not have", () => {
     { phone: "+12025550123", email_sha256: "" },
   ])("is the same as leaving the address out of a contact check: %j", async (subject) => {
     const named = Object.fromEntries(Object.entries(subject).filter(([, value]) => value !== ""));
-    const [absent, given] = [
+    const [absent, explicit] = [
       await post("/v1/contact-check", { subjects: [named] }),
       await post("/v1/contact-check", { subjects: [subject] }),
     ];
-    expect(outcome(given)).toBe("200 ok");
-    expect(given.body.data.results[0].basis).toEqual(absent.body.data.results[0].basis);
+    expect(describeOutcome(explicit)).toBe("200 ok");
+    expect(explicit.body.data.results[0].basis).toEqual(absent.body.data.results[0].basis);
   });
 
   test("does not identify anyone on its own", async () => {
-    const answer = await post("/v1/contact-check", { subjects: [{ email: "", phone: "", email_sha256: "", phone_sha256: "" }] });
-    expect(outcome(answer)).toBe("400 subjects.email: is required unless you send email_sha256, phone or phone_sha256.");
+    const response = await post("/v1/contact-check", { subjects: [{ email: "", phone: "", email_sha256: "", phone_sha256: "" }] });
+    expect(describeOutcome(response)).toBe("400 subjects.email: is required unless you send email_sha256, phone or phone_sha256.");
   });
 });
 
@@ -96,8 +98,8 @@ describe("a time in a filter", () => {
     " 2026-11-26 ",
   ])("is accepted in the format of other programming languages: %s", async (time) => {
     for (const name of ["from", "to"]) {
-      expect(outcome(await get(`/v1/certs?${name}=${encodeURIComponent(time)}`))).toBe("200 ok");
-      expect(outcome(await post("/v1/certs/search", { [name]: time }))).toBe("200 ok");
+      expect(describeOutcome(await get(`/v1/certs?${name}=${encodeURIComponent(time)}`))).toBe("200 ok");
+      expect(describeOutcome(await post("/v1/certs/search", { [name]: time }))).toBe("200 ok");
     }
   });
 

@@ -26,18 +26,18 @@ const silent = {
 test("B2: returns 503 with Retry-After when the database has not responded for two seconds, without claiming that nothing was written", async () => {
   const service = createServiceCall({ DB: silent });
   const started = Date.now();
-  const answer = await service("/v1/certs/cc_00000000000000000000000000/verify");
-  expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
-  expect(answer.body.error.message).not.toMatch(/nothing/i);
+  const response = await service("/v1/certs/cc_00000000000000000000000000/verify");
+  expect([response.status, response.body.error.code, response.headers.get("retry-after")]).toEqual([503, "storage_unavailable", "1"]);
+  expect(response.body.error.message).not.toMatch(/nothing/i);
   expect(Date.now() - started).toBeLessThan(5_000);
 });
 
 test("returns 503 when the rate limiter has not responded for two seconds", async () => {
   const limiter = { getByName: () => ({ take: () => new Promise(() => {}) }) };
-  const answer = await createServiceCall({ RATE_LIMITER: limiter })("/v1/certs", {
+  const response = await createServiceCall({ RATE_LIMITER: limiter })("/v1/certs", {
     headers: { authorization: `Bearer ${world.acme.keys.live}` },
   });
-  expect([answer.status, answer.body.error.code]).toEqual([503, "storage_unavailable"]);
+  expect([response.status, response.body.error.code]).toEqual([503, "storage_unavailable"]);
 });
 
 test("B2: the same key sent again returns the certificate that a database wrote without responding", async () => {
@@ -54,9 +54,9 @@ test("B2: the same key sent again returns the certificate that a database wrote 
   const first = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
   expect(first.status).toBe(201); // the batch gets no response, so the journal accepts the submission
   isAway = false;
-  const again = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
-  expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
-  expect(again.body.data).toEqual(first.body.data);
+  const repeated = await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), purpose }, headers));
+  expect([repeated.status, repeated.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
+  expect(repeated.body.data).toEqual(first.body.data);
   const { n } = (await env.DB.prepare(
     "SELECT count(*) AS n FROM certificates WHERE purpose_id IN (SELECT id FROM purposes WHERE purpose = ?)",
   )
@@ -80,8 +80,8 @@ test("B2: a repeat with the same key returns the share that a database wrote wit
   const first = await service("/v1/share/consent", request);
   expect([first.status, first.body.error.code]).toEqual([503, "storage_unavailable"]);
   isAway = false;
-  const again = await service("/v1/share/consent", request);
-  expect(again.status).toBe(201);
+  const repeated = await service("/v1/share/consent", request);
+  expect(repeated.status).toBe(201);
   const { shares } = (await pat.get("/v1/me/shares")).body.data;
-  expect(shares.map(({ id }: { id: string }) => id)).toEqual([again.body.data.share.id]);
+  expect(shares.map(({ id }: { id: string }) => id)).toEqual([repeated.body.data.share.id]);
 });

@@ -32,12 +32,12 @@ beforeAll(async () => {
   killable = await createKillableIsolate();
 });
 
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
-const submit = async (): Promise<string> => outcome(await submitThrough(issuer));
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
+const submit = async (): Promise<string> => describeOutcome(await submitThrough(issuer));
 const setStatus = (status: "active" | "suspended", services = platform) => updateEntitlement(services, id, { status });
 const getStatus = () => env.DB.prepare("SELECT status FROM businesses WHERE id = ?").bind(id).first<string>("status");
 /** Expires the holds of dead processes, as if 30 seconds had passed. */
-const passHolds = () => env.DB_01.exec("UPDATE issuers SET held_until = 1 WHERE revision IS NULL");
+const expireHolds = () => env.DB_01.exec("UPDATE issuers SET held_until = 1 WHERE revision IS NULL");
 /** Makes the holds of dead processes last for hours, so that the test does not depend on the speed of the machine. */
 const keepHolds = () => env.DB_01.exec("UPDATE issuers SET held_until = held_until + 10000000 WHERE revision IS NULL");
 const countCertificates = () =>
@@ -72,7 +72,7 @@ describe("a change of the account", () => {
     expect(await tryHoldAccount(shards, id, otherShard)).toBeNull();
     await expect(setStatus("suspended")).rejects.toThrow("outage");
     expect([hold?.shard, await getStatus()]).toEqual([otherShard, "active"]);
-    await passHolds();
+    await expireHolds();
     expect(await submit()).toBe("201 ok");
   });
 
@@ -81,7 +81,7 @@ describe("a change of the account", () => {
       const running = Array.from({ length: 6 }, submit);
       await setStatus("suspended");
       const issued = await countCertificates();
-      for (const answer of await Promise.all(running)) expect(answer).toMatch(/^(201 ok|402 business_suspended|503 storage_unavailable)$/);
+      for (const result of await Promise.all(running)) expect(result).toMatch(/^(201 ok|402 business_suspended|503 storage_unavailable)$/);
       expect(await countCertificates()).toBe(issued);
       await setStatus("active");
     }
@@ -104,7 +104,7 @@ describe("when the database of the account does not respond to a change", () => 
     await commitLate();
     await keepHolds();
     expect([await getStatus(), await submit()]).toEqual(["suspended", "503 storage_unavailable"]);
-    await passHolds();
+    await expireHolds();
     expect(await submit()).toBe("402 business_suspended");
     await setStatus("active");
     expect(await submit()).toBe("201 ok");
@@ -116,7 +116,7 @@ describe("when the process that changes the account dies", () => {
     await tryHoldAccount(shards, id, otherShard);
     await keepHolds();
     expect(await submit()).toBe("503 storage_unavailable");
-    await passHolds();
+    await expireHolds();
     expect(await submit()).toBe("201 ok");
   });
 
@@ -135,7 +135,7 @@ describe("when the process that changes the account dies", () => {
         const issued = await countCertificates();
         const first = await submit();
         if (held) expect([first === "201 ok", await countCertificates()], `${trips} ${written}`).toEqual([false, issued]);
-        await passHolds();
+        await expireHolds();
         expect(await submit(), `${trips} ${written}`).toBe(status === "suspended" ? "402 business_suspended" : "201 ok");
         await setStatus("active");
         if (isDone) return expect([...seen].sort()).toEqual(["active free", "active held", "suspended free", "suspended held"]);
@@ -145,7 +145,7 @@ describe("when the process that changes the account dies", () => {
 
   test("after the change is committed: the cron job renews the copy of the account, even if nothing is submitted", async () => {
     await tryHoldAccount(shards, id, otherShard);
-    await passHolds();
+    await expireHolds();
     await endExpiredHolds(platform);
     expect(await isHeld()).toBe(false);
     expect(await submit()).toBe("201 ok");
@@ -154,7 +154,7 @@ describe("when the process that changes the account dies", () => {
   test("before the business has issued anything in the shard: the hold is deleted, and nothing else happens", async () => {
     const other = world.other.id as BusinessId;
     await tryHoldAccount(shards, other, otherShard);
-    await passHolds();
+    await expireHolds();
     await endExpiredHolds(platform);
     expect(await env.DB_01.prepare("SELECT COUNT(*) AS n FROM issuers WHERE business_id = ?").bind(other).first("n")).toBe(0);
   });

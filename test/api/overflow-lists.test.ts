@@ -67,7 +67,7 @@ const readAllPages = async (search: string, perPage: number, total: number): Pro
   return ids;
 };
 
-const minuteOf = (certId: string): number | undefined => issued.find((each) => each.certId === certId)?.minute;
+const findMinute = (certId: string): number | undefined => issued.find((each) => each.certId === certId)?.minute;
 
 describe("the list of a business with certificates in two shards", () => {
   test.each([
@@ -77,19 +77,19 @@ describe("the list of a business with certificates in two shards", () => {
     [`from=${new Date(start + 7 * minuteMs).toISOString()}`, ({ minute }: Issued) => minute >= 7],
   ])("has each certificate on exactly one page, newest first: '%s'", async (search, isMatch) => {
     const wanted = issued.filter(isMatch);
-    const whole = (await readPage(`${search}&per_page=100`)).ids;
-    expect(whole.toSorted()).toEqual(wanted.map(({ certId }) => certId).toSorted());
-    expect(whole.map(minuteOf)).toEqual(wanted.map(({ minute }) => minute));
-    for (const perPage of [1, 2, 3, 5]) expect(await readAllPages(search, perPage, wanted.length)).toEqual(whole);
+    const allIds = (await readPage(`${search}&per_page=100`)).ids;
+    expect(allIds.toSorted()).toEqual(wanted.map(({ certId }) => certId).toSorted());
+    expect(allIds.map(findMinute)).toEqual(wanted.map(({ minute }) => minute));
+    for (const perPage of [1, 2, 3, 5]) expect(await readAllPages(search, perPage, wanted.length)).toEqual(allIds);
   });
 
   test("has each active certificate on exactly one page after some were withdrawn", async () => {
     const withdrawn = issued.filter(({ minute }) => minute % 4 === 0).map(({ certId }) => certId);
     for (const certId of withdrawn) await insertWithdrawal(certId.startsWith("cc_00") ? env.DB : env.DB_01, certId).run();
     const active = issued.filter(({ certId }) => !withdrawn.includes(certId));
-    const whole = (await readPage("status=active&per_page=100")).ids;
-    expect(whole.map(minuteOf)).toEqual(active.map(({ minute }) => minute));
-    for (const perPage of [2, 3]) expect(await readAllPages("status=active", perPage, active.length)).toEqual(whole);
+    const allIds = (await readPage("status=active&per_page=100")).ids;
+    expect(allIds.map(findMinute)).toEqual(active.map(({ minute }) => minute));
+    for (const perPage of [2, 3]) expect(await readAllPages("status=active", perPage, active.length)).toEqual(allIds);
   });
 
   test.each([

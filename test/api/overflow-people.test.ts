@@ -19,21 +19,21 @@ let people: People;
 /** For each person, the certificate in shard 00 and the one in shard 01. */
 const certificates = new Map<SignedPerson, [string, string]>();
 beforeAll(async () => {
-  const own = createServiceCall();
+  const ownService = createServiceCall();
   const email = createPersonEmail();
   people = { byAccount: await signInPerson({}), byCode: await signInPerson({ ...contactValues, email }, undefined, email) };
   const issueTo = async (through: Call, { email }: SignedPerson): Promise<string> =>
     (await issueThrough(through, { fields: { email, first_name: "Pat" } })).cert_id;
-  const first = [await issueTo(own, people.byAccount), await issueTo(own, people.byCode)] as const;
+  const first = [await issueTo(ownService, people.byAccount), await issueTo(ownService, people.byCode)] as const;
   await closeFirstShard();
   service = createServiceCall();
   certificates.set(people.byAccount, [first[0], await issueTo(service, people.byAccount)]);
   certificates.set(people.byCode, [first[1], await issueTo(service, people.byCode)]);
 });
 
-const certificatesOf = (person: SignedPerson): [string, string] => certificates.get(person) as [string, string];
+const getCertificates = (person: SignedPerson): [string, string] => certificates.get(person) as [string, string];
 const listStatuses = (person: SignedPerson): Promise<string[]> =>
-  Promise.all(certificatesOf(person).map(async (id) => (await getWithKey(`/v1/certs/${id}/verify`)).body.data.status));
+  Promise.all(getCertificates(person).map(async (id) => (await getWithKey(`/v1/certs/${id}/verify`)).body.data.status));
 
 describe("a signed-in person", () => {
   test("sees the business once, with the certificates of both shards in pages", async () => {
@@ -41,18 +41,18 @@ describe("a signed-in person", () => {
     const list = async (path: string) => (await byAccount.get(`/v1/me/certificates${path}`)).body.data;
     const { businesses } = await list("");
     expect(businesses).toMatchObject([{ business_id: world.acme.id, certificates: 2, active: 2 }]);
-    const ids = (page: { certificates: { cert_id: string }[] }) => page.certificates.map(({ cert_id }) => cert_id);
-    const [inOwn, inOther] = certificatesOf(byAccount);
+    const listIds = (page: { certificates: { cert_id: string }[] }) => page.certificates.map(({ cert_id }) => cert_id);
+    const [inOwn, inOther] = getCertificates(byAccount);
     expect([inOwn.slice(3, 5), inOther.slice(3, 5)]).toEqual(["00", "01"]);
-    expect(ids(await list(`/${world.acme.id}`))).toEqual([inOther, inOwn]);
-    expect(ids(await list(`/${world.acme.id}?starting_after=${inOther}`))).toEqual([inOwn]);
-    expect(ids(await list(`/${world.acme.id}?starting_after=${inOwn}`))).toEqual([]);
+    expect(listIds(await list(`/${world.acme.id}`))).toEqual([inOther, inOwn]);
+    expect(listIds(await list(`/${world.acme.id}?starting_after=${inOther}`))).toEqual([inOwn]);
+    expect(listIds(await list(`/${world.acme.id}?starting_after=${inOwn}`))).toEqual([]);
   });
 
   test("withdraws all of them with one request", async () => {
     const { byAccount } = people;
-    const answer = await byAccount.post("/v1/me/certificates/withdraw", { scope: "business", business_id: world.acme.id });
-    expect([answer.status, answer.body.data.withdrawn]).toEqual([200, 2]);
+    const response = await byAccount.post("/v1/me/certificates/withdraw", { scope: "business", business_id: world.acme.id });
+    expect([response.status, response.body.data.withdrawn]).toEqual([200, 2]);
     expect(await listStatuses(byAccount)).toEqual(["revoked", "revoked"]);
   });
 });
@@ -61,7 +61,7 @@ describe("a person with a code", () => {
   test("withdraws the certificates of both shards, and ends the shares in the account's shard", async () => {
     const { byCode } = people;
     const { share } = await grantShare(byCode);
-    const [, inOther] = certificatesOf(byCode);
+    const [, inOther] = getCertificates(byCode);
     const requested = await requestWithdrawalCode(inOther, byCode.email);
     await waitUntilSettled();
     const [code] = await listCodes(byCode.email);

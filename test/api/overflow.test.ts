@@ -15,7 +15,7 @@ import { createServiceCall, world, type Call } from "../support/world.ts";
 const hourMs = 3_600_000;
 const platform = await getPlatform(env as unknown as Env);
 const key = { authorization: `Bearer ${world.acme.keys.live}` };
-const shardOf = (certId: string): string => certId.slice(3, 5);
+const extractShard = (certId: string): string => certId.slice(3, 5);
 
 /** An isolate that cached the account before shard 00 was closed. */
 let earlierIsolate: Call;
@@ -26,18 +26,18 @@ let lateIsolate: Call;
 let waiting: { readonly cert_id: string };
 let waitingElsewhere: { readonly cert_id: string };
 /** A certificate of another business in shard 00. */
-let theirs: { readonly cert_id: string };
+let otherCertificate: { readonly cert_id: string };
 /** The email address of a person with a certificate in shard 00 and a later one in shard 01. */
 const email = createEmailAddress();
-let own: { readonly cert_id: string; readonly manage_url: string };
+let ownCertificate: { readonly cert_id: string; readonly manage_url: string };
 let other: { readonly cert_id: string; readonly manage_url: string };
 beforeAll(async () => {
   earlierIsolate = createServiceCall();
-  own = await issueThrough(earlierIsolate, { fields: { email }, purpose: "overflow quote" });
+  ownCertificate = await issueThrough(earlierIsolate, { fields: { email }, purpose: "overflow quote" });
   lateIsolate = createServiceCall();
   const otherPerson = { fields: { email: createEmailAddress() } };
   waiting = await issueThrough(lateIsolate, otherPerson);
-  theirs = await issueThrough(lateIsolate, { fields: { email: createEmailAddress() } }, world.other);
+  otherCertificate = await issueThrough(lateIsolate, { fields: { email: createEmailAddress() } }, world.other);
   await closeFirstShard();
   service = createServiceCall();
   waitingElsewhere = await issueThrough(service, otherPerson);
@@ -56,7 +56,7 @@ const read = async (path: string): Promise<{ readonly [key: string]: never }> =>
 
 describe("a business whose shard is closed", () => {
   test("continues to issue certificates in another shard", async () => {
-    expect([shardOf(own.cert_id), shardOf(other.cert_id)]).toEqual(["00", "01"]);
+    expect([extractShard(ownCertificate.cert_id), extractShard(other.cert_id)]).toEqual(["00", "01"]);
     expect(await env.DB_01.prepare("SELECT COUNT(*) AS n FROM certificates WHERE id = ?").bind(other.cert_id).first("n")).toBe(1);
     expect((await service(`/v1/certs/${other.cert_id}/verify`)).body.data).toMatchObject({ cert_id: other.cert_id, status: "active" });
     expect(await read(`/v1/certs/${other.cert_id}`)).toMatchObject({ cert_id: other.cert_id });
@@ -79,7 +79,7 @@ describe("a business whose shard is closed", () => {
     await setFault("hang", hourMs);
     try {
       const isolate = createServiceCall();
-      for (const _ of [1, 2]) expect(shardOf((await issueThrough(isolate, {}, world.other)).cert_id)).toBe("00");
+      for (const _ of [1, 2]) expect(extractShard((await issueThrough(isolate, {}, world.other)).cert_id)).toBe("00");
     } finally {
       await setFault("hang", 0);
     }
@@ -103,9 +103,11 @@ describe("a business whose shard is closed", () => {
       ).bind(Date.now(), dueAt, forAllShards, certId);
     const listStatuses = () =>
       Promise.all(
-        [waiting, theirs, waitingElsewhere].map(async ({ cert_id }) => (await service(`/v1/certs/${cert_id}/verify`)).body.data?.status),
+        [waiting, otherCertificate, waitingElsewhere].map(
+          async ({ cert_id }) => (await service(`/v1/certs/${cert_id}/verify`)).body.data?.status,
+        ),
       );
-    await env.DB.batch([addWork(waiting.cert_id, 1, 1), addWork(theirs.cert_id, 2, 0)]);
+    await env.DB.batch([addWork(waiting.cert_id, 1, 1), addWork(otherCertificate.cert_id, 2, 0)]);
     await setFault("reset", hourMs);
     try {
       await runOutboxRelay();
@@ -125,9 +127,9 @@ describe("a business whose shard is closed", () => {
   });
 
   test("issues nothing more in its own shard, not even through an isolate that has cached the account", async () => {
-    expect(shardOf((await issueThrough(earlierIsolate)).cert_id)).toBe("01");
+    expect(extractShard((await issueThrough(earlierIsolate)).cert_id)).toBe("01");
     await openFirstShard();
-    expect(shardOf((await issueThrough(createServiceCall())).cert_id)).toBe("01");
+    expect(extractShard((await issueThrough(createServiceCall())).cert_id)).toBe("01");
     await closeFirstShard();
   });
 
@@ -136,8 +138,8 @@ describe("a business whose shard is closed", () => {
     const second = await read("/v1/certs?per_page=3&page=2");
     const all = await read("/v1/certs?per_page=100");
     expect([...listIds(first), ...listIds(second)]).toEqual(listIds(all).slice(0, 6));
-    expect(listIds(all)).toEqual(expect.arrayContaining([own.cert_id, other.cert_id]));
-    expect(listIds(all).indexOf(other.cert_id)).toBeLessThan(listIds(all).indexOf(own.cert_id));
+    expect(listIds(all)).toEqual(expect.arrayContaining([ownCertificate.cert_id, other.cert_id]));
+    expect(listIds(all).indexOf(other.cert_id)).toBeLessThan(listIds(all).indexOf(ownCertificate.cert_id));
     expect(all.total).toBe(listIds(all).length);
   });
 
@@ -145,7 +147,7 @@ describe("a business whose shard is closed", () => {
     "finds %s in all shards",
     async (search) => {
       const found = await read(`/v1/certs?${search}`);
-      expect([listIds(found), found.total]).toEqual([[other.cert_id, own.cert_id], 2]);
+      expect([listIds(found), found.total]).toEqual([[other.cert_id, ownCertificate.cert_id], 2]);
     },
   );
 
@@ -155,7 +157,7 @@ describe("a business whose shard is closed", () => {
     const first = await submitThrough(createServiceCall(), submission, world.other);
     await closeFirstShard();
     const isolate = createServiceCall();
-    expect(shardOf((await issueThrough(isolate, {}, world.other)).cert_id)).toBe("01");
+    expect(extractShard((await issueThrough(isolate, {}, world.other)).cert_id)).toBe("01");
     for (const repeated of [
       await submitThrough(isolate, submission, world.other),
       await submitThrough(createServiceCall(), submission, world.other),
@@ -173,7 +175,7 @@ describe("a business whose shard is closed", () => {
     let certId: string;
     try {
       certId = (await issueThrough(service)).cert_id;
-      expect(shardOf(certId)).toBe("01");
+      expect(extractShard(certId)).toBe("01");
       expect((await service(`/v1/certs/${certId}/verify`)).body.data.cert_id).toBe(certId);
     } finally {
       await setFault(0);
@@ -210,7 +212,8 @@ describe("a person whose certificates are in two shards", () => {
     );
     expect(recorded.status).toBe(201);
     await finishWithdrawals();
-    for (const { cert_id: certId } of [own, other]) expect((await service(`/v1/certs/${certId}/verify`)).body.data.status).toBe("revoked");
+    for (const { cert_id: certId } of [ownCertificate, other])
+      expect((await service(`/v1/certs/${certId}/verify`)).body.data.status).toBe("revoked");
     const deadlines = await env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first("n");
     expect([deadlines, await env.DB_01.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first("n")]).toEqual([0, 0]);
   });

@@ -12,131 +12,133 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
 import { getWithKey, world, worldInSecondShard } from "../support/world.ts";
 
-const of = (by: SignedPerson, more: object = {}) => ({ fields: { email: by.email, first_name: "Pat" }, ...more });
-const list = async (by: SignedPerson, path = "") => (await by.get(`/v1/me/certificates${path}`)).body.data;
-const withdraw = (by: SignedPerson, body: object) => by.post("/v1/me/certificates/withdraw", body);
-const status = async (certId: string): Promise<string> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status;
+const buildSubmissionFor = (person: SignedPerson, more: object = {}) => ({ fields: { email: person.email, first_name: "Pat" }, ...more });
+const list = async (person: SignedPerson, path = "") => (await person.get(`/v1/me/certificates${path}`)).body.data;
+const withdraw = (person: SignedPerson, body: object) => person.post("/v1/me/certificates/withdraw", body);
+const readStatus = async (certId: string): Promise<string> => (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.status;
 
 describe("GET /v1/me/certificates", () => {
   test("lists the person's own certificates by business and then one by one, from every shard", async () => {
-    const [by, stranger] = [await signInPerson({}), await signInPerson({})];
-    const first = await issueToNewPerson(of(by));
-    const second = await issueToNewPerson(of(by, { purpose: "roof survey" }));
-    const far = await issueToNewPerson(of(by), worldInSecondShard.acme);
-    await issueToNewPerson(of(stranger));
-    await withdrawCertificate({ ...first, email: by.email });
+    const [person, stranger] = [await signInPerson({}), await signInPerson({})];
+    const first = await issueToNewPerson(buildSubmissionFor(person));
+    const second = await issueToNewPerson(buildSubmissionFor(person, { purpose: "roof survey" }));
+    const far = await issueToNewPerson(buildSubmissionFor(person), worldInSecondShard.acme);
+    await issueToNewPerson(buildSubmissionFor(stranger));
+    await withdrawCertificate({ ...first, email: person.email });
 
-    const { businesses, has_more, incomplete } = await list(by);
+    const { businesses, has_more, incomplete } = await list(person);
     expect({ has_more, incomplete }).toEqual({ has_more: false, incomplete: false });
     const near = businesses.find(({ business_id }: { business_id: string }) => business_id === world.acme.id);
     expect(near).toMatchObject({ name: world.acme.name, certificates: 2, active: 1 });
     expect(businesses).toHaveLength(2);
 
-    const { certificates } = await list(by, `/${world.acme.id}`);
-    expect(certificates.map(({ cert_id, status: is }: { cert_id: string; status: string }) => [cert_id, is])).toEqual([
+    const { certificates } = await list(person, `/${world.acme.id}`);
+    expect(certificates.map(({ cert_id, status: current }: { cert_id: string; status: string }) => [cert_id, current])).toEqual([
       [second.certId, "active"],
       [first.certId, "revoked"],
     ]);
     expect(certificates[0]).toMatchObject({ purpose: "roof survey", cease_by: null, verify_url: `http://svc.test/c/${second.certId}` });
     expect(certificates[1].cease_by).not.toBeNull();
-    expect((await list(by, `/${worldInSecondShard.acme.id}`)).certificates.map(({ cert_id }: { cert_id: string }) => cert_id)).toEqual([
+    expect((await list(person, `/${worldInSecondShard.acme.id}`)).certificates.map(({ cert_id }: { cert_id: string }) => cert_id)).toEqual([
       far.certId,
     ]);
-    expect((await list(by, `/${world.acme.id}?starting_after=${second.certId}`)).certificates).toHaveLength(1);
-    expect((await list(by, `?starting_after=${businesses[0].business_id}`)).businesses).toHaveLength(1);
-    expect((await list(by, `/${world.examples.free.id}`)).certificates).toEqual([]);
+    expect((await list(person, `/${world.acme.id}?starting_after=${second.certId}`)).certificates).toHaveLength(1);
+    expect((await list(person, `?starting_after=${businesses[0].business_id}`)).businesses).toHaveLength(1);
+    expect((await list(person, `/${world.examples.free.id}`)).certificates).toEqual([]);
     expect((await list(stranger)).businesses).toHaveLength(1);
   });
 
   test("leaves out sandbox certificates, and finds nothing by an unverified address among the fields", async () => {
-    const by = await signInPerson({});
+    const person = await signInPerson({});
     const victim = await signInPerson({});
-    await issueToNewPerson(of(victim));
-    await by.put("/v1/me/fields", { email: victim.email });
-    expect((await list(by)).businesses).toEqual([]);
-    await issueToNewPerson(of(by, { client_id: world.acme.clients.sandbox }));
-    expect((await list(by)).businesses).toEqual([]);
+    await issueToNewPerson(buildSubmissionFor(victim));
+    await person.put("/v1/me/fields", { email: victim.email });
+    expect((await list(person)).businesses).toEqual([]);
+    await issueToNewPerson(buildSubmissionFor(person, { client_id: world.acme.clients.sandbox }));
+    expect((await list(person)).businesses).toEqual([]);
   });
 
   test("marks the list as incomplete while a shard is unavailable, and returns the others", async () => {
-    const by = await signInPerson({});
-    await issueToNewPerson(of(by));
-    const away = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
-    const all = () => platform.shards.all().map(([shardId, db]) => [shardId, shardId === "01" ? away : db] as const);
-    const answer = await callWith({ shards: { ...platform.shards, all } }, "/v1/me/certificates", { headers: by.headers });
-    expect(answer.body.data).toMatchObject({ incomplete: true, businesses: [{ business_id: world.acme.id }] });
+    const person = await signInPerson({});
+    await issueToNewPerson(buildSubmissionFor(person));
+    const unavailableDatabase = (createOutagePlatform().shards as Platform["shards"]).forId("") as Database;
+    const listShards = () => platform.shards.all().map(([shardId, db]) => [shardId, shardId === "01" ? unavailableDatabase : db] as const);
+    const response = await callWith({ shards: { ...platform.shards, all: listShards } }, "/v1/me/certificates", {
+      headers: person.headers,
+    });
+    expect(response.body.data).toMatchObject({ incomplete: true, businesses: [{ business_id: world.acme.id }] });
   });
 });
 
 describe("POST /v1/me/certificates/withdraw", () => {
   test("withdraws one certificate, with email_code in the receipt and the account in the audit chain, and sends an event", async () => {
-    const by = await signInPerson({});
-    const [mine, untouched] = [await issueToNewPerson(of(by)), await issueToNewPerson(of(by))];
-    const answer = await withdraw(by, { scope: "certificate", cert_id: mine.certId });
-    expect(answer.body.data).toMatchObject({ withdrawn: 1, pending: false, cert_id: mine.certId });
-    expect([await status(mine.certId), await status(untouched.certId)]).toEqual(["revoked", "active"]);
-    const detail = (await getWithApiKey(`/v1/certs/${mine.certId}`)).body.data;
-    expect(detail.withdrawal).toMatchObject({ method: "email_code", scope: "certificate", cease_by: answer.body.data.cease_by });
+    const person = await signInPerson({});
+    const [issued, untouched] = [await issueToNewPerson(buildSubmissionFor(person)), await issueToNewPerson(buildSubmissionFor(person))];
+    const response = await withdraw(person, { scope: "certificate", cert_id: issued.certId });
+    expect(response.body.data).toMatchObject({ withdrawn: 1, pending: false, cert_id: issued.certId });
+    expect([await readStatus(issued.certId), await readStatus(untouched.certId)]).toEqual(["revoked", "active"]);
+    const detail = (await getWithApiKey(`/v1/certs/${issued.certId}`)).body.data;
+    expect(detail.withdrawal).toMatchObject({ method: "email_code", scope: "certificate", cease_by: response.body.data.cease_by });
     await waitUntilSettled();
-    expect((await listAllEvents()).filter(({ type, cert_id }) => type === "certificate.revoked" && cert_id === mine.certId)).toHaveLength(
+    expect((await listAllEvents()).filter(({ type, cert_id }) => type === "certificate.revoked" && cert_id === issued.certId)).toHaveLength(
       1,
     );
     const row = await env.DB.prepare(
       "SELECT id, chain, payload_sealed FROM audit_entries WHERE entity_id = ? AND type = 'certificate.revoked'",
     )
-      .bind(mine.certId)
+      .bind(issued.certId)
       .first<{ id: string; chain: string; payload_sealed: string }>();
     const context = { table: "audit_entries", record: row?.id as string, field: "payload", owner: row?.chain as string };
     expect(await platform.vault.open(context, row?.payload_sealed as string)).toContain('"actor":"subject:account"');
-    expect(describeOutcome(await withdraw(by, { scope: "certificate", cert_id: mine.certId }))).toBe("409 already_revoked");
+    expect(describeOutcome(await withdraw(person, { scope: "certificate", cert_id: issued.certId }))).toBe("409 already_revoked");
   });
 
   test("returns 404 cert_not_found for another person's, a sandbox and an unknown certificate", async () => {
-    const [by, other] = [await signInPerson({}), await signInPerson({})];
-    const othersCertificate = await issueToNewPerson(of(other));
-    const sandboxCertificate = await issueToNewPerson(of(by, { client_id: world.acme.clients.sandbox }));
+    const [person, other] = [await signInPerson({}), await signInPerson({})];
+    const othersCertificate = await issueToNewPerson(buildSubmissionFor(other));
+    const sandboxCertificate = await issueToNewPerson(buildSubmissionFor(person, { client_id: world.acme.clients.sandbox }));
     for (const cert_id of [othersCertificate.certId, sandboxCertificate.certId, "cc_00000000000000000000000000", "nothing"]) {
-      expect(describeOutcome(await withdraw(by, { scope: "certificate", cert_id }))).toBe("404 cert_not_found");
+      expect(describeOutcome(await withdraw(person, { scope: "certificate", cert_id }))).toBe("404 cert_not_found");
     }
-    expect(describeOutcome(await withdraw(by, { scope: "business", business_id: world.other.id }))).toBe("404 cert_not_found");
-    expect(describeOutcome(await withdraw(by, { scope: "business", business_id: "nothing" }))).toBe("404 cert_not_found");
-    const unclear = [await withdraw(by, { scope: "all" }), await withdraw(by, {})];
+    expect(describeOutcome(await withdraw(person, { scope: "business", business_id: world.other.id }))).toBe("404 cert_not_found");
+    expect(describeOutcome(await withdraw(person, { scope: "business", business_id: "nothing" }))).toBe("404 cert_not_found");
+    const unclear = [await withdraw(person, { scope: "all" }), await withdraw(person, {})];
     expect(unclear.map(({ status, body }) => [status, body.error.message])).toEqual([
       [400, "scope: must be one of certificate, business, everything."],
       [400, "scope: is required."],
     ]);
-    expect([await status(othersCertificate.certId), await status(sandboxCertificate.certId)]).toEqual(["active", "active"]);
+    expect([await readStatus(othersCertificate.certId), await readStatus(sandboxCertificate.certId)]).toEqual(["active", "active"]);
   });
 
   test("withdraws all certificates of one business and no others, whatever the business's billing status", async () => {
-    const by = await signInPerson({});
-    const mine = [await issueToNewPerson(of(by)), await issueToNewPerson(of(by))];
-    const far = await issueToNewPerson(of(by), worldInSecondShard.acme);
+    const person = await signInPerson({});
+    const issued = [await issueToNewPerson(buildSubmissionFor(person)), await issueToNewPerson(buildSubmissionFor(person))];
+    const far = await issueToNewPerson(buildSubmissionFor(person), worldInSecondShard.acme);
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
     try {
-      const answer = await withdraw(by, { scope: "business", business_id: world.acme.id });
-      expect(answer.body.data).toMatchObject({ withdrawn: 2, pending: false });
+      const response = await withdraw(person, { scope: "business", business_id: world.acme.id });
+      expect(response.body.data).toMatchObject({ withdrawn: 2, pending: false });
     } finally {
       await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
     }
-    expect(await Promise.all(mine.map(({ certId }) => status(certId)))).toEqual(["revoked", "revoked"]);
-    expect(await status(far.certId)).toBe("active");
+    expect(await Promise.all(issued.map(({ certId }) => readStatus(certId)))).toEqual(["revoked", "revoked"]);
+    expect(await readStatus(far.certId)).toBe("active");
   });
 
   test("withdraws all certificates on every shard, and a later certificate is a new consent", async () => {
-    const by = await signInPerson({});
-    const mine = await Promise.all(Array.from({ length: 45 }, () => issueToNewPerson(of(by))));
-    const far = await issueToNewPerson(of(by), worldInSecondShard.acme);
-    const answer = await withdraw(by, { scope: "everything" });
-    expect(answer.body.data).toMatchObject({ withdrawn: 46, pending: false });
-    expect(new Set(await Promise.all([...mine, far].map(({ certId }) => status(certId))))).toEqual(new Set(["revoked"]));
-    expect(await status((await issueToNewPerson(of(by))).certId)).toBe("active");
+    const person = await signInPerson({});
+    const issued = await Promise.all(Array.from({ length: 45 }, () => issueToNewPerson(buildSubmissionFor(person))));
+    const far = await issueToNewPerson(buildSubmissionFor(person), worldInSecondShard.acme);
+    const response = await withdraw(person, { scope: "everything" });
+    expect(response.body.data).toMatchObject({ withdrawn: 46, pending: false });
+    expect(new Set(await Promise.all([...issued, far].map(({ certId }) => readStatus(certId))))).toEqual(new Set(["revoked"]));
+    expect(await readStatus((await issueToNewPerson(buildSubmissionFor(person))).certId)).toBe("active");
     expect((await env.DB.prepare("SELECT COUNT(*) AS n FROM account_withdrawals").first<{ n: number }>())?.n).toBe(0);
   });
 
   test("completes an interrupted withdrawal in the cron job, with the time of the person's request", async () => {
-    const by = await signInPerson({});
-    const mine = await issueToNewPerson(of(by));
+    const person = await signInPerson({});
+    const issued = await issueToNewPerson(buildSubmissionFor(person));
     let signed = 0;
     const failing = {
       ...platform.signer,
@@ -145,15 +147,15 @@ describe("POST /v1/me/certificates/withdraw", () => {
         throw new Error("died");
       },
     };
-    const answer = await callWith(
+    const response = await callWith(
       { signer: failing },
       "/v1/me/certificates/withdraw",
-      buildJsonRequest({ scope: "everything" }, by.headers),
+      buildJsonRequest({ scope: "everything" }, person.headers),
     );
-    expect([answer.status, signed]).toEqual([500, 1]);
-    expect(await status(mine.certId)).toBe("active");
+    expect([response.status, signed]).toEqual([500, 1]);
+    expect(await readStatus(issued.certId)).toBe("active");
     await settleShares({ ...platform, clock: () => Date.now() + 2 * minuteMs });
-    const { withdrawal } = (await getWithApiKey(`/v1/certs/${mine.certId}`)).body.data;
+    const { withdrawal } = (await getWithApiKey(`/v1/certs/${issued.certId}`)).body.data;
     expect(Math.abs(Date.parse(withdrawal.withdrawn_at) - Date.now())).toBeLessThan(minuteMs);
   });
 });

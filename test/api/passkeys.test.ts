@@ -34,13 +34,13 @@ const strangerEmail = "stranger@example.com";
 const noon = Date.parse("2030-05-06T12:00:00.000Z");
 const tables = ["passkeys", "sessions", "audit_entries", "consumers"] as const;
 
-const at = (instant: number): void => {
+const setTime = (instant: number): void => {
   vi.useFakeTimers({ toFake: ["Date"], now: instant });
 };
 let start = noon;
 beforeEach(async () => {
   start += 24 * 60 * minuteMs; // each test uses its own day because of the per-person limits
-  at(start);
+  setTime(start);
   await clearCodes();
   for (const table of ["sessions", "passkeys", "webauthn_challenges"])
     for (const db of [env.DB, env.DB_01 as D1Database]) await db.prepare(`DELETE FROM ${table}`).run();
@@ -49,23 +49,23 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
-const person = (email = consumerEmail): Promise<{ cookie: string }> => signIn(email, "consumer");
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const signInAsConsumer = (email = consumerEmail): Promise<{ cookie: string }> => signIn(email, "consumer");
 const list = async (headers: { cookie: string }) => (await call("/v1/me/passkeys", { headers })).body.data.passkeys;
 const remove = (headers: { cookie: string }, id: string): Promise<TestResponse> =>
   call(`/v1/me/passkeys/${id}`, { method: "DELETE", headers });
-const whoIs = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", { headers: { cookie } });
+const readSession = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", { headers: { cookie } });
 const withPasskey = async (authenticator = new Authenticator()): Promise<Authenticator> => {
-  const { answer } = await registerPasskey(await person(), { authenticator });
-  if (answer.status !== 201) throw new Error(answer.text);
+  const { answer: response } = await registerPasskey(await signInAsConsumer(), { authenticator });
+  if (response.status !== 201) throw new Error(response.text);
   return authenticator;
 };
 /** Returns the status and the body without the request ID. */
-const comparable = (answer: TestResponse): string => `${answer.status} ${answer.text.replace(answer.body.request_id, "")}`;
+const toComparable = (response: TestResponse): string => `${response.status} ${response.text.replace(response.body.request_id, "")}`;
 
 describe("POST /v1/me/passkeys", () => {
   test("requires a discoverable passkey with user verification, under a user handle without meaning", async () => {
-    const me = await person();
+    const me = await signInAsConsumer();
     const response = await requestCreationOptions(me);
     expect(response.status).toBe(200);
     expect(response.body.data.options).toMatchObject({
@@ -82,29 +82,29 @@ describe("POST /v1/me/passkeys", () => {
     expect(JSON.stringify(await readDatabaseContents())).not.toContain(response.body.data.options.challenge);
 
     const { answer, authenticator } = await registerPasskey(me);
-    const again = (await requestCreationOptions(me)).body.data.options;
-    expect(again.excludeCredentials).toEqual([{ id: authenticator.id, transports: ["internal", "hybrid"], type: "public-key" }]);
-    expect(again.user.id).toBe(authenticator.userHandle);
+    const repeated = (await requestCreationOptions(me)).body.data.options;
+    expect(repeated.excludeCredentials).toEqual([{ id: authenticator.id, transports: ["internal", "hybrid"], type: "public-key" }]);
+    expect(repeated.user.id).toBe(authenticator.userHandle);
     expect(answer.status).toBe(201);
   });
 
   test("lists the passkey, records it in the audit trail and sends an email in the person's language", async () => {
-    const me = await person();
+    const me = await signInAsConsumer();
     const headers = {
       ...me,
       "user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:150.0) Gecko/20100101 Firefox/150.0",
       "accept-language": "es",
     };
-    const { answer } = await registerPasskey(headers);
-    const { id } = answer.body.data;
-    expect(answer.body.data).toEqual({
+    const { answer: response } = await registerPasskey(headers);
+    const { id } = response.body.data;
+    expect(response.body.data).toEqual({
       id: expect.stringMatching(/^psk_00[0-9a-hjkmnp-tv-z]{24}$/),
       name: "Firefox, Windows",
       created_at: new Date(start).toISOString(),
       last_used: null,
       backed_up: true,
     });
-    expect(await list(me)).toEqual([answer.body.data]);
+    expect(await list(me)).toEqual([response.body.data]);
     const [entry] = (await call("/v1/me/audit", { headers: me })).body.data.entries;
     expect(entry).toMatchObject({ type: "passkey.added", entity_type: "passkey", entity_id: id });
     await waitUntilSettled();
@@ -114,7 +114,7 @@ describe("POST /v1/me/passkeys", () => {
   });
 
   test("accepts a name, which is encrypted at rest", async () => {
-    const me = await person();
+    const me = await signInAsConsumer();
     expect((await registerPasskey(me, { name: "  Zqmarker phone " })).answer.body.data.name).toBe("Zqmarker phone");
     expect(JSON.stringify(await readDatabaseContents())).not.toContain("Zqmarker");
     expect((await registerPasskey(me)).answer.body.data.name).toBe("Passkey");
@@ -123,30 +123,30 @@ describe("POST /v1/me/passkeys", () => {
   });
 
   test("requires a sign-in within the last ten minutes for the options and for the passkey", async () => {
-    const me = await person();
-    at(start + 10 * minuteMs - 1);
+    const me = await signInAsConsumer();
+    setTime(start + 10 * minuteMs - 1);
     const { options } = (await requestCreationOptions(me)).body.data;
-    at(start + 10 * minuteMs);
+    setTime(start + 10 * minuteMs);
     const late = await requestCreationOptions(me);
-    expect([outcome(late), late.body.error.message]).toEqual([
+    expect([describeOutcome(late), late.body.error.message]).toEqual([
       "403 forbidden",
       "This action requires a sign-in within the last 10 minutes. Sign in again first.",
     ]);
     const credential = await new Authenticator().make(options);
-    expect(outcome(await call("/v1/me/passkeys", buildJsonRequest({ credential }, me)))).toBe("403 forbidden");
+    expect(describeOutcome(await call("/v1/me/passkeys", buildJsonRequest({ credential }, me)))).toBe("403 forbidden");
     expect(await countRows(["passkeys"])).toEqual({ passkeys: 0 });
-    expect((await registerPasskey(await person())).answer.status).toBe(201);
+    expect((await registerPasskey(await signInAsConsumer())).answer.status).toBe(201);
   });
 
   test("accepts an attestation that the new key signed itself, as some browsers send it", async () => {
-    const { answer, authenticator } = await registerPasskey(await person(), { lies: { selfAttested: true } });
-    expect(answer.status, answer.text).toBe(201);
+    const { answer: response, authenticator } = await registerPasskey(await signInAsConsumer(), { lies: { selfAttested: true } });
+    expect(response.status, response.text).toBe(201);
     expect((await signInWithPasskey(authenticator)).status).toBe(200);
   });
 
   test("accepts a recent sign-in by passkey", async () => {
     const authenticator = await withPasskey();
-    at(start + 60 * minuteMs);
+    setTime(start + 60 * minuteMs);
     const signed = await signInWithPasskey(authenticator);
     expect((await registerPasskey({ cookie: getCookie(signed) })).answer.status).toBe(201);
   });
@@ -161,65 +161,65 @@ describe("POST /v1/me/passkeys", () => {
     ["with an unknown attestation format", { format: "nonsense" }],
     ["with a valid attestation certificate of a manufacturer", { attested: true }],
   ])("U8: refuses a passkey %s, and uses up its challenge", async (_name, lies) => {
-    const me = await person();
+    const me = await signInAsConsumer();
     const before = await countRows(tables);
     const { options } = (await requestCreationOptions(me)).body.data;
     const authenticator = new Authenticator();
     const bad = await call("/v1/me/passkeys", buildJsonRequest({ credential: await authenticator.make(options, lies) }, me));
-    expect([outcome(bad), bad.body.error.message]).toEqual([
+    expect([describeOutcome(bad), bad.body.error.message]).toEqual([
       "400 passkey_refused",
       "The passkey could not be verified. Request new options and try again.",
     ]);
     const honest = await call("/v1/me/passkeys", buildJsonRequest({ credential: await authenticator.make(options) }, me));
-    if (lies.challenge === undefined) expect(outcome(honest)).toBe("400 passkey_refused");
+    if (lies.challenge === undefined) expect(describeOutcome(honest)).toBe("400 passkey_refused");
     else expect(honest.status).toBe(201);
     if (lies.challenge === undefined) expect(await countRows(tables)).toEqual(before);
   });
 
   test("U8: accepts a challenge once, for five minutes, in the session that requested it, and only for adding", async () => {
-    const me = await person();
-    const stranger = await person(strangerEmail);
+    const me = await signInAsConsumer();
+    const stranger = await signInAsConsumer(strangerEmail);
     const give = (credential: object, headers = me): Promise<TestResponse> =>
       call("/v1/me/passkeys", buildJsonRequest({ credential }, headers));
-    const made = async (): Promise<object> => new Authenticator().make((await requestCreationOptions(me)).body.data.options);
+    const createCredential = async (): Promise<object> => new Authenticator().make((await requestCreationOptions(me)).body.data.options);
 
-    const once = await made();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => give(once)));
-    expect(answers.map(outcome).sort()).toEqual(["201 ok", ...Array.from({ length: 7 }, () => "400 passkey_refused")]);
+    const once = await createCredential();
+    const responses = await Promise.all(Array.from({ length: 8 }, () => give(once)));
+    expect(responses.map(describeOutcome).sort()).toEqual(["201 ok", ...Array.from({ length: 7 }, () => "400 passkey_refused")]);
 
-    expect(outcome(await give(await made(), stranger))).toBe("400 passkey_refused");
+    expect(describeOutcome(await give(await createCredential(), stranger))).toBe("400 passkey_refused");
     const creationOptions = (await requestCreationOptions(me)).body.data.options;
     const toSign = { ...creationOptions, challenge: (await requestSignInOptions()).challenge };
-    expect(outcome(await give(await new Authenticator().make(toSign)))).toBe("400 passkey_refused");
+    expect(describeOutcome(await give(await new Authenticator().make(toSign)))).toBe("400 passkey_refused");
 
-    const late = await made();
-    at(start + 5 * minuteMs);
-    expect(outcome(await give(late))).toBe("400 passkey_refused");
+    const late = await createCredential();
+    setTime(start + 5 * minuteMs);
+    expect(describeOutcome(await give(late))).toBe("400 passkey_refused");
     expect(await countRows(["passkeys"])).toEqual({ passkeys: 1 });
   });
 
   test("refuses a passkey with another person's credential id, or with an ID other than the one it was created with", async () => {
-    const othersAuthenticator = (await registerPasskey(await person(strangerEmail))).authenticator;
-    const me = await person();
-    expect(outcome((await registerPasskey(me, { lies: { id: othersAuthenticator.id } })).answer)).toBe("400 passkey_refused");
+    const othersAuthenticator = (await registerPasskey(await signInAsConsumer(strangerEmail))).authenticator;
+    const me = await signInAsConsumer();
+    expect(describeOutcome((await registerPasskey(me, { lies: { id: othersAuthenticator.id } })).answer)).toBe("400 passkey_refused");
     const { options } = (await requestCreationOptions(me)).body.data;
     const credential = { ...(await new Authenticator().make(options)), id: othersAuthenticator.id, rawId: othersAuthenticator.id };
-    expect(outcome(await call("/v1/me/passkeys", buildJsonRequest({ credential }, me)))).toBe("400 passkey_refused");
+    expect(describeOutcome(await call("/v1/me/passkeys", buildJsonRequest({ credential }, me)))).toBe("400 passkey_refused");
     expect((await signInWithPasskey(othersAuthenticator)).body.data.user.email).toBe(strangerEmail);
   });
 
   test("returns 409 passkey_limit past ten passkeys, for any number of concurrent requests", async () => {
-    const me = await person();
-    for (let made = 0; made < 8; made += 1) await registerPasskey(me);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => registerPasskey(me)));
-    expect(answers.map(({ answer }) => outcome(answer)).sort()).toEqual([
+    const me = await signInAsConsumer();
+    for (let count = 0; count < 8; count += 1) await registerPasskey(me);
+    const registrations = await Promise.all(Array.from({ length: 5 }, () => registerPasskey(me)));
+    expect(registrations.map(({ answer: response }) => describeOutcome(response)).sort()).toEqual([
       "201 ok",
       "201 ok",
       "409 passkey_limit",
       "409 passkey_limit",
       "409 passkey_limit",
     ]);
-    expect(outcome(await requestCreationOptions(me))).toBe("409 passkey_limit");
+    expect(describeOutcome(await requestCreationOptions(me))).toBe("409 passkey_limit");
     expect(await list(me)).toHaveLength(10);
     expect(await countRows(["passkeys"])).toEqual({ passkeys: 10 });
   });
@@ -231,27 +231,27 @@ describe("POST /v1/me/passkeys", () => {
       ["POST", "/v1/me/passkeys/options"],
       ["DELETE", `/v1/me/passkeys/psk_00${"0".repeat(24)}`],
     ] as const)
-      expect(outcome(await call(path, { method, headers: member }))).toBe("403 forbidden");
+      expect(describeOutcome(await call(path, { method, headers: member }))).toBe("403 forbidden");
   });
 });
 
 describe("POST /v1/auth/passkey/verify", () => {
   test("starts a session of thirty days with a new token, and ends the browser's earlier session", async () => {
     const authenticator = await withPasskey();
-    at(start + 60 * minuteMs);
-    const { cookie: before } = await person();
-    const answer = await signInWithPasskey(authenticator, {}, { cookie: before });
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.body.data).toEqual({
+    setTime(start + 60 * minuteMs);
+    const { cookie: before } = await signInAsConsumer();
+    const response = await signInWithPasskey(authenticator, {}, { cookie: before });
+    expect(response.status, response.text).toBe(200);
+    expect(response.body.data).toEqual({
       user: { id: expect.stringMatching(/^con_00/), email: consumerEmail, realm: "consumer", role: null, business_id: null },
       created: false,
     });
-    expect(answer.headers.get("set-cookie")).toMatch(
+    expect(response.headers.get("set-cookie")).toMatch(
       /^svc_session=ses_00[A-Za-z0-9_-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
     );
-    const cookie = getCookie(answer);
+    const cookie = getCookie(response);
     expect(cookie).not.toBe(before);
-    expect([(await whoIs(cookie)).status, (await whoIs(before)).status]).toEqual([200, 401]);
+    expect([(await readSession(cookie)).status, (await readSession(before)).status]).toEqual([200, 401]);
     expect((await list({ cookie }))[0].last_used).toBe(new Date(start).toISOString().slice(0, 10));
   });
 
@@ -263,7 +263,7 @@ describe("POST /v1/auth/passkey/verify", () => {
       timeout: 5 * minuteMs,
       userVerification: "required",
     });
-    const { cookie } = await person();
+    const { cookie } = await signInAsConsumer();
     const response = await call("/v1/auth/passkey/options", { method: "POST", headers: { cookie } });
     expect(Object.keys(response.body.data.options)).toEqual(Object.keys(options));
     expect((await requestSignInOptions()).challenge).not.toBe(options.challenge);
@@ -280,10 +280,10 @@ describe("POST /v1/auth/passkey/verify", () => {
       .run();
     const { authenticator } = await registerPasskey(await signInByEmail(email, "consumer"));
     expect(String.fromCharCode(...(fromBase64Url(authenticator.userHandle) as Uint8Array).subarray(0, 2))).toBe("01");
-    const answer = await signInWithPasskey(authenticator);
-    expect(answer.body.data.user.id).toBe(id);
-    expect(getCookie(answer)).toMatch(/^svc_session=ses_01/);
-    expect((await whoIs(getCookie(answer))).body.data.email).toBe(email);
+    const response = await signInWithPasskey(authenticator);
+    expect(response.body.data.user.id).toBe(id);
+    expect(getCookie(response)).toMatch(/^svc_session=ses_01/);
+    expect((await readSession(getCookie(response))).body.data.email).toBe(email);
   });
 
   const zeros = toBase64Url(new Uint8Array(32));
@@ -308,35 +308,37 @@ describe("POST /v1/auth/passkey/verify", () => {
     expect((await signInWithPasskey(authenticator, { counter: 5 })).status).toBe(200);
     const before = await countRows(tables);
     const options = await requestSignInOptions();
-    const answer = await submitSignedCredential(await authenticator.sign(options, lies));
-    expect(answer.headers.has("set-cookie")).toBe(false);
-    expect(comparable(answer)).toBe(comparable(await submitSignedCredential(await authenticator.sign({ ...options, challenge: zeros }))));
-    expect(outcome(answer)).toBe("400 login_failed");
+    const response = await submitSignedCredential(await authenticator.sign(options, lies));
+    expect(response.headers.has("set-cookie")).toBe(false);
+    expect(toComparable(response)).toBe(
+      toComparable(await submitSignedCredential(await authenticator.sign({ ...options, challenge: zeros }))),
+    );
+    expect(describeOutcome(response)).toBe("400 login_failed");
     expect(await countRows(tables)).toEqual(before);
     const honest = await submitSignedCredential(await authenticator.sign(options, { counter: 9 }));
-    expect(outcome(honest)).toBe(lies.challenge === undefined ? "400 login_failed" : "200 ok"); // the first attempt used up the challenge
+    expect(describeOutcome(honest)).toBe(lies.challenge === undefined ? "400 login_failed" : "200 ok"); // the first attempt used up the challenge
   });
 
   test("U8: refuses another key under the same credential id, and a removed passkey", async () => {
     const authenticator = await withPasskey();
-    const me = await person();
+    const me = await signInAsConsumer();
     const { options } = (await requestCreationOptions(me)).body.data;
     const impostor = new Authenticator();
     await impostor.make(options, { id: authenticator.id });
     impostor.userHandle = authenticator.userHandle;
-    expect(outcome(await signInWithPasskey(impostor, { counter: 50 }))).toBe("400 login_failed");
+    expect(describeOutcome(await signInWithPasskey(impostor, { counter: 50 }))).toBe("400 login_failed");
     expect((await signInWithPasskey(authenticator)).status).toBe(200);
     const [{ id }] = await list(me);
     await remove(me, id);
-    expect(outcome(await signInWithPasskey(authenticator))).toBe("400 login_failed");
+    expect(describeOutcome(await signInWithPasskey(authenticator))).toBe("400 login_failed");
   });
 
   test("U8: accepts each challenge and each counter value once, for any number of concurrent requests", async () => {
     const authenticator = await withPasskey();
     const signed = await authenticator.sign(await requestSignInOptions());
     const sessions = await countRows(["sessions"]);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => submitSignedCredential(signed)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => submitSignedCredential(signed)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(await countRows(["sessions"])).toEqual({ sessions: (sessions.sessions as number) + 1 });
     const twins = await Promise.all([1, 2, 3, 4].map(async () => authenticator.sign(await requestSignInOptions(), { counter: 9 })));
     const given = await Promise.all(twins.map((twin) => submitSignedCredential(twin)));
@@ -345,14 +347,16 @@ describe("POST /v1/auth/passkey/verify", () => {
 
   test("U8: accepts a challenge for five minutes, and none that was issued for adding", async () => {
     const authenticator = await withPasskey();
-    const me = await person();
+    const me = await signInAsConsumer();
     const { challenge } = (await requestCreationOptions(me)).body.data.options;
-    expect(outcome(await submitSignedCredential(await authenticator.sign({ rpId: "svc.test", challenge }), me))).toBe("400 login_failed");
+    expect(describeOutcome(await submitSignedCredential(await authenticator.sign({ rpId: "svc.test", challenge }), me))).toBe(
+      "400 login_failed",
+    );
     const [early, late] = [await requestSignInOptions(), await requestSignInOptions()];
-    at(start + 5 * minuteMs - 1);
+    setTime(start + 5 * minuteMs - 1);
     expect((await submitSignedCredential(await authenticator.sign(early))).status).toBe(200);
-    at(start + 5 * minuteMs);
-    expect(outcome(await submitSignedCredential(await authenticator.sign(late)))).toBe("400 login_failed");
+    setTime(start + 5 * minuteMs);
+    expect(describeOutcome(await submitSignedCredential(await authenticator.sign(late)))).toBe("400 login_failed");
   });
 
   test("accepts an authenticator that never counts", async () => {
@@ -375,10 +379,10 @@ describe("POST /v1/auth/passkey/verify", () => {
       response: { clientDataJSON: "AA", authenticatorData: "AA", signature: "AA" },
     };
     const credential = Object.keys(change).length === 0 ? {} : { ...signed, ...change };
-    const answer = await submitSignedCredential(credential);
-    expect(outcome(answer)).toBe("400 invalid_request");
-    expect(answer.body.error.message).toMatch(/^credential/);
-    expect(outcome(await submitSignedCredential(signed))).toBe("400 login_failed");
+    const response = await submitSignedCredential(credential);
+    expect(describeOutcome(response)).toBe("400 invalid_request");
+    expect(response.body.error.message).toMatch(/^credential/);
+    expect(describeOutcome(await submitSignedCredential(signed))).toBe("400 login_failed");
   });
 
   test("uses the app's own origin, and in development also localhost on the requested port", async () => {
@@ -391,13 +395,13 @@ describe("POST /v1/auth/passkey/verify", () => {
     expect((await requestSignInOptions(createServiceCall({}, "http://127.0.0.1:8787"))).rpId).toBe("svc.test");
 
     const authenticator = new Authenticator("http://localhost:8787");
-    const me = await person();
+    const me = await signInAsConsumer();
     const creationOptions = (await requestCreationOptions(me, local)).body.data.options;
     const credential = await authenticator.make(creationOptions);
     expect((await local("/v1/me/passkeys", buildJsonRequest({ credential }, me))).status).toBe(201);
     expect((await submitSignedCredential(await authenticator.sign(options), {}, local)).status).toBe(200);
-    const elsewhere = await authenticator.sign(await requestSignInOptions(local), { origin: "http://localhost:9999" });
-    expect(outcome(await submitSignedCredential(elsewhere, {}, local))).toBe("400 login_failed");
+    const otherOriginCredential = await authenticator.sign(await requestSignInOptions(local), { origin: "http://localhost:9999" });
+    expect(describeOutcome(await submitSignedCredential(otherOriginCredential, {}, local))).toBe("400 login_failed");
   });
 
   test("sweeps challenges once they expire", async () => {
@@ -415,10 +419,10 @@ describe("DELETE /v1/me/passkeys/{id}", () => {
     const authenticator = await withPasskey();
     const me = { cookie: getCookie(await signInWithPasskey(authenticator)) };
     const [{ id }] = await list(me);
-    const answer = await remove(me, id);
-    expect([answer.status, answer.body.data]).toEqual([200, { deleted: true, id }]);
-    expect([await list(me), (await whoIs(me.cookie)).status]).toEqual([[], 200]);
-    expect(outcome(await remove(me, id))).toBe("404 not_found");
+    const response = await remove(me, id);
+    expect([response.status, response.body.data]).toEqual([200, { deleted: true, id }]);
+    expect([await list(me), (await readSession(me.cookie)).status]).toEqual([[], 200]);
+    expect(describeOutcome(await remove(me, id))).toBe("404 not_found");
     const { entries } = (await call("/v1/me/audit", { headers: me })).body.data;
     const removals = entries.filter(
       ({ entity_id, type }: { entity_id: string; type: string }) => entity_id === id && type === "passkey.removed",
@@ -430,17 +434,18 @@ describe("DELETE /v1/me/passkeys/{id}", () => {
     const authenticator = await withPasskey();
     const me = { cookie: getCookie(await signInWithPasskey(authenticator)) };
     const [{ id }] = await list(me);
-    at(start + 10 * minuteMs);
-    expect(outcome(await remove(me, id))).toBe("403 forbidden");
+    setTime(start + 10 * minuteMs);
+    expect(describeOutcome(await remove(me, id))).toBe("403 forbidden");
     expect(await list(me)).toHaveLength(1);
   });
 
   test("returns the same 404 not_found for another person's, an unknown and a malformed id, and changes nothing", async () => {
     await withPasskey();
-    const [{ id }] = await list(await person());
-    const stranger = await person(strangerEmail);
+    const [{ id }] = await list(await signInAsConsumer());
+    const stranger = await signInAsConsumer(strangerEmail);
     const before = await countRows(["passkeys", "audit_entries"]);
-    for (const one of [id, `psk_00${"0".repeat(24)}`, "nothing"]) expect(outcome(await remove(stranger, one))).toBe("404 not_found");
+    for (const one of [id, `psk_00${"0".repeat(24)}`, "nothing"])
+      expect(describeOutcome(await remove(stranger, one))).toBe("404 not_found");
     expect(await countRows(["passkeys", "audit_entries"])).toEqual(before);
   });
 });

@@ -16,31 +16,31 @@ const forgetShards = () => env.DB.exec("DELETE FROM shard_registry");
 beforeEach(forgetShards);
 afterEach(forgetShards);
 
-const newAddress = (): string => `placed.${crypto.randomUUID()}@example.com`;
+const createAddress = (): string => `placed.${crypto.randomUUID()}@example.com`;
 const enterCode = async (email: string, realm: "consumer" | "business"): Promise<TestResponse> =>
   submitEmailCode(email, await findEmailCode(email), realm);
-const consumerId = async (answer: TestResponse): Promise<string> =>
-  (await call("/v1/auth/session", { headers: { cookie: getCookie(answer) } })).body.data.id;
+const readConsumerId = async (response: TestResponse): Promise<string> =>
+  (await call("/v1/auth/session", { headers: { cookie: getCookie(response) } })).body.data.id;
 
 describe("a new account", () => {
   test("is created in the first shard while all shards are open and about equally empty", async () => {
-    const email = newAddress();
+    const email = createAddress();
     await requestEmailCode(email, "consumer");
-    expect(shardOfId(await consumerId(await enterCode(email, "consumer")))).toBe("00");
+    expect(shardOfId(await readConsumerId(await enterCode(email, "consumer")))).toBe("00");
   });
 
   test("of a person is created in another shard when the first one is closed", async () => {
     await setState("00", "closed");
-    const email = newAddress();
+    const email = createAddress();
     await requestEmailCode(email, "consumer");
-    const id = await consumerId(await enterCode(email, "consumer"));
+    const id = await readConsumerId(await enterCode(email, "consumer"));
     expect(shardOfId(id)).toBe("01");
     expect(await env.DB_01.prepare("SELECT COUNT(*) AS n FROM consumers WHERE id = ?").bind(id).first("n")).toBe(1);
   });
 
   test("of a business is created in another shard when the first one is 70% full", async () => {
     await env.DB.exec("INSERT INTO shard_registry (shard, bytes) VALUES ('00', 7000000000)");
-    const email = newAddress();
+    const email = createAddress();
     const signUp = { business_name: "Solar & Sons", email, country: "US" };
     const { status, body } = await call("/v1/business/signup", buildJsonRequest(signUp));
     expect([status, shardOfId(body.data.business.id)]).toEqual([201, "01"]);
@@ -50,23 +50,23 @@ describe("a new account", () => {
 
   test("is created where its code was requested, even if that shard is closed before the code is entered", async () => {
     await setState("00", "closed");
-    const email = newAddress();
+    const email = createAddress();
     await requestEmailCode(email, "consumer");
     await setState("00", "open");
     await setState("01", "closed");
-    expect(shardOfId(await consumerId(await enterCode(email, "consumer")))).toBe("01");
+    expect(shardOfId(await readConsumerId(await enterCode(email, "consumer")))).toBe("01");
   });
 });
 
 describe("an existing account", () => {
   test("in a shard that is closed later signs in as before", async () => {
-    const email = newAddress();
+    const email = createAddress();
     await requestEmailCode(email, "consumer");
-    const id = await consumerId(await enterCode(email, "consumer"));
+    const id = await readConsumerId(await enterCode(email, "consumer"));
     await env.DB.prepare("DELETE FROM email_codes").run(); // without this, another code could be requested only after a minute
     await setState("00", "closed");
     await requestEmailCode(email, "consumer");
-    expect(await consumerId(await enterCode(email, "consumer"))).toBe(id);
+    expect(await readConsumerId(await enterCode(email, "consumer"))).toBe(id);
   });
 });
 

@@ -9,7 +9,8 @@ import { createServiceCall, world, type TestResponse, type Call } from "../suppo
 
 const strict = { DEV_RATE_SCALE: "1" };
 const from = (ip: string, more: Record<string, string> = {}): RequestInit => ({ headers: { "cf-connecting-ip": ip, ...more } });
-const wrongKey = (): string => generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
+const generateWrongKey = (): string =>
+  generateSecret("sk_live_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
 const listWithKey = (service: Call, ip: string, key: string): Promise<TestResponse> =>
   service("/v1/certs", from(ip, { authorization: `Bearer ${key}` }));
 
@@ -36,8 +37,8 @@ describe("Q1: public reads", () => {
   });
 
   test("are limited to 300 per minute by default", async () => {
-    const answer = await createServiceCall(strict)("/v1/health", from("203.0.113.79"));
-    expect(answer.headers.get("ratelimit-limit")).toBe("300");
+    const response = await createServiceCall(strict)("/v1/health", from("203.0.113.79"));
+    expect(response.headers.get("ratelimit-limit")).toBe("300");
   });
 });
 
@@ -55,7 +56,7 @@ describe("Q2: unknown API keys", () => {
     const before = reads.calls;
     expect(before).toBeGreaterThan(0);
     const statuses: number[] = [];
-    for (let n = 0; n < 100; n += 1) statuses.push((await listWithKey(service, ip, wrongKey())).status);
+    for (let n = 0; n < 100; n += 1) statuses.push((await listWithKey(service, ip, generateWrongKey())).status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(60);
     expect(statuses.at(-1)).toBe(429);
     expect(reads.calls - before).toBe(60);
@@ -66,16 +67,16 @@ describe("Q2: unknown API keys", () => {
   test("cost at most sixty reads when they arrive at the same time", async () => {
     stopClock();
     const { reads, service } = countReads();
-    const answers = await Promise.all(Array.from({ length: 100 }, () => listWithKey(service, "203.0.113.92", wrongKey())));
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(60);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
+    const responses = await Promise.all(Array.from({ length: 100 }, () => listWithKey(service, "203.0.113.92", generateWrongKey())));
+    expect(responses.filter(({ status }) => status === 401)).toHaveLength(60);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(40);
     expect(reads.calls).toBe(60);
   });
 });
 
 describe("Q3: unknown agent tokens and sessions", () => {
-  const agentToken = () => generateSecret("pat_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
-  const sessionCookie = () =>
+  const generateAgentToken = () => generateSecret("pat_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)));
+  const generateSessionCookie = () =>
     `svc_session=${generateSecret("ses_", "00" as ShardId, (count) => crypto.getRandomValues(new Uint8Array(count)))}`;
 
   test("of agents cost at most sixty reads a minute per address, counted together with API keys", async () => {
@@ -83,10 +84,10 @@ describe("Q3: unknown agent tokens and sessions", () => {
     const call = () =>
       service("/mcp", {
         method: "POST",
-        headers: { "cf-connecting-ip": "203.0.113.93", authorization: `Bearer ${agentToken()}` },
+        headers: { "cf-connecting-ip": "203.0.113.93", authorization: `Bearer ${generateAgentToken()}` },
         body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
       });
-    expect((await listWithKey(service, "203.0.113.93", wrongKey())).status).toBe(401);
+    expect((await listWithKey(service, "203.0.113.93", generateWrongKey())).status).toBe(401);
     const statuses: number[] = [];
     for (let n = 0; n < 70; n += 1) statuses.push((await call()).status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(59);
@@ -103,7 +104,7 @@ describe("Q3: unknown agent tokens and sessions", () => {
   ])("of people cost a limited number of reads a minute per address on %s %s", async (method, path, expected) => {
     const reads: CallCount = { calls: 0 };
     const service = createServiceCall({ ...strict, LIMIT_UNKNOWN_SESSIONS_PER_IP: "4/60", DB: countDatabaseCalls(env.DB, reads) });
-    const send = () => service(path, { method, redirect: "manual", ...from("203.0.113.94", { cookie: sessionCookie() }) });
+    const send = () => service(path, { method, redirect: "manual", ...from("203.0.113.94", { cookie: generateSessionCookie() }) });
     const statuses: number[] = [];
     for (let n = 0; n < 6; n += 1) statuses.push((await send()).status);
     expect(statuses).toEqual([expected, expected, expected, expected, 429, 429]);

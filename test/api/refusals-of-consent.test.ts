@@ -9,8 +9,8 @@ let certId = "";
 
 beforeAll(async () => {
   const entities = ["Acme Solar LLC", "Bright Homes Inc", "Not Asked Ltd"];
-  const answers = { entities_accepted: [], entities_rejected: ["Acme Solar LLC", "Bright Homes Inc"] };
-  certId = (await issueCertificate({ fields: { email }, entities, ...answers })).cert_id;
+  const choices = { entities_accepted: [], entities_rejected: ["Acme Solar LLC", "Bright Homes Inc"] };
+  certId = (await issueCertificate({ fields: { email }, entities, ...choices })).cert_id;
 });
 
 describe("a certificate that records a refusal", () => {
@@ -36,9 +36,9 @@ describe("a certificate that records a refusal", () => {
   });
 
   test.each(["iso27560", "kantara"])("has no consent receipt (%s)", async (format) => {
-    const answer = await getWithKey(`/v1/certs/${certId}/receipt?format=${format}`);
-    expect([answer.status, answer.body.error.code]).toEqual([409, "not_a_consent"]);
-    expect(answer.headers.get("content-disposition")).toBeNull();
+    const response = await getWithKey(`/v1/certs/${certId}/receipt?format=${format}`);
+    expect([response.status, response.body.error.code]).toEqual([409, "not_a_consent"]);
+    expect(response.headers.get("content-disposition")).toBeNull();
   });
 
   test.each([undefined, "Acme Solar LLC", "Not Asked Ltd"])("allows no contact (%s)", async (entity) => {
@@ -49,7 +49,7 @@ describe("a certificate that records a refusal", () => {
 });
 
 describe("the checks of a certificate", () => {
-  const resultsOf = async (id: string): Promise<Record<string, string>> =>
+  const readCheckResults = async (id: string): Promise<Record<string, string>> =>
     Object.fromEntries(
       (await getWithKey(`/v1/certs/${id}/verify`)).body.data.checks.map((check: { id: string; result: string }) => [
         check.id,
@@ -58,7 +58,7 @@ describe("the checks of a certificate", () => {
     );
 
   test("report the domain as verified if it was", async () => {
-    expect(await resultsOf(certId)).toEqual({ origin: "reported", domain: "verified", subject: "as_submitted" });
+    expect(await readCheckResults(certId)).toEqual({ origin: "reported", domain: "verified", subject: "as_submitted" });
   });
 
   test("report the domain as not verified for a sandbox certificate from localhost", async () => {
@@ -66,7 +66,7 @@ describe("the checks of a certificate", () => {
     const issued = await submitConsent(sandbox, { origin: "http://localhost:3000" });
     expect(issued.status).toBe(201);
     const id = issued.body.data.cert_id;
-    expect(await resultsOf(id)).toEqual({ origin: "reported", domain: "not_verified", subject: "as_submitted" });
+    expect(await readCheckResults(id)).toEqual({ origin: "reported", domain: "not_verified", subject: "as_submitted" });
     const { text } = await call(`/c/${id}`, { headers: { accept: "text/html" } });
     expect(text).not.toContain("had proved control");
     expect(text).toContain("Control of this domain was not verified");

@@ -16,19 +16,20 @@ import { call, readDatabaseContents, createServiceCall, type Call } from "../sup
 const services = createServicesWith(platform, {});
 /** These tests raise the daily limit, which has its own test. */
 const withoutLimit = createServiceCall({ LIMIT_REMOVALS: "1000/60" });
-const onPlan = async (service: Call = withoutLimit): Promise<SignedPerson> => {
-  const by = await signInPerson({}, service);
-  const { id } = (await by.get("/v1/me")).body.data;
+const signInOnPlan = async (service: Call = withoutLimit): Promise<SignedPerson> => {
+  const person = await signInPerson({}, service);
+  const { id } = (await person.get("/v1/me")).body.data;
   await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind(id).run();
-  return by;
+  return person;
 };
-const request = (by: SignedPerson, change: object = {}) =>
-  by.post("/v1/me/removals", { authorize: true, targets: ["spokeo", "radaris"], ...change });
-const requestId = async (by: SignedPerson): Promise<string> => (await request(by)).body.data.id;
-const progress = (id: string, found: Record<string, RemovalStatus>) =>
+const request = (person: SignedPerson, change: object = {}) =>
+  person.post("/v1/me/removals", { authorize: true, targets: ["spokeo", "radaris"], ...change });
+const requestId = async (person: SignedPerson): Promise<string> => (await request(person)).body.data.id;
+const recordProgress = (id: string, found: Record<string, RemovalStatus>) =>
   recordRemovalProgress(services, parseRemovalId(id), new Map(Object.entries(found)));
-const affidavit = (id: string, by: Pick<SignedPerson, "headers">) => call(`/v1/me/removals/${id}/affidavit`, { headers: by.headers });
-const file = async (id: string, { headers }: SignedPerson): Promise<Uint8Array> => {
+const requestAffidavit = (id: string, person: Pick<SignedPerson, "headers">) =>
+  call(`/v1/me/removals/${id}/affidavit`, { headers: person.headers });
+const readAffidavitFile = async (id: string, { headers }: SignedPerson): Promise<Uint8Array> => {
   const response = await exports.default.fetch(new Request(`http://svc.test/v1/me/removals/${id}/affidavit`, { headers }));
   return new Uint8Array(await response.arrayBuffer());
 };
@@ -37,8 +38,8 @@ describe("POST /v1/me/removals", () => {
   test("requires a plan that includes it, and targets from the fixed list", async () => {
     const free = await signInPerson({});
     expect(describeOutcome(await request(free))).toBe("402 plan_required");
-    const by = await onPlan();
-    expect((await by.get("/v1/me")).body.data.plan).toBe("white_glove");
+    const person = await signInOnPlan();
+    expect((await person.get("/v1/me")).body.data.plan).toBe("white_glove");
     const before = await readDatabaseContents();
     for (const change of [
       { authorize: false },
@@ -48,12 +49,12 @@ describe("POST /v1/me/removals", () => {
       { notes: "two\nlines" },
       { notes: "x".repeat(501) },
     ]) {
-      expect(describeOutcome(await request(by, change))).toBe("400 invalid_request");
+      expect(describeOutcome(await request(person, change))).toBe("400 invalid_request");
     }
     expect(await readDatabaseContents()).toEqual(before);
-    const answer = await request(by, { notes: "I am also known as Patricia" });
-    expect(answer.status).toBe(201);
-    expect(answer.body.data).toMatchObject({
+    const response = await request(person, { notes: "I am also known as Patricia" });
+    expect(response.status).toBe(201);
+    expect(response.body.data).toMatchObject({
       status: "requested",
       targets: [
         { name: "radaris", status: "requested", completed_at: null },
@@ -64,20 +65,20 @@ describe("POST /v1/me/removals", () => {
       affidavit_url: null,
     });
     expect(JSON.stringify(await readDatabaseContents())).not.toContain("Patricia");
-    const all = await request(by, { targets: undefined });
+    const all = await request(person, { targets: undefined });
     expect(all.body.data.targets).toHaveLength(removalTargetNames.length);
-    const { removals, targets } = (await by.get("/v1/me/removals")).body.data;
-    expect(removals.map(({ id }: { id: string }) => id)).toEqual([all.body.data.id, answer.body.data.id]);
+    const { removals, targets } = (await person.get("/v1/me/removals")).body.data;
+    expect(removals.map(({ id }: { id: string }) => id)).toEqual([all.body.data.id, response.body.data.id]);
     expect(removals[1].notes).toBe("I am also known as Patricia");
     expect(targets).toContainEqual({ name: "spokeo", title: "Spokeo" });
   });
 
   test("returns 429 after thirty requests a day", async () => {
-    const by = await onPlan(call);
-    const answers = [];
-    for (let count = 0; count < 31; count += 1) answers.push(await request(by));
-    expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 30 }, () => 201), 429]);
-    expect((await by.get("/v1/me/removals")).body.data.removals).toHaveLength(30);
+    const person = await signInOnPlan(call);
+    const responses = [];
+    for (let count = 0; count < 31; count += 1) responses.push(await request(person));
+    expect(responses.map(({ status }) => status)).toEqual([...Array.from({ length: 30 }, () => 201), 429]);
+    expect((await person.get("/v1/me/removals")).body.data.removals).toHaveLength(30);
   });
 });
 
@@ -88,21 +89,21 @@ describe("POST /v1/admin/removals/{id}", () => {
     operatorService(`/v1/admin/removals/${id}`, buildJsonRequest({ targets }, { authorization: `Bearer ${secret}` }));
 
   test("records the outcome for each target, and only with the admin token", async () => {
-    const by = await onPlan();
-    const id = await requestId(by);
+    const person = await signInOnPlan();
+    const id = await requestId(person);
     expect(describeOutcome(await reportProgress(id, { spokeo: "completed" }, "x".repeat(43)))).toBe("401 unauthorized");
     expect(
       describeOutcome(
-        await operatorService(`/v1/admin/removals/${id}`, buildJsonRequest({ targets: { spokeo: "completed" } }, by.headers)),
+        await operatorService(`/v1/admin/removals/${id}`, buildJsonRequest({ targets: { spokeo: "completed" } }, person.headers)),
       ),
     ).toBe("401 unauthorized");
     expect(describeOutcome(await reportProgress(id, { spokeo: "gone" }))).toBe("400 invalid_request");
     expect(describeOutcome(await reportProgress(id, {}))).toBe("400 invalid_request");
     expect(describeOutcome(await reportProgress("rmv_00000000000000000000000000", {}))).toBe("404 not_found");
-    const answer = await reportProgress(id, { spokeo: "completed", radaris: "completed" });
-    expect(answer.body.data).toMatchObject({ id, status: "completed" });
-    expect(answer.text).not.toContain(by.email);
-    expect((await affidavit(id, by)).status).toBe(200);
+    const response = await reportProgress(id, { spokeo: "completed", radaris: "completed" });
+    expect(response.body.data).toMatchObject({ id, status: "completed" });
+    expect(response.text).not.toContain(person.email);
+    expect((await requestAffidavit(id, person)).status).toBe(200);
   });
 });
 
@@ -111,71 +112,71 @@ describe("/v1/admin/removals", () => {
   const headers = { authorization: `Bearer ${token}` };
   const settings = { ADMIN_TOKEN_SHA256: sha256Hex(token) };
   const operator = createServiceCall(settings);
-  const later = (days: number) => createServiceCall({ ...settings, DEV_CLOCK_OFFSET_MS: String(days * 86_400_000) });
+  const createLaterService = (days: number) => createServiceCall({ ...settings, DEV_CLOCK_OFFSET_MS: String(days * 86_400_000) });
   const post = (path: string, service: Call = operator) => service(`/v1/admin/removals/${path}`, { method: "POST", headers });
-  const listed = async (id: string, service: Call = operator) => {
+  const readListedRemoval = async (id: string, service: Call = operator) => {
     const { text, body } = await service("/v1/admin/removals", { headers });
     return { text, found: body.data.removals.find((removal: { id: string }) => removal.id === id) };
   };
 
   test("lists unfinished removals without personal data", async () => {
-    const by = await onPlan();
-    const id = await requestId(by);
-    const { text, found } = await listed(id);
+    const person = await signInOnPlan();
+    const id = await requestId(person);
+    const { text, found } = await readListedRemoval(id);
     expect(found).toMatchObject({ shard: "00", status: "requested", recheck_at: null, targets: [{ name: "radaris" }, { name: "spokeo" }] });
-    expect(text).not.toContain(by.email);
-    await progress(id, { spokeo: "rejected", radaris: "rejected" });
-    expect((await listed(id)).found).toBeUndefined();
+    expect(text).not.toContain(person.email);
+    await recordProgress(id, { spokeo: "rejected", radaris: "rejected" });
+    expect((await readListedRemoval(id)).found).toBeUndefined();
   });
 
   test("shows a removal with the person's data, and records this in the person's history", async () => {
-    const by = await onPlan();
+    const person = await signInOnPlan();
     const fields = { first_name: "Pat", city: "Springfield" };
-    expect((await by.put("/v1/me/fields", fields)).status).toBe(200);
-    const { id } = (await request(by, { notes: "I am also known as Patricia" })).body.data;
+    expect((await person.put("/v1/me/fields", fields)).status).toBe(200);
+    const { id } = (await request(person, { notes: "I am also known as Patricia" })).body.data;
     const { status, body } = await post(`${id}/open`);
-    expect([status, body.data.email, body.data.notes]).toEqual([200, by.email, "I am also known as Patricia"]);
+    expect([status, body.data.email, body.data.notes]).toEqual([200, person.email, "I am also known as Patricia"]);
     expect(body.data.fields).toEqual(fields);
-    const { entries } = (await by.get("/v1/me/audit")).body.data;
+    const { entries } = (await person.get("/v1/me/audit")).body.data;
     expect(entries.filter(({ type }: { type: string }) => type === "removal.opened")).toHaveLength(1);
     expect(describeOutcome(await post("rmv_00000000000000000000000000/open"))).toBe("404 not_found");
   });
 
   test("lists a completed removal again after 90 days, until the operator has checked the brokers", async () => {
-    const by = await onPlan();
-    const id = await requestId(by);
+    const person = await signInOnPlan();
+    const id = await requestId(person);
     expect((await post(`${id}/checked`)).body.error).toEqual({
       code: "invalid_request",
       message: "The removal is not completed, so there is nothing to check again.",
     });
-    await progress(id, { spokeo: "completed", radaris: "completed" });
-    expect((await listed(id)).found).toBeUndefined();
-    const [{ recheck_at: recheckAt }] = (await by.get("/v1/me/removals")).body.data.removals;
+    await recordProgress(id, { spokeo: "completed", radaris: "completed" });
+    expect((await readListedRemoval(id)).found).toBeUndefined();
+    const [{ recheck_at: recheckAt }] = (await person.get("/v1/me/removals")).body.data.removals;
     expect((await post(`${id}/checked`)).body.error).toEqual({
       code: "invalid_request",
       message: `The next check of this removal is due at ${recheckAt}.`,
     });
     expect(describeOutcome(await post("rmv_00000000000000000000000000/checked"))).toBe("404 not_found");
-    const due = later(91);
-    expect((await listed(id, due)).found).toMatchObject({ status: "completed" });
+    const due = createLaterService(91);
+    expect((await readListedRemoval(id, due)).found).toMatchObject({ status: "completed" });
     const checked = await post(`${id}/checked`, due);
     expect(Date.parse(checked.body.data.recheck_at)).toBeGreaterThan(Date.now() + 180 * 86_400_000);
-    expect((await listed(id, due)).found).toBeUndefined();
-    expect((await listed(id, later(182))).found).toMatchObject({ status: "completed" });
+    expect((await readListedRemoval(id, due)).found).toBeUndefined();
+    expect((await readListedRemoval(id, createLaterService(182))).found).toMatchObject({ status: "completed" });
   });
 });
 
 describe("GET /v1/me/removals/{id}/affidavit", () => {
   test("returns the same bytes every time, with their hash signed and in the person's audit chain", async () => {
-    const by = await onPlan();
-    const id = await requestId(by);
-    expect(describeOutcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
-    expect((await progress(id, { spokeo: "completed" })).ok).toBe(true);
-    expect((await by.get("/v1/me/removals")).body.data.removals[0]).toMatchObject({ status: "in_progress", affidavit_url: null });
-    expect(describeOutcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
-    expect((await progress(id, { radaris: "rejected" })).ok).toBe(true);
+    const person = await signInOnPlan();
+    const id = await requestId(person);
+    expect(describeOutcome(await requestAffidavit(id, person))).toBe("409 affidavit_not_ready");
+    expect((await recordProgress(id, { spokeo: "completed" })).ok).toBe(true);
+    expect((await person.get("/v1/me/removals")).body.data.removals[0]).toMatchObject({ status: "in_progress", affidavit_url: null });
+    expect(describeOutcome(await requestAffidavit(id, person))).toBe("409 affidavit_not_ready");
+    expect((await recordProgress(id, { radaris: "rejected" })).ok).toBe(true);
 
-    const [removal] = (await by.get("/v1/me/removals")).body.data.removals;
+    const [removal] = (await person.get("/v1/me/removals")).body.data.removals;
     expect(removal).toMatchObject({
       status: "completed",
       targets: [
@@ -186,13 +187,13 @@ describe("GET /v1/me/removals/{id}/affidavit", () => {
     });
     expect(Date.parse(removal.recheck_at) - Date.parse(removal.completed_at)).toBe(90 * 86_400_000);
 
-    const answer = await affidavit(id, by);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-type")).toBe("application/pdf");
-    expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="affidavit-${id}.pdf"`);
-    const [bytes, again] = [await file(id, by), await file(id, by)];
+    const response = await requestAffidavit(id, person);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/pdf");
+    expect(response.headers.get("content-disposition")).toBe(`attachment; filename="affidavit-${id}.pdf"`);
+    const [bytes, repeated] = [await readAffidavitFile(id, person), await readAffidavitFile(id, person)];
     expect(new TextDecoder("latin1").decode(bytes.subarray(0, 5))).toBe("%PDF-");
-    expect(again).toEqual(bytes);
+    expect(repeated).toEqual(bytes);
     expect(sha256Hex(bytes as Uint8Array<ArrayBuffer>)).toBe(removal.affidavit.sha256);
 
     expect(JSON.parse(removal.affidavit.signed)).toEqual({ type: "svc-affidavit-v1", removal_id: id, sha256: removal.affidavit.sha256 });
@@ -204,32 +205,32 @@ describe("GET /v1/me/removals/{id}/affidavit", () => {
     expect(await crypto.subtle.verify("Ed25519", key, signature, new TextEncoder().encode(removal.affidavit.signed))).toBe(true);
 
     await waitUntilSettled();
-    const { audit } = (await by.get("/v1/me/export")).body;
+    const { audit } = (await person.get("/v1/me/export")).body;
     expect(audit.find(({ type }: { type: string }) => type === "removal.completed")).toMatchObject({
       entity_id: id,
       payload: { affidavit_sha256: removal.affidavit.sha256, asked: 2, removed: 1 },
     });
-    expect((await listMailTo(by.email))[0]?.text).toContain("1 of 2 companies removed your data");
+    expect((await listMailTo(person.email))[0]?.text).toContain("1 of 2 companies removed your data");
   });
 
   test("returns 404 for another person's removal, and a completed removal can no longer change", async () => {
-    const [by, other] = [await onPlan(), await onPlan()];
-    const id = await requestId(by);
-    await progress(id, { spokeo: "completed", radaris: "completed" });
-    expect(describeOutcome(await affidavit(id, other))).toBe("404 not_found");
-    expect(describeOutcome(await affidavit("rmv_00000000000000000000000000", by))).toBe("404 not_found");
-    expect(describeOutcome(await affidavit("nothing", by))).toBe("404 not_found");
-    expect(await progress(id, { spokeo: "rejected" })).toMatchObject({ ok: false, code: "invalid_request" });
-    expect(await progress(await requestId(by), { acxiom: "completed" })).toMatchObject({ ok: false, code: "invalid_request" });
-    expect(await progress("nothing", {})).toMatchObject({ ok: false, code: "not_found" });
+    const [person, other] = [await signInOnPlan(), await signInOnPlan()];
+    const id = await requestId(person);
+    await recordProgress(id, { spokeo: "completed", radaris: "completed" });
+    expect(describeOutcome(await requestAffidavit(id, other))).toBe("404 not_found");
+    expect(describeOutcome(await requestAffidavit("rmv_00000000000000000000000000", person))).toBe("404 not_found");
+    expect(describeOutcome(await requestAffidavit("nothing", person))).toBe("404 not_found");
+    expect(await recordProgress(id, { spokeo: "rejected" })).toMatchObject({ ok: false, code: "invalid_request" });
+    expect(await recordProgress(await requestId(person), { acxiom: "completed" })).toMatchObject({ ok: false, code: "invalid_request" });
+    expect(await recordProgress("nothing", {})).toMatchObject({ ok: false, code: "not_found" });
   });
 
   test("creates the affidavit once when two updates complete the removal at the same time", async () => {
-    const by = await onPlan();
-    const id = await requestId(by);
-    const outcomes = await Promise.all([progress(id, { spokeo: "completed" }), progress(id, { radaris: "completed" })]);
+    const person = await signInOnPlan();
+    const id = await requestId(person);
+    const outcomes = await Promise.all([recordProgress(id, { spokeo: "completed" }), recordProgress(id, { radaris: "completed" })]);
     expect(outcomes.map(({ ok }) => ok)).toEqual([true, true]);
-    expect((await by.get("/v1/me/removals")).body.data.removals[0].status).toBe("completed");
+    expect((await person.get("/v1/me/removals")).body.data.removals[0].status).toBe("completed");
     const entries = await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'removal.completed'")
       .bind(id)
       .first<{ n: number }>();
@@ -237,25 +238,25 @@ describe("GET /v1/me/removals/{id}/affidavit", () => {
   });
 
   test("returns 409 affidavit_not_ready for a removal that every target rejected", async () => {
-    const by = await onPlan();
-    const id = await requestId(by);
-    await progress(id, { spokeo: "rejected", radaris: "rejected" });
-    expect((await by.get("/v1/me/removals")).body.data.removals[0]).toMatchObject({ status: "rejected", affidavit_url: null });
-    expect(describeOutcome(await affidavit(id, by))).toBe("409 affidavit_not_ready");
+    const person = await signInOnPlan();
+    const id = await requestId(person);
+    await recordProgress(id, { spokeo: "rejected", radaris: "rejected" });
+    expect((await person.get("/v1/me/removals")).body.data.removals[0]).toMatchObject({ status: "rejected", affidavit_url: null });
+    expect(describeOutcome(await requestAffidavit(id, person))).toBe("409 affidavit_not_ready");
   });
 
   test("is erased with the account, with the notes, and the operator can no longer update the removal", async () => {
-    const by = await onPlan();
-    const [done, open] = [await requestId(by), (await request(by, { notes: "Also Patricia" })).body.data.id];
-    await progress(done, { spokeo: "completed", radaris: "completed" });
-    await call("/v1/me", { method: "DELETE", headers: by.headers });
+    const person = await signInOnPlan();
+    const [completedId, open] = [await requestId(person), (await request(person, { notes: "Also Patricia" })).body.data.id];
+    await recordProgress(completedId, { spokeo: "completed", radaris: "completed" });
+    await call("/v1/me", { method: "DELETE", headers: person.headers });
     const { results } = await env.DB.prepare("SELECT notes_sealed, affidavit_sealed FROM removals WHERE id IN (?, ?)")
-      .bind(done, open)
+      .bind(completedId, open)
       .all();
     expect(results).toEqual([
       { notes_sealed: null, affidavit_sealed: null },
       { notes_sealed: null, affidavit_sealed: null },
     ]);
-    expect(await progress(open, { spokeo: "completed" })).toMatchObject({ ok: false, code: "not_found" });
+    expect(await recordProgress(open, { spokeo: "completed" })).toMatchObject({ ok: false, code: "not_found" });
   });
 });

@@ -30,15 +30,15 @@ const dayMs = 86_400_000;
 
 const grantTestShare = async (change: object = {}): Promise<Grant> => {
   const verifier = createVerifier();
-  const answer = await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(verifier, { client_id: clientId, ...change })));
-  if (answer.status !== 201) throw new Error(`not granted: ${answer.text}`);
-  return { verifier, code: answer.body.data.code, share: answer.body.data.share };
+  const response = await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(verifier, { client_id: clientId, ...change })));
+  if (response.status !== 201) throw new Error(`not granted: ${response.text}`);
+  return { verifier, code: response.body.data.code, share: response.body.data.share };
 };
 const trigger = (body: object, key = testKey) => postWithApiKey("/v1/sandbox/trigger", body, key);
 const move = (body: object, key = testKey) => postWithApiKey("/v1/sandbox/clock", body, key);
 const reset = () => postWithApiKey("/v1/sandbox/reset", {}, testKey);
 const share = async (id: string) => (await getWithApiKey(`/v1/shares/${id}`, testKey)).body.data;
-const eventsOf = async (id: string) => {
+const listEvents = async (id: string) => {
   await waitUntilSettled();
   return (await listAllEvents(testKey)).filter(({ share_id, cert_id }) => [share_id, cert_id].includes(id));
 };
@@ -90,23 +90,23 @@ describe("a test share", () => {
     const ceased = await postWithApiKey(`/v1/shares/${renewed.share.id}/cease-ack`, { note: "Done" }, testKey);
     expect(ceased.body.data).toMatchObject({ on_time: true, share: { status: "ceased" } });
 
-    expect((await eventsOf(id)).map(({ type, data }) => [type, data])).toEqual([
+    expect((await listEvents(id)).map(({ type, data }) => [type, data])).toEqual([
       ["share.created", null],
       ["consumer.updated.email", null], // the payload is withheld because the share has ended
     ]);
-    expect((await eventsOf(renewed.share.id)).map(({ type }) => type)).toEqual(["share.renewed", "share.revoked", "business.ceased"]);
+    expect((await listEvents(renewed.share.id)).map(({ type }) => type)).toEqual(["share.renewed", "share.revoked", "business.ceased"]);
   });
 
   test("is in an event sequence from 1 without gaps, together with sandbox certificates", async () => {
-    const { share: made } = await grantTestShare();
+    const { share: created } = await grantTestShare();
     const certificate = await issueCertificate({ client_id: clientId });
     await postWithApiKey(
       `/v1/certs/${certificate.cert_id}/withdrawals`,
       { method: "phone", received_at: new Date().toISOString() },
       testKey,
     );
-    expect((await eventsOf(made.id)).map(({ type }) => type)).toEqual(["share.created"]);
-    expect((await eventsOf(certificate.cert_id)).map(({ type }) => type)).toEqual(["certificate.revoked"]);
+    expect((await listEvents(created.id)).map(({ type }) => type)).toEqual(["share.created"]);
+    expect((await listEvents(certificate.cert_id)).map(({ type }) => type)).toEqual(["certificate.revoked"]);
     const events = await listAllEvents(testKey);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
     expect((await getWithApiKey("/v1/events?limit=1", testKey)).body.data.head).toBe(events.length);
@@ -150,25 +150,25 @@ describe("separation of sandbox and live", () => {
   });
 
   test("applies the sandbox clock to contact checks of test shares, even before a sweep", async () => {
-    const { share: made } = await grantTestShare({ duration_days: 5, scope: ["email"], purpose: "a check by its own clock" });
-    const check = { subjects: [{ email: "sandbox@example.com" }], purpose: made.purpose };
-    const reason = async () => (await postWithApiKey("/v1/contact-check", check, testKey)).body.data.results[0].reason;
-    expect(await reason()).toBe("active_consent");
+    const { share: created } = await grantTestShare({ duration_days: 5, scope: ["email"], purpose: "a check by its own clock" });
+    const check = { subjects: [{ email: "sandbox@example.com" }], purpose: created.purpose };
+    const readReason = async () => (await postWithApiKey("/v1/contact-check", check, testKey)).body.data.results[0].reason;
+    expect(await readReason()).toBe("active_consent");
     await env.DB.prepare("INSERT INTO sandbox_clocks (business_id, offset_ms, moved_at) VALUES (?, ?, ?)")
       .bind(world.acme.id, 6 * dayMs, Date.now())
       .run();
-    expect(await reason()).toBe("expired");
+    expect(await readReason()).toBe("expired");
   });
 
   test("refuses live keys on sandbox routes with 403 sandbox_only, and live shares in triggers with 404", async () => {
     const live = world.acme.keys.live;
-    for (const answer of [
+    for (const response of [
       await getWithApiKey("/v1/sandbox/clock", live),
       await move({ advance_seconds: 60 }, live),
       await trigger({ type: "share.created" }, live),
       await postWithApiKey("/v1/sandbox/reset", {}, live),
     ])
-      expect(describeOutcome(answer)).toBe("403 sandbox_only");
+      expect(describeOutcome(response)).toBe("403 sandbox_only");
     const pat = await signInPerson();
     const { share: liveShare } = await grantShare(pat);
     expect(describeOutcome(await trigger({ type: "share.revoked", share_id: liveShare.id }))).toBe("404 not_found");
@@ -192,13 +192,13 @@ describe("a webhook endpoint of the sandbox", () => {
     try {
       await trigger({ type: "share.created" });
       await waitUntilSettled();
-      const deliveries = async (id: string) => (await call(`/v1/webhooks/${id}/deliveries`, { headers: owner })).body.data.deliveries;
-      expect((await deliveries(test.id)).map(({ event_type }: { event_type: string }) => event_type)).toEqual(["share.created"]);
-      expect(await deliveries(live.id)).toEqual([]);
+      const listDeliveries = async (id: string) => (await call(`/v1/webhooks/${id}/deliveries`, { headers: owner })).body.data.deliveries;
+      expect((await listDeliveries(test.id)).map(({ event_type }: { event_type: string }) => event_type)).toEqual(["share.created"]);
+      expect(await listDeliveries(live.id)).toEqual([]);
       await grantShare(await signInPerson());
       await waitUntilSettled();
-      expect(await deliveries(test.id)).toHaveLength(1);
-      expect(await deliveries(live.id)).toHaveLength(1);
+      expect(await listDeliveries(test.id)).toHaveLength(1);
+      expect(await listDeliveries(live.id)).toHaveLength(1);
       const listed = (await call("/v1/webhooks", { headers: owner })).body.data.webhooks;
       expect(listed.map(({ id, environment }: { id: string; environment: string }) => [id, environment])).toEqual(
         expect.arrayContaining([
@@ -206,7 +206,7 @@ describe("a webhook endpoint of the sandbox", () => {
           [test.id, "sandbox"],
         ]),
       );
-      const [delivery] = await deliveries(test.id);
+      const [delivery] = await listDeliveries(test.id);
       const post = (path: string) => call(path, buildJsonRequest({}, owner));
       expect((await post(`/v1/webhooks/${test.id}/test`)).status).toBe(200);
       expect((await post(`/v1/webhooks/deliveries/${delivery.id}/replay`)).status).toBe(200);
@@ -236,9 +236,9 @@ describe("events that anyone with the test client's ID can cause", () => {
     const ids: string[] = [await register(["share.revoked"])];
     for (let n = 0; n < 5; n += 1) ids.push(await register(null));
     try {
-      const { share: made } = await grantTestShare();
+      const { share: created } = await grantTestShare();
       await waitUntilSettled();
-      await trigger({ type: "share.revoked", share_id: made.id });
+      await trigger({ type: "share.revoked", share_id: created.id });
       await waitUntilSettled();
       const listTypes = async (id: string): Promise<readonly string[]> => {
         const { deliveries } = (await call(`/v1/webhooks/${id}/deliveries`, { headers: owner })).body.data;
@@ -254,20 +254,20 @@ describe("events that anyone with the test client's ID can cause", () => {
 
 describe("POST /v1/sandbox/clock", () => {
   test("warns about shares and expires them, and later changes follow the new time", async () => {
-    const { share: made } = await grantTestShare({ duration_days: 30 });
+    const { share: created } = await grantTestShare({ duration_days: 30 });
     const moved = await move({ advance_seconds: 24 * 86_400 });
     expect(moved.body.data).toMatchObject({ environment: "sandbox", offset_seconds: 24 * 86_400, swept: 1 });
-    expect((await eventsOf(made.id)).map(({ type }) => type)).toEqual(["share.created", "share.expiring"]);
-    const [, warned] = await eventsOf(made.id);
+    expect((await listEvents(created.id)).map(({ type }) => type)).toEqual(["share.created", "share.expiring"]);
+    const [, warned] = await listEvents(created.id);
     expect(Date.parse(warned.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
-    const later = await grantTestShare({ duration_days: 1 });
-    expect(Date.parse(later.share.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
-    expect((await redeemCode(later, { client_id: clientId })).status).toBe(200); // codes expire by real time, not by the sandbox clock
-    await move({ to: made.expires_at });
-    expect(await share(made.id)).toMatchObject({ status: "expired", expired_at: made.expires_at });
-    expect(await share(later.share.id)).toMatchObject({ status: "expired" });
+    const laterGrant = await grantTestShare({ duration_days: 1 });
+    expect(Date.parse(laterGrant.share.created_at) - Date.now()).toBeGreaterThan(23 * dayMs);
+    expect((await redeemCode(laterGrant, { client_id: clientId })).status).toBe(200); // codes expire by real time, not by the sandbox clock
+    await move({ to: created.expires_at });
+    expect(await share(created.id)).toMatchObject({ status: "expired", expired_at: created.expires_at });
+    expect(await share(laterGrant.share.id)).toMatchObject({ status: "expired" });
     expect((await getWithApiKey("/v1/shares?status=active", testKey)).body.data.shares).toEqual([]);
-    expect((await eventsOf(made.id)).map(({ type }) => type)).toEqual(["share.created", "share.expiring", "share.expired"]);
+    expect((await listEvents(created.id)).map(({ type }) => type)).toEqual(["share.created", "share.expiring", "share.expired"]);
   });
 
   test("ends access at the exact time, even before a sweep", async () => {
@@ -280,7 +280,7 @@ describe("POST /v1/sandbox/clock", () => {
     const expired = (await getWithApiKey("/v1/shares?status=expired&limit=1", testKey)).body.data.shares;
     expect(expired[0].id).toBe(granted.share.id);
     await sweepDueShares(await getPlatform(env as unknown as Env));
-    expect((await eventsOf(granted.share.id)).map(({ type }) => type)).toEqual(["share.created", "share.expired"]);
+    expect((await listEvents(granted.share.id)).map(({ type }) => type)).toEqual(["share.created", "share.expired"]);
   });
 
   test("makes a revoked share overdue, and its acknowledgment late", async () => {
@@ -309,9 +309,9 @@ describe("POST /v1/sandbox/clock", () => {
     expect((await getWithApiKey("/v1/sandbox/clock", testKey)).body.data.offset_seconds).toBe(0);
     await move({ advance_seconds: 1_096 * 86_400 });
     expect(describeOutcome(await move({ advance_seconds: 60 }))).toBe("400 invalid_request");
-    const { share: made } = await grantTestShare();
+    const { share: created } = await grantTestShare();
     expect((await reset()).body.data).toEqual({ environment: "sandbox", ended: 1 });
-    expect(await share(made.id)).toMatchObject({ status: "revoked" });
+    expect(await share(created.id)).toMatchObject({ status: "revoked" });
     expect((await getWithApiKey("/v1/sandbox/clock", testKey)).body.data).toMatchObject({ offset_seconds: 0, moved_at: null });
   });
 });
@@ -332,7 +332,7 @@ describe("POST /v1/sandbox/trigger", () => {
     const { body } = await trigger({ type });
     expect(body.data).toMatchObject({ environment: "sandbox", share: { status, environment: "sandbox" }, event: { type } });
     expect(body.data.event.share_id).toBe(body.data.share.id);
-    expect((await eventsOf(body.data.share.id)).at(-1)).toEqual(body.data.event);
+    expect((await listEvents(body.data.share.id)).at(-1)).toEqual(body.data.event);
   });
 
   test("alternates between two values if none is given", async () => {
@@ -343,40 +343,40 @@ describe("POST /v1/sandbox/trigger", () => {
   });
 
   test("refuses impossible events and changes nothing", async () => {
-    const { share: made } = await grantTestShare({ scope: ["email"] });
+    const { share: created } = await grantTestShare({ scope: ["email"] });
     await waitUntilSettled();
     const before = (await listAllEvents(testKey)).length;
     for (const [body, wanted] of [
       [{}, "400 invalid_request"],
       [{ type: "certificate.revoked" }, "400 invalid_request"],
-      [{ type: "share.created", share_id: made.id }, "400 invalid_request"],
-      [{ type: "share.revoked", share_id: made.id, fields: { email: "a@example.com" } }, "400 invalid_request"],
-      [{ type: "consumer.updated.phone", share_id: made.id }, "400 invalid_request"],
-      [{ type: "consumer.updated.email", share_id: made.id, fields: { email: "sandbox@example.com" } }, "400 invalid_request"],
-      [{ type: "consumer.updated.email", share_id: made.id, fields: { email: "no address" } }, "400 invalid_request"],
-      [{ type: "consumer.updated.email", share_id: made.id, fields: { phone: "+12025550123" } }, "400 invalid_request"],
-      [{ type: "consumer.updated.email", share_id: made.id, fields: { shoe_size: "42" } }, "400 invalid_request"],
+      [{ type: "share.created", share_id: created.id }, "400 invalid_request"],
+      [{ type: "share.revoked", share_id: created.id, fields: { email: "a@example.com" } }, "400 invalid_request"],
+      [{ type: "consumer.updated.phone", share_id: created.id }, "400 invalid_request"],
+      [{ type: "consumer.updated.email", share_id: created.id, fields: { email: "sandbox@example.com" } }, "400 invalid_request"],
+      [{ type: "consumer.updated.email", share_id: created.id, fields: { email: "no address" } }, "400 invalid_request"],
+      [{ type: "consumer.updated.email", share_id: created.id, fields: { phone: "+12025550123" } }, "400 invalid_request"],
+      [{ type: "consumer.updated.email", share_id: created.id, fields: { shoe_size: "42" } }, "400 invalid_request"],
       [{ type: "share.revoked", share_id: "shr_1" }, "404 not_found"],
       [{ type: "share.revoked", share_id: "shr_00000000000000000000000000" }, "404 not_found"],
-      [{ type: "business.ceased", share_id: made.id }, "409 cease_not_open"],
+      [{ type: "business.ceased", share_id: created.id }, "409 cease_not_open"],
     ] as const)
       expect([body, describeOutcome(await trigger(body))]).toEqual([body, wanted]);
-    expect(describeOutcome(await trigger({ type: "share.revoked", share_id: made.id }, world.other.keys.sandbox))).toBe("404 not_found");
+    expect(describeOutcome(await trigger({ type: "share.revoked", share_id: created.id }, world.other.keys.sandbox))).toBe("404 not_found");
     expect((await listAllEvents(testKey)).length).toBe(before);
-    await trigger({ type: "share.revoked", share_id: made.id });
+    await trigger({ type: "share.revoked", share_id: created.id });
     for (const type of ["share.revoked", "share.renewed", "share.expired", "consumer.updated.email"])
-      expect(describeOutcome(await trigger({ type, share_id: made.id }))).toBe("409 share_inactive");
+      expect(describeOutcome(await trigger({ type, share_id: created.id }))).toBe("409 share_inactive");
   });
 });
 
 test("POST /v1/share/sandbox-consent returns 429 past the limit of active shares, until a reset", async () => {
-  const { share: made } = await grantTestShare();
+  const { share: created } = await grantTestShare();
   const same = `business_id, business_name, client_id, environment, state, scope, origin, request_evidence, purpose, disclosure_hash, duration_days, created_at, stored_at,
     expires_at, next_due_at, fields_revision, fingerprint, subject_hash, signature, signature_kid, key_sealed, language`;
   const filled = `INSERT INTO shares (id, changed_by, ${same}) SELECT 'shr_fill' || value, 'fill', ${same}
     FROM (SELECT ${same} FROM shares WHERE id = ?2), json_each(?1)`;
   await env.DB.prepare(filled)
-    .bind(JSON.stringify(Array.from({ length: 9_999 }, (_, at) => at)), made.id)
+    .bind(JSON.stringify(Array.from({ length: 9_999 }, (_, at) => at)), created.id)
     .run();
   await env.DB.exec("DELETE FROM record_usage"); // frees the limit of test shares in thirty days, which has its own test
   const full = await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(createVerifier(), { client_id: clientId })));

@@ -6,10 +6,10 @@ const contact = { SECURITY_CONTACT: "mailto:security@svc.test" };
 
 test("security.txt contains the configured contact on every public host, and expires within a year", async () => {
   for (const host of ["https://api.svc.test", "https://verify.svc.test"]) {
-    const answer = await createServiceCall({ ...productionSettings, ...contact }, host)("/.well-known/security.txt");
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; charset=UTF-8"]);
+    const response = await createServiceCall({ ...productionSettings, ...contact }, host)("/.well-known/security.txt");
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/plain; charset=UTF-8"]);
     const fields = Object.fromEntries(
-      answer.text
+      response.text
         .trim()
         .split("\n")
         .map((line) => line.split(/: (.*)/).slice(0, 2)),

@@ -17,11 +17,11 @@ const noon = Date.parse("2030-05-06T12:00:00.000Z");
 const iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Mobile/15E148 Safari/604.1";
 const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:150.0) Gecko/20100101 Firefox/150.0";
 
-const at = (instant: number): void => {
+const setTime = (instant: number): void => {
   vi.useFakeTimers({ toFake: ["Date"], now: instant });
 };
 beforeEach(async () => {
-  at(noon);
+  setTime(noon);
   await clearCodes();
   await env.DB.prepare("DELETE FROM sessions").run();
 });
@@ -29,14 +29,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 /** Signs in with the given browser, one minute after the previous sign-in. */
 const signInWith = async (userAgent: string, email = consumerEmail): Promise<string> => {
   await clearCodes();
   await requestEmailCode(email, "consumer");
-  const answer = await submitEmailCode(email, await findEmailCode(email), "consumer", { "user-agent": userAgent });
-  at(Date.now() + minuteMs);
-  return getCookie(answer);
+  const response = await submitEmailCode(email, await findEmailCode(email), "consumer", { "user-agent": userAgent });
+  setTime(Date.now() + minuteMs);
+  return getCookie(response);
 };
 const list = async (cookie: string) =>
   (await call("/v1/me/sessions", { headers: { cookie } })).body.data.sessions as {
@@ -47,7 +47,7 @@ const list = async (cookie: string) =>
     last_seen: string | null;
     current: boolean;
   }[];
-const currentId = async (cookie: string): Promise<string> => (await list(cookie)).find(({ current }) => current)?.id as string;
+const readCurrentId = async (cookie: string): Promise<string> => (await list(cookie)).find(({ current }) => current)?.id as string;
 const endSession = (cookie: string, id: string): Promise<TestResponse> =>
   call(`/v1/me/sessions/${id}`, { method: "DELETE", headers: { cookie } });
 const endOtherSessions = (cookie: string): Promise<TestResponse> => call("/v1/me/sessions", { method: "DELETE", headers: { cookie } });
@@ -77,7 +77,7 @@ describe("GET /v1/me/sessions", () => {
         current: true,
       },
     ]);
-    expect(await currentId(desk)).not.toBe(await currentId(phone));
+    expect(await readCurrentId(desk)).not.toBe(await readCurrentId(phone));
   });
 
   test("stores only the families of the device, encrypted", async () => {
@@ -90,31 +90,31 @@ describe("GET /v1/me/sessions", () => {
 
   test("leaves out sessions that have expired", async () => {
     await signInWith(iphone);
-    at(noon + 30 * dayMs);
-    const later = await signInWith(firefox);
-    expect(await list(later)).toHaveLength(1);
+    setTime(noon + 30 * dayMs);
+    const laterCookie = await signInWith(firefox);
+    expect(await list(laterCookie)).toHaveLength(1);
   });
 
   test("contains the last day of use, written once a day after the response", async () => {
     const cookie = await signInWith(iphone);
-    at(noon + 3 * dayMs);
+    setTime(noon + 3 * dayMs);
     expect(await isSignedIn(cookie)).toBe(true);
     await waitUntilSettled();
     expect((await list(cookie))[0]).toMatchObject({ last_seen: "2030-05-09", created_at: "2030-05-06T12:00:00.000Z" });
 
-    at(noon + 4 * dayMs);
+    setTime(noon + 4 * dayMs);
     const notes: (() => Promise<void>)[] = [];
     const platform = await createPlatform(env as unknown as Env);
     const app = buildApp(createServicesWith(platform, { waitUntil: (work) => notes.push(work) }));
-    const ask = async (): Promise<number> => {
+    const requestSession = async (): Promise<number> => {
       const context = createExecutionContext();
-      const answer = await app.fetch(new Request("http://svc.test/v1/auth/session", { headers: { cookie } }), env, context);
+      const response = await app.fetch(new Request("http://svc.test/v1/auth/session", { headers: { cookie } }), env, context);
       await waitOnExecutionContext(context);
-      return answer.status;
+      return response.status;
     };
-    expect([await ask(), notes.length]).toEqual([200, 1]);
+    expect([await requestSession(), notes.length]).toEqual([200, 1]);
     await notes[0]?.();
-    expect([await ask(), await ask(), notes.length]).toEqual([200, 200, 1]);
+    expect([await requestSession(), await requestSession(), notes.length]).toEqual([200, 200, 1]);
   });
 
   test("includes sessions without an id, which still work and can be ended", async () => {
@@ -126,7 +126,7 @@ describe("GET /v1/me/sessions", () => {
     const cookie = `svc_session=${token}`;
     const [old] = await list(cookie);
     expect(old).toMatchObject({ id: expect.stringMatching(/^ssn_00[0-9a-f]{24}$/), device: null, current: true });
-    expect(outcome(await endSession(await signInWith(iphone), old?.id as string))).toBe("200 ok");
+    expect(describeOutcome(await endSession(await signInWith(iphone), old?.id as string))).toBe("200 ok");
     expect(await isSignedIn(cookie)).toBe(false);
   });
 });
@@ -134,53 +134,55 @@ describe("GET /v1/me/sessions", () => {
 describe("P18: DELETE /v1/me/sessions", () => {
   test("ends another session immediately, with an audit entry", async () => {
     const lostPhone = await signInWith(iphone);
-    const mine = await signInWith(firefox);
-    const id = await currentId(lostPhone);
-    const answer = await endSession(mine, id);
-    expect([answer.status, answer.body.data]).toEqual([200, { ended: true, id }]);
-    expect(answer.headers.has("set-cookie")).toBe(false);
-    expect([await isSignedIn(lostPhone), await isSignedIn(mine)]).toEqual([false, true]);
-    const [entry] = await listAuditEntries(mine);
+    const ownCookie = await signInWith(firefox);
+    const id = await readCurrentId(lostPhone);
+    const response = await endSession(ownCookie, id);
+    expect([response.status, response.body.data]).toEqual([200, { ended: true, id }]);
+    expect(response.headers.has("set-cookie")).toBe(false);
+    expect([await isSignedIn(lostPhone), await isSignedIn(ownCookie)]).toEqual([false, true]);
+    const [entry] = await listAuditEntries(ownCookie);
     expect(entry).toMatchObject({ type: "session.ended", entity_type: "session", entity_id: id });
     expect(entry?.payload).toEqual({ actor: expect.stringMatching(/^consumer:con_00/) });
-    expect(outcome(await endSession(mine, id))).toBe("404 not_found");
-    expect((await listAuditEntries(mine)).filter(({ entity_id }) => entity_id === id)).toHaveLength(1);
+    expect(describeOutcome(await endSession(ownCookie, id))).toBe("404 not_found");
+    expect((await listAuditEntries(ownCookie)).filter(({ entity_id }) => entity_id === id)).toHaveLength(1);
   });
 
   test("signs the browser out when it ends its own session", async () => {
     const cookie = await signInWith(iphone);
-    const answer = await endSession(cookie, await currentId(cookie));
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("set-cookie")).toMatch(/^svc_session=;/);
-    expect(answer.headers.get("clear-site-data")).toBe('"storage"');
+    const response = await endSession(cookie, await readCurrentId(cookie));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("set-cookie")).toMatch(/^svc_session=;/);
+    expect(response.headers.get("clear-site-data")).toBe('"storage"');
     expect(await isSignedIn(cookie)).toBe(false);
   });
 
   test("ends all other sessions of the person and keeps the current one", async () => {
     const [first, second] = [await signInWith(iphone), await signInWith(firefox)];
     const stranger = await signInWith(iphone, "stranger@example.com");
-    const mine = await signInWith(firefox);
-    const answer = await endOtherSessions(mine);
-    expect([answer.status, answer.body.data]).toEqual([200, { sessions_ended: 2 }]);
-    expect(await Promise.all([first, second, stranger, mine].map(isSignedIn))).toEqual([false, false, true, true]);
-    expect((await listAuditEntries(mine))[0]).toMatchObject({
+    const ownCookie = await signInWith(firefox);
+    const response = await endOtherSessions(ownCookie);
+    expect([response.status, response.body.data]).toEqual([200, { sessions_ended: 2 }]);
+    expect(await Promise.all([first, second, stranger, ownCookie].map(isSignedIn))).toEqual([false, false, true, true]);
+    expect((await listAuditEntries(ownCookie))[0]).toMatchObject({
       type: "session.ended",
       entity_type: "consumer",
-      payload: { kept: await currentId(mine) },
+      payload: { kept: await readCurrentId(ownCookie) },
     });
     const entries = await countRows(["audit_entries"]);
-    expect((await endOtherSessions(mine)).body.data).toEqual({ sessions_ended: 0 });
+    expect((await endOtherSessions(ownCookie)).body.data).toEqual({ sessions_ended: 0 });
     expect(await countRows(["audit_entries"])).toEqual(entries);
   });
 
   test("returns the same 404 for another person's, an unknown and a malformed id, and ends nothing", async () => {
     const stranger = await signInWith(iphone, "stranger@example.com");
-    const mine = await signInWith(firefox);
+    const ownCookie = await signInWith(firefox);
     const before = await countRows(["sessions", "audit_entries"]);
-    const answers = await Promise.all(
-      [await currentId(stranger), `ssn_00${"0".repeat(24)}`, "nothing", `ssn_zz${"0".repeat(24)}`].map((id) => endSession(mine, id)),
+    const responses = await Promise.all(
+      [await readCurrentId(stranger), `ssn_00${"0".repeat(24)}`, "nothing", `ssn_zz${"0".repeat(24)}`].map((id) =>
+        endSession(ownCookie, id),
+      ),
     );
-    expect(new Set(answers.map(outcome))).toEqual(new Set(["404 not_found"]));
+    expect(new Set(responses.map(describeOutcome))).toEqual(new Set(["404 not_found"]));
     expect(await countRows(["sessions", "audit_entries"])).toEqual(before);
     expect(await isSignedIn(stranger)).toBe(true);
   });
@@ -188,7 +190,7 @@ describe("P18: DELETE /v1/me/sessions", () => {
   test("returns 403 forbidden to members of a business", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     for (const method of ["GET", "DELETE"])
-      expect(outcome(await call("/v1/me/sessions", { method, headers: { cookie } }))).toBe("403 forbidden");
+      expect(describeOutcome(await call("/v1/me/sessions", { method, headers: { cookie } }))).toBe("403 forbidden");
     expect(await isSignedIn(cookie)).toBe(true);
   });
 });

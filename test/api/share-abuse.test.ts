@@ -40,26 +40,26 @@ const concurrency = Number(env.AT_ONCE);
 const codeCount = Number(env.REDEEMED_CODES ?? 1);
 const strict = { DEV_RATE_SCALE: "1" };
 const from = (ip: string) => ({ origin, "cf-connecting-ip": ip });
-const outcomes = (answers: readonly TestResponse[]): Record<string, number> => {
+const countOutcomes = (responses: readonly TestResponse[]): Record<string, number> => {
   const counts: Record<string, number> = {};
-  for (const answer of answers) counts[describeOutcome(answer)] = (counts[describeOutcome(answer)] ?? 0) + 1;
+  for (const response of responses) counts[describeOutcome(response)] = (counts[describeOutcome(response)] ?? 0) + 1;
   return counts;
 };
-const concurrently = <T>(count: number, work: (at: number) => Promise<T>): Promise<T[]> =>
+const runConcurrently = <T>(count: number, work: (at: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, at) => work(at)));
-const entriesOf = async (shareId: string, type: string): Promise<number> =>
+const countEntries = async (shareId: string, type: string): Promise<number> =>
   (await env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = ?")
     .bind(shareId, type)
     .first("n")) as number;
-const eventsOf = async (shareId: string): Promise<string[]> => {
+const listEventTypes = async (shareId: string): Promise<string[]> => {
   await waitUntilSettled();
   return (await listAllEvents()).filter(({ share_id }) => share_id === shareId).map(({ type }) => type);
 };
 const testGrant = async (change: object = {}): Promise<Grant> => {
   const verifier = createVerifier();
   const body = { ...buildDecision(verifier, { client_id: acme.clients.sandbox }), ...change };
-  const answer = await call("/v1/share/sandbox-consent", buildJsonPost(body, { origin }));
-  return { verifier, code: answer.body.data.code, share: answer.body.data.share };
+  const response = await call("/v1/share/sandbox-consent", buildJsonPost(body, { origin }));
+  return { verifier, code: response.body.data.code, share: response.body.data.share };
 };
 
 /** Wraps a database and runs the given work once, right before the first change. */
@@ -83,39 +83,39 @@ const query = (change: Record<string, string> = {}): string => {
   const parameters = { client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email phone?", ...change };
   return `/authorize?${new URLSearchParams(parameters)}`;
 };
-const cookiesOf = (answer: TestResponse): Record<string, string> =>
-  Object.fromEntries(answer.headers.getSetCookie().map((line) => (line.split(";")[0] as string).split("=") as [string, string]));
-const cookieHeader = (cookies: Record<string, string>): string =>
+const parseCookies = (response: TestResponse): Record<string, string> =>
+  Object.fromEntries(response.headers.getSetCookie().map((line) => (line.split(";")[0] as string).split("=") as [string, string]));
+const formatCookieHeader = (cookies: Record<string, string>): string =>
   Object.entries(cookies)
     .map(([name, value]) => `${name}=${value}`)
     .join("; ");
 /** The headers of a browser that arrives from the business's page. */
 const fromPage = { referer: `${origin}/` };
 /** Opens the consent sheet in a browser that keeps its cookies. */
-const sheetOf = (pat: SignedPerson | null, service: Call = call) => {
+const createSheet = (pat: SignedPerson | null, service: Call = call) => {
   let cookies: Record<string, string> = {};
   if (pat !== null) cookies = Object.fromEntries([pat.headers.cookie.split("=") as [string, string]]);
-  const keep = (answer: TestResponse): TestResponse => {
-    cookies = { ...cookies, ...cookiesOf(answer) };
-    return answer;
+  const keep = (response: TestResponse): TestResponse => {
+    cookies = { ...cookies, ...parseCookies(response) };
+    return response;
   };
   return {
     get: async (path: string, headers: Record<string, string> = {}) =>
-      keep(await service(path, { headers: { ...headers, cookie: cookieHeader(cookies) }, redirect: "manual" })),
+      keep(await service(path, { headers: { ...headers, cookie: formatCookieHeader(cookies) }, redirect: "manual" })),
     post: async (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
       keep(
         await service(path, {
           method: "POST",
-          headers: { "sec-fetch-site": "same-origin", ...headers, cookie: cookieHeader(cookies) },
+          headers: { "sec-fetch-site": "same-origin", ...headers, cookie: formatCookieHeader(cookies) },
           body: new URLSearchParams(form),
           redirect: "manual",
         }),
       ),
   };
 };
-const tokenIn = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
-const codeIn = ({ text }: TestResponse): string | undefined => /data-code="(ac_[^"]+)"/.exec(text)?.[1];
-const backIn = ({ text }: TestResponse): string => /data-back="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";
+const extractToken = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
+const extractCode = ({ text }: TestResponse): string | undefined => /data-code="(ac_[^"]+)"/.exec(text)?.[1];
+const extractReturnUrl = ({ text }: TestResponse): string => /data-back="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";
 const decidePath = (path: string): string => path.replace("/authorize?", "/authorize/decide?");
 
 describe("an authorization code", () => {
@@ -125,10 +125,10 @@ describe("an authorization code", () => {
       let pat = await signInPerson();
       for (let round = 0; round < codeCount; round += 1) {
         if (round % 25 === 24) pat = await signInPerson(); // uses a new person, because a person can grant at most 30 shares a minute
-        const made = await grantShare(pat);
-        const answers = await concurrently(concurrency, (at) => redeemCode(made, {}, at % 2 === 0 ? { origin } : {}));
-        expect(outcomes(answers)).toEqual({ "200 ok": 1, "409 code_used": concurrency - 1 });
-        expect(await entriesOf(made.share.id, "share.redeemed")).toBe(2); // one entry in the business's chain and one in the person's
+        const grant = await grantShare(pat);
+        const responses = await runConcurrently(concurrency, (at) => redeemCode(grant, {}, at % 2 === 0 ? { origin } : {}));
+        expect(countOutcomes(responses)).toEqual({ "200 ok": 1, "409 code_used": concurrency - 1 });
+        expect(await countEntries(grant.share.id, "share.redeemed")).toBe(2); // one entry in the business's chain and one in the person's
         if (codeCount > 1 && round % 25 === 24) console.log(`${round + 1} codes, ${concurrency} redemptions each`);
       }
     },
@@ -156,30 +156,32 @@ describe("an authorization code", () => {
         "400 invalid_request",
       );
     }
-    const made = await grantShare(pat);
+    const grant = await grantShare(pat);
     // The challenge is public, because it passes through the browser.
-    expect(describeOutcome(await redeemCode({ code: made.code, verifier: computeCodeChallenge(made.verifier) }))).toBe("400 pkce_mismatch");
+    expect(describeOutcome(await redeemCode({ code: grant.code, verifier: computeCodeChallenge(grant.verifier) }))).toBe(
+      "400 pkce_mismatch",
+    );
     const asChallenge = await pat.post("/v1/share/consent", buildDecision(verifier, { code_challenge: verifier.slice(0, 42).concat("A") }));
     expect(asChallenge.status).toBe(201);
     const plain = { code: asChallenge.body.data.code, verifier: verifier.slice(0, 42).concat("A") };
     expect(describeOutcome(await redeemCode(plain))).toBe("400 pkce_mismatch");
-    expect(describeOutcome(await redeemCode(made))).toBe("200 ok");
+    expect(describeOutcome(await redeemCode(grant))).toBe("200 ok");
   });
 
   test("P3: is refused for another client, another verifier or another shard", async () => {
     const pat = await signInPerson();
-    const [mine, other] = [await grantShare(pat), await grantShare(pat)];
-    expect(describeOutcome(await redeemCode(mine, { client_id: world.other.clients.live }))).toBe("400 code_invalid");
-    expect(describeOutcome(await redeemCode(mine, { client_id: acme.clients.sandbox }))).toBe("400 code_invalid");
-    expect(describeOutcome(await redeemCode({ code: mine.code, verifier: other.verifier }))).toBe("400 pkce_mismatch");
-    expect(describeOutcome(await redeemCode({ ...mine, code: mine.code.replace("ac_00", "ac_01") }))).toBe("400 code_invalid");
-    expect(describeOutcome(await redeemCode({ ...mine, code: mine.code.replace("ac_00", "ac_zz") }))).toBe("400 code_invalid");
-    expect(describeOutcome(await redeemCode(mine))).toBe("200 ok");
+    const [granted, other] = [await grantShare(pat), await grantShare(pat)];
+    expect(describeOutcome(await redeemCode(granted, { client_id: world.other.clients.live }))).toBe("400 code_invalid");
+    expect(describeOutcome(await redeemCode(granted, { client_id: acme.clients.sandbox }))).toBe("400 code_invalid");
+    expect(describeOutcome(await redeemCode({ code: granted.code, verifier: other.verifier }))).toBe("400 pkce_mismatch");
+    expect(describeOutcome(await redeemCode({ ...granted, code: granted.code.replace("ac_00", "ac_01") }))).toBe("400 code_invalid");
+    expect(describeOutcome(await redeemCode({ ...granted, code: granted.code.replace("ac_00", "ac_zz") }))).toBe("400 code_invalid");
+    expect(describeOutcome(await redeemCode(granted))).toBe("200 ok");
   });
 
   test("P4: is redeemed only from the origin that requested it, which alone can read the response", async () => {
     const pat = await signInPerson();
-    const made = await grantShare(pat);
+    const grant = await grantShare(pat);
     const foreign = ["https://other.example", `${origin}:8443`, "http://www.example.com", "https://example.com", "null"];
     // No browser sends these. The URL parser would reduce each of them to the right origin.
     foreign.push(
@@ -190,8 +192,8 @@ describe("an authorization code", () => {
       `blob:${origin}/1`,
       "https:www.example.com",
     );
-    for (const other of foreign) expect(describeOutcome(await redeemCode(made, {}, { origin: other }))).toBe("403 origin_mismatch");
-    const right = await redeemCode(made);
+    for (const other of foreign) expect(describeOutcome(await redeemCode(grant, {}, { origin: other }))).toBe("403 origin_mismatch");
+    const right = await redeemCode(grant);
     expect(describeOutcome(right)).toBe("200 ok");
     expect(right.headers.get("access-control-allow-origin")).toBe(origin);
     expect(right.headers.get("access-control-allow-credentials")).toBeNull();
@@ -201,112 +203,113 @@ describe("an authorization code", () => {
   test("P4: is refused without an Origin if the client requires one", async () => {
     const pat = await signInPerson();
     const owner = await signIn(world.ownerEmail);
-    const demand = (require_origin: boolean) => callPortal(owner, "PATCH", `/clients/${acme.clients.live}`, { require_origin });
-    expect(describeOutcome(await demand(true))).toBe("200 ok");
-    const made = await grantShare(pat);
-    await demand(false);
-    expect(describeOutcome(await redeemCode(made, {}, {}))).toBe("403 origin_mismatch");
-    expect(describeOutcome(await redeemCode(made))).toBe("200 ok");
+    const setOriginRequired = (require_origin: boolean) => callPortal(owner, "PATCH", `/clients/${acme.clients.live}`, { require_origin });
+    expect(describeOutcome(await setOriginRequired(true))).toBe("200 ok");
+    const grant = await grantShare(pat);
+    await setOriginRequired(false);
+    expect(describeOutcome(await redeemCode(grant, {}, {}))).toBe("403 origin_mismatch");
+    expect(describeOutcome(await redeemCode(grant))).toBe("200 ok");
   });
 
   test("P4: is refused without an Origin if its domain is no longer verified", async () => {
     const pat = await signInPerson();
-    const made = await grantShare(pat);
-    const become = (status: string) =>
+    const grant = await grantShare(pat);
+    const setDomainStatus = (status: string) =>
       env.DB.prepare("UPDATE domains SET status = ? WHERE id = (SELECT domain_id FROM share_codes WHERE share_id = ?)")
-        .bind(status, made.share.id)
+        .bind(status, grant.share.id)
         .run();
-    await become("lapsed");
-    const refused = await redeemCode(made, {}, {});
-    await become("verified");
+    await setDomainStatus("lapsed");
+    const refused = await redeemCode(grant, {}, {});
+    await setDomainStatus("verified");
     expect(describeOutcome(refused)).toBe("403 origin_mismatch");
   });
 
   test("P5: is not used up by wrong redemptions, which are limited for their sender alone", async () => {
     stopClock();
     const pat = await signInPerson();
-    const made = await grantShare(pat);
+    const grant = await grantShare(pat);
     const service = createServiceCall({ ...strict, LIMIT_REDEEM_PER_IP: "1000/60" });
-    const wrong = { code: made.code, verifier: createVerifier() };
-    const tries: string[] = [];
-    for (let tried = 0; tried < 21; tried += 1) tries.push(describeOutcome(await redeemCode(wrong, {}, from("203.0.113.31"), service)));
-    expect(new Set(tries.slice(0, 20))).toEqual(new Set(["400 pkce_mismatch"]));
-    expect(tries[20]).toBe("429 rate_limited");
+    const wrong = { code: grant.code, verifier: createVerifier() };
+    const attempts: string[] = [];
+    for (let tried = 0; tried < 21; tried += 1) attempts.push(describeOutcome(await redeemCode(wrong, {}, from("203.0.113.31"), service)));
+    expect(new Set(attempts.slice(0, 20))).toEqual(new Set(["400 pkce_mismatch"]));
+    expect(attempts[20]).toBe("429 rate_limited");
     expect(describeOutcome(await redeemCode(wrong, {}, from("203.0.113.32"), service))).toBe("400 pkce_mismatch");
-    expect(describeOutcome(await redeemCode(made, {}, from("203.0.113.31"), service))).toBe("200 ok");
+    expect(describeOutcome(await redeemCode(grant, {}, from("203.0.113.31"), service))).toBe("200 ok");
   });
 
   test("P6: is refused after a revocation was confirmed, however the two race", async () => {
     const pat = await signInPerson();
     for (let round = 0; round < 12; round += 1) {
-      const made = await grantShare(pat);
+      const grant = await grantShare(pat);
       let isAcknowledged = false;
-      const stop = pat.post(`/v1/shares/${made.share.id}/revoke`, {}).then((answer) => {
+      const stop = pat.post(`/v1/shares/${grant.share.id}/revoke`, {}).then((response) => {
         isAcknowledged = true;
-        return answer;
+        return response;
       });
       const late: TestResponse[] = [];
-      const race = await concurrently(4, async () => redeemCode(made));
+      const race = await runConcurrently(4, async () => redeemCode(grant));
       while (late.length < 2) {
         const wasAcknowledged = isAcknowledged;
-        const answer = await redeemCode(made, {}, {});
-        if (wasAcknowledged) late.push(answer);
-        else race.push(answer);
+        const response = await redeemCode(grant, {}, {});
+        if (wasAcknowledged) late.push(response);
+        else race.push(response);
       }
       expect(describeOutcome(await stop)).toBe("200 ok");
       expect(race.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
-      for (const answer of late) expect(["409 share_inactive", "409 code_used"]).toContain(describeOutcome(answer));
-      for (const answer of [...race, ...late]) if (answer.status !== 200) expect(answer.text).not.toContain(contactValues.email);
+      for (const response of late) expect(["409 share_inactive", "409 code_used"]).toContain(describeOutcome(response));
+      for (const response of [...race, ...late]) if (response.status !== 200) expect(response.text).not.toContain(contactValues.email);
     }
   });
 
   test("P7: is in no store, log or referrer", async () => {
     const lines: string[] = [];
     const logs = (["log", "info", "warn", "error"] as const).map((name) =>
-      vi.spyOn(console, name).mockImplementation((...said) => void lines.push(said.map(String).join(" "))),
+      vi.spyOn(console, name).mockImplementation((...parts) => void lines.push(parts.map(String).join(" "))),
     );
     const pat = await signInPerson();
-    const made = await grantShare(pat);
-    await redeemCode({ code: made.code, verifier: createVerifier() });
-    await redeemCode(made, {}, { origin, "idempotency-key": "key-of-the-test" });
+    const grant = await grantShare(pat);
+    await redeemCode({ code: grant.code, verifier: createVerifier() });
+    await redeemCode(grant, {}, { origin, "idempotency-key": "key-of-the-test" });
     await waitUntilSettled();
     for (const log of logs) log.mockRestore();
     expect(lines.length).toBeGreaterThan(0);
     const stored = JSON.stringify(await readDatabaseContents());
-    expect(stored).toContain(sha256Hex(made.code));
-    for (const secret of [made.code, made.verifier, "key-of-the-test"]) {
+    expect(stored).toContain(sha256Hex(grant.code));
+    for (const secret of [grant.code, grant.verifier, "key-of-the-test"]) {
       expect(stored).not.toContain(secret);
       expect(lines.join("\n")).not.toContain(secret);
     }
-    const sheet = await sheetOf(pat).get(query());
+    const sheet = await createSheet(pat).get(query());
     expect(sheet.headers.get("referrer-policy")).toBe("no-referrer");
     expect(sheet.headers.get("cache-control")).toBe("no-store");
   });
 
   test("P12, P7: is sent only to the verified origin, and unknown clients end on our own page", async () => {
-    const sheet = sheetOf(null);
+    const sheet = createSheet(null);
     for (const [change, status] of [
       [{ client_id: "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz" }, 404],
       [{ origin: "https://elsewhere.example" }, 403],
       [{ return_url: "https://elsewhere.example/", scope: "shoe_size" }, 400],
     ] as const) {
-      const answer = await sheet.get(query(change), { referer: `${origin}/` });
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get("location")).toBeNull();
-      expect(answer.text).not.toMatch(/href="https:\/\/elsewhere/);
+      const response = await sheet.get(query(change), { referer: `${origin}/` });
+      expect(response.status).toBe(status);
+      expect(response.headers.get("location")).toBeNull();
+      expect(response.text).not.toMatch(/href="https:\/\/elsewhere/);
     }
   });
 
   test("P20: is redeemed for a business that is past due, but not for one that is suspended or closed", async () => {
     const pat = await signInPerson();
-    const become = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, acme.id).run();
-    const made = await grantShare(pat);
+    const setBusinessStatus = (status: string) =>
+      env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, acme.id).run();
+    const grant = await grantShare(pat);
     const seen: string[] = [];
     for (const status of ["suspended", "closed", "past_due"]) {
-      await become(status);
-      seen.push(describeOutcome(await redeemCode(made)));
+      await setBusinessStatus(status);
+      seen.push(describeOutcome(await redeemCode(grant)));
     }
-    await become("active");
+    await setBusinessStatus("active");
     expect(seen).toEqual(["402 business_suspended", "402 business_inactive", "200 ok"]);
     expect(describeOutcome(await pat.post("/v1/share/consent", buildDecision(createVerifier(), {}, examples.past_due)))).toBe(
       "402 subscription_past_due",
@@ -315,22 +318,22 @@ describe("an authorization code", () => {
 
   test("P26: is not redeemed again with the idempotency key of a lost response, nor by another caller with that key", async () => {
     const pat = await signInPerson();
-    const made = await grantShare(pat);
+    const grant = await grantShare(pat);
     const key = { "idempotency-key": crypto.randomUUID() };
-    const answers = await concurrently(20, () => redeemCode(made, {}, { origin, ...key }));
-    expect(outcomes(answers)).toEqual({ "200 ok": 20 });
-    expect(answers.filter(({ headers }) => headers.get("idempotency-replayed") === null)).toHaveLength(1);
-    expect(await entriesOf(made.share.id, "share.redeemed")).toBe(2);
-    const stranger = { code: made.code, verifier: createVerifier() };
+    const responses = await runConcurrently(20, () => redeemCode(grant, {}, { origin, ...key }));
+    expect(countOutcomes(responses)).toEqual({ "200 ok": 20 });
+    expect(responses.filter(({ headers }) => headers.get("idempotency-replayed") === null)).toHaveLength(1);
+    expect(await countEntries(grant.share.id, "share.redeemed")).toBe(2);
+    const stranger = { code: grant.code, verifier: createVerifier() };
     expect(describeOutcome(await redeemCode(stranger, {}, { origin, ...key }))).toBe("400 pkce_mismatch");
-    expect(describeOutcome(await redeemCode(made, {}, { origin: "https://other.example", ...key }))).toBe("403 origin_mismatch");
-    expect(describeOutcome(await redeemCode(made, {}, { origin, "idempotency-key": crypto.randomUUID() }))).toBe("409 code_used");
-    expect(describeOutcome(await redeemCode(made, {}, key))).toBe("409 code_used");
-    expect(describeOutcome(await redeemCode(made))).toBe("409 code_used");
+    expect(describeOutcome(await redeemCode(grant, {}, { origin: "https://other.example", ...key }))).toBe("403 origin_mismatch");
+    expect(describeOutcome(await redeemCode(grant, {}, { origin, "idempotency-key": crypto.randomUUID() }))).toBe("409 code_used");
+    expect(describeOutcome(await redeemCode(grant, {}, key))).toBe("409 code_used");
+    expect(describeOutcome(await redeemCode(grant))).toBe("409 code_used");
     const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(minuteMs) });
-    expect(describeOutcome(await redeemCode(made, {}, { origin, ...key }, late))).toBe("409 code_used");
-    await pat.post(`/v1/shares/${made.share.id}/revoke`, {});
-    expect(describeOutcome(await redeemCode(made, {}, { origin, ...key }))).toBe("409 share_inactive");
+    expect(describeOutcome(await redeemCode(grant, {}, { origin, ...key }, late))).toBe("409 code_used");
+    await pat.post(`/v1/shares/${grant.share.id}/revoke`, {});
+    expect(describeOutcome(await redeemCode(grant, {}, { origin, ...key }))).toBe("409 share_inactive");
     expect(JSON.stringify(await readDatabaseContents())).not.toContain(key["idempotency-key"]);
   });
 });
@@ -338,17 +341,17 @@ describe("an authorization code", () => {
 describe("the consent sheet", () => {
   test("P9: cannot be framed", async () => {
     const pat = await signInPerson();
-    const answer = await sheetOf(pat).get(query());
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
-    expect(answer.headers.get("content-security-policy")).toContain(`form-action 'self' ${origin}`);
+    const response = await createSheet(pat).get(query());
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(response.headers.get("content-security-policy")).toContain(`form-action 'self' ${origin}`);
   });
 
   test("P10: accepts no decision from another site, another session or another browser", async () => {
     const [pat, sam] = [await signInPerson(), await signInPerson()];
     const path = query({ scope: "email" });
-    const sheet = sheetOf(pat);
-    const token = tokenIn(await sheet.get(path, fromPage));
+    const sheet = createSheet(pat);
+    const token = extractToken(await sheet.get(path, fromPage));
     expect(token).toMatch(/^az_00/);
     const before = await env.DB.prepare("SELECT COUNT(*) AS n FROM shares").first("n");
     for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }])
@@ -359,21 +362,22 @@ describe("the consent sheet", () => {
       body: new URLSearchParams({ token }),
     });
     expect(plain.status).toBe(403);
-    for (const stolen of [sheetOf(sam), sheetOf(pat)]) expect(codeIn(await stolen.post(decidePath(path), { token }))).toBeUndefined();
+    for (const stolen of [createSheet(sam), createSheet(pat)])
+      expect(extractCode(await stolen.post(decidePath(path), { token }))).toBeUndefined();
     expect((await sheet.post(decidePath(path), { token: "" })).status).toBe(303);
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM shares").first("n")).toBe(before);
     expect(
       describeOutcome(await pat.post("/v1/share/consent", buildDecision(createVerifier()), { origin: "https://elsewhere.example" })),
     ).toBe("403 csrf_failed");
     expect((await sheet.post(decidePath(path), { token })).status).toBe(303);
-    expect(codeIn(await sheet.get(path))).toMatch(/^ac_00/);
+    expect(extractCode(await sheet.get(path))).toMatch(/^ac_00/);
   });
 
   test("P11: accepts only the request that it showed, and never more than was requested", async () => {
     const pat = await signInPerson();
     const path = query({ scope: "email phone?" });
-    const sheet = sheetOf(pat);
-    const token = tokenIn(await sheet.get(path, fromPage));
+    const sheet = createSheet(pat);
+    const token = extractToken(await sheet.get(path, fromPage));
     const changed: Record<string, string>[] = [
       { scope: "email phone? name" },
       { scope: "phone?" },
@@ -400,15 +404,15 @@ describe("the consent sheet", () => {
   test("P21: redirects with the result only with evidence that the request came from the named page", async () => {
     const pat = await signInPerson();
     const back = `${origin}/quote?step=2`;
-    const paths = (change: Record<string, string>) => query({ return_url: back, ...change });
-    expect(backIn(await sheetOf(pat).get(paths({})))).toBe("");
+    const buildReturnQuery = (change: Record<string, string>) => query({ return_url: back, ...change });
+    expect(extractReturnUrl(await createSheet(pat).get(buildReturnQuery({})))).toBe("");
     for (const referer of [
       "https://elsewhere.example/",
       `${origin}.elsewhere.example/`,
       "https://sub.www.example.com/",
       "https://example.com/",
     ])
-      expect(backIn(await sheetOf(pat).get(paths({}), { referer }))).toBe("");
+      expect(extractReturnUrl(await createSheet(pat).get(buildReturnQuery({}), { referer }))).toBe("");
     for (const return_url of [
       "https://elsewhere.example/",
       "https://www.example.com:8443/",
@@ -418,97 +422,97 @@ describe("the consent sheet", () => {
       "//www.example.com/",
       "javascript:alert(1)",
     ])
-      expect(backIn(await sheetOf(pat).get(paths({ return_url }), { referer: `${origin}/quote` }))).toBe("");
-    const path = paths({});
-    const seen = sheetOf(pat);
-    expect(backIn(await seen.get(path, { referer: `${origin}/` }))).toBe(back);
-    expect(backIn(await seen.get(path))).toBe(back); // the sign-in steps do not send the page's URL as Referer
-    expect(backIn(await sheetOf(pat).get(path))).toBe(""); // the URL was copied to another browser
+      expect(extractReturnUrl(await createSheet(pat).get(buildReturnQuery({ return_url }), { referer: `${origin}/quote` }))).toBe("");
+    const path = buildReturnQuery({});
+    const seen = createSheet(pat);
+    expect(extractReturnUrl(await seen.get(path, { referer: `${origin}/` }))).toBe(back);
+    expect(extractReturnUrl(await seen.get(path))).toBe(back); // the sign-in steps do not send the page's URL as Referer
+    expect(extractReturnUrl(await createSheet(pat).get(path))).toBe(""); // the URL was copied to another browser
     const moved = `${new URL(path, "http://svc.test").pathname}${new URL(path, "http://svc.test").search.replace("step%3D2", "step%3D3")}`;
-    expect(backIn(await seen.get(moved))).toBe("");
-    expect(backIn(await seen.get(query({ return_url: back })))).toBe(""); // this is a different request for the same page
+    expect(extractReturnUrl(await seen.get(moved))).toBe("");
+    expect(extractReturnUrl(await seen.get(query({ return_url: back })))).toBe(""); // this is a different request for the same page
   });
 
   test("P21: accepts no cookie of others as evidence", async () => {
     const pat = await signInPerson();
     const path = query({ return_url: `${origin}/quote` });
-    const first = await sheetOf(pat).get(path, { referer: `${origin}/` });
-    const [[name, value]] = Object.entries(cookiesOf(first)) as [[string, string]];
+    const first = await createSheet(pat).get(path, { referer: `${origin}/` });
+    const [[name, value]] = Object.entries(parseCookies(first)) as [[string, string]];
     const [payload, mac] = value.split(".") as [string, string];
     const forged = [`${payload}.${mac.slice(1)}A`, `${payload}`, `.${mac}`, `${payload.slice(0, -2)}AA.${mac}`, "a.b", "."];
     for (const cookie of forged) {
-      const answer = await call(path, { headers: { cookie: `${pat.headers.cookie}; ${name}=${cookie}` } });
-      expect([answer.status, backIn(answer)]).toEqual([200, ""]);
+      const response = await call(path, { headers: { cookie: `${pat.headers.cookie}; ${name}=${cookie}` } });
+      expect([response.status, extractReturnUrl(response)]).toEqual([200, ""]);
     }
   });
 
   test("P22: keeps the connection to its opener in every response", async () => {
     const pat = await signInPerson();
     const path = query();
-    const sheet = sheetOf(pat);
+    const sheet = createSheet(pat);
     const full = createServiceCall({ LIMIT_AUTHORIZE_PER_IP: "1/60", LIMIT_AUTH_REQUEST_PER_IP: "1/3600", ...strict });
-    const away = createServiceCall({
+    const callDuringOutage = createServiceCall({
       DB: { prepare: () => { throw new Error("D1_ERROR: away"); }, batch: () => Promise.reject(new Error("D1_ERROR: away")) }, // biome-ignore format: one line says it
     });
-    const form = { token: tokenIn(await sheet.get(path, fromPage)) };
-    const answers: Record<string, TestResponse> = {
+    const form = { token: extractToken(await sheet.get(path, fromPage)) };
+    const responses: Record<string, TestResponse> = {
       "a request": await sheet.get(path),
-      "without a session": await sheetOf(null).get(path),
+      "without a session": await createSheet(null).get(path),
       "a bad request": await sheet.get("/authorize"),
       "an unknown client": await sheet.get(query({ client_id: "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz" })),
       "another origin": await sheet.get(query({ origin: "https://elsewhere.example" })),
       "not now": await sheet.get(path.replace("?", "/not-now?")),
       "a foreign form": await sheet.post(decidePath(path), form, { "sec-fetch-site": "cross-site" }),
       "an invalid form": await sheet.post(decidePath(path), { token: "x".repeat(30_000) }),
-      "a bad address": await sheetOf(null).post(path.replace("?", "/email?"), { email: "nobody" }),
-      "an address": await sheetOf(null).post(path.replace("?", "/email?"), { email: pat.email }),
+      "a bad address": await createSheet(null).post(path.replace("?", "/email?"), { email: "nobody" }),
+      "an address": await createSheet(null).post(path.replace("?", "/email?"), { email: pat.email }),
       "a decision": await sheet.post(decidePath(path), form),
       decided: await sheet.get(path),
       "redirected from the API": await call(path.replace("/authorize", "/v1/authorize"), {
         headers: { "sec-fetch-mode": "navigate" },
         redirect: "manual",
       }),
-      "too often": (await concurrently(2, () => full(path)))[1] as TestResponse,
+      "too often": (await runConcurrently(2, () => full(path)))[1] as TestResponse,
       "too many forms": await (async () => {
-        const busy = sheetOf(null, full);
+        const busy = createSheet(null, full);
         await busy.post(path.replace("?", "/email?"), { email: "nobody" });
         return busy.post(path.replace("?", "/email?"), { email: "nobody" });
       })(),
-      "an outage": await away(path),
+      "an outage": await callDuringOutage(path),
       "another method": await call(path, { method: "PUT" }),
       "an unknown step": await sheet.get(path.replace("?", "/nothing?")),
     };
-    const severed = Object.entries(answers).filter(([, { headers }]) => headers.get("cross-origin-opener-policy") !== "unsafe-none");
+    const severed = Object.entries(responses).filter(([, { headers }]) => headers.get("cross-origin-opener-policy") !== "unsafe-none");
     expect(severed.map(([name, { status }]) => `${name} ${status}`)).toEqual([]);
-    expect([answers["too often"]?.status, answers["too many forms"]?.status, answers["an outage"]?.status]).toEqual([429, 429, 503]);
-    expect(answers.decided && codeIn(answers.decided)).toMatch(/^ac_/);
+    expect([responses["too often"]?.status, responses["too many forms"]?.status, responses["an outage"]?.status]).toEqual([429, 429, 503]);
+    expect(responses.decided && extractCode(responses.decided)).toMatch(/^ac_/);
   });
 
   test("P25: decides a request once, however many windows answer it", async () => {
     const pat = await signInPerson();
     const path = query({ scope: "email" });
-    const sheet = sheetOf(pat);
-    const token = tokenIn(await sheet.get(path, fromPage));
-    const answers = await concurrently(30, () => sheet.post(decidePath(path), { token }));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
+    const sheet = createSheet(pat);
+    const token = extractToken(await sheet.get(path, fromPage));
+    const responses = await runConcurrently(30, () => sheet.post(decidePath(path), { token }));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([303]));
     const { shares } = (await pat.get("/v1/me/shares")).body.data;
     expect(shares).toHaveLength(1);
-    expect(await eventsOf(shares[0].id)).toEqual(["share.created"]);
+    expect(await listEventTypes(shares[0].id)).toEqual(["share.created"]);
     expect((await listMailTo(pat.email)).filter(({ subject }) => subject === "You shared your details")).toHaveLength(1);
-    const code = codeIn(await sheet.get(path)) as string;
-    expect(codeIn(await sheet.get(path))).toBe(code);
+    const code = extractCode(await sheet.get(path)) as string;
+    expect(extractCode(await sheet.get(path))).toBe(code);
     const other = await signInPerson();
-    expect(codeIn(await sheetOf(other).get(path))).toBeUndefined();
+    expect(extractCode(await createSheet(other).get(path))).toBeUndefined();
   });
 
   test("P36: accepts no decision on a link that anyone can write, regardless of its text and of who is signed in", async () => {
     const pat = await signInPerson();
     const path = query({ purpose: "Sell your details", disclosure_text: "I agree to everything.", duration_days: "730" });
-    const sheet = sheetOf(pat);
+    const sheet = createSheet(pat);
     for (const headers of [{}, { referer: "https://elsewhere.example/" }, { referer: `${origin}.elsewhere.example/` }, { origin }]) {
       const shown = await sheet.get(path, headers);
       expect([shown.status, shown.text.includes("Sell your details")]).toEqual([200, false]);
-      expect((await sheet.post(decidePath(path), { token: tokenIn(shown) }, headers)).status).toBe(403);
+      expect((await sheet.post(decidePath(path), { token: extractToken(shown) }, headers)).status).toBe(403);
     }
     // A token from `GET /v1/authorize` is no evidence that the request came from the business.
     const checked = await call(path.replace("/authorize", "/v1/authorize"));
@@ -532,14 +536,14 @@ describe("a share", () => {
   test("P24: of the sandbox is in no live list, feed or response, and a live share is in none of the sandbox's", async () => {
     const pat = await signInPerson();
     const [real, trial] = [await grantShare(pat), await testGrant()];
-    const idsOf = async (key: string): Promise<string[]> =>
+    const listShareIds = async (key: string): Promise<string[]> =>
       (await getWithApiKey("/v1/shares?limit=200", key)).body.data.shares.map(({ id }: { id: string }) => id);
-    for (const [mine, others, key] of [
+    for (const [ownGrant, others, key] of [
       [real, trial, acme.keys.live],
       [trial, real, acme.keys.sandbox],
     ] as const) {
-      const ids = await idsOf(key);
-      expect([ids.includes(mine.share.id), ids.includes(others.share.id)]).toEqual([true, false]);
+      const ids = await listShareIds(key);
+      expect([ids.includes(ownGrant.share.id), ids.includes(others.share.id)]).toEqual([true, false]);
       for (const path of [`/v1/shares/${others.share.id}`, `/v1/consumers/${others.share.id}/current`])
         expect(describeOutcome(await getWithApiKey(path, key))).toBe("404 not_found");
       expect(describeOutcome(await postWithApiKey(`/v1/shares/${others.share.id}/cease-ack`, {}, key))).toBe("404 not_found");
@@ -556,31 +560,31 @@ describe("a share", () => {
 
   test("P14: is revoked by its person only", async () => {
     const [pat, sam] = [await signInPerson(), await signInPerson()];
-    const made = await grantShare(pat);
-    const path = `/v1/shares/${made.share.id}/revoke`;
+    const grant = await grantShare(pat);
+    const path = `/v1/shares/${grant.share.id}/revoke`;
     expect(describeOutcome(await sam.post(path, {}))).toBe("404 not_found");
-    expect(describeOutcome(await sam.post(`/v1/me/sever/${made.share.id}`, {}))).toBe("404 not_found");
-    expect(describeOutcome(await sam.post(`/v1/me/shares/${made.share.id}/renew`, { consent: true }))).toBe("404 not_found");
+    expect(describeOutcome(await sam.post(`/v1/me/sever/${grant.share.id}`, {}))).toBe("404 not_found");
+    expect(describeOutcome(await sam.post(`/v1/me/shares/${grant.share.id}/renew`, { consent: true }))).toBe("404 not_found");
     expect(describeOutcome(await call(path, buildJsonPost({})))).toBe("401 unauthorized");
     expect(describeOutcome(await call(path, buildJsonPost({ revoke_token: "A".repeat(43) })))).toBe("401 unauthorized");
     expect(describeOutcome(await call(path, buildJsonPost({}, { cookie: (await signIn(world.ownerEmail)).cookie })))).toBe("403 forbidden");
     expect(describeOutcome(await call(path, buildJsonPost({}, { authorization: `Bearer ${acme.keys.live}` })))).toBe("401 unauthorized");
     expect(describeOutcome(await pat.post(path, {}, { origin: "https://elsewhere.example" }))).toBe("403 csrf_failed");
-    expect((await getWithApiKey(`/v1/shares/${made.share.id}`)).body.data.status).toBe("active");
+    expect((await getWithApiKey(`/v1/shares/${grant.share.id}`)).body.data.status).toBe("active");
   });
 
   test("P15: is revoked once by a hundred concurrent requests, with one event, one entry per chain and one email", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
-    const answers = await concurrently(100, (at) =>
+    const responses = await runConcurrently(100, (at) =>
       pat.post(at % 2 === 0 ? `/v1/shares/${share.id}/revoke` : `/v1/me/sever/${share.id}`, {}),
     );
-    expect(outcomes(answers.filter(({ status }) => status !== 429))).toEqual({
-      "200 ok": answers.filter(({ status }) => status === 200).length,
+    expect(countOutcomes(responses.filter(({ status }) => status !== 429))).toEqual({
+      "200 ok": responses.filter(({ status }) => status === 200).length,
     });
-    expect(answers.filter(({ body }) => body.data?.already_revoked !== true && body.ok)).toHaveLength(1);
-    expect(await eventsOf(share.id)).toEqual(["share.created", "share.revoked"]);
-    expect(await entriesOf(share.id, "share.revoked")).toBe(2);
+    expect(responses.filter(({ body }) => body.data?.already_revoked !== true && body.ok)).toHaveLength(1);
+    expect(await listEventTypes(share.id)).toEqual(["share.created", "share.revoked"]);
+    expect(await countEntries(share.id, "share.revoked")).toBe(2);
     expect((await listMailTo(pat.email)).filter(({ subject }) => subject === "You stopped sharing")).toHaveLength(1);
   });
 
@@ -592,40 +596,40 @@ describe("a share", () => {
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
     expect(describeOutcome(await postWithApiKey(path, {}, world.other.keys.live))).toBe("404 not_found");
     expect(describeOutcome(await postWithApiKey(path, {}, acme.keys.sandbox))).toBe("404 not_found");
-    const answers = await concurrently(20, () => postWithApiKey(path, {}));
-    expect(outcomes(answers)).toEqual({ "200 ok": 20 });
-    expect(await eventsOf(share.id)).toEqual(["share.created", "share.revoked", "business.ceased"]);
+    const responses = await runConcurrently(20, () => postWithApiKey(path, {}));
+    expect(countOutcomes(responses)).toEqual({ "200 ok": 20 });
+    expect(await listEventTypes(share.id)).toEqual(["share.created", "share.revoked", "business.ceased"]);
   });
 
   test("P17: is renewed once by many concurrent requests", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
-    const answers = await concurrently(50, () => pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true }));
-    expect(outcomes(answers)).toEqual({ "201 ok": 1, "409 share_inactive": 49 });
+    const responses = await runConcurrently(50, () => pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true }));
+    expect(countOutcomes(responses)).toEqual({ "201 ok": 1, "409 share_inactive": 49 });
     const { shares } = (await pat.get("/v1/me/shares")).body.data;
     expect(shares.map(({ status }: { status: string }) => status)).toEqual(["active", "superseded"]);
-    expect(await eventsOf(shares[0].id)).toEqual(["share.renewed"]);
-    expect(await eventsOf(share.id)).toEqual(["share.created"]);
+    expect(await listEventTypes(shares[0].id)).toEqual(["share.renewed"]);
+    expect(await listEventTypes(share.id)).toEqual(["share.created"]);
   });
 
   test("P15, P17: keeps the first of two concurrent ends, and the second is refused", async () => {
     const pat = await signInPerson();
-    const path = (id: string) => ({ renew: `/v1/me/shares/${id}/renew`, revoke: `/v1/shares/${id}/revoke` });
-    const expired = (id: string) =>
+    const buildPaths = (id: string) => ({ renew: `/v1/me/shares/${id}/renew`, revoke: `/v1/shares/${id}/revoke` });
+    const expireShare = (id: string) =>
       env.DB.prepare("UPDATE shares SET state = 'expired', key_sealed = NULL, next_due_at = NULL WHERE id = ?").bind(id).run();
     const ends = {
-      renewed: { send: (id: string, by: Call) => by(path(id).renew, buildJsonPost({ consent: true }, pat.headers)) },
-      stopped: { send: (id: string, by: Call) => by(path(id).revoke, buildJsonPost({}, pat.headers)) },
+      renewed: { send: (id: string, service: Call) => service(buildPaths(id).renew, buildJsonPost({ consent: true }, pat.headers)) },
+      stopped: { send: (id: string, service: Call) => service(buildPaths(id).revoke, buildJsonPost({}, pat.headers)) },
     };
     for (const [late, first, refusal] of [
       [ends.renewed, (id: string) => ends.stopped.send(id, call), "409 share_inactive"],
       [ends.stopped, (id: string) => ends.renewed.send(id, call), "409 share_inactive"],
-      [ends.renewed, expired, "409 share_inactive"],
-      [ends.stopped, expired, "409 share_inactive"],
+      [ends.renewed, expireShare, "409 share_inactive"],
+      [ends.stopped, expireShare, "409 share_inactive"],
     ] as const) {
       const { share } = await grantShare(pat);
-      const answer = await late.send(share.id, createServiceCall({ DB: withWorkBeforeChange(() => first(share.id)) }));
-      expect(describeOutcome(answer)).toBe(refusal);
+      const response = await late.send(share.id, createServiceCall({ DB: withWorkBeforeChange(() => first(share.id)) }));
+      expect(describeOutcome(response)).toBe(refusal);
     }
   });
 
@@ -635,8 +639,8 @@ describe("a share", () => {
     await waitUntilSettled();
     const reads = [
       () => call(query().replace("/authorize", "/v1/authorize")),
-      () => sheetOf(pat).get(query(), { referer: `${origin}/` }),
-      () => sheetOf(null).get(query()),
+      () => createSheet(pat).get(query(), { referer: `${origin}/` }),
+      () => createSheet(null).get(query()),
       () => pat.get("/v1/me"),
       () => pat.get("/v1/me/fields"),
       () => pat.get("/v1/me/shares"),
@@ -645,7 +649,7 @@ describe("a share", () => {
       () => getWithApiKey(`/v1/shares/${share.id}`),
     ];
     const before = await readDatabaseContents();
-    for (const ask of [...reads, ...reads]) expect((await ask()).status).toBe(200);
+    for (const sendRequest of [...reads, ...reads]) expect((await sendRequest()).status).toBe(200);
     expect(await readDatabaseContents()).toEqual(before);
     await getWithApiKey(`/v1/consumers/${share.id}/current`);
     const after = await readDatabaseContents();
@@ -654,18 +658,18 @@ describe("a share", () => {
 
   test("P27: is no longer readable past its end, whether or not a sweep has run", async () => {
     const pat = await signInPerson();
-    const made = await grantShare(pat, { duration_days: 1 });
-    const at = Date.parse(made.share.expires_at) - Date.now();
+    const grant = await grantShare(pat, { duration_days: 1 });
+    const at = Date.parse(grant.share.expires_at) - Date.now();
     const over = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(at) });
     const nearly = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(at - minuteMs) });
-    const current = `/v1/consumers/${made.share.id}/current`;
+    const current = `/v1/consumers/${grant.share.id}/current`;
     expect((await getWithApiKey(current, undefined, nearly)).status).toBe(200);
     expect(describeOutcome(await getWithApiKey(current, undefined, over))).toBe("409 share_inactive");
-    expect((await getWithApiKey(`/v1/shares/${made.share.id}`, undefined, over)).body.data.status).toBe("expired");
-    expect(describeOutcome(await over(`/v1/me/shares/${made.share.id}/renew`, buildJsonPost({ consent: true }, pat.headers)))).toBe(
+    expect((await getWithApiKey(`/v1/shares/${grant.share.id}`, undefined, over)).body.data.status).toBe("expired");
+    expect(describeOutcome(await over(`/v1/me/shares/${grant.share.id}/renew`, buildJsonPost({ consent: true }, pat.headers)))).toBe(
       "409 share_inactive",
     );
-    expect(describeOutcome(await redeemCode(made, {}, { origin }, over))).toBe("410 code_expired");
+    expect(describeOutcome(await redeemCode(grant, {}, { origin }, over))).toBe("410 code_expired");
     expect(at).toBeLessThanOrEqual(dayMs);
   });
 });
@@ -702,15 +706,15 @@ describe("PUT /v1/me/fields", () => {
     const pat = await signInPerson({});
     await pat.put("/v1/me/fields", contactValues);
     const { share } = await grantShare(pat, { scope: ["email", "phone"] });
-    const answers = await concurrently(90, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 0${String(130 + at)}` }));
-    const changed = answers.filter(({ status }) => status === 200);
-    const limited = answers.filter(({ status }) => status === 429);
+    const responses = await runConcurrently(90, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 0${String(130 + at)}` }));
+    const changed = responses.filter(({ status }) => status === 200);
+    const limited = responses.filter(({ status }) => status === 429);
     // Each of these gave up after five conflicts with other changes, and stored nothing.
-    const conflicting = answers.filter(({ status }) => status === 503);
+    const conflicting = responses.filter(({ status }) => status === 503);
     expect(changed.length + limited.length + conflicting.length).toBe(90);
     expect(changed.length + conflicting.length).toBeLessThanOrEqual(59); // the limit is 60, and one change was made earlier
     expect(limited.length).toBeGreaterThanOrEqual(31);
-    const eventTypes = await eventsOf(share.id);
+    const eventTypes = await listEventTypes(share.id);
     expect(eventTypes.filter((type) => type === "consumer.updated.phone")).toHaveLength(changed.length);
     expect(eventTypes).toHaveLength(changed.length + 1);
     const storedFields = (await pat.get("/v1/me/fields")).body.data;
@@ -724,8 +728,8 @@ describe("the number of active shares of a person with one business", () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     await copyRow("shares", share.id, 98);
-    const grants = await concurrently(5, () => pat.post("/v1/share/consent", buildDecision(createVerifier())));
-    expect(outcomes(grants)).toEqual({ "201 ok": 1, "409 share_limit": 4 });
+    const grants = await runConcurrently(5, () => pat.post("/v1/share/consent", buildDecision(createVerifier())));
+    expect(countOutcomes(grants)).toEqual({ "201 ok": 1, "409 share_limit": 4 });
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
     expect(describeOutcome(await pat.post("/v1/share/consent", buildDecision(createVerifier())))).toBe("201 ok");
     expect(describeOutcome(await pat.post("/v1/share/consent", buildDecision(createVerifier())))).toBe("409 share_limit");
@@ -734,7 +738,7 @@ describe("the number of active shares of a person with one business", () => {
 });
 
 describe("what shares store", () => {
-  const usageOf = async (owner: string) =>
+  const readUsage = async (owner: string) =>
     env.DB.prepare("SELECT SUM(records) AS records, SUM(bytes) AS bytes FROM record_usage WHERE owner_id = ?").bind(owner).first<{
       records: number;
       bytes: number;
@@ -750,14 +754,14 @@ describe("what shares store", () => {
     const id = (await pat.get("/v1/me")).body.data.id as string;
     const disclosure_text = `${crypto.randomUUID()} ${"x".repeat(10_000)}`;
     await grantShare(pat, { disclosure_text });
-    const first = await usageOf(id);
+    const first = await readUsage(id);
     expect(first).toMatchObject({ records: 1 });
     expect(first?.bytes).toBeGreaterThan(10_000);
     await grantShare(pat, { disclosure_text });
-    expect(((await usageOf(id))?.bytes ?? 0) - (first?.bytes ?? 0)).toBeLessThan(10_000);
+    expect(((await readUsage(id))?.bytes ?? 0) - (first?.bytes ?? 0)).toBeLessThan(10_000);
     const grant = () => pat.post("/v1/share/consent", buildDecision(createVerifier()));
     await setUsage(id, 0, 999, 0);
-    expect(outcomes(await concurrently(3, grant))).toEqual({ "201 ok": 1, "429 rate_limited": 2 });
+    expect(countOutcomes(await runConcurrently(3, grant))).toEqual({ "201 ok": 1, "429 rate_limited": 2 });
     await setUsage(id, 0, 5, 20_000_000);
     const refused = await grant();
     expect(describeOutcome(refused)).toBe("429 rate_limited");

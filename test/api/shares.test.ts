@@ -135,13 +135,14 @@ describe("a share", () => {
     const pat = await signInPerson();
     const granted = await grantShare(pat);
     const { id } = granted.share;
-    const later = (ms: number) => createServiceCall({ DEV_CLOCK_OFFSET_MS: String(ms) });
+    const createLaterService = (ms: number) => createServiceCall({ DEV_CLOCK_OFFSET_MS: String(ms) });
     const readLastDelivery = async (): Promise<string | null> => (await pat.get("/v1/me/shares")).body.data.shares[0].last_delivered_at;
-    const change = (fields: object, ms: number) => later(ms)("/v1/me/fields", { ...buildJsonRequest(fields, pat.headers), method: "PUT" });
+    const change = (fields: object, ms: number) =>
+      createLaterService(ms)("/v1/me/fields", { ...buildJsonRequest(fields, pat.headers), method: "PUT" });
     const steps = [
-      () => redeemCode(granted, {}, { origin }, later(20_000)),
-      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(3_600_000)),
-      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, later(7_200_000)), // the person's audit chain records at most one read per day
+      () => redeemCode(granted, {}, { origin }, createLaterService(20_000)),
+      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, createLaterService(3_600_000)),
+      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, createLaterService(7_200_000)), // the person's audit chain records at most one read per day
       () => change({ phone: "+1 202 555 0199" }, 10_800_000),
     ];
     expect(await readLastDelivery()).toBeNull();
@@ -195,11 +196,11 @@ describe("a share", () => {
     const fresh = (await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true })).body.data.share;
     await waitUntilSettled();
     await platform.auditLogStub(firstShard).drainNow(); // otherwise the log could assign the entry its number between two reads
-    const history = async (id: string) => (await getWithApiKey(`/v1/shares/${id}`)).body.data.history;
-    const [, ended] = await history(share.id);
-    expect(await history(share.id)).toHaveLength(2);
+    const readHistory = async (id: string) => (await getWithApiKey(`/v1/shares/${id}`)).body.data.history;
+    const [, ended] = await readHistory(share.id);
+    expect(await readHistory(share.id)).toHaveLength(2);
     expect(ended).toMatchObject({ type: "share.renewed", at: fresh.created_at });
-    expect(await history(fresh.id)).toEqual([ended]);
+    expect(await readHistory(fresh.id)).toEqual([ended]);
   });
 
   test("gives the position of each event in the audit chain as a number, as the audit trail does", async () => {
@@ -245,17 +246,17 @@ describe("a share", () => {
       await grantShare(pat, { duration_days: 1 }),
       await grantShare(pat),
     ];
-    const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(dayMs) });
+    const callLater = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(dayMs) });
     await env.DB.prepare("UPDATE shares SET state = 'expired', key_sealed = NULL, next_due_at = NULL WHERE id = ?")
       .bind(swept.share.id)
       .run();
-    const idsOf = async (decision: string): Promise<string[]> =>
-      (await getWithApiKey(`/v1/shares?${decision}`, undefined, later)).body.data.shares.map(({ id }: { id: string }) => id);
-    const mine = [active, swept, ended].map(({ share }) => share.id);
-    expect((await idsOf("status=expired")).filter((id) => mine.includes(id))).toEqual([swept.share.id, ended.share.id]);
-    expect((await idsOf("status=active")).filter((id) => mine.includes(id))).toEqual([active.share.id]);
-    expect(await idsOf(`status=expired&limit=1&starting_after=${swept.share.id}`)).toEqual([ended.share.id]);
-    expect((await idsOf("limit=200")).filter((id) => mine.includes(id))).toEqual(mine);
+    const listShareIds = async (decision: string): Promise<string[]> =>
+      (await getWithApiKey(`/v1/shares?${decision}`, undefined, callLater)).body.data.shares.map(({ id }: { id: string }) => id);
+    const ownIds = [active, swept, ended].map(({ share }) => share.id);
+    expect((await listShareIds("status=expired")).filter((id) => ownIds.includes(id))).toEqual([swept.share.id, ended.share.id]);
+    expect((await listShareIds("status=active")).filter((id) => ownIds.includes(id))).toEqual([active.share.id]);
+    expect(await listShareIds(`status=expired&limit=1&starting_after=${swept.share.id}`)).toEqual([ended.share.id]);
+    expect((await listShareIds("limit=200")).filter((id) => ownIds.includes(id))).toEqual(ownIds);
   });
 
   test("is revoked by the link of its email, and by no other token", async () => {
@@ -263,13 +264,14 @@ describe("a share", () => {
     const { share } = await grantShare(pat);
     const other = await grantShare(pat);
     const mails = await listMailTo(pat.email);
-    const tokenOf = (id: string) => mails.map(({ text }) => new RegExp(`/stop/${id}#t=(\\S+)`).exec(text)?.[1]).find(Boolean) as string;
+    const findRevokeToken = (id: string) =>
+      mails.map(({ text }) => new RegExp(`/stop/${id}#t=(\\S+)`).exec(text)?.[1]).find(Boolean) as string;
     const stop = (id: string, body: object) =>
       call(`/v1/shares/${id}/revoke`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
     expect(describeOutcome(await stop(share.id, {}))).toBe("401 unauthorized");
     expect(describeOutcome(await stop("of-no-share", {}))).toBe("401 unauthorized"); // the credential is checked before the ID
-    expect(describeOutcome(await stop(share.id, { revoke_token: tokenOf(other.share.id) }))).toBe("401 unauthorized");
-    expect(describeOutcome(await stop(share.id, { revoke_token: tokenOf(share.id) }))).toBe("200 ok");
+    expect(describeOutcome(await stop(share.id, { revoke_token: findRevokeToken(other.share.id) }))).toBe("401 unauthorized");
+    expect(describeOutcome(await stop(share.id, { revoke_token: findRevokeToken(share.id) }))).toBe("200 ok");
     expect((await getWithApiKey(`/v1/shares/${other.share.id}`)).body.data.status).toBe("active");
   });
 
@@ -297,9 +299,9 @@ describe("a share", () => {
     expect(describeOutcome(await decide({ scope: ["email", "name"] }))).toBe("400 invalid_request");
     expect(describeOutcome(await decide({ scope: ["phone"] }))).toBe("400 invalid_request");
     expect(describeOutcome(await decide({ purpose: "Something else" }))).toBe("400 invalid_request");
-    const answers = await Promise.all(Array.from({ length: 5 }, () => decide({ scope: ["email"] })));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
-    expect(new Set(answers.map(({ body }) => body.data.share.id)).size).toBe(1);
-    expect(new Set(answers.map(({ body }) => body.data.code)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => decide({ scope: ["email"] })));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(responses.map(({ body }) => body.data.share.id)).size).toBe(1);
+    expect(new Set(responses.map(({ body }) => body.data.code)).size).toBe(1);
   });
 });

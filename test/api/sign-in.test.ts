@@ -21,7 +21,7 @@ import {
   listMailTo,
   signIn,
   signInByEmail,
-  differentCode,
+  createDifferentCode,
 } from "../support/people.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import {
@@ -38,22 +38,22 @@ import {
 
 const { ownerEmail, memberEmail, consumerEmail } = world;
 const minute = 60_000;
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const peopleTables = ["members", "consumers", "email_codes", "sessions", "mail_outbox", "captured_mail"] as const;
 /**
  * Counts the codes that were emailed or, for an unknown address, would have been emailed. Codes above a limit are not counted, because they
  * are stored as already expired.
  */
-const codesOfUse = (): Promise<number | null> =>
+const countUsableCodes = (): Promise<number | null> =>
   env.DB.prepare("SELECT COUNT(*) AS n FROM email_codes WHERE expires_at > created_at").first<number>("n");
-const session = (cookie: string): RequestInit => ({ headers: { cookie } });
-const whoIs = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", session(cookie));
+const buildSession = (cookie: string): RequestInit => ({ headers: { cookie } });
+const readSession = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", buildSession(cookie));
 
 /** Tables that contain rows after an email code was requested. */
 const mailTables = ["email_codes", "email_code_failures", "mail_outbox", "captured_mail"];
 const randomColumns = /^(?:id|token_hash|user_id|audit_chain|\w+_sealed)$/;
 /** Returns the rows with random values replaced by their lengths. */
-const shapeOf = (rows: string): unknown =>
+const maskRandomValues = (rows: string): unknown =>
   JSON.parse(rows, (column, value) => (randomColumns.test(column) && typeof value === "string" ? value.length : value));
 
 beforeEach(async () => {
@@ -63,7 +63,7 @@ beforeEach(async () => {
 afterEach(() => {
   vi.useRealTimers();
 });
-const at = (instant: number): void => {
+const setTime = (instant: number): void => {
   vi.useFakeTimers({ toFake: ["Date"], now: instant });
 };
 
@@ -74,10 +74,10 @@ describe("signIn of the test support", () => {
     ["a new consumer", "newcomer@example.com", "consumer"],
   ])("leaves the same rows of %s as signing in by email", async (_name, email, realm) => {
     const before = await readDatabaseContents();
-    const rows = async (): Promise<Record<string, unknown>> => {
+    const readChangedRows = async (): Promise<Record<string, unknown>> => {
       const contents = await readDatabaseContents();
       const changed = Object.keys(contents).filter((table) => contents[table] !== before[table] && !mailTables.includes(table));
-      return Object.fromEntries(changed.map((table) => [table, shapeOf(contents[table] as string)]));
+      return Object.fromEntries(changed.map((table) => [table, maskRandomValues(contents[table] as string)]));
     };
     const forgetNewcomer = async (): Promise<void> => {
       const index = toStoredIndex(await (await openVaultFromVars(env)).blindIndex("email", "newcomer@example.com"));
@@ -86,13 +86,13 @@ describe("signIn of the test support", () => {
         env.DB.prepare("DELETE FROM consumers WHERE email_index = ?").bind(index),
       ]);
     };
-    at(Date.now());
+    setTime(Date.now());
     await signIn(email, realm);
-    const written = await rows();
+    const written = await readChangedRows();
     expect(Object.keys(written)).toContain("sessions");
     await forgetNewcomer();
     await signInByEmail(email, realm);
-    expect(await rows()).toEqual(written);
+    expect(await readChangedRows()).toEqual(written);
     await forgetNewcomer();
   });
 });
@@ -102,8 +102,8 @@ describe("a member of a business", () => {
     ["owner", ownerEmail],
     ["member", memberEmail],
   ])("with the role %s signs in with the code from the email", async (role, email) => {
-    const asked = await requestEmailCode(email, "business");
-    expect([asked.status, asked.body.data]).toEqual([200, { accepted: true }]);
+    const response = await requestEmailCode(email, "business");
+    expect([response.status, response.body.data]).toEqual([200, { accepted: true }]);
     const [mail] = await listMailTo(email);
     expect(mail?.subject).toBe("Your sign-in code");
     const answer = await submitEmailCode(email, parseCode(mail!), "business");
@@ -111,7 +111,7 @@ describe("a member of a business", () => {
     const { user, created } = answer.body.data;
     expect(user).toEqual({ id: expect.stringMatching(/^mem_00[0-9a-z]{24}$/), email, realm: "business", role, business_id: world.acme.id });
     expect(created).toBe(false);
-    const read = await whoIs(getCookie(answer));
+    const read = await readSession(getCookie(answer));
     expect([read.status, read.body.data]).toEqual([200, { ...user, user }]);
   });
 
@@ -138,18 +138,18 @@ describe("a member of a business", () => {
       )
       .run();
     await requestEmailCode(email, "business");
-    const answer = await submitEmailCode(email, await findEmailCode(email), "business");
-    expect(answer.body.data.user).toMatchObject({ id, business_id: worldInSecondShard.acme.id });
-    expect(getCookie(answer)).toMatch(/^svc_session=ses_01/);
-    expect((await whoIs(getCookie(answer))).body.data.user.id).toBe(id);
+    const response = await submitEmailCode(email, await findEmailCode(email), "business");
+    expect(response.body.data.user).toMatchObject({ id, business_id: worldInSecondShard.acme.id });
+    expect(getCookie(response)).toMatch(/^svc_session=ses_01/);
+    expect((await readSession(getCookie(response))).body.data.user.id).toBe(id);
     expect(await countRows(["sessions", "email_codes"])).toEqual({ sessions: 0, email_codes: 0 });
   });
 
   test("of a business that is past due, suspended or closed can still sign in and out", async () => {
     for (const name of ["past_due", "suspended", "closed"]) {
       const { cookie } = await signInByEmail(getExampleOwnerEmail(name));
-      expect((await whoIs(cookie)).status, name).toBe(200);
-      expect((await call("/v1/auth/logout", { method: "POST", ...session(cookie) })).status, name).toBe(200);
+      expect((await readSession(cookie)).status, name).toBe(200);
+      expect((await call("/v1/auth/logout", { method: "POST", ...buildSession(cookie) })).status, name).toBe(200);
     }
   });
 
@@ -157,13 +157,13 @@ describe("a member of a business", () => {
     const { cookie } = await signInByEmail(memberEmail);
     const row = await env.DB.prepare("SELECT * FROM members WHERE role = 'member'").first<Record<string, string>>();
     await env.DB.prepare("DELETE FROM members WHERE id = ?").bind(row!.id!).run();
-    expect(outcome(await whoIs(cookie))).toBe("401 unauthorized");
+    expect(describeOutcome(await readSession(cookie))).toBe("401 unauthorized");
     await env.DB.prepare(
       "INSERT INTO members (id, business_id, email_sealed, email_index, role, created_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
     )
       .bind(...Object.values(row!))
       .run();
-    expect((await whoIs(cookie)).status).toBe(200);
+    expect((await readSession(cookie)).status).toBe(200);
   });
 });
 
@@ -171,12 +171,12 @@ describe("a consumer", () => {
   test("is created at the first sign-in and found at the next", async () => {
     const email = "Newcomer@Example.com";
     await requestEmailCode(email, "consumer");
-    const answer = await call(
+    const response = await call(
       "/v1/auth/verify-code",
       buildJsonRequest({ email, code: await findEmailCode(email), realm: "consumer", name: " Pat Example " }),
     );
-    expect([answer.status, answer.body.data.created]).toEqual([200, true]);
-    const { user } = answer.body.data;
+    expect([response.status, response.body.data.created]).toEqual([200, true]);
+    const { user } = response.body.data;
     expect(user).toEqual({
       id: expect.stringMatching(/^con_00[0-9a-hjkmnp-tv-z]{24}$/),
       email,
@@ -186,22 +186,22 @@ describe("a consumer", () => {
     });
     await clearCodes();
     await requestEmailCode("newcomer@example.com", "consumer");
-    const again = await submitEmailCode("newcomer@example.com", await findEmailCode(email), "consumer");
-    expect([again.body.data.created, again.body.data.user]).toEqual([false, user]);
+    const repeated = await submitEmailCode("newcomer@example.com", await findEmailCode(email), "consumer");
+    expect([repeated.body.data.created, repeated.body.data.user]).toEqual([false, user]);
   });
 
   test("gets the exact mailbox that received the code, not a similar spelling", async () => {
     await requestEmailCode("Somebody@example.com", "consumer");
     const code = await findEmailCode("Somebody@example.com");
-    expect(outcome(await submitEmailCode("somebody@example.com", code, "consumer"))).toBe("400 login_failed");
-    const answer = await submitEmailCode("Somebody@EXAMPLE.com", code, "consumer");
-    expect(answer.body.data.user.email).toMatch(/^Somebody@/);
+    expect(describeOutcome(await submitEmailCode("somebody@example.com", code, "consumer"))).toBe("400 login_failed");
+    const response = await submitEmailCode("Somebody@EXAMPLE.com", code, "consumer");
+    expect(response.body.data.user.email).toMatch(/^Somebody@/);
   });
 
   test("is recognized if they exist already", async () => {
     await requestEmailCode(consumerEmail, "consumer");
-    const answer = await submitEmailCode(consumerEmail, await findEmailCode(consumerEmail), "consumer");
-    expect([answer.body.data.created, answer.body.data.user.email]).toEqual([false, consumerEmail]);
+    const response = await submitEmailCode(consumerEmail, await findEmailCode(consumerEmail), "consumer");
+    expect([response.body.data.created, response.body.data.user.email]).toEqual([false, consumerEmail]);
   });
 
   test("is encrypted at rest", async () => {
@@ -218,11 +218,11 @@ describe("a consumer", () => {
   test("with an invalid name is refused before an attempt is spent", async () => {
     await requestEmailCode(consumerEmail, "consumer");
     for (const name of ["x".repeat(201), "a\u0000b", "a\u202Eb", "\u200B"]) {
-      const answer = await call(
+      const response = await call(
         "/v1/auth/verify-code",
         buildJsonRequest({ email: consumerEmail, code: "000000", realm: "consumer", name }),
       );
-      expect(outcome(answer), JSON.stringify(name)).toBe("400 invalid_request");
+      expect(describeOutcome(response), JSON.stringify(name)).toBe("400 invalid_request");
     }
     expect(await env.DB.prepare("SELECT other_context_attempts FROM email_codes").first("other_context_attempts")).toBe(0);
   });
@@ -232,12 +232,12 @@ describe("an email code", () => {
   test("works once, however many requests use it at the same time", async () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
-    const answers = await Promise.all(Array.from({ length: 100 }, () => submitEmailCode(ownerEmail, code, "business")));
-    const outcomes = answers.map(outcome);
+    const responses = await Promise.all(Array.from({ length: 100 }, () => submitEmailCode(ownerEmail, code, "business")));
+    const outcomes = responses.map(describeOutcome);
     expect(outcomes.filter((one) => one === "200 ok").length).toBe(1);
     expect(outcomes.filter((one) => one === "400 login_failed").length).toBe(99);
     expect(await countRows(["sessions"])).toEqual({ sessions: 1 });
-    expect(outcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
+    expect(describeOutcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
   });
 
   test("of a new consumer sent many times at once creates one consumer and one session", async () => {
@@ -245,8 +245,8 @@ describe("an email code", () => {
     const before = await countRows(["consumers"]);
     await requestEmailCode(email, "consumer");
     const code = await findEmailCode(email);
-    const answers = await Promise.all(Array.from({ length: 30 }, () => submitEmailCode(email, code, "consumer")));
-    expect(answers.filter(({ status }) => status === 200).length).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 30 }, () => submitEmailCode(email, code, "consumer")));
+    expect(responses.filter(({ status }) => status === 200).length).toBe(1);
     expect((await countRows(["consumers"])).consumers).toBe((before.consumers as number) + 1);
   });
 
@@ -254,54 +254,54 @@ describe("an email code", () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
     for (let attempt = 0; attempt < 4; attempt += 1)
-      expect(outcome(await submitEmailCode(ownerEmail, differentCode(code), "business"))).toBe("400 login_failed");
+      expect(describeOutcome(await submitEmailCode(ownerEmail, createDifferentCode(code), "business"))).toBe("400 login_failed");
     expect((await submitEmailCode(ownerEmail, code, "business")).status).toBe(200);
     await clearCodes();
     await requestEmailCode(ownerEmail, "business");
     const next = await findEmailCode(ownerEmail);
-    for (let attempt = 0; attempt < 5; attempt += 1) await submitEmailCode(ownerEmail, differentCode(next), "business");
-    expect(outcome(await submitEmailCode(ownerEmail, next, "business"))).toBe("400 login_failed");
+    for (let attempt = 0; attempt < 5; attempt += 1) await submitEmailCode(ownerEmail, createDifferentCode(next), "business");
+    expect(describeOutcome(await submitEmailCode(ownerEmail, next, "business"))).toBe("400 login_failed");
   });
 
   test("is compared with at most five guesses, however many arrive at once", async () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
-    await Promise.all(Array.from({ length: 60 }, () => submitEmailCode(ownerEmail, differentCode(code), "business")));
+    await Promise.all(Array.from({ length: 60 }, () => submitEmailCode(ownerEmail, createDifferentCode(code), "business")));
     expect(await env.DB.prepare("SELECT other_context_attempts FROM email_codes").first("other_context_attempts")).toBe(5);
-    expect(outcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
+    expect(describeOutcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
   });
 
   test("is valid for ten minutes", async () => {
     const start = Date.now();
-    at(start);
+    setTime(start);
     await requestEmailCode(ownerEmail, "business");
     await requestEmailCode(memberEmail, "business");
     const [owners, members] = [await findEmailCode(ownerEmail), await findEmailCode(memberEmail)];
-    at(start + 10 * minute - 1);
+    setTime(start + 10 * minute - 1);
     expect((await submitEmailCode(ownerEmail, owners, "business")).status).toBe(200);
-    at(start + 10 * minute);
-    expect(outcome(await submitEmailCode(memberEmail, members, "business"))).toBe("400 login_failed");
+    setTime(start + 10 * minute);
+    expect(describeOutcome(await submitEmailCode(memberEmail, members, "business"))).toBe("400 login_failed");
   });
 
   test("is refused for another address, in another realm, and after a newer code was used", async () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
-    expect(outcome(await submitEmailCode(memberEmail, code, "business"))).toBe("400 login_failed");
-    expect(outcome(await submitEmailCode(ownerEmail, code, "consumer"))).toBe("400 login_failed");
+    expect(describeOutcome(await submitEmailCode(memberEmail, code, "business"))).toBe("400 login_failed");
+    expect(describeOutcome(await submitEmailCode(ownerEmail, code, "consumer"))).toBe("400 login_failed");
     const start = Date.now();
-    at(start + minute);
+    setTime(start + minute);
     await requestEmailCode(ownerEmail, "business");
     const twin = await findEmailCode(ownerEmail);
     expect((await submitEmailCode(ownerEmail, twin, "business")).status).toBe(200);
-    expect(outcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
+    expect(describeOutcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
   });
 
   test("still works after a newer one was requested", async () => {
     const start = Date.now();
-    at(start);
+    setTime(start);
     await requestEmailCode(ownerEmail, "business");
     const early = await findEmailCode(ownerEmail);
-    at(start + minute);
+    setTime(start + minute);
     await requestEmailCode(ownerEmail, "business");
     expect((await listMailTo(ownerEmail)).length).toBe(2);
     expect((await submitEmailCode(ownerEmail, early, "business")).status).toBe(200);
@@ -311,40 +311,40 @@ describe("an email code", () => {
     await requestEmailCode(ownerEmail, "business");
     for (const code of ["12345", "1234567", "12345a", "123456a", "1 2 3 4 5", "", 123456, null])
       expect(
-        outcome(await call("/v1/auth/verify-code", buildJsonRequest({ email: ownerEmail, code, realm: "business" }))),
+        describeOutcome(await call("/v1/auth/verify-code", buildJsonRequest({ email: ownerEmail, code, realm: "business" }))),
         String(code),
       ).toBe("400 invalid_request");
     expect(await env.DB.prepare("SELECT other_context_attempts FROM email_codes").first("other_context_attempts")).toBe(0);
   });
 
   test("is drawn uniformly from a million values", () => {
-    const codeFrom = (...bytes: readonly number[]): string => {
-      let given = 0;
+    const generateCodeFrom = (...bytes: readonly number[]): string => {
+      let position = 0;
       return generateEmailCode((count) => {
-        const part = bytes.slice(given, given + count);
-        given += count;
+        const part = bytes.slice(position, position + count);
+        position += count;
         return new Uint8Array(part);
       });
     };
-    expect(codeFrom(0, 0, 0, 0)).toBe("000000");
-    expect(codeFrom(0, 0x0f, 0x42, 0x3f)).toBe("999999");
-    expect(codeFrom(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999 is the largest number that is accepted
-    expect(codeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // numbers from 4,294,000,000 up are discarded and drawn again
-    expect(codeFrom(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 8)).toBe("000008");
+    expect(generateCodeFrom(0, 0, 0, 0)).toBe("000000");
+    expect(generateCodeFrom(0, 0x0f, 0x42, 0x3f)).toBe("999999");
+    expect(generateCodeFrom(0xff, 0xf1, 0x3d, 0x7f)).toBe("999999"); // 4,293,999,999 is the largest number that is accepted
+    expect(generateCodeFrom(0xff, 0xf1, 0x3d, 0x80, 0, 0, 0, 7)).toBe("000007"); // numbers from 4,294,000,000 up are discarded and drawn again
+    expect(generateCodeFrom(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 8)).toBe("000008");
   });
 });
 
 describe("POST /v1/auth/request-code", () => {
   test("sends no second code within a minute while one is open, and another after that", async () => {
     const start = Date.now();
-    at(start);
+    setTime(start);
     await requestEmailCode(ownerEmail, "business");
-    const answers = [await requestEmailCode(ownerEmail, "business"), await requestEmailCode(ownerEmail.toUpperCase(), "business")];
-    expect(answers.map(({ body }) => body.data)).toEqual([{ accepted: true }, { accepted: true }]);
-    at(start + minute - 1);
+    const responses = [await requestEmailCode(ownerEmail, "business"), await requestEmailCode(ownerEmail.toUpperCase(), "business")];
+    expect(responses.map(({ body }) => body.data)).toEqual([{ accepted: true }, { accepted: true }]);
+    setTime(start + minute - 1);
     await requestEmailCode(ownerEmail, "business");
     expect((await listMailTo(ownerEmail)).length).toBe(1);
-    at(start + minute);
+    setTime(start + minute);
     await requestEmailCode(ownerEmail, "business");
     expect((await listMailTo(ownerEmail)).length).toBe(2);
   });
@@ -352,7 +352,7 @@ describe("POST /v1/auth/request-code", () => {
   test("sends one code for many concurrent requests", async () => {
     await Promise.all(Array.from({ length: 40 }, () => requestEmailCode(ownerEmail, "business")));
     expect((await listMailTo(ownerEmail)).length).toBe(1);
-    expect(await codesOfUse()).toBe(1);
+    expect(await countUsableCodes()).toBe(1);
     expect(await countRows(["mail_outbox"])).toEqual({ mail_outbox: 0 });
   });
 
@@ -366,64 +366,66 @@ describe("POST /v1/auth/request-code", () => {
   test("sends at most five codes in a quarter of an hour to an address in both realms together, and does not reveal it", async () => {
     const email = "many@example.com";
     const start = Date.now();
-    for (let asked = 0; asked < 8; asked += 1) {
-      at(start + asked * minute);
-      expect((await requestEmailCode(email, asked % 2 === 0 ? "consumer" : "business")).body.data).toEqual({ accepted: true });
+    for (let count = 0; count < 8; count += 1) {
+      setTime(start + count * minute);
+      expect((await requestEmailCode(email, count % 2 === 0 ? "consumer" : "business")).body.data).toEqual({ accepted: true });
     }
-    expect(await codesOfUse()).toBe(5);
+    expect(await countUsableCodes()).toBe(5);
     expect((await listMailTo(email)).length).toBe(3); // codes are sent only for the realm in which the address may sign in
-    at(start + 15 * minute);
+    setTime(start + 15 * minute);
     await requestEmailCode(email, "consumer");
-    expect(await codesOfUse()).toBe(6);
+    expect(await countUsableCodes()).toBe(6);
   });
 
   test("sends twenty codes a day", async () => {
     const email = "guessed@example.com";
     const start = Date.now();
-    const ask = async (after: number): Promise<number> => {
-      at(start + after);
+    const requestCodeAfter = async (after: number): Promise<number> => {
+      setTime(start + after);
       await requestEmailCode(email, "consumer");
       return (await listMailTo(email)).length;
     };
     let mails = 0;
-    for (let asked = 0; asked < 30; asked += 1) mails = await ask(asked * 6 * minute);
+    for (let count = 0; count < 30; count += 1) mails = await requestCodeAfter(count * 6 * minute);
     expect(mails).toBe(20);
-    expect(await ask(24 * 60 * minute + 1)).toBe(21);
+    expect(await requestCodeAfter(24 * 60 * minute + 1)).toBe(21);
   });
 
   test("A16: wrong codes from elsewhere never keep the person from requesting a code and entering it in their own browser", async () => {
     const email = "guessed@example.com";
     const start = Date.now();
-    const askIn = async (after: number): Promise<string> => {
-      at(start + after);
+    const requestCookieAfter = async (after: number): Promise<string> => {
+      setTime(start + after);
       return getCookie(await requestEmailCode(email, "consumer"));
     };
     for (let codes = 0; codes < 5; codes += 1) {
-      await askIn(codes * 6 * minute);
-      const wrong = differentCode(await findEmailCode(email));
-      for (let tries = 0; tries < 5; tries += 1) expect(outcome(await submitEmailCode(email, wrong, "consumer"))).toBe("400 login_failed");
+      await requestCookieAfter(codes * 6 * minute);
+      const wrong = createDifferentCode(await findEmailCode(email));
+      for (let attempt = 0; attempt < 5; attempt += 1)
+        expect(describeOutcome(await submitEmailCode(email, wrong, "consumer"))).toBe("400 login_failed");
     }
-    const browser = await askIn(40 * minute);
+    const browser = await requestCookieAfter(40 * minute);
     const code = await findEmailCode(email);
     // Other browsers have used up their 20 wrong codes, so even the right code is refused and does not count as an attempt.
-    expect(outcome(await submitEmailCode(email, code, "consumer"))).toBe("400 login_failed");
-    const submit = (given: string) =>
-      call("/v1/auth/verify-code", buildJsonRequest({ email, code: given, realm: "consumer" }, { cookie: browser }));
-    for (let tries = 0; tries < 4; tries += 1) expect(outcome(await submit(differentCode(code)))).toBe("400 login_failed");
-    expect(outcome(await submit(code))).toBe("200 ok");
+    expect(describeOutcome(await submitEmailCode(email, code, "consumer"))).toBe("400 login_failed");
+    const submit = (submitted: string) =>
+      call("/v1/auth/verify-code", buildJsonRequest({ email, code: submitted, realm: "consumer" }, { cookie: browser }));
+    for (let attempt = 0; attempt < 4; attempt += 1)
+      expect(describeOutcome(await submit(createDifferentCode(code)))).toBe("400 login_failed");
+    expect(describeOutcome(await submit(code))).toBe("200 ok");
     // The correct code has reset the count of wrong codes from other browsers.
-    await askIn(50 * minute);
-    expect(outcome(await submitEmailCode(email, await findEmailCode(email), "consumer"))).toBe("200 ok");
+    await requestCookieAfter(50 * minute);
+    expect(describeOutcome(await submitEmailCode(email, await findEmailCode(email), "consumer"))).toBe("200 ok");
   });
 
   test("counts wrong codes of the requesting browser on its own code only", async () => {
     const browser = getCookie(await requestEmailCode(ownerEmail, "business"));
     const code = await findEmailCode(ownerEmail);
-    const own = (given: string) =>
-      call("/v1/auth/verify-code", buildJsonRequest({ email: ownerEmail, code: given, realm: "business" }, { cookie: browser }));
-    for (let tries = 0; tries < 6; tries += 1) await submitEmailCode(ownerEmail, differentCode(code), "business");
-    expect(outcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
-    expect(outcome(await own(code))).toBe("200 ok");
+    const submitFromOwnBrowser = (submitted: string) =>
+      call("/v1/auth/verify-code", buildJsonRequest({ email: ownerEmail, code: submitted, realm: "business" }, { cookie: browser }));
+    for (let attempt = 0; attempt < 6; attempt += 1) await submitEmailCode(ownerEmail, createDifferentCode(code), "business");
+    expect(describeOutcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
+    expect(describeOutcome(await submitFromOwnBrowser(code))).toBe("200 ok");
   });
 
   test("A17: a stranger's guesses end no session, and count in their own realm only", async () => {
@@ -431,12 +433,12 @@ describe("POST /v1/auth/request-code", () => {
     await clearCodes();
     const start = Date.now();
     for (let codes = 0; codes < 4; codes += 1) {
-      at(start + codes * 6 * minute);
+      setTime(start + codes * 6 * minute);
       await requestEmailCode(ownerEmail, "business");
-      const wrong = differentCode(await findEmailCode(ownerEmail));
-      for (let tries = 0; tries < 6; tries += 1) await submitEmailCode(ownerEmail, wrong, "business");
+      const wrong = createDifferentCode(await findEmailCode(ownerEmail));
+      for (let attempt = 0; attempt < 6; attempt += 1) await submitEmailCode(ownerEmail, wrong, "business");
     }
-    expect((await whoIs(cookie)).status).toBe(200);
+    expect((await readSession(cookie)).status).toBe(200);
     const { results } = await env.DB.prepare("SELECT topic, failures FROM email_code_failures").all();
     expect(results).toEqual([{ topic: "business", failures: 20 }]);
   });
@@ -445,9 +447,9 @@ describe("POST /v1/auth/request-code", () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", SHIELD: undefined });
     const from = (ip: string, email: string) =>
       service("/v1/auth/request-code", buildJsonRequest({ email, realm: "business" }, { "cf-connecting-ip": ip }));
-    for (let asked = 0; asked < 30; asked += 1) expect((await from("203.0.113.9", `${asked}@example.com`)).status).toBe(200);
+    for (let count = 0; count < 30; count += 1) expect((await from("203.0.113.9", `${count}@example.com`)).status).toBe(200);
     const refused = await from("203.0.113.9", ownerEmail);
-    expect(outcome(refused)).toBe("429 rate_limited");
+    expect(describeOutcome(refused)).toBe("429 rate_limited");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3_500);
     expect((await from("203.0.113.10", ownerEmail)).status).toBe(200);
   });
@@ -464,58 +466,58 @@ describe("POST /v1/auth/request-code", () => {
     "returns 400 invalid_request for %j and writes nothing",
     async (email) => {
       const before = await countRows(peopleTables);
-      expect(outcome(await requestEmailCode(email, "consumer"))).toBe("400 invalid_request");
-      expect(outcome(await submitEmailCode(email, "123456", "consumer"))).toBe("400 invalid_request");
+      expect(describeOutcome(await requestEmailCode(email, "consumer"))).toBe("400 invalid_request");
+      expect(describeOutcome(await submitEmailCode(email, "123456", "consumer"))).toBe("400 invalid_request");
       expect(await countRows(peopleTables)).toEqual(before);
     },
   );
 });
 
 describe("while the database of a shard does not respond", () => {
-  const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
-  const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
-  const silentDatabase = { prepare: () => statement, batch: fails };
+  const rejectQuery = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+  const statement = { bind: () => statement, first: rejectQuery, all: rejectQuery, run: rejectQuery, raw: rejectQuery };
+  const silentDatabase = { prepare: () => statement, batch: rejectQuery };
   const partial = createServiceCall({ DB_01: silentDatabase });
-  const newAddress = (): string => `partial.${crypto.randomUUID()}@example.com`;
+  const createAddress = (): string => `partial.${crypto.randomUUID()}@example.com`;
   const countNew = () => countRows(["consumers", "businesses"]);
 
   test.each([
     ["a member", ownerEmail, "business"],
     ["a consumer", consumerEmail, "consumer"],
   ] as const)("%s with an account in another shard signs in", async (_who, email, realm) => {
-    expect(outcome(await requestEmailCode(email, realm, partial))).toBe("200 ok");
-    const answer = await submitEmailCode(email, await findEmailCode(email), realm, {}, partial);
-    expect([outcome(answer), answer.body.data.created]).toEqual(["200 ok", false]);
+    expect(describeOutcome(await requestEmailCode(email, realm, partial))).toBe("200 ok");
+    const response = await submitEmailCode(email, await findEmailCode(email), realm, {}, partial);
+    expect([describeOutcome(response), response.body.data.created]).toEqual(["200 ok", false]);
     expect((await partial(`/dev/mail?to=${encodeURIComponent(email)}`)).body.messages).toHaveLength(1);
   });
 
   test("a new person gets the same response and a code, which creates the account once all shards respond", async () => {
-    const email = newAddress();
-    const answers = [await requestEmailCode(email, "consumer", partial), await requestEmailCode(consumerEmail, "consumer", partial)];
-    expect(answers.map(({ status, body }) => [status, body.data])).toEqual([1, 2].map(() => [200, { accepted: true }]));
+    const email = createAddress();
+    const responses = [await requestEmailCode(email, "consumer", partial), await requestEmailCode(consumerEmail, "consumer", partial)];
+    expect(responses.map(({ status, body }) => [status, body.data])).toEqual([1, 2].map(() => [200, { accepted: true }]));
     const code = await findEmailCode(email);
     const before = await countNew();
-    expect(outcome(await submitEmailCode(email, differentCode(code), "consumer", {}, partial))).toBe("400 login_failed");
-    expect(outcome(await submitEmailCode(email, code, "consumer", {}, partial))).toBe("503 storage_unavailable");
+    expect(describeOutcome(await submitEmailCode(email, createDifferentCode(code), "consumer", {}, partial))).toBe("400 login_failed");
+    expect(describeOutcome(await submitEmailCode(email, code, "consumer", {}, partial))).toBe("503 storage_unavailable");
     expect(await countNew()).toEqual(before);
-    const answer = await submitEmailCode(email, code, "consumer");
-    expect([outcome(answer), answer.body.data.created]).toEqual(["200 ok", true]);
+    const response = await submitEmailCode(email, code, "consumer");
+    expect([describeOutcome(response), response.body.data.created]).toEqual(["200 ok", true]);
   });
 
   test("a new business is created once all shards respond", async () => {
-    const email = newAddress();
+    const email = createAddress();
     const signUp = await partial("/v1/business/signup", buildJsonRequest({ business_name: "Solar & Sons", email }));
     expect(signUp.status).toBe(201);
     const code = await findEmailCode(email);
     const before = await countNew();
-    expect(outcome(await submitEmailCode(email, code, "business", {}, partial))).toBe("503 storage_unavailable");
+    expect(describeOutcome(await submitEmailCode(email, code, "business", {}, partial))).toBe("503 storage_unavailable");
     expect(await countNew()).toEqual(before);
     expect((await submitEmailCode(email, code, "business")).body.data).toMatchObject({ created: true });
   });
 
   test("and no other one responds, sign-in returns 503 storage_unavailable", async () => {
     const service = createServiceCall({ DB: silentDatabase, DB_01: silentDatabase });
-    expect(outcome(await requestEmailCode(ownerEmail, "business", service))).toBe("503 storage_unavailable");
+    expect(describeOutcome(await requestEmailCode(ownerEmail, "business", service))).toBe("503 storage_unavailable");
   });
 });
 
@@ -523,7 +525,7 @@ describe("whether an address is known", () => {
   const stranger = "stranger@acme-solar.example";
   const realms: readonly Realm[] = ["business", "consumer"];
   /** Returns the status, text and headers without the parts that differ between any two requests. */
-  const told = ({ status, headers, body, text }: TestResponse): unknown => [
+  const summarizeResponse = ({ status, headers, body, text }: TestResponse): unknown => [
     status,
     text.replace(body.request_id, ""),
     [...headers]
@@ -538,7 +540,7 @@ describe("whether an address is known", () => {
     const between = await countRows(["email_codes", "sessions", "members", "consumers"]);
     const second = await requestEmailCode(stranger, realm);
     const after = await countRows(["email_codes", "sessions", "members", "consumers"]);
-    expect(told(first)).toEqual(told(second));
+    expect(summarizeResponse(first)).toEqual(summarizeResponse(second));
     for (const table of Object.keys(before))
       expect((after[table] as number) - (between[table] as number), table).toBe((between[table] as number) - (before[table] as number));
   });
@@ -550,7 +552,7 @@ describe("whether an address is known", () => {
   });
 
   test("does not change the database statements", async () => {
-    const asked = async (email: string): Promise<readonly string[]> => {
+    const recordStatements = async (email: string): Promise<readonly string[]> => {
       const statements: string[] = [];
       const db = new Proxy(env.DB, {
         get: (target, name) => {
@@ -571,9 +573,9 @@ describe("whether an address is known", () => {
       // Leaves out the statements that run after the response.
       return statements.filter((sql) => !/^(?:update|delete from) "mail_outbox"|from "owner_notices"/.test(sql));
     };
-    const statements = await asked(ownerEmail);
+    const statements = await recordStatements(ownerEmail);
     expect(statements.length).toBeGreaterThanOrEqual(3);
-    expect(await asked(stranger)).toEqual(statements);
+    expect(await recordStatements(stranger)).toEqual(statements);
   });
 
   test("is not revealed by submitting a code: every refusal has the same response", async () => {
@@ -582,24 +584,24 @@ describe("whether an address is known", () => {
     await requestEmailCode(stranger, "business");
     const start = Date.now();
     const refused: TestResponse[] = [
-      await submitEmailCode(ownerEmail, differentCode(code), "business"), // a wrong code
+      await submitEmailCode(ownerEmail, createDifferentCode(code), "business"), // a wrong code
       await submitEmailCode(stranger, code, "business"), // an unknown address
       await submitEmailCode("never-asked@example.com", code, "business"), // no code was requested
       await submitEmailCode(ownerEmail, code, "consumer"), // another realm
     ];
-    for (let attempt = 0; attempt < 5; attempt += 1) refused.push(await submitEmailCode(ownerEmail, differentCode(code), "business"));
+    for (let attempt = 0; attempt < 5; attempt += 1) refused.push(await submitEmailCode(ownerEmail, createDifferentCode(code), "business"));
     refused.push(await submitEmailCode(ownerEmail, code, "business")); // no attempts left
     await requestEmailCode(memberEmail, "business");
     const members = await findEmailCode(memberEmail);
     await submitEmailCode(memberEmail, members, "business");
     refused.push(await submitEmailCode(memberEmail, members, "business")); // already used
-    at(start + 11 * minute);
+    setTime(start + 11 * minute);
     await requestEmailCode(ownerEmail, "business");
     const late = await findEmailCode(ownerEmail);
-    at(start + 22 * minute);
+    setTime(start + 22 * minute);
     refused.push(await submitEmailCode(ownerEmail, late, "business")); // expired
-    expect(new Set(refused.map((answer) => JSON.stringify(told(answer)))).size).toBe(1);
-    expect(outcome(refused[0]!)).toBe("400 login_failed");
+    expect(new Set(refused.map((response) => JSON.stringify(summarizeResponse(response)))).size).toBe(1);
+    expect(describeOutcome(refused[0]!)).toBe("400 login_failed");
     expect(refused.some(({ headers }) => headers.has("set-cookie"))).toBe(false);
   });
 
@@ -610,23 +612,23 @@ describe("whether an address is known", () => {
     await env.DB.prepare("UPDATE email_codes SET code_hash = ?")
       .bind(toStoredIndex(await vault.codeHash(`login\nbusiness\n${index}\nstranger`, "123456")))
       .run();
-    expect(outcome(await submitEmailCode(stranger, "123456", "business"))).toBe("400 login_failed");
+    expect(describeOutcome(await submitEmailCode(stranger, "123456", "business"))).toBe("400 login_failed");
     expect(await countRows(["sessions"])).toEqual({ sessions: 0 });
   });
 });
 
 /** Returns a cookie's attributes, sorted, because their order does not matter. */
-const attributesOf = (cookie: string): readonly string[] => cookie.split("; ").slice(1).sort();
+const listAttributes = (cookie: string): readonly string[] => cookie.split("; ").slice(1).sort();
 
 describe("a session", () => {
   test("is a random token in a cookie that scripts cannot read and other sites do not send, stored as a hash", async () => {
     await requestEmailCode(ownerEmail, "business");
-    const answer = await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business");
-    const cookie = answer.headers.get("set-cookie") as string;
+    const response = await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business");
+    const cookie = response.headers.get("set-cookie") as string;
     const token = /^svc_session=(ses_00[A-Za-z0-9_-]{43});/.exec(cookie)?.[1] as string;
-    expect(attributesOf(cookie)).toEqual(["HttpOnly", "Max-Age=43200", "Path=/", "SameSite=Lax"]);
+    expect(listAttributes(cookie)).toEqual(["HttpOnly", "Max-Age=43200", "Path=/", "SameSite=Lax"]);
     expect(token).toBeDefined();
-    expect(answer.text).not.toContain(token);
+    expect(response.text).not.toContain(token);
     expect(await env.DB.prepare("SELECT token_hash FROM sessions").first("token_hash")).toBe(sha256Hex(token));
     expect(JSON.stringify(await readDatabaseContents())).not.toContain(token);
   });
@@ -637,14 +639,14 @@ describe("a session", () => {
       ["business", ownerEmail, 12 * 60 * minute],
       ["consumer", consumerEmail, 30 * 24 * 60 * minute],
     ] as const) {
-      at(start);
+      setTime(start);
       await requestEmailCode(email, realm);
-      const answer = await submitEmailCode(email, await findEmailCode(email), realm);
-      expect(answer.headers.get("set-cookie")).toContain(`Max-Age=${lifeMs / 1_000};`);
-      at(start + lifeMs - 1);
-      expect((await whoIs(getCookie(answer))).status).toBe(200);
-      at(start + lifeMs);
-      expect(outcome(await whoIs(getCookie(answer)))).toBe("401 unauthorized");
+      const response = await submitEmailCode(email, await findEmailCode(email), realm);
+      expect(response.headers.get("set-cookie")).toContain(`Max-Age=${lifeMs / 1_000};`);
+      setTime(start + lifeMs - 1);
+      expect((await readSession(getCookie(response))).status).toBe(200);
+      setTime(start + lifeMs);
+      expect(describeOutcome(await readSession(getCookie(response)))).toBe("401 unauthorized");
     }
   });
 
@@ -657,49 +659,50 @@ describe("a session", () => {
     await env.DB.prepare("UPDATE email_codes SET code_hash = ?")
       .bind(toStoredIndex(await vault.codeHash(`login\nbusiness\n${index}\n${ownerEmail.split("@")[0]}`, "123456")))
       .run();
-    const answer = await submitEmailCode(ownerEmail, "123456", "business", {}, production);
-    const cookie = answer.headers.get("set-cookie") as string;
+    const response = await submitEmailCode(ownerEmail, "123456", "business", {}, production);
+    const cookie = response.headers.get("set-cookie") as string;
     expect(cookie).toMatch(/^__Host-svc_session=ses_00[A-Za-z0-9_-]{43};/);
-    expect(attributesOf(cookie)).toEqual(["HttpOnly", "Max-Age=43200", "Path=/", "SameSite=Lax", "Secure"]);
+    expect(listAttributes(cookie)).toEqual(["HttpOnly", "Max-Age=43200", "Path=/", "SameSite=Lax", "Secure"]);
     expect(cookie).not.toMatch(/domain/i);
-    expect((await production("/v1/auth/session", session(getCookie(answer)))).status).toBe(200);
-    expect((await production("/v1/auth/session", session(getCookie(answer).replace("__Host-", "")))).status).toBe(401);
-    expect((await call("/v1/auth/session", session(getCookie(answer)))).status).toBe(401);
+    expect((await production("/v1/auth/session", buildSession(getCookie(response)))).status).toBe(200);
+    expect((await production("/v1/auth/session", buildSession(getCookie(response).replace("__Host-", "")))).status).toBe(401);
+    expect((await call("/v1/auth/session", buildSession(getCookie(response)))).status).toBe(401);
   });
 
   test("replaces and ends the browser's earlier session", async () => {
     const { cookie: before } = await signInByEmail(memberEmail);
     await clearCodes();
     await requestEmailCode(ownerEmail, "business");
-    const answer = await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business", { cookie: before });
-    expect(getCookie(answer)).not.toBe(before);
-    expect((await whoIs(before)).status).toBe(401);
-    expect((await whoIs(getCookie(answer))).status).toBe(200);
+    const response = await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business", { cookie: before });
+    expect(getCookie(response)).not.toBe(before);
+    expect((await readSession(before)).status).toBe(401);
+    expect((await readSession(getCookie(response))).status).toBe(200);
   });
 
   test("is never taken from the request: a failed sign-in neither ends nor starts one", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     expect((await submitEmailCode(memberEmail, "123456", "business", { cookie })).headers.has("set-cookie")).toBe(false);
-    expect((await whoIs(cookie)).status).toBe(200);
+    expect((await readSession(cookie)).status).toBe(200);
     const planted = `svc_session=ses_00${"A".repeat(43)}`;
     await clearCodes();
     await requestEmailCode(ownerEmail, "business");
-    const answer = await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business", { cookie: planted });
-    expect(getCookie(answer)).not.toBe(planted);
-    expect((await whoIs(planted)).status).toBe(401);
+    const response = await submitEmailCode(ownerEmail, await findEmailCode(ownerEmail), "business", { cookie: planted });
+    expect(getCookie(response)).not.toBe(planted);
+    expect((await readSession(planted)).status).toBe(401);
   });
 
   test("ends at once for every copy of its cookie when signing out, and signing out again changes nothing", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
-    const answer = await call("/v1/auth/logout", { method: "POST", ...session(cookie) });
-    expect([answer.status, answer.body.data]).toEqual([200, { logged_out: true }]);
-    const cleared = answer.headers.get("set-cookie") as string;
+    const response = await call("/v1/auth/logout", { method: "POST", ...buildSession(cookie) });
+    expect([response.status, response.body.data]).toEqual([200, { logged_out: true }]);
+    const cleared = response.headers.get("set-cookie") as string;
     expect(cleared).toMatch(/^svc_session=;/);
-    expect(attributesOf(cleared)).toEqual(["HttpOnly", "Max-Age=0", "Path=/", "SameSite=Lax"]);
-    expect(answer.headers.get("clear-site-data")).toBe('"storage"');
-    expect((await whoIs(cookie)).status).toBe(401);
+    expect(listAttributes(cleared)).toEqual(["HttpOnly", "Max-Age=0", "Path=/", "SameSite=Lax"]);
+    expect(response.headers.get("clear-site-data")).toBe('"storage"');
+    expect((await readSession(cookie)).status).toBe(401);
     expect(await countRows(["sessions"])).toEqual({ sessions: 0 });
-    for (const again of [session(cookie), {}]) expect((await call("/v1/auth/logout", { method: "POST", ...again })).status).toBe(200);
+    for (const requestInit of [buildSession(cookie), {}])
+      expect((await call("/v1/auth/logout", { method: "POST", ...requestInit })).status).toBe(200);
   });
 
   const { keys } = world.acme;
@@ -711,45 +714,45 @@ describe("a session", () => {
     ["an API key", `svc_session=${keys.live}`],
     ["a cookie name in upper case", `SVC_SESSION=ses_00${"A".repeat(43)}`],
   ])("is not found for %s", async (_name, cookie) => {
-    const answer = await whoIs(cookie);
-    expect(outcome(answer)).toBe("401 unauthorized");
-    expect(answer.headers.has("www-authenticate")).toBe(false);
+    const response = await readSession(cookie);
+    expect(describeOutcome(response)).toBe("401 unauthorized");
+    expect(response.headers.has("www-authenticate")).toBe(false);
   });
 
   test("is refused if sent twice, and is not read from a header, a query or a body", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     const token = cookie.split("=")[1] as string;
-    expect((await whoIs(`${cookie}; ${cookie}`)).status).toBe(401);
-    expect((await whoIs(`a=b; ${cookie}; c=d`)).status).toBe(200);
+    expect((await readSession(`${cookie}; ${cookie}`)).status).toBe(401);
+    expect((await readSession(`a=b; ${cookie}; c=d`)).status).toBe(200);
     expect((await call("/v1/auth/session", { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
     expect((await call(`/v1/auth/session?svc_session=${token}`)).status).toBe(401);
-    expect((await whoIs(`${cookie}x`)).status).toBe(401);
-    expect((await whoIs(cookie.slice(0, -1))).status).toBe(401);
-    expect((await whoIs(`svc_session=${sha256Hex(token)}`)).status).toBe(401);
+    expect((await readSession(`${cookie}x`)).status).toBe(401);
+    expect((await readSession(cookie.slice(0, -1))).status).toBe(401);
+    expect((await readSession(`svc_session=${sha256Hex(token)}`)).status).toBe(401);
   });
 
   test("allows 120 requests a minute, counted separately for each person", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     const start = Date.now() + 2 * minute;
-    at(start);
+    setTime(start);
     const statuses: number[] = [];
-    for (let asked = 0; asked < 120; asked += 1) statuses.push((await whoIs(cookie)).status);
+    for (let count = 0; count < 120; count += 1) statuses.push((await readSession(cookie)).status);
     expect(new Set(statuses)).toEqual(new Set([200]));
-    const refused = await whoIs(cookie);
-    expect([outcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
+    const refused = await readSession(cookie);
+    expect([describeOutcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
       "429 rate_limited",
       "60",
       "120",
     ]);
     const { cookie: second } = await signInByEmail(memberEmail);
-    expect((await whoIs(second)).status).toBe(200);
-    at(start + minute);
-    expect((await whoIs(cookie)).status).toBe(200);
+    expect((await readSession(second)).status).toBe(200);
+    setTime(start + minute);
+    expect((await readSession(cookie)).status).toBe(200);
   });
 
   test("is deleted by the cron job after it ends, as are unusable codes", async () => {
     const start = Date.now();
-    at(start);
+    setTime(start);
     await signInByEmail(ownerEmail);
     await signInByEmail(consumerEmail, "consumer");
     const platform = await createPlatform(env as unknown as Env);
@@ -783,13 +786,13 @@ describe("a request from another site", () => {
     await clearCodes();
     const before = await countRows(peopleTables);
     for (const path of ["/v1/auth/request-code", "/v1/auth/verify-code", "/v1/auth/logout"]) {
-      const answer = await call(path, buildJsonRequest({ email: ownerEmail, code: "123456", realm: "business" }, { ...headers, cookie }));
-      expect(outcome(answer), path).toBe("403 csrf_failed");
-      expect(answer.headers.has("access-control-allow-origin")).toBe(headers.origin === app);
-      expect(answer.headers.has("set-cookie")).toBe(false);
+      const response = await call(path, buildJsonRequest({ email: ownerEmail, code: "123456", realm: "business" }, { ...headers, cookie }));
+      expect(describeOutcome(response), path).toBe("403 csrf_failed");
+      expect(response.headers.has("access-control-allow-origin")).toBe(headers.origin === app);
+      expect(response.headers.has("set-cookie")).toBe(false);
     }
     expect(await countRows(peopleTables)).toEqual(before);
-    expect((await whoIs(cookie)).status).toBe(200);
+    expect((await readSession(cookie)).status).toBe(200);
   });
 
   test.each([
@@ -802,16 +805,16 @@ describe("a request from another site", () => {
   });
 
   test("is recognized by the app's address, and in development also by the requested one", async () => {
-    const asked = (service: Call, origin: string) =>
+    const requestCodeFrom = (service: Call, origin: string) =>
       service("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }, { origin }));
     const local = createServiceCall({}, "http://127.0.0.1:8787");
-    expect((await asked(local, "http://127.0.0.1:8787")).status).toBe(200);
-    expect((await asked(local, app)).status).toBe(200);
-    expect((await asked(local, "http://127.0.0.1:8788")).status).toBe(403);
+    expect((await requestCodeFrom(local, "http://127.0.0.1:8787")).status).toBe(200);
+    expect((await requestCodeFrom(local, app)).status).toBe(200);
+    expect((await requestCodeFrom(local, "http://127.0.0.1:8788")).status).toBe(403);
     const production = createServiceCall({ ...productionSettings }, "https://api.svc.test");
-    expect((await asked(production, "https://app.svc.test")).status).toBe(200);
-    expect((await asked(production, "https://api.svc.test")).status).toBe(403);
-    expect((await asked(production, "https://verify.svc.test")).status).toBe(403);
+    expect((await requestCodeFrom(production, "https://app.svc.test")).status).toBe(200);
+    expect((await requestCodeFrom(production, "https://api.svc.test")).status).toBe(403);
+    expect((await requestCodeFrom(production, "https://verify.svc.test")).status).toBe(403);
     await waitUntilSettled(); // waits, because this service's relay would otherwise send the next test's emails
   });
 
@@ -819,8 +822,8 @@ describe("a request from another site", () => {
     for (const type of ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain", ""]) {
       const body = JSON.stringify({ email: ownerEmail, realm: "business", code: "123456" });
       for (const path of ["/v1/auth/request-code", "/v1/auth/verify-code", "/v1/auth/logout"]) {
-        const answer = await call(path, { method: "POST", headers: { "content-type": type }, body: new TextEncoder().encode(body) });
-        expect(outcome(answer), `${path} ${type}`).toBe("415 unsupported_media_type");
+        const response = await call(path, { method: "POST", headers: { "content-type": type }, body: new TextEncoder().encode(body) });
+        expect(describeOutcome(response), `${path} ${type}`).toBe("415 unsupported_media_type");
       }
     }
   });
@@ -838,9 +841,9 @@ describe("a request from another site", () => {
         { headers: { cookie, origin } },
         { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } },
       ]) {
-        const answer = await call("/v1/auth/session", init);
-        expect(answer.headers.has("access-control-allow-origin")).toBe(false);
-        expect(answer.headers.has("access-control-allow-credentials")).toBe(false);
+        const response = await call("/v1/auth/session", init);
+        expect(response.headers.has("access-control-allow-origin")).toBe(false);
+        expect(response.headers.has("access-control-allow-credentials")).toBe(false);
       }
     }
     const preflight = await call("/v1/auth/verify-code", {

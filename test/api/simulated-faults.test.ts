@@ -59,9 +59,9 @@ const issueStored = async (): Promise<string> => {
 
 describe("POST /dev/faults", () => {
   test("returns the time when the fault ends", async () => {
-    const answer = await setFault("reset", hourMs);
-    expect([answer.status, answer.body.data.database, answer.body.data.mode]).toEqual([200, "00", "reset"]);
-    expect(Date.parse(answer.body.data.until)).toBeGreaterThan(Date.now());
+    const response = await setFault("reset", hourMs);
+    expect([response.status, response.body.data.database, response.body.data.mode]).toEqual([200, "00", "reset"]);
+    expect(Date.parse(response.body.data.until)).toBeGreaterThan(Date.now());
   });
 
   test.each(["hang", "reset"])("makes reads fail with 503 while the mode is %s, and ends with for_ms 0", async (mode) => {
@@ -89,8 +89,8 @@ describe("POST /dev/faults", () => {
 
   test("does not affect the other shards", async () => {
     await setFault("reset", hourMs);
-    const answer = await call("/v1/consent", buildConsentRequest(buildSubmission(worldInSecondShard.acme)));
-    expect(answer.status).toBe(201);
+    const response = await call("/v1/consent", buildConsentRequest(buildSubmission(worldInSecondShard.acme)));
+    expect(response.status).toBe(201);
   });
 
   test.each([
@@ -100,8 +100,8 @@ describe("POST /dev/faults", () => {
     { database: "00", mode: "hang", for_ms: 1, more: true },
     null,
   ])("refuses %o", async (body) => {
-    const answer = await call("/dev/faults", buildJsonRequest(body));
-    expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_request"]);
+    const response = await call("/dev/faults", buildJsonRequest(body));
+    expect([response.status, response.body.error.code]).toEqual([400, "invalid_request"]);
   });
 
   test("stays ended when the clock is set back", async () => {
@@ -113,7 +113,7 @@ describe("POST /dev/faults", () => {
 
   test("does not exist in production", async () => {
     const production = createEntryCall(productionSettings, "https://api.svc.test");
-    const answer = await production("/dev/faults", buildJsonRequest({ database: "00", mode: "hang", for_ms: 1 }));
-    expect(answer.status).toBe(404);
+    const response = await production("/dev/faults", buildJsonRequest({ database: "00", mode: "hang", for_ms: 1 }));
+    expect(response.status).toBe(404);
   });
 });

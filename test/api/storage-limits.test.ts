@@ -91,10 +91,10 @@ describe("a sandbox", () => {
         headers: { "content-type": "application/json", ...withKey(acme.keys.sandbox) },
         body: JSON.stringify(body),
       });
-    const made = await trigger({ type: "share.created" });
-    expect(made.status).toBe(200);
+    const created = await trigger({ type: "share.created" });
+    expect(created.status).toBe(200);
     expect(describeRefusal(await trigger({ type: "share.created" }))).toEqual(sandboxRefusal);
-    expect(describeRefusal(await trigger({ type: "share.renewed", share_id: made.body.data.share.id }))).toEqual(sandboxRefusal);
+    expect(describeRefusal(await trigger({ type: "share.renewed", share_id: created.body.data.share.id }))).toEqual(sandboxRefusal);
   });
 });
 
@@ -117,8 +117,8 @@ describe("a business", () => {
 
   test("stores a limited number of bytes a day with API keys", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_BUSINESS_DAY_BYTES: "30000" });
-    const text = () => ({ disclosure_text: `${crypto.randomUUID()} ${"x".repeat(20_000)}` });
-    expect((await submit(service, text(), withKey(acme.keys.live))).status).toBe(201);
-    expect((await submit(service, text(), withKey(acme.keys.live))).status).toBe(429);
+    const buildText = () => ({ disclosure_text: `${crypto.randomUUID()} ${"x".repeat(20_000)}` });
+    expect((await submit(service, buildText(), withKey(acme.keys.live))).status).toBe(201);
+    expect((await submit(service, buildText(), withKey(acme.keys.live))).status).toBe(429);
   });
 });

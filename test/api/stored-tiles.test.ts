@@ -18,10 +18,10 @@ const auditOrigin = "svc.test/audit/00";
 const ledgerStub = (env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>).getByName(ledgerOrigin);
 const auditStub = (env.AUDIT_LOG as DurableObjectNamespace<AuditLog>).getByName("00");
 
-type Ask = (path: string, init?: RequestInit) => Promise<Response>;
+type SendRequest = (path: string, init?: RequestInit) => Promise<Response>;
 
 /** Creates the service with these bindings replaced. */
-const createApp = async (bindings: Partial<Env>): Promise<Ask> => {
+const createApp = async (bindings: Partial<Env>): Promise<SendRequest> => {
   const app = buildApp(await createPlatform({ ...(env as unknown as Env), ...bindings }));
   return async (path, init) => app.fetch(new Request(`http://svc.test${path}`, init));
 };
@@ -39,7 +39,7 @@ const describeResponse = async (response: Response) => ({
   body: toHex(new Uint8Array(await response.arrayBuffer())),
 });
 
-const askLedger: LedgerCall = async (path, init) => {
+const callLedger: LedgerCall = async (path, init) => {
   const response = (await ledgerStub.fetch(`http://ledger/ledger/test/${path}`, init as never)) as unknown as Response;
   const bytes = new Uint8Array(await response.arrayBuffer());
   return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
@@ -49,8 +49,8 @@ const hashTiles = ["/ledger/test/tile/0/000", "/ledger/test/tile/0/001", "/audit
 const bundle = "/ledger/test/tile/entries/000";
 
 beforeAll(async () => {
-  await addBatch(askLedger, 0, 600);
-  await waitForCheckpoint(askLedger, 600);
+  await addBatch(callLedger, 0, 600);
+  await waitForCheckpoint(callLedger, 600);
   await auditStub.append(Array.from({ length: 300 }, (_, at) => buildAuditRow(`row-${at}`, toChainTag(1))));
   await auditStub.proveChainHead(toChainTag(1));
   await runDurableObjectAlarm(ledgerStub);
@@ -79,18 +79,18 @@ describe("a full tile in R2", () => {
     const stored = await describeResponse(await askStoredTiles(bundle, { headers: auditorHeaders }));
     expect(stored).toMatchObject({ status: 200, headers: { "cache-control": "private, max-age=31536000, immutable" } });
     expect(stored).toEqual(await describeResponse(await askObjects(bundle, { headers: auditorHeaders })));
-    const ask = await createApp({});
-    expect((await ask(bundle)).status).toBe(401);
-    expect((await ask(bundle, { headers: writerHeaders })).status).toBe(403);
+    const request = await createApp({});
+    expect((await request(bundle)).status).toBe(401);
+    expect((await request(bundle, { headers: writerHeaders })).status).toBe(403);
     const askPublic = await createApp({ LEDGER_PUBLIC_ENTRIES: "true", LEDGER_LOG: unreachable });
     expect((await askPublic(bundle)).headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
   });
 
   test("does not replace partial tiles, checkpoints and proofs, which the object returns", async () => {
-    const ask = await createApp({});
+    const request = await createApp({});
     for (const path of ["tile/0/000.p/7", "tile/0/002.p/88", "tile/0/002", "tile/5/000", "proof?index=3&size=600", "checkpoint"]) {
       expect((await askStoredTiles(`/ledger/test/${path}`)).status, path).toBe(500);
-      const [one, other] = [await ask(`/ledger/test/${path}`), await askObjects(`/ledger/test/${path}`)];
+      const [one, other] = [await request(`/ledger/test/${path}`), await askObjects(`/ledger/test/${path}`)];
       expect(await describeResponse(one), path).toEqual(await describeResponse(other));
     }
   });
@@ -98,7 +98,7 @@ describe("a full tile in R2", () => {
 
 describe("R2 that does not return the right tile", () => {
   const [path] = hashTiles as [string];
-  const tile = async () => describeResponse(await askObjects(path));
+  const readTile = async () => describeResponse(await askObjects(path));
 
   test("returns other bytes: the object responds, and an error is logged once per log and hour", async () => {
     const error = vi.spyOn(console, "error").mockReturnValue();
@@ -106,9 +106,9 @@ describe("R2 that does not return the right tile", () => {
       const object = (await original(key)) as R2ObjectBody;
       return { customMetadata: object.customMetadata, arrayBuffer: async () => new ArrayBuffer(8_192) };
     };
-    const ask = await createApp({ LOG_TILES: createBucketWith({ get }) });
-    for (let calls = 0; calls < 3; calls += 1) expect(await describeResponse(await ask(path))).toEqual(await tile());
-    await ask("/audit/00/tile/0/000");
+    const request = await createApp({ LOG_TILES: createBucketWith({ get }) });
+    for (let calls = 0; calls < 3; calls += 1) expect(await describeResponse(await request(path))).toEqual(await readTile());
+    await request("/audit/00/tile/0/000");
     const logged = error.mock.calls.flatMap(([line]) => /R2 has other bytes at [^"]+/.exec(String(line))?.[0] ?? []);
     expect(logged).toEqual([`R2 has other bytes at ${ledgerOrigin}/tile/0/000`, `R2 has other bytes at ${auditOrigin}/tile/0/000`]);
   });
@@ -116,19 +116,19 @@ describe("R2 that does not return the right tile", () => {
   test("returns the tile of another path: the object responds", async () => {
     vi.spyOn(console, "error").mockReturnValue();
     const get = (original: (...values: unknown[]) => Promise<unknown>) => original(`${ledgerOrigin}/tile/0/001`);
-    const ask = await createApp({ LOG_TILES: createBucketWith({ get }) });
-    expect(await describeResponse(await ask(path))).toEqual(await tile());
+    const request = await createApp({ LOG_TILES: createBucketWith({ get }) });
+    expect(await describeResponse(await request(path))).toEqual(await readTile());
   });
 
   test("has lost the tile: the object responds", async () => {
-    const ask = await createApp({ LOG_TILES: createBucketWith({ get: async () => null }) });
-    expect(await describeResponse(await ask(path))).toEqual(await tile());
+    const request = await createApp({ LOG_TILES: createBucketWith({ get: async () => null }) });
+    expect(await describeResponse(await request(path))).toEqual(await readTile());
   });
 
   test("is down: the object responds, and R2 is not asked again for 30 seconds", async () => {
     const error = vi.spyOn(console, "error").mockReturnValue();
-    const ask = await createApp({ LOG_TILES: failingBucket });
-    for (let calls = 0; calls < 3; calls += 1) expect(await describeResponse(await ask(path))).toEqual(await tile());
+    const request = await createApp({ LOG_TILES: failingBucket });
+    for (let calls = 0; calls < 3; calls += 1) expect(await describeResponse(await request(path))).toEqual(await readTile());
     expect(error.mock.calls.filter(([line]) => String(line).includes("log tiles"))).toHaveLength(1);
     expect(await tileBucket.head(`${ledgerOrigin}/tile/0/000`)).not.toBeNull();
   });

@@ -129,8 +129,8 @@ afterEach(async () => {
 describe("a trace", () => {
   test("describes a submission and each call that it made, and the collector accepts its format", async () => {
     const posts = mockReceivers(() => Response.json({}));
-    const answer = await call("/v1/consent", buildConsentRequest(markedSubmission, markedHeaders));
-    expect(answer.status).toBe(201);
+    const response = await call("/v1/consent", buildConsentRequest(markedSubmission, markedHeaders));
+    expect(response.status).toBe(201);
     const [root, ...calls] = await waitForTrace(posts, "POST /v1/consent");
     expect(root.kind).toBe(spanKinds.server);
     expect(root.parentSpanId).toBeUndefined();
@@ -138,7 +138,7 @@ describe("a trace", () => {
       "http.request.method": "POST",
       "http.route": "/v1/consent",
       "http.response.status_code": 201,
-      "svc.request_id": answer.body.request_id,
+      "svc.request_id": response.body.request_id,
     });
     expect(new Set(calls.map(({ kind }) => kind))).toEqual(new Set([spanKinds.client]));
     const [commit] = calls
@@ -373,7 +373,7 @@ describe("the tracer", () => {
   /** Creates a tracer whose sampling decisions use these numbers, as shares of 2^32. */
   const createSampled = (sampleRate: number, chosen: number) => {
     const traces: (readonly Span[])[] = [];
-    const random = (count: number): Uint8Array => {
+    const generateRandom = (count: number): Uint8Array => {
       const bytes = randomBytes(count);
       if (count === 4) new DataView(bytes.buffer).setUint32(0, chosen * 2 ** 32);
       return bytes;
@@ -381,7 +381,7 @@ describe("the tracer", () => {
     const exportSpans = async (spans: readonly Span[]): Promise<void> => void traces.push(spans);
     return {
       traces,
-      ...createTracer({ sampleRate, clock: Date.now, random: random as typeof randomBytes, exportSpans, waitUntil: () => {} }),
+      ...createTracer({ sampleRate, clock: Date.now, random: generateRandom as typeof randomBytes, exportSpans, waitUntil: () => {} }),
     };
   };
 
@@ -422,16 +422,16 @@ describe("the tracer", () => {
     const { trace, continueTrace, traceCalls, traces } = createSampled(1, 0);
     const callOut = traceCalls("KV put", async () => {});
     const { promise, resolve } = Promise.withResolvers<void>();
-    let later: Promise<void> = Promise.resolve();
+    let backgroundWork: Promise<void> = Promise.resolve();
     await trace("request", async () => {
-      later = continueTrace(async () => {
+      backgroundWork = continueTrace(async () => {
         await promise;
         await callOut();
       });
     });
     expect(traces).toEqual([]);
     resolve();
-    await later;
+    await backgroundWork;
     expect(traces[0]?.map(({ name }) => name)).toEqual(["request", "KV put"]);
   });
 });

@@ -37,7 +37,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const servicesNow = async (): Promise<Services> => {
+const createServices = async (): Promise<Services> => {
   const platform = await createPlatform(env as unknown as Env);
   const waitUntil = (): void => undefined;
   const quiet = { ...platform, waitUntil };
@@ -45,18 +45,18 @@ const servicesNow = async (): Promise<Services> => {
 };
 
 const setUpEndpoint = async (status: () => number) => {
-  const services = await servicesNow();
+  const services = await createServices();
   const posts = mockReceivers(() => new Response(null, { status: status() }));
   const business = (await createBusiness()) as BusinessId;
   const registered = await registerEndpoint(business, hook);
-  const deliveries = async (): Promise<readonly Delivery[]> =>
+  const listDeliveries = async (): Promise<readonly Delivery[]> =>
     (await eventSequences.getByName(business).listDeliveries(registered.id, 100, null))?.deliveries ?? [];
   const commitEvent = async (): Promise<DeliveryId> => {
     await commitEvents(business, 1);
     await eventSequences.getByName(business).drain();
-    return ((await deliveries())[0] as Delivery).id as DeliveryId;
+    return ((await listDeliveries())[0] as Delivery).id as DeliveryId;
   };
-  return { services, posts, business, ...registered, id: registered.id as WebhookId, deliveries, commitEvent };
+  return { services, posts, business, ...registered, id: registered.id as WebhookId, deliveries: listDeliveries, commitEvent };
 };
 
 describe("testEndpoint", () => {
@@ -176,8 +176,8 @@ describe("recoverEndpoint", () => {
     status = 200;
     posts.length = 0;
     expect(await recoverEndpoint(services, business, id, since)).toEqual({ ok: true, value: { queued: 12, hasMore: false } });
-    const again = await recoverEndpoint(services, business, id, since);
-    expect(again).toEqual({ ok: true, value: { queued: 0, hasMore: false } });
+    const repeated = await recoverEndpoint(services, business, id, since);
+    expect(repeated).toEqual({ ok: true, value: { queued: 0, hasMore: false } });
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(12);
     const places = posts.map(({ body }) => (JSON.parse(body) as { seq: number }).seq);

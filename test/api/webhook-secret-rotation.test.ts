@@ -91,22 +91,22 @@ const listSubjects = async (email: string): Promise<readonly string[]> => {
 
 describe("POST /v1/admin/keys/webhook", () => {
   test("replaces the secrets of all businesses, records and reports it, and both secrets sign for exactly seven days", async () => {
-    const [mine, theirs] = [await create(ownerEmail, "acme"), await create(otherOwnerEmail, "other")];
+    const [ownEndpoint, otherEndpoint] = [await create(ownerEmail, "acme"), await create(otherOwnerEmail, "other")];
     vi.setSystemTime(start + 1_000);
     const { before, ...check } = await runSteps({ check: true });
     expect(check).toEqual({ replaced: 0, outdated: 2, earlierUntil: null });
     expect(before).toBe(new Date(start + 1_000).toISOString());
-    expect(await getSecret(ownerEmail, mine.id)).toBe(mine.secret);
+    expect(await getSecret(ownerEmail, ownEndpoint.id)).toBe(ownEndpoint.secret);
 
     const until = start + 1_000 + 7 * day;
     expect(await runSteps({ before })).toEqual({ before, replaced: 2, outdated: 0, earlierUntil: new Date(until).toISOString() });
     expect(await listSubjects(ownerEmail)).toEqual(["Your webhook signing secret was replaced"]);
     const { results } = await env.DB.prepare("SELECT entity_id AS id FROM audit_entries WHERE type = 'webhook.secret_rotated'").all();
-    expect(results.map(({ id }) => id).toSorted()).toEqual([mine.id, theirs.id].toSorted());
+    expect(results.map(({ id }) => id).toSorted()).toEqual([ownEndpoint.id, otherEndpoint.id].toSorted());
 
     for (const [email, { id, secret }] of [
-      [ownerEmail, mine],
-      [otherOwnerEmail, theirs],
+      [ownerEmail, ownEndpoint],
+      [otherOwnerEmail, otherEndpoint],
     ] as const) {
       const replaced = await getSecret(email, id);
       expect(replaced).not.toBe(secret);
@@ -124,10 +124,10 @@ describe("POST /v1/admin/keys/webhook", () => {
     const { before } = await runSteps({});
     const replaced = await getSecret(ownerEmail, id);
     vi.setSystemTime(start + 2_000);
-    const later = await create(ownerEmail, "later");
+    const laterEndpoint = await create(ownerEmail, "later");
     expect((await runSteps({ before })).replaced).toBe(0);
     expect(await getSecret(ownerEmail, id)).toBe(replaced);
-    expect(await getSecret(ownerEmail, later.id)).toBe(later.secret);
+    expect(await getSecret(ownerEmail, laterEndpoint.id)).toBe(laterEndpoint.secret);
   });
 
   test("waits until a secret that the owner rotated shortly before no longer signs", async () => {
@@ -153,14 +153,14 @@ describe("POST /v1/admin/keys/webhook", () => {
   test("refuses an unknown shard, a malformed request and callers without the token, and replaces nothing if it cannot be recorded", async () => {
     const { id, secret } = await create(ownerEmail, "acme");
     vi.setSystemTime(start + 1_000);
-    const outcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
-    expect(outcome(await step({ cursor: { shard: "zz", after: "" } }))).toBe("404 not_found");
-    expect(outcome(await step({ webhook_id: "7" }))).toBe("400 invalid_request");
-    expect(outcome(await step({ before: "soon" }))).toBe("400 invalid_request");
-    expect(outcome(await service(route, buildJsonRequest({}, {})))).toBe("401 unauthorized");
+    const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body.error?.code ?? "ok"}`;
+    expect(describeOutcome(await step({ cursor: { shard: "zz", after: "" } }))).toBe("404 not_found");
+    expect(describeOutcome(await step({ webhook_id: "7" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await step({ before: "soon" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await service(route, buildJsonRequest({}, {})))).toBe("401 unauthorized");
     await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
-      expect(outcome(await step({}))).toBe("503 storage_unavailable");
+      expect(describeOutcome(await step({}))).toBe("503 storage_unavailable");
     } finally {
       await env.DB.prepare("DROP TRIGGER no_audit").run();
     }

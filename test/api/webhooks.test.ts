@@ -57,7 +57,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const callWebhooks = (
   person: Person | null,
   method: Method,
@@ -77,19 +77,19 @@ const callWebhooks = (
   });
 const create = (body: unknown = { url: hook }, headers: Record<string, string> = {}): Promise<TestResponse> =>
   callWebhooks(owner, "POST", "", body, headers);
-const created = async (body: unknown = { url: hook }): Promise<{ readonly id: string; readonly secret: string }> => {
-  const answer = await create(body);
-  if (answer.status !== 201) throw new Error(`not created: ${answer.text}`);
-  return answer.body.data;
+const createWebhook = async (body: unknown = { url: hook }): Promise<{ readonly id: string; readonly secret: string }> => {
+  const response = await create(body);
+  if (response.status !== 201) throw new Error(`not created: ${response.text}`);
+  return response.body.data;
 };
 const list = async (person: Person = owner): Promise<Record<string, unknown>[]> =>
   (await callWebhooks(person, "GET", "")).body.data.webhooks;
-const entries = async (): Promise<string[]> =>
+const listEntryTypes = async (): Promise<string[]> =>
   (await env.DB.prepare("SELECT type FROM audit_entries WHERE entity_type = 'webhook' ORDER BY ord").all<{ type: string }>()).results.map(
     ({ type }) => type,
   );
 /** Commits an event and runs the first delivery attempt. Returns the delivery's ID. */
-const delivered = async (id: string): Promise<string> => {
+const createDelivery = async (id: string): Promise<string> => {
   await commitEvents(world.acme.id, 1);
   await eventSequences.getByName(world.acme.id).drain();
   await runAlarm(deliveryQueues.getByName(id));
@@ -98,9 +98,9 @@ const delivered = async (id: string): Promise<string> => {
 
 describe("POST /v1/webhooks", () => {
   test("creates an endpoint and returns its secret, which no list shows again", async () => {
-    const answer = await create({ url: hook, description: " CRM " });
-    expect(answer.status).toBe(201);
-    const { id, secret, created_at, ...rest } = answer.body.data;
+    const response = await create({ url: hook, description: " CRM " });
+    expect(response.status).toBe(201);
+    const { id, secret, created_at, ...rest } = response.body.data;
     expect(id).toMatch(/^whk_00[0-9a-hjkmnp-tv-z]{24}$/);
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(created_at).toBe(new Date(start).toISOString());
@@ -125,8 +125,8 @@ describe("POST /v1/webhooks", () => {
   });
 
   test("stores the named event types once each and in order, with certificate.issued only if named", async () => {
-    const answer = await create({ url: hook, events: ["certificate.revoked", "share.created", "certificate.issued", "share.created"] });
-    expect(answer.body.data.events).toEqual(["share.created", "certificate.revoked", "certificate.issued"]);
+    const response = await create({ url: hook, events: ["certificate.revoked", "share.created", "certificate.issued", "share.created"] });
+    expect(response.body.data.events).toEqual(["share.created", "certificate.revoked", "certificate.issued"]);
     for (const events of [undefined, null])
       expect((await create({ url: `${hook}?all=${events}`, events })).body.data.events).toEqual([...standardEventTypes]);
   });
@@ -150,9 +150,9 @@ describe("POST /v1/webhooks", () => {
     ["another business", { url: hook, business_id: world.other.id }],
   ];
   test("returns 400 invalid_request for missing, invalid or unknown members", async () => {
-    for (const [name, body] of bad) expect(outcome(await create(body)), name).toBe("400 invalid_request");
+    for (const [name, body] of bad) expect(describeOutcome(await create(body)), name).toBe("400 invalid_request");
     expect(await list()).toEqual([]);
-    expect(await entries()).toEqual([]);
+    expect(await listEntryTypes()).toEqual([]);
   });
 
   const urls = [
@@ -185,7 +185,7 @@ describe("POST /v1/webhooks", () => {
     "",
   ];
   test("returns 400 invalid_webhook_url for an address that may not be a public receiver", async () => {
-    for (const url of urls) expect(outcome(await create({ url })), url).toBe("400 invalid_webhook_url");
+    for (const url of urls) expect(describeOutcome(await create({ url })), url).toBe("400 invalid_webhook_url");
     expect(await list()).toEqual([]);
   });
 
@@ -214,19 +214,19 @@ describe("POST /v1/webhooks", () => {
     "https://hook1.merchant-tests.com/in?tags=a|b",
     "https://hook_1.merchant-tests.com/in",
   ])("refuses %j instead of rewriting it, also for changes", async (url) => {
-    const { id } = await created();
-    expect(outcome(await create({ url }))).toBe("400 invalid_webhook_url");
-    expect(outcome(await callWebhooks(owner, "PATCH", `/${id}`, { url }))).toBe("400 invalid_webhook_url");
+    const { id } = await createWebhook();
+    expect(describeOutcome(await create({ url }))).toBe("400 invalid_webhook_url");
+    expect(describeOutcome(await callWebhooks(owner, "PATCH", `/${id}`, { url }))).toBe("400 invalid_webhook_url");
     expect((await list()).map((endpoint) => endpoint.url)).toEqual([hook]);
   });
 
   test("returns 400 invalid_webhook_url where a resolver returns an address that is not public, also for changes", async () => {
-    const { id } = await created();
+    const { id } = await createWebhook();
     for (const address of ["10.0.0.7", "127.0.0.1", "169.254.169.254", "192.168.1.1"]) {
       addresses = (name) => [name.startsWith("inside") ? address : "93.184.216.34"];
       const url = "https://inside.merchant-tests.com/";
-      expect(outcome(await create({ url })), address).toBe("400 invalid_webhook_url");
-      expect(outcome(await callWebhooks(owner, "PATCH", `/${id}`, { url })), address).toBe("400 invalid_webhook_url");
+      expect(describeOutcome(await create({ url })), address).toBe("400 invalid_webhook_url");
+      expect(describeOutcome(await callWebhooks(owner, "PATCH", `/${id}`, { url })), address).toBe("400 invalid_webhook_url");
     }
     expect((await list()).map(({ url }) => url)).toEqual([hook]);
   });
@@ -240,33 +240,33 @@ describe("POST /v1/webhooks", () => {
 
   test("returns 409 webhook_limit past twenty endpoints, however many are requested at the same time", async () => {
     const outcomes = (await Promise.all(Array.from({ length: 30 }, (_, tenant) => create({ url: `${hook}?tenant=${tenant}` })))).map(
-      outcome,
+      describeOutcome,
     );
     expect(outcomes.filter((one) => one === "201 ok").length).toBe(20);
     expect(outcomes.filter((one) => one === "409 webhook_limit").length).toBe(10);
     expect((await list()).length).toBe(20);
-    expect((await entries()).length).toBe(20);
+    expect((await listEntryTypes()).length).toBe(20);
   });
 
   test("returns 409 webhook_exists for a URL that the business has already registered, however it is written", async () => {
-    await created({ url: "https://hook1.merchant-tests.com/a/in?x=1" });
+    await createWebhook({ url: "https://hook1.merchant-tests.com/a/in?x=1" });
     for (const url of [
       "https://hook1.merchant-tests.com/a/in?x=1",
       "https://HOOK1.merchant-tests.com/a/in?x=1",
       "https://hook1.merchant-tests.com:443/a/in?x=1",
       "https://hook1.merchant-tests.com/a/./b/../in?x=1",
     ])
-      expect(outcome(await create({ url })), url).toBe("409 webhook_exists");
+      expect(describeOutcome(await create({ url })), url).toBe("409 webhook_exists");
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => create()));
     expect(outcomes.filter(({ status }) => status === 201).length).toBe(1);
     expect((await list()).length).toBe(2);
-    expect(await entries()).toEqual(["webhook.created", "webhook.created"]);
+    expect(await listEntryTypes()).toEqual(["webhook.created", "webhook.created"]);
   });
 
   test("accepts a registered URL for another business, for the sandbox, and after its endpoint is deleted", async () => {
-    const { id } = await created();
+    const { id } = await createWebhook();
     expect((await create({ url: hook, environment: "sandbox" })).status).toBe(201);
-    expect(outcome(await create({ url: hook, environment: "sandbox" }))).toBe("409 webhook_exists");
+    expect(describeOutcome(await create({ url: hook, environment: "sandbox" }))).toBe("409 webhook_exists");
     const other = await signIn(otherOwnerEmail);
     expect((await callWebhooks(other, "POST", "", { url: hook })).status).toBe(201);
     expect((await callWebhooks(owner, "DELETE", `/${id}`)).status).toBe(200);
@@ -278,8 +278,8 @@ describe("POST /v1/webhooks", () => {
     const [first, second] = [await create({ url: hook }, key), await create({ url: hook }, key)];
     expect([second.status, second.headers.get("idempotency-replayed"), second.body.data]).toEqual([201, "true", first.body.data]);
     expect(first.headers.has("idempotency-replayed")).toBe(false);
-    expect(outcome(await create({ url: hook, description: "another" }, key))).toBe("409 idempotency_conflict");
-    expect(outcome(await create({ url: hook }, { "idempotency-key": "not a key" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await create({ url: hook, description: "another" }, key))).toBe("409 idempotency_conflict");
+    expect(describeOutcome(await create({ url: hook }, { "idempotency-key": "not a key" }))).toBe("400 invalid_request");
     expect((await list()).length).toBe(1);
     const other = await signIn(otherOwnerEmail);
     expect((await callWebhooks(other, "POST", "", { url: hook }, key)).body.data.id).not.toBe(first.body.data.id);
@@ -287,15 +287,15 @@ describe("POST /v1/webhooks", () => {
   });
 
   test("creates one endpoint for concurrent requests with one idempotency key", async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => create({ url: hook }, { "idempotency-key": "crm-2" })));
-    expect(new Set(answers.map(({ body }) => body.data?.id)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => create({ url: hook }, { "idempotency-key": "crm-2" })));
+    expect(new Set(responses.map(({ body }) => body.data?.id)).size).toBe(1);
     expect((await list()).length).toBe(1);
   });
 
   test("undoes the creation if its audit entry cannot be written", async () => {
     await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
-      expect(outcome(await create())).toBe("503 storage_unavailable");
+      expect(describeOutcome(await create())).toBe("503 storage_unavailable");
       expect(await list()).toEqual([]);
     } finally {
       await env.DB.prepare("DROP TRIGGER no_audit").run();
@@ -303,18 +303,18 @@ describe("POST /v1/webhooks", () => {
   });
 
   /** Runs the service on a database that commits the next endpoint but loses the response. With `isAwayAfter`, later reads also fail. */
-  const losingAnswer = (isAwayAfter: boolean): Call => {
+  const callLosingResponse = (isAwayAfter: boolean): Call => {
     let isLost = false;
-    const away = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+    const rejectQuery = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
     const DB = new Proxy(env.DB, {
       get: (db, name) => {
         if (name === "batch" && !isLost)
           return async (statements: D1PreparedStatement[]) => {
-            const before = (await entries()).length;
+            const before = (await listEntryTypes()).length;
             const results = await db.batch(statements);
-            if ((await entries()).length === before) return results;
+            if ((await listEntryTypes()).length === before) return results;
             isLost = true;
-            return away();
+            return rejectQuery();
           };
         if (name === "withSession" && isLost && isAwayAfter) throw new Error("D1_ERROR: Network connection lost.");
         const value = Reflect.get(db, name) as unknown;
@@ -326,27 +326,29 @@ describe("POST /v1/webhooks", () => {
 
   test("keeps the endpoint and its response if the audit entry was committed but the database's response was lost", async () => {
     const key = { "idempotency-key": "crm-lost" };
-    const first = await callWebhooks(owner, "POST", "", { url: hook }, key, losingAnswer(false));
-    expect(outcome(first)).toBe("201 ok");
+    const first = await callWebhooks(owner, "POST", "", { url: hook }, key, callLosingResponse(false));
+    expect(describeOutcome(first)).toBe("201 ok");
     expect((await list()).map(({ id }) => id)).toEqual([first.body.data.id]);
-    const again = await create({ url: hook }, key);
-    expect([again.status, again.body.data]).toEqual([201, first.body.data]);
-    expect(await entries()).toEqual(["webhook.created"]);
+    const repeated = await create({ url: hook }, key);
+    expect([repeated.status, repeated.body.data]).toEqual([201, first.body.data]);
+    expect(await listEntryTypes()).toEqual(["webhook.created"]);
   });
 
   test("keeps the endpoint if it is unknown whether the audit entry was committed, and a repeat returns an existing one", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const key = { "idempotency-key": "crm-away" };
-    expect(outcome(await callWebhooks(owner, "POST", "", { url: hook }, key, losingAnswer(true)))).toBe("503 storage_unavailable");
-    const again = await create({ url: hook }, key);
-    expect(again.status).toBe(201);
-    expect((await list()).map(({ id }) => id)).toContain(again.body.data.id);
+    expect(describeOutcome(await callWebhooks(owner, "POST", "", { url: hook }, key, callLosingResponse(true)))).toBe(
+      "503 storage_unavailable",
+    );
+    const repeated = await create({ url: hook }, key);
+    expect(repeated.status).toBe(201);
+    expect((await list()).map(({ id }) => id)).toContain(repeated.body.data.id);
   });
 });
 
 describe("PATCH /v1/webhooks/{webhook_id}", () => {
   test("changes the given members and keeps the others", async () => {
-    const { id } = await created({ url: hook, events: ["share.created"], description: "CRM" });
+    const { id } = await createWebhook({ url: hook, events: ["share.created"], description: "CRM" });
     const before = (await list())[0];
     const url = "https://hook2.merchant-tests.com/in";
     expect((await callWebhooks(owner, "PATCH", `/${id}`, { url })).body.data).toEqual({ ...before, url });
@@ -362,26 +364,26 @@ describe("PATCH /v1/webhooks/{webhook_id}", () => {
   });
 
   test("changes nothing and records nothing without a member to change", async () => {
-    const { id } = await created();
+    const { id } = await createWebhook();
     const before = (await list())[0];
     expect((await callWebhooks(owner, "PATCH", `/${id}`, {})).body.data).toEqual(before);
-    expect(await entries()).toEqual(["webhook.created"]);
+    expect(await listEntryTypes()).toEqual(["webhook.created"]);
   });
 
   test("returns 409 webhook_exists for the URL of another endpoint and records nothing, but accepts an endpoint's own URL", async () => {
-    const { id } = await created();
+    const { id } = await createWebhook();
     const url = "https://hook2.merchant-tests.com/in";
-    await created({ url });
+    await createWebhook({ url });
     const before = await list();
     for (const status of ["enabled", "disabled"])
-      expect(outcome(await callWebhooks(owner, "PATCH", `/${id}`, { url, status }))).toBe("409 webhook_exists");
+      expect(describeOutcome(await callWebhooks(owner, "PATCH", `/${id}`, { url, status }))).toBe("409 webhook_exists");
     expect(await list()).toEqual(before);
-    expect(await entries()).toEqual(["webhook.created", "webhook.created"]);
+    expect(await listEntryTypes()).toEqual(["webhook.created", "webhook.created"]);
     expect((await callWebhooks(owner, "PATCH", `/${id}`, { url: hook, status: "disabled" })).status).toBe(200);
   });
 
   test("returns 400 for invalid values and changes nothing", async () => {
-    const { id } = await created();
+    const { id } = await createWebhook();
     const before = await list();
     const refused: readonly (readonly [unknown, string])[] = [
       [{ status: "paused" }, "invalid_request"],
@@ -394,29 +396,29 @@ describe("PATCH /v1/webhooks/{webhook_id}", () => {
       [{ url: "" }, "invalid_webhook_url"],
     ];
     for (const [body, code] of refused)
-      expect(outcome(await callWebhooks(owner, "PATCH", `/${id}`, body)), JSON.stringify(body)).toBe(`400 ${code}`);
+      expect(describeOutcome(await callWebhooks(owner, "PATCH", `/${id}`, body)), JSON.stringify(body)).toBe(`400 ${code}`);
     expect(await list()).toEqual(before);
-    expect(await entries()).toEqual(["webhook.created"]);
+    expect(await listEntryTypes()).toEqual(["webhook.created"]);
   });
 });
 
 describe("the secret of an endpoint", () => {
   test("is shown to an owner, after the request is recorded", async () => {
-    const { id, secret } = await created();
+    const { id, secret } = await createWebhook();
     expect((await callWebhooks(owner, "GET", `/${id}/secret`)).body.data).toEqual({ id, secret });
-    expect(await entries()).toEqual(["webhook.created", "webhook.secret_revealed"]);
+    expect(await listEntryTypes()).toEqual(["webhook.created", "webhook.secret_revealed"]);
     await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
-      const answer = await callWebhooks(owner, "GET", `/${id}/secret`);
-      expect(outcome(answer)).toBe("503 storage_unavailable");
-      expect(answer.text).not.toContain(secret);
+      const response = await callWebhooks(owner, "GET", `/${id}/secret`);
+      expect(describeOutcome(response)).toBe("503 storage_unavailable");
+      expect(response.text).not.toContain(secret);
     } finally {
       await env.DB.prepare("DROP TRIGGER no_audit").run();
     }
   });
 
   test("is replaced by rotation, and the previous one signs too for exactly one day", async () => {
-    const { id, secret } = await created();
+    const { id, secret } = await createWebhook();
     const rotated = (await callWebhooks(owner, "POST", `/${id}/rotate-secret`)).body.data;
     expect(rotated).toEqual({
       id,
@@ -426,7 +428,7 @@ describe("the secret of an endpoint", () => {
     expect(rotated.secret).not.toBe(secret);
     expect((await callWebhooks(owner, "GET", `/${id}/secret`)).body.data.secret).toBe(rotated.secret);
     expect((await list())[0]?.secret_hint).toBe(`whsec_…${rotated.secret.slice(-4)}`);
-    const signers = async (): Promise<boolean[]> => {
+    const verifyBothSecrets = async (): Promise<boolean[]> => {
       posts.length = 0;
       await callWebhooks(await signIn(ownerEmail), "POST", `/${id}/test`);
       const [{ body, headers }] = posts as [ReceivedPost];
@@ -434,20 +436,20 @@ describe("the secret of an endpoint", () => {
       const now = Math.floor(Date.now() / 1_000);
       return Promise.all([rotated.secret, secret].map((one) => verifySignature(body, header, one, now)));
     };
-    expect(await signers()).toEqual([true, true]);
+    expect(await verifyBothSecrets()).toEqual([true, true]);
     vi.setSystemTime(start + 24 * hour - 1);
-    expect(await signers()).toEqual([true, true]);
+    expect(await verifyBothSecrets()).toEqual([true, true]);
     vi.setSystemTime(start + 24 * hour);
-    expect(await signers()).toEqual([true, false]);
+    expect(await verifyBothSecrets()).toEqual([true, false]);
   });
 });
 
 describe("POST /v1/webhooks/{webhook_id}/test", () => {
   test("sends a signed ping immediately, returns the result, and stores nothing", async () => {
-    const { id, secret } = await created();
+    const { id, secret } = await createWebhook();
     const before = await readDatabaseContents();
-    const answer = await callWebhooks(member, "POST", `/${id}/test`);
-    expect(answer.body.data).toEqual({ delivered: true, response_status: 200, duration_ms: expect.any(Number) });
+    const response = await callWebhooks(member, "POST", `/${id}/test`);
+    expect(response.body.data).toEqual({ delivered: true, response_status: 200, duration_ms: expect.any(Number) });
     const [post] = posts as [ReceivedPost];
     expect(post.url).toBe(hook);
     expect(JSON.parse(post.body)).toMatchObject({ type: "test.ping", seq: 0, share_id: null, cert_id: null, data: null });
@@ -461,11 +463,11 @@ describe("POST /v1/webhooks/{webhook_id}/test", () => {
   });
 
   test("returns the receiver's status without its body", async () => {
-    const { id } = await created();
+    const { id } = await createWebhook();
     receiverStatus = 503;
-    const answer = await callWebhooks(owner, "POST", `/${id}/test`);
-    expect(answer.body.data).toMatchObject({ delivered: false, response_status: 503 });
-    expect(answer.text).not.toContain("own words");
+    const response = await callWebhooks(owner, "POST", `/${id}/test`);
+    expect(response.body.data).toMatchObject({ delivered: false, response_status: 503 });
+    expect(response.text).not.toContain("own words");
     vi.spyOn(globalThis, "fetch").mockImplementation(() => Promise.reject(new TypeError("no route")));
     expect((await callWebhooks(owner, "POST", `/${id}/test`)).body.data).toMatchObject({ delivered: false, response_status: 0 });
   });
@@ -473,11 +475,11 @@ describe("POST /v1/webhooks/{webhook_id}/test", () => {
 
 describe("GET /v1/webhooks/{webhook_id}/deliveries", () => {
   test("lists deliveries newest first, page by page", async () => {
-    const { id } = await created();
+    const { id } = await createWebhook();
     const ids: string[] = [];
     for (let sent = 0; sent < 5; sent += 1) {
       vi.setSystemTime(start + sent * 1_000);
-      ids.unshift(await delivered(id));
+      ids.unshift(await createDelivery(id));
     }
     const [newest] = (await callWebhooks(member, "GET", `/${id}/deliveries`)).body.data.deliveries;
     expect(newest).toEqual({
@@ -505,13 +507,13 @@ describe("GET /v1/webhooks/{webhook_id}/deliveries", () => {
     expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
     expect((await callWebhooks(member, "GET", `/${id}/deliveries?limit=1000000`)).body.data.deliveries.length).toBe(5);
     for (const query of ["limit=0", "limit=-1", "limit=1.5", "limit=x", "limit=", "limit=1&limit=2", "before=dlv_none", "before="])
-      expect(outcome(await callWebhooks(member, "GET", `/${id}/deliveries?${query}`)), query).toBe("400 invalid_request");
+      expect(describeOutcome(await callWebhooks(member, "GET", `/${id}/deliveries?${query}`)), query).toBe("400 invalid_request");
   });
 
   test("shows why a delivery failed, also in the endpoint's state", async () => {
-    const { id } = await created();
+    const { id } = await createWebhook();
     receiverStatus = 500;
-    await delivered(id);
+    await createDelivery(id);
     const { data } = (await callWebhooks(owner, "GET", `/${id}/deliveries`)).body;
     expect(data.deliveries[0]).toMatchObject({ status: "retrying", attempt: 1, response_status: 500, error: "http", delivered_at: null });
     expect(Date.parse(data.deliveries[0].next_attempt_at)).toBeGreaterThanOrEqual(start + 60_000);
@@ -529,14 +531,14 @@ describe("GET /v1/webhooks/{webhook_id}/deliveries", () => {
       duration_ms: expect.any(Number),
       delivery: expect.objectContaining({ id: data.deliveries[0].id, status: "success", attempt: 1, response_status: 200, error: null }),
     });
-    expect(await entries()).toEqual(["webhook.created"]);
+    expect(await listEntryTypes()).toEqual(["webhook.created"]);
   });
 });
 
 describe("DELETE /v1/webhooks/{webhook_id}", () => {
   test("deletes the endpoint with its deliveries", async () => {
-    const { id } = await created();
-    const delivery = await delivered(id);
+    const { id } = await createWebhook();
+    const delivery = await createDelivery(id);
     expect((await callWebhooks(owner, "DELETE", `/${id}`)).body.data).toEqual({ deleted: true, id });
     expect(await list()).toEqual([]);
     for (const [method, path] of [
@@ -546,8 +548,8 @@ describe("DELETE /v1/webhooks/{webhook_id}", () => {
       ["POST", `/${id}/test`],
       ["POST", `/deliveries/${delivery}/replay`],
     ] as const)
-      expect(outcome(await callWebhooks(owner, method, path)), path).toBe("404 not_found");
-    expect(await entries()).toEqual(["webhook.created", "webhook.deleted"]);
+      expect(describeOutcome(await callWebhooks(owner, method, path)), path).toBe("404 not_found");
+    expect(await listEntryTypes()).toEqual(["webhook.created", "webhook.deleted"]);
   });
 });
 
@@ -567,23 +569,25 @@ const routes: readonly (readonly [name: string, method: Method, path: string, bo
 const ownerRoutes: readonly string[] = ["create", "change", "secret", "rotate", "delete"];
 const recordRoutes = routes.filter(([, , path]) => path !== "");
 const callRoutes = async (
-  of: readonly (typeof routes)[number][],
+  testedRoutes: readonly (typeof routes)[number][],
   person: Person | null,
   records: { readonly webhook: string; readonly delivery: string },
   headers: Record<string, string> = {},
 ): Promise<Record<string, string>> => {
   const outcomes: Record<string, string> = {};
-  for (const [name, method, path, body] of of) {
+  for (const [name, method, path, body] of testedRoutes) {
     const filled = path.replace("{webhook}", records.webhook).replace("{delivery}", records.delivery);
-    outcomes[name] = outcome(await callWebhooks(person, method, filled, body, headers));
+    outcomes[name] = describeOutcome(await callWebhooks(person, method, filled, body, headers));
   }
   return outcomes;
 };
-const expectAll = (of: readonly (typeof routes)[number][], wanted: (name: string, method: Method) => string): Record<string, string> =>
-  Object.fromEntries(of.map(([name, method]) => [name, wanted(name, method)]));
+const expectAll = (
+  testedRoutes: readonly (typeof routes)[number][],
+  wanted: (name: string, method: Method) => string,
+): Record<string, string> => Object.fromEntries(testedRoutes.map(([name, method]) => [name, wanted(name, method)]));
 const record = async (): Promise<{ readonly webhook: string; readonly delivery: string }> => {
-  const { id } = await created();
-  return { webhook: id, delivery: await delivered(id) };
+  const { id } = await createWebhook();
+  return { webhook: id, delivery: await createDelivery(id) };
 };
 
 describe("permissions on webhooks", () => {
@@ -594,10 +598,10 @@ describe("permissions on webhooks", () => {
   test("let a member list, test, replay and read deliveries; other routes return 403 owner_required, also for unknown ids", async () => {
     const records = await record();
     const before = await list();
-    const expected = (name: string): string => (ownerRoutes.includes(name) ? "403 owner_required" : "200 ok");
-    expect(await callRoutes(routes, member, records)).toEqual(expectAll(routes, expected));
+    const getExpected = (name: string): string => (ownerRoutes.includes(name) ? "403 owner_required" : "200 ok");
+    expect(await callRoutes(routes, member, records)).toEqual(expectAll(routes, getExpected));
     expect(await list()).toEqual(before.map((one) => ({ ...one, last_delivery_at: expect.anything() })));
-    expect(await entries()).toEqual(["webhook.created"]);
+    expect(await listEntryTypes()).toEqual(["webhook.created"]);
     const none = { webhook: `whk_00${"z".repeat(24)}`, delivery: `dlv_00${"z".repeat(24)}` };
     expect(await callRoutes(recordRoutes, member, none)).toEqual(
       expectAll(recordRoutes, (name) => (ownerRoutes.includes(name) ? "403 owner_required" : "404 not_found")),
@@ -606,16 +610,16 @@ describe("permissions on webhooks", () => {
 
   test("follow a change of role at the next request", async () => {
     const { webhook } = await record();
-    const role = (id: string, to: string) => env.DB.prepare("UPDATE members SET role = ? WHERE id = ?").bind(to, id);
-    const idOf = async (person: Person): Promise<string> =>
+    const updateRole = (id: string, newRole: string) => env.DB.prepare("UPDATE members SET role = ? WHERE id = ?").bind(newRole, id);
+    const readUserId = async (person: Person): Promise<string> =>
       (await call("/v1/auth/session", { headers: { cookie: person.cookie } })).body.data.user.id;
-    const [ownerId, memberId] = [await idOf(owner), await idOf(member)];
+    const [ownerId, memberId] = [await readUserId(owner), await readUserId(member)];
     try {
-      await env.DB.batch([role(memberId, "owner"), role(ownerId, "member")]); // in this order, because a business must always have an owner
-      expect(outcome(await callWebhooks(owner, "GET", `/${webhook}/secret`))).toBe("403 owner_required");
-      expect(outcome(await callWebhooks(member, "GET", `/${webhook}/secret`))).toBe("200 ok");
+      await env.DB.batch([updateRole(memberId, "owner"), updateRole(ownerId, "member")]); // in this order, because a business must always have an owner
+      expect(describeOutcome(await callWebhooks(owner, "GET", `/${webhook}/secret`))).toBe("403 owner_required");
+      expect(describeOutcome(await callWebhooks(member, "GET", `/${webhook}/secret`))).toBe("200 ok");
     } finally {
-      await env.DB.batch([role(ownerId, "owner"), role(memberId, "member")]);
+      await env.DB.batch([updateRole(ownerId, "owner"), updateRole(memberId, "member")]);
     }
   });
 
@@ -630,7 +634,7 @@ describe("permissions on webhooks", () => {
     const unknown = await callWebhooks(other, "GET", `/whk_00${"z".repeat(24)}/secret`);
     expect(foreign.text.replace(foreign.body.request_id, "")).toBe(unknown.text.replace(unknown.body.request_id, ""));
     expect(await list()).toEqual(before);
-    expect(await entries()).toEqual(["webhook.created"]);
+    expect(await listEntryTypes()).toEqual(["webhook.created"]);
   });
 
   test("refuse consumers with 403 forbidden and any other credential with 401 unauthorized", async () => {
@@ -654,9 +658,9 @@ describe("permissions on webhooks", () => {
     const before = await list();
     await env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, world.acme.id).run();
     expect(await callRoutes(routes, owner, records)).toEqual(expectAll(routes, (_name, method) => wanted(method)));
-    const ofMember = (name: string, method: Method): string =>
+    const getMemberOutcome = (name: string, method: Method): string =>
       wanted(method) === "200 ok" && ownerRoutes.includes(name) ? "403 owner_required" : wanted(method);
-    expect(await callRoutes(routes, member, records)).toEqual(expectAll(routes, ofMember));
+    expect(await callRoutes(routes, member, records)).toEqual(expectAll(routes, getMemberOutcome));
     await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
     expect(await list()).toEqual(before);
   });
@@ -667,7 +671,7 @@ describe("permissions on webhooks", () => {
       ["closed", "402 business_inactive"],
       ["past_due", "200 ok"],
     ] as const)
-      expect(outcome(await callWebhooks(await signIn(getExampleOwnerEmail(name)), "GET", "")), name).toBe(wanted);
+      expect(describeOutcome(await callWebhooks(await signIn(getExampleOwnerEmail(name)), "GET", "")), name).toBe(wanted);
   });
 
   test("refuse unsafe requests from other sites before anything else", async () => {
@@ -686,13 +690,14 @@ describe("permissions on webhooks", () => {
   test("require JSON, also on routes without required members", async () => {
     const { webhook, delivery } = await record();
     for (const path of [`/${webhook}/test`, `/${webhook}/rotate-secret`, `/deliveries/${delivery}/replay`, ""])
-      expect(outcome(await callWebhooks(owner, "POST", path, "a=b", { "content-type": "application/x-www-form-urlencoded" })), path).toBe(
-        "415 unsupported_media_type",
-      );
-    expect(outcome(await callWebhooks(owner, "DELETE", `/${webhook}`, "a=b", { "content-type": "text/plain" }))).toBe(
+      expect(
+        describeOutcome(await callWebhooks(owner, "POST", path, "a=b", { "content-type": "application/x-www-form-urlencoded" })),
+        path,
+      ).toBe("415 unsupported_media_type");
+    expect(describeOutcome(await callWebhooks(owner, "DELETE", `/${webhook}`, "a=b", { "content-type": "text/plain" }))).toBe(
       "415 unsupported_media_type",
     );
-    expect(outcome(await callWebhooks(owner, "POST", `/${webhook}/test`, "{}"))).toBe("200 ok");
+    expect(describeOutcome(await callWebhooks(owner, "POST", `/${webhook}/test`, "{}"))).toBe("200 ok");
   });
 });
 
@@ -710,7 +715,7 @@ describe("the audit chain of webhooks", () => {
       { webhook, delivery },
     );
     await callWebhooks(owner, "DELETE", `/${webhook}`);
-    expect(await entries()).toEqual([
+    expect(await listEntryTypes()).toEqual([
       "webhook.created",
       "webhook.changed",
       "webhook.secret_revealed",
@@ -735,7 +740,7 @@ describe("tests and replays", () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
     for (const path of [`/${webhook}/test`, `/deliveries/${delivery}/replay`]) {
       const refused = await callWebhooks(member, "POST", path);
-      expect([outcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
+      expect([describeOutcome(refused), refused.headers.get("retry-after"), refused.headers.get("ratelimit-limit")]).toEqual([
         "429 rate_limited",
         "600",
         "60",
@@ -751,13 +756,13 @@ describe("tests and replays", () => {
 
   test("share the limit for a host that has not returned 2xx to the business yet, which the first 2xx lifts", async () => {
     const host = `host-${crypto.randomUUID()}.merchant-tests.com`;
-    const [first, second] = [await created({ url: `https://${host}/1` }), await created({ url: `https://${host}/2` })];
+    const [first, second] = [await createWebhook({ url: `https://${host}/1` }), await createWebhook({ url: `https://${host}/2` })];
     receiverStatus = 500;
-    const id = await delivered(first.id);
+    const id = await createDelivery(first.id);
     const limited = createServiceCall({ LIMIT_WEBHOOK_CALLS: "1000/60" });
     const callBoth = async (): Promise<string[]> => [
-      outcome(await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited)),
-      outcome(await callWebhooks(owner, "POST", `/deliveries/${id}/replay`, undefined, {}, limited)),
+      describeOutcome(await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited)),
+      describeOutcome(await callWebhooks(owner, "POST", `/deliveries/${id}/replay`, undefined, {}, limited)),
     ];
     for (let calls = 0; calls < 4; calls += 1) expect(await callBoth()).toEqual(["200 ok", "200 ok"]);
     expect(await callBoth()).toEqual(["200 ok", "429 rate_limited"]);
@@ -766,7 +771,7 @@ describe("tests and replays", () => {
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
     vi.setSystemTime(Date.now() + 60_000);
     receiverStatus = 202;
-    expect(outcome(await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited))).toBe("200 ok");
+    expect(describeOutcome(await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited))).toBe("200 ok");
     receiverStatus = 500;
     for (let calls = 0; calls < 6; calls += 1) expect(await callBoth()).toEqual(["200 ok", "200 ok"]);
   });
@@ -775,11 +780,11 @@ describe("tests and replays", () => {
     const { webhook } = await record();
     vi.setSystemTime(start + 2 * hour);
     const service = createServiceCall({ DEV_RATE_SCALE: "1000", LIMIT_SESSION: "1000/60" });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 70 }, () => callWebhooks(member, "POST", `/${webhook}/test`, undefined, {}, service)),
     );
-    expect(answers.filter(({ status }) => status === 200).length).toBe(60);
-    expect(answers.filter(({ status }) => status === 429).length).toBe(10);
+    expect(responses.filter(({ status }) => status === 200).length).toBe(60);
+    expect(responses.filter(({ status }) => status === 429).length).toBe(10);
   });
 });
 
@@ -789,8 +794,8 @@ describe("a delivery", () => {
 
   test("is shown with the request and response of each attempt", async () => {
     receiverStatus = 503;
-    const { id } = await created();
-    const delivery = await delivered(id);
+    const { id } = await createWebhook();
+    const delivery = await createDelivery(id);
     receiverStatus = 200;
     vi.setSystemTime(start + 5_000);
     await callWebhooks(member, "POST", `/deliveries/${delivery}/replay`);
@@ -805,20 +810,20 @@ describe("a delivery", () => {
       value: posts[0]?.headers.get("svc-signature"),
     });
     expect((await revealDelivery(delivery)).body.data).toEqual(body.data);
-    expect(await entries()).toEqual(["webhook.created"]); // nothing was withheld, so no reveal is recorded
+    expect(await listEntryTypes()).toEqual(["webhook.created"]); // nothing was withheld, so no reveal is recorded
   });
 
   test("is not found by another business or under an unknown ID", async () => {
-    const { id } = await created();
-    const delivery = await delivered(id);
+    const { id } = await createWebhook();
+    const delivery = await createDelivery(id);
     const other = await signIn(otherOwnerEmail);
-    for (const answer of [
+    for (const response of [
       await getDelivery(delivery, other),
       await revealDelivery(delivery, other),
       await getDelivery("dlv_00zzzzzzzzzzzzzzzzzzzzzzzz"),
       await revealDelivery("dlv_00zzzzzzzzzzzzzzzzzzzzzzzz"),
     ])
-      expect(outcome(answer)).toBe("404 not_found");
+      expect(describeOutcome(response)).toBe("404 not_found");
   });
 
   describe("of shared details", () => {
@@ -826,7 +831,7 @@ describe("a delivery", () => {
     const setUpUpdate = async () => {
       const person = await signInPerson();
       const { share } = await grantShare(person);
-      const { id } = await created();
+      const { id } = await createWebhook();
       vi.restoreAllMocks();
       posts = mockReceivers(({ body }) => new Response(`echo ${body}`, { headers: { "x-echo": body } }));
       const email = createPersonEmail();
@@ -848,14 +853,14 @@ describe("a delivery", () => {
       });
       expect(JSON.parse(withheld.body.data.request_body)).toMatchObject({ type: "consumer.updated.email", data: null });
       expect(withheld.text).not.toContain(email);
-      expect(await entries()).toEqual(["webhook.created"]);
+      expect(await listEntryTypes()).toEqual(["webhook.created"]);
       const revealed = await revealDelivery(delivery);
       expect(revealed.body.data).toMatchObject({
         withheld: false,
         request_body: posts[0]?.body,
         attempts: [{ response_body: `echo ${posts[0]?.body}` }],
       });
-      expect(await entries()).toEqual(["webhook.created", "webhook.delivery_revealed"]);
+      expect(await listEntryTypes()).toEqual(["webhook.created", "webhook.delivery_revealed"]);
       const row = await env.DB.prepare("SELECT entity_id FROM audit_entries WHERE type = 'webhook.delivery_revealed'").first();
       expect(row).toEqual({ entity_id: webhook });
     });
@@ -867,7 +872,7 @@ describe("a delivery", () => {
       const { person, share, delivery, email } = await setUpUpdate();
       const record = await eventSequences.getByName(world.acme.id).findDeliveryRecord(delivery);
       expect((await end(person, share.id)).status).toBe(200);
-      expect(outcome(await revealDelivery(delivery))).toBe("409 share_inactive");
+      expect(describeOutcome(await revealDelivery(delivery))).toBe("409 share_inactive");
       const { body, text } = await getDelivery(delivery);
       expect(text).not.toContain(email);
       expect(body.data.attempts).toMatchObject([{ response_status: 200, response_body: null }]);

@@ -22,59 +22,62 @@ const day = 86_400_000;
 const key = world.acme.keys.live;
 /** A service whose API key limit these tests do not reach. */
 const unlimited = createServiceCall({ LIMIT_API_KEY: "100000/60" });
-const get = (path: string, by?: string): Promise<TestResponse> =>
-  unlimited(path, by === undefined ? {} : { headers: { authorization: `Bearer ${by}` } });
+const get = (path: string, apiKey?: string): Promise<TestResponse> =>
+  unlimited(path, apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } });
 const verify = async (certId: string) => (await get(`/v1/certs/${certId}/verify`)).body.data;
-const keyed = (body: unknown, by = key): RequestInit => buildJsonPost(body, { authorization: `Bearer ${by}` });
-const manage = (mine: IssuedCertificate, token = mine.manageToken): Promise<TestResponse> =>
-  call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token }));
-const recordWithdrawal = (certId: string, recording: object = {}, by = key): Promise<TestResponse> =>
-  unlimited(`/v1/certs/${certId}/withdrawals`, keyed({ method: "phone", received_at: new Date().toISOString(), ...recording }, by));
-const acknowledge = (certId: string, body: object = {}, by = key): Promise<TestResponse> =>
-  unlimited(`/v1/certs/${certId}/cease-ack`, keyed(body, by));
-const code = (answer: TestResponse): string => `${answer.status} ${answer.body.error?.code ?? "ok"}`;
+const buildKeyedRequest = (body: unknown, apiKey = key): RequestInit => buildJsonPost(body, { authorization: `Bearer ${apiKey}` });
+const manageConsent = (issued: IssuedCertificate, token = issued.manageToken): Promise<TestResponse> =>
+  call(`/v1/certs/${issued.certId}/opt-out/manage`, buildJsonPost({ token }));
+const recordWithdrawal = (certId: string, recording: object = {}, apiKey = key): Promise<TestResponse> =>
+  unlimited(
+    `/v1/certs/${certId}/withdrawals`,
+    buildKeyedRequest({ method: "phone", received_at: new Date().toISOString(), ...recording }, apiKey),
+  );
+const acknowledge = (certId: string, body: object = {}, apiKey = key): Promise<TestResponse> =>
+  unlimited(`/v1/certs/${certId}/cease-ack`, buildKeyedRequest(body, apiKey));
+const describeOutcome = (response: TestResponse): string => `${response.status} ${response.body.error?.code ?? "ok"}`;
 
 describe("POST /v1/certs/{id}/opt-out/confirm", () => {
   test("takes effect immediately in every response, and deletes nothing", async () => {
-    const mine = await issueToNewPerson();
-    const before = await get(`/v1/certs/${mine.certId}/verify`);
-    const answer = await withdrawCertificate(mine);
-    const { revoked, cease_by, withdrawn_at, receipt_url } = answer.body.data;
+    const issued = await issueToNewPerson();
+    const before = await get(`/v1/certs/${issued.certId}/verify`);
+    const response = await withdrawCertificate(issued);
+    const { revoked, cease_by, withdrawn_at, receipt_url } = response.body.data;
     expect(revoked).toBe(true);
-    expect(Object.keys(answer.body.data).sort()).toEqual(["cease_by", "receipt_url", "revoked", "withdrawn_at"]);
+    expect(Object.keys(response.body.data).sort()).toEqual(["cease_by", "receipt_url", "revoked", "withdrawn_at"]);
     expect(Date.parse(cease_by)).toBe(getCeaseDeadline(Date.parse(withdrawn_at)));
 
-    const after = await get(`/v1/certs/${mine.certId}/verify`);
+    const after = await get(`/v1/certs/${issued.certId}/verify`);
     expect(after.headers.get("etag")).not.toBe(before.headers.get("etag"));
     const { withdrawal, ...rest } = after.body.data;
     expect(withdrawal).toMatchObject({ withdrawn_at, cease_by, method: "email_code", scope: "certificate", receipt_url });
     expect(withdrawal).toMatchObject({ cease_acknowledged_at: null, overdue: false, received_at: null });
     expect(withdrawal.anchor).toMatchObject({ event: "certificate.revoked" });
-    expect(rest).toMatchObject({ status: "revoked", cease_by, fingerprint: mine.fingerprint });
+    expect(rest).toMatchObject({ status: "revoked", cease_by, fingerprint: issued.fingerprint });
     expect(rest.anchor.event).toBe("certificate.issued");
 
-    const detail = (await get(`/v1/certs/${mine.certId}`, key)).body.data;
-    expect(detail.subject.email).toBe(mine.email);
+    const detail = (await get(`/v1/certs/${issued.certId}`, key)).body.data;
+    expect(detail.subject.email).toBe(issued.email);
     expect(detail.withdrawal).toMatchObject({ withdrawn_at, recorded: null, acknowledgement: null });
-    const listed = (await get(`/v1/certs?status=revoked&subject_email=${mine.email}`, key)).body.data;
-    expect(listed.certs.map((row: { cert_id: string }) => row.cert_id)).toEqual([mine.certId]);
+    const listed = (await get(`/v1/certs?status=revoked&subject_email=${issued.email}`, key)).body.data;
+    expect(listed.certs.map((row: { cert_id: string }) => row.cert_id)).toEqual([issued.certId]);
     expect(listed.certs[0].withdrawal).toMatchObject({ withdrawn_at, cease_by, method: "email_code" });
-    const pack = (await get(`/v1/certs/${mine.certId}/evidence-pack`, key)).body.data;
+    const pack = (await get(`/v1/certs/${issued.certId}/evidence-pack`, key)).body.data;
     expect(pack.withdrawal).toMatchObject({ withdrawn_at, cease_by });
     const entry = pack.audit.entries.find(({ type }: { type: string }) => type === "certificate.revoked");
     expect(entry.payload).toMatchObject({ method: "email_code", cease_by });
-    expect(pack.withdrawal_receipt.canonical).toContain(mine.certId);
+    expect(pack.withdrawal_receipt.canonical).toContain(issued.certId);
   });
 
   test("leaves one withdrawal, one audit entry, one ledger statement and one event, all with the same time", async () => {
-    const mine = await issueToNewPerson();
-    const { withdrawn_at } = (await withdrawCertificate(mine)).body.data;
-    expect(await countTraces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
-    const { withdrawal } = await verify(mine.certId);
+    const issued = await issueToNewPerson();
+    const { withdrawn_at } = (await withdrawCertificate(issued)).body.data;
+    expect(await countTraces(issued.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    const { withdrawal } = await verify(issued.certId);
     expect(JSON.parse(withdrawal.anchor.statement)).toEqual({
-      entity_id: mine.certId,
+      entity_id: issued.certId,
       event: "certificate.revoked",
-      fingerprint: mine.fingerprint,
+      fingerprint: issued.fingerprint,
       origin_domain: "www.example.com",
       schema: "svc-anchor-v1",
       timestamp: withdrawn_at,
@@ -82,28 +85,30 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
   });
 
   test("sends the business an event without personal data", async () => {
-    const mine = await issueToNewPerson();
-    await withdrawCertificate(mine);
-    const revocationEvents = async () =>
+    const issued = await issueToNewPerson();
+    await withdrawCertificate(issued);
+    const listRevocationEvents = async () =>
       ((await get("/v1/events?limit=500&types=certificate.revoked", key)).body.data.events as { cert_id: string }[]).filter(
-        ({ cert_id }) => cert_id === mine.certId,
+        ({ cert_id }) => cert_id === issued.certId,
       );
-    await expect.poll(revocationEvents, { timeout: 10_000 }).toMatchObject([{ type: "certificate.revoked", share_id: null, data: null }]);
-    await acknowledge(mine.certId);
-    const ceased = async () =>
+    await expect
+      .poll(listRevocationEvents, { timeout: 10_000 })
+      .toMatchObject([{ type: "certificate.revoked", share_id: null, data: null }]);
+    await acknowledge(issued.certId);
+    const listCeasedEvents = async () =>
       ((await get("/v1/events?limit=500&types=business.ceased", key)).body.data.events as { cert_id: string }[]).filter(
-        ({ cert_id }) => cert_id === mine.certId,
+        ({ cert_id }) => cert_id === issued.certId,
       );
-    await expect.poll(ceased, { timeout: 10_000 }).toMatchObject([{ type: "business.ceased", share_id: null, data: null }]);
+    await expect.poll(listCeasedEvents, { timeout: 10_000 }).toMatchObject([{ type: "business.ceased", share_id: null, data: null }]);
   });
 
   test("emails the owners of the business once, and no other member", async () => {
-    const mine = await issueToNewPerson();
+    const issued = await issueToNewPerson();
     await forgetOwnerNotices();
-    await withdrawCertificate(mine);
-    const about = async (address: string) => (await listMailTo(address)).filter(({ text }) => text.includes(mine.certId));
-    expect(await about(world.ownerEmail)).toHaveLength(1);
-    expect(await about(world.memberEmail)).toEqual([]);
+    await withdrawCertificate(issued);
+    const listRelatedMail = async (address: string) => (await listMailTo(address)).filter(({ text }) => text.includes(issued.certId));
+    expect(await listRelatedMail(world.ownerEmail)).toHaveLength(1);
+    expect(await listRelatedMail(world.memberEmail)).toEqual([]);
   });
 
   test.each([
@@ -111,57 +116,59 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
     ["full-width digits", (digits: string) => digits.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)))],
     ["a dash and invisible marks", (digits: string) => `\u200e${digits.slice(0, 3)}–${digits.slice(3)}\u2060`],
   ])("accepts the code as pasted: with %s", async (_name, paste) => {
-    const mine = await issueToNewPerson();
-    const { code: digits, cookie } = await startWithdrawal(mine.certId, mine.email);
-    expect((await submitWithdrawalCode(mine.certId, { email: mine.email, code: paste(digits) }, cookie)).status).toBe(200);
+    const issued = await issueToNewPerson();
+    const { code: digits, cookie } = await startWithdrawal(issued.certId, issued.email);
+    expect((await submitWithdrawalCode(issued.certId, { email: issued.email, code: paste(digits) }, cookie)).status).toBe(200);
   });
 
   test("accepts the code from another browser than the one that requested it", async () => {
-    const mine = await issueToNewPerson();
-    const { code: digits } = await startWithdrawal(mine.certId, mine.email);
-    expect((await submitWithdrawalCode(mine.certId, { email: ` ${mine.email.toUpperCase()} `, code: digits })).status).toBe(200);
+    const issued = await issueToNewPerson();
+    const { code: digits } = await startWithdrawal(issued.certId, issued.email);
+    expect((await submitWithdrawalCode(issued.certId, { email: ` ${issued.email.toUpperCase()} `, code: digits })).status).toBe(200);
   });
 
   test("refuses unknown recipients without withdrawing anything or spending an attempt", async () => {
-    const mine = await issueToNewPerson();
-    const { code: right, cookie } = await startWithdrawal(mine.certId, mine.email);
-    const answer = { email: mine.email, code: right };
+    const issued = await issueToNewPerson();
+    const { code: right, cookie } = await startWithdrawal(issued.certId, issued.email);
+    const confirmation = { email: issued.email, code: right };
     for (const entities of [["Nobody Ltd"], "Acme Solar LLC", [1], []])
-      expect(code(await submitWithdrawalCode(mine.certId, { ...answer, entities }, cookie))).toBe("400 invalid_request");
+      expect(describeOutcome(await submitWithdrawalCode(issued.certId, { ...confirmation, entities }, cookie))).toBe("400 invalid_request");
     const linked = await call(
-      `/v1/certs/${mine.certId}/opt-out/manage`,
-      buildJsonPost({ token: mine.manageToken, entities: ["Nobody Ltd"] }),
+      `/v1/certs/${issued.certId}/opt-out/manage`,
+      buildJsonPost({ token: issued.manageToken, entities: ["Nobody Ltd"] }),
     );
-    expect(code(linked)).toBe("400 invalid_request");
-    expect((await verify(mine.certId)).status).toBe("active");
+    expect(describeOutcome(linked)).toBe("400 invalid_request");
+    expect((await verify(issued.certId)).status).toBe("active");
     const spent = await env.DB.prepare(
       "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     )
-      .bind(mine.certId)
+      .bind(issued.certId)
       .first("n");
     expect(spent).toBe(0);
-    expect(code(await submitWithdrawalCode(mine.certId, { ...answer, entities: null }, cookie))).toBe("200 ok");
+    expect(describeOutcome(await submitWithdrawalCode(issued.certId, { ...confirmation, entities: null }, cookie))).toBe("200 ok");
   });
 
   test("returns 409 already_revoked when a correct code is submitted again", async () => {
-    const mine = await issueToNewPerson();
-    const { code: digits, cookie } = await startWithdrawal(mine.certId, mine.email);
-    await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits }, cookie);
-    expect(code(await submitWithdrawalCode(mine.certId, { email: mine.email, code: digits }, cookie))).toBe("409 already_revoked");
-    const later = await startWithdrawal(mine.certId, mine.email);
-    expect(code(await submitWithdrawalCode(mine.certId, { email: mine.email, code: later.code }, later.cookie))).toBe(
+    const issued = await issueToNewPerson();
+    const { code: digits, cookie } = await startWithdrawal(issued.certId, issued.email);
+    await submitWithdrawalCode(issued.certId, { email: issued.email, code: digits }, cookie);
+    expect(describeOutcome(await submitWithdrawalCode(issued.certId, { email: issued.email, code: digits }, cookie))).toBe(
       "409 already_revoked",
     );
-    expect(await countTraces(mine.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
+    const laterAttempt = await startWithdrawal(issued.certId, issued.email);
+    expect(
+      describeOutcome(await submitWithdrawalCode(issued.certId, { email: issued.email, code: laterAttempt.code }, laterAttempt.cookie)),
+    ).toBe("409 already_revoked");
+    expect(await countTraces(issued.certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   });
 
   test("keeps a sandbox withdrawal out of the live events", async () => {
     const body = { ...buildSubmission(), client_id: world.acme.clients.sandbox, fields: { email: createEmailAddress() } };
     const { data } = (await submitConsent(body)).body;
-    const events = () =>
+    const countEvents = () =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM changes WHERE entity_id = ? AND sequence = ?").bind(data.cert_id, world.acme.id).first("n");
     expect((await recordWithdrawal(data.cert_id, {}, world.acme.keys.sandbox)).status).toBe(201);
-    expect(await events()).toBe(0);
+    expect(await countEvents()).toBe(0);
     expect((await verify(data.cert_id)).status).toBe("revoked");
   });
 
@@ -174,46 +181,46 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
     ["another scope", { email: "pat@example.com", code: "123456", scope: "everything" }],
     ["an empty body", {}],
   ])("returns 400 invalid_request for %s, and spends no attempt", async (_name, body) => {
-    const mine = await issueToNewPerson();
-    await startWithdrawal(mine.certId, mine.email);
-    const answer = await submitWithdrawalCode(mine.certId, body);
-    expect(code(answer)).toBe("400 invalid_request");
-    const tries = await env.DB.prepare(
+    const issued = await issueToNewPerson();
+    await startWithdrawal(issued.certId, issued.email);
+    const response = await submitWithdrawalCode(issued.certId, body);
+    expect(describeOutcome(response)).toBe("400 invalid_request");
+    const attempts = await env.DB.prepare(
       "SELECT SUM(same_context_attempts + other_context_attempts) AS n FROM email_codes WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     )
-      .bind(mine.certId)
+      .bind(issued.certId)
       .first("n");
-    expect(tries).toBe(0);
+    expect(attempts).toBe(0);
   });
 });
 
 describe("POST /v1/certs/{id}/opt-out/manage", () => {
   test("withdraws with the link's token alone, as the code does", async () => {
-    const mine = await issueToNewPerson();
-    const answer = await manage(mine);
-    expect(answer.status).toBe(200);
-    expect(Object.keys(answer.body.data).sort()).toEqual(["cease_by", "receipt_url", "revoked", "withdrawn_at"]);
-    expect((await verify(mine.certId)).withdrawal).toMatchObject({ method: "manage_link", scope: "certificate" });
-    expect(code(await manage(mine))).toBe("409 already_revoked");
+    const issued = await issueToNewPerson();
+    const response = await manageConsent(issued);
+    expect(response.status).toBe(200);
+    expect(Object.keys(response.body.data).sort()).toEqual(["cease_by", "receipt_url", "revoked", "withdrawn_at"]);
+    expect((await verify(issued.certId)).withdrawal).toMatchObject({ method: "manage_link", scope: "certificate" });
+    expect(describeOutcome(await manageConsent(issued))).toBe("409 already_revoked");
   });
 
   test("accepts the token for its own certificate only", async () => {
-    const [mine, another] = [await issueToNewPerson(), await issueToNewPerson()];
-    expect(code(await manage(mine, another.manageToken))).toBe("400 opt_out_failed");
-    expect(code(await manage(mine, "A".repeat(43)))).toBe("400 opt_out_failed");
-    expect((await verify(mine.certId)).status).toBe("active");
+    const [issued, another] = [await issueToNewPerson(), await issueToNewPerson()];
+    expect(describeOutcome(await manageConsent(issued, another.manageToken))).toBe("400 opt_out_failed");
+    expect(describeOutcome(await manageConsent(issued, "A".repeat(43)))).toBe("400 opt_out_failed");
+    expect((await verify(issued.certId)).status).toBe("active");
   });
 
   test("accepts the token for five years", async () => {
-    const [mine, late] = [await issueToNewPerson(), await issueToNewPerson()];
-    const years = (count: number): string => String(count * 365.25 * day);
+    const [issued, late] = [await issueToNewPerson(), await issueToNewPerson()];
+    const formatYears = (count: number): string => String(count * 365.25 * day);
     const send = async (certificate: IssuedCertificate, offset: string) =>
       await createServiceCall({ DEV_CLOCK_OFFSET_MS: offset })(
         `/v1/certs/${certificate.certId}/opt-out/manage`,
         buildJsonPost({ token: certificate.manageToken }),
       );
-    expect(code(await send(late, years(5.01)))).toBe("400 opt_out_failed");
-    expect((await send(mine, years(4.99))).status).toBe(200);
+    expect(describeOutcome(await send(late, formatYears(5.01)))).toBe("400 opt_out_failed");
+    expect((await send(issued, formatYears(4.99))).status).toBe(200);
   });
 });
 
@@ -245,13 +252,13 @@ describe("POST /v1/certs/{id}/opt-out/confirm with scope business", () => {
     const many: IssuedCertificate[] = [];
     for (let count = 0; count < 45; count += 1) many.push(await issueToNewPerson({ fields: { email } }));
     const { withdrawn_at } = (await withdrawCertificate(many[7] as IssuedCertificate, "business")).body.data;
-    const later = await issueToNewPerson({ fields: { email } }); // gives a new consent after the withdrawal
-    const left = async () => {
+    const laterIssued = await issueToNewPerson({ fields: { email } }); // gives a new consent after the withdrawal
+    const countRemainingWork = async () => {
       await runOutboxRelay();
       return env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n");
     };
     await waitUntilSettled();
-    await expect.poll(left, { timeout: 60_000 }).toBe(0);
+    await expect.poll(countRemainingWork, { timeout: 60_000 }).toBe(0);
     const { results } = await env.DB.prepare(
       "SELECT DISTINCT w.withdrawn_at FROM withdrawals w JOIN certificates c ON c.id = w.cert_id WHERE c.status = 'revoked' AND c.id IN (SELECT value FROM json_each(?))",
     )
@@ -259,24 +266,24 @@ describe("POST /v1/certs/{id}/opt-out/confirm with scope business", () => {
       .all<{ withdrawn_at: number }>();
     expect(results).toEqual([{ withdrawn_at: Date.parse(withdrawn_at) }]);
     for (const { certId } of many) expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
-    expect((await verify(later.certId)).status).toBe("active");
+    expect((await verify(laterIssued.certId)).status).toBe("active");
   });
 });
 
 describe("the withdrawal receipt", () => {
   test("is signed by the issuer over its exact text", async () => {
-    const mine = await issueToNewPerson();
-    expect(code(await get(`/v1/certs/${mine.certId}/receipt`))).toBe("404 not_found");
-    const { receipt_url, cease_by, withdrawn_at } = (await withdrawCertificate(mine)).body.data;
-    const answer = await get(new URL(receipt_url).pathname);
-    expect(answer.headers.get("content-disposition")).toBe(`attachment; filename="withdrawal-${mine.certId}.json"`);
-    const { receipt, canonical, signature } = answer.body.data;
+    const issued = await issueToNewPerson();
+    expect(describeOutcome(await get(`/v1/certs/${issued.certId}/receipt`))).toBe("404 not_found");
+    const { receipt_url, cease_by, withdrawn_at } = (await withdrawCertificate(issued)).body.data;
+    const response = await get(new URL(receipt_url).pathname);
+    expect(response.headers.get("content-disposition")).toBe(`attachment; filename="withdrawal-${issued.certId}.json"`);
+    const { receipt, canonical, signature } = response.body.data;
     expect(receipt).toEqual(JSON.parse(canonical));
     expect(receipt).toEqual({
       business: { id: world.acme.id, name: world.acme.name },
       cease_by,
-      cert_id: mine.certId,
-      fingerprint: mine.fingerprint,
+      cert_id: issued.certId,
+      fingerprint: issued.fingerprint,
       method: "email_code",
       origin_domain: "www.example.com",
       received_at: null,
@@ -292,10 +299,10 @@ describe("the withdrawal receipt", () => {
   });
 
   test("contains no personal data", async () => {
-    const mine = await issueToNewPerson();
-    await withdrawCertificate(mine);
-    const { text } = await get(`/v1/certs/${mine.certId}/receipt`);
-    for (const personal of [mine.email, mine.email.split("@")[0] as string, "+1 202 555", "2025550123"])
+    const issued = await issueToNewPerson();
+    await withdrawCertificate(issued);
+    const { text } = await get(`/v1/certs/${issued.certId}/receipt`);
+    for (const personal of [issued.email, issued.email.split("@")[0] as string, "+1 202 555", "2025550123"])
       expect(text).not.toContain(personal);
   });
 });
@@ -304,13 +311,13 @@ describe("POST /v1/certs/{id}/withdrawals", () => {
   test("revokes immediately, and counts the deadline from received_at", async () => {
     const { certId } = await issueToNewPerson();
     const received = Date.now() - 3 * day;
-    const answer = await recordWithdrawal(certId, {
+    const response = await recordWithdrawal(certId, {
       method: "sms_stop",
       received_at: new Date(received).toISOString(),
       note: "STOP to 12345",
     });
-    expect(answer.status).toBe(201);
-    const { withdrawal, cease_by } = answer.body.data;
+    expect(response.status).toBe(201);
+    const { withdrawal, cease_by } = response.body.data;
     expect(Date.parse(cease_by)).toBe(getCeaseDeadline(received));
     expect(withdrawal).toMatchObject({ method: "business_recorded", scope: "business", cease_by, cease_acknowledged_at: null });
     expect(Date.parse(withdrawal.received_at)).toBe(received);
@@ -320,7 +327,7 @@ describe("POST /v1/certs/{id}/withdrawals", () => {
     const detail = (await get(`/v1/certs/${certId}`, key)).body.data;
     expect(detail.withdrawal.recorded).toEqual({ method: "sms_stop", note: "STOP to 12345" });
     expect((await get(`/v1/certs/${certId}/verify`)).text).not.toContain("STOP to");
-    expect(code(await recordWithdrawal(certId))).toBe("409 already_revoked");
+    expect(describeOutcome(await recordWithdrawal(certId))).toBe("409 already_revoked");
   });
 
   test("records once per idempotency key, and returns the same response again", async () => {
@@ -332,82 +339,88 @@ describe("POST /v1/certs/{id}/withdrawals", () => {
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.body.data).toEqual(first.body.data);
     expect(second.headers.get("idempotency-replayed")).toBe("true");
-    expect(code(await send({ ...recording, note: "other" }))).toBe("409 idempotency_conflict");
+    expect(describeOutcome(await send({ ...recording, note: "other" }))).toBe("409 idempotency_conflict");
     expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   });
 
   test("returns the first response to a repeat, also after the deadline and the acknowledgment", async () => {
     const { certId } = await issueToNewPerson();
     const received = Date.now();
-    const at = (moment: number) => createServiceCall({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(moment - received) });
-    const [inTime, late] = [at(getCeaseDeadline(received) - 3_600_000), at(getCeaseDeadline(received) + 3_600_000)];
+    const createCallAt = (moment: number) =>
+      createServiceCall({ LIMIT_API_KEY: "100000/60", DEV_CLOCK_OFFSET_MS: String(moment - received) });
+    const [inTime, late] = [createCallAt(getCeaseDeadline(received) - 3_600_000), createCallAt(getCeaseDeadline(received) + 3_600_000)];
     const body = { method: "mail", received_at: new Date(received).toISOString() };
     const recording = buildJsonPost(body, { authorization: `Bearer ${key}`, "idempotency-key": "letter-18" });
     const first = await inTime(`/v1/certs/${certId}/withdrawals`, recording);
     expect(first.body.data.withdrawal).toMatchObject({ overdue: false, cease_acknowledged_at: null });
-    const again = async () => (await late(`/v1/certs/${certId}/withdrawals`, recording)).body.data;
-    expect(await again()).toEqual(first.body.data);
-    expect((await late(`/v1/certs/${certId}/cease-ack`, keyed({}))).body.data.on_time).toBe(false);
-    expect(await again()).toEqual(first.body.data);
+    const repeatWithdrawal = async () => (await late(`/v1/certs/${certId}/withdrawals`, recording)).body.data;
+    expect(await repeatWithdrawal()).toEqual(first.body.data);
+    expect((await late(`/v1/certs/${certId}/cease-ack`, buildKeyedRequest({}))).body.data.on_time).toBe(false);
+    expect(await repeatWithdrawal()).toEqual(first.body.data);
   });
 
   test("refuses a time in the future and an unknown method", async () => {
     const { certId } = await issueToNewPerson();
-    expect(code(await recordWithdrawal(certId, { received_at: new Date(Date.now() + day).toISOString() }))).toBe("400 invalid_request");
-    expect(code(await recordWithdrawal(certId, { received_at: "yesterday" }))).toBe("400 invalid_request");
-    expect(code(await recordWithdrawal(certId, { method: "telepathy" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await recordWithdrawal(certId, { received_at: new Date(Date.now() + day).toISOString() }))).toBe(
+      "400 invalid_request",
+    );
+    expect(describeOutcome(await recordWithdrawal(certId, { received_at: "yesterday" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await recordWithdrawal(certId, { method: "telepathy" }))).toBe("400 invalid_request");
     expect((await verify(certId)).status).toBe("active");
   });
 
   test("accepts the business's own certificates only", async () => {
     const { certId } = await issueToNewPerson();
-    expect(code(await recordWithdrawal(certId, {}, world.other.keys.live))).toBe("404 cert_not_found");
-    expect(code(await recordWithdrawal(certId, {}, world.acme.keys.sandbox))).toBe("404 cert_not_found");
+    expect(describeOutcome(await recordWithdrawal(certId, {}, world.other.keys.live))).toBe("404 cert_not_found");
+    expect(describeOutcome(await recordWithdrawal(certId, {}, world.acme.keys.sandbox))).toBe("404 cert_not_found");
   });
 });
 
 describe("POST /v1/certs/{id}/cease-ack", () => {
   test("stores the acknowledgment once, and returns the first one to a repeat", async () => {
-    const mine = await issueToNewPerson();
-    expect(code(await acknowledge(mine.certId))).toBe("409 cease_not_open");
-    const { cease_by } = (await withdrawCertificate(mine)).body.data;
-    const first = await acknowledge(mine.certId, { note: "done", acknowledged_by: "Kimberley Oxenford", actions: ["removed"] });
-    expect(first.body.data).toMatchObject({ cert_id: mine.certId, status: "revoked", cease_by, on_time: true });
+    const issued = await issueToNewPerson();
+    expect(describeOutcome(await acknowledge(issued.certId))).toBe("409 cease_not_open");
+    const { cease_by } = (await withdrawCertificate(issued)).body.data;
+    const first = await acknowledge(issued.certId, { note: "done", acknowledged_by: "Kimberley Oxenford", actions: ["removed"] });
+    expect(first.body.data).toMatchObject({ cert_id: issued.certId, status: "revoked", cease_by, on_time: true });
     expect(first.body.data).not.toHaveProperty("already_acknowledged");
-    const second = await acknowledge(mine.certId, { note: "again" });
+    const second = await acknowledge(issued.certId, { note: "again" });
     expect(second.body.data).toMatchObject({ already_acknowledged: true, acknowledged_at: first.body.data.acknowledged_at });
-    const { status, withdrawal } = await verify(mine.certId);
+    const { status, withdrawal } = await verify(issued.certId);
     expect(status).toBe("revoked");
     expect(withdrawal).toMatchObject({ cease_acknowledged_at: first.body.data.acknowledged_at, overdue: false });
-    const detail = (await get(`/v1/certs/${mine.certId}`, key)).body.data;
+    const detail = (await get(`/v1/certs/${issued.certId}`, key)).body.data;
     expect(detail.withdrawal.acknowledgement).toEqual({ note: "done", acknowledged_by: "Kimberley Oxenford", actions: ["removed"] });
-    expect((await get(`/v1/certs/${mine.certId}/verify`)).text).not.toContain("Kimberley");
+    expect((await get(`/v1/certs/${issued.certId}/verify`)).text).not.toContain("Kimberley");
     const anchored = await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ? AND event = 'business.ceased'")
-      .bind(mine.certId)
+      .bind(issued.certId)
       .first("n");
     expect(anchored).toBe(1);
   });
 
   test("accepts a request without a body", async () => {
-    const mine = await issueToNewPerson();
-    await withdrawCertificate(mine);
-    const answer = await unlimited(`/v1/certs/${mine.certId}/cease-ack`, { method: "POST", headers: { authorization: `Bearer ${key}` } });
-    expect([answer.status, answer.body.data?.on_time]).toEqual([200, true]);
+    const issued = await issueToNewPerson();
+    await withdrawCertificate(issued);
+    const response = await unlimited(`/v1/certs/${issued.certId}/cease-ack`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect([response.status, response.body.data?.on_time]).toEqual([200, true]);
   });
 
   test("stores one acknowledgment for fifty concurrent requests", async () => {
-    const mine = await issueToNewPerson();
-    await withdrawCertificate(mine);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => acknowledge(mine.certId)));
-    expect(answers.filter(({ body }) => body.data !== undefined && body.data.already_acknowledged === undefined)).toHaveLength(1);
-    expect(new Set(answers.map(({ body }) => body.data.acknowledged_at)).size).toBe(1);
+    const issued = await issueToNewPerson();
+    await withdrawCertificate(issued);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => acknowledge(issued.certId)));
+    expect(responses.filter(({ body }) => body.data !== undefined && body.data.already_acknowledged === undefined)).toHaveLength(1);
+    expect(new Set(responses.map(({ body }) => body.data.acknowledged_at)).size).toBe(1);
   });
 
   test("is overdue after the deadline, and is marked late if it arrives after the deadline", async () => {
-    const mine = await issueToNewPerson();
-    await withdrawCertificate(mine);
-    const later = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });
-    const readWithdrawal = async () => (await later(`/v1/certs/${mine.certId}/verify`)).body.data.withdrawal;
+    const issued = await issueToNewPerson();
+    await withdrawCertificate(issued);
+    const callLater = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(20 * day), LIMIT_API_KEY: "100000/60" });
+    const readWithdrawal = async () => (await callLater(`/v1/certs/${issued.certId}/verify`)).body.data.withdrawal;
     const until = getCeaseDeadline(Date.now());
     expect([isOverdue(until, null, until), isOverdue(until, null, until + 1), isOverdue(until, until, until + 1)]).toEqual([
       false,
@@ -415,9 +428,10 @@ describe("POST /v1/certs/{id}/cease-ack", () => {
       false,
     ]);
     expect((await readWithdrawal()).overdue).toBe(true);
-    const row = (await later(`/v1/certs?subject_email=${mine.email}`, { headers: { authorization: `Bearer ${key}` } })).body.data.certs[0];
+    const row = (await callLater(`/v1/certs?subject_email=${issued.email}`, { headers: { authorization: `Bearer ${key}` } })).body.data
+      .certs[0];
     expect(row.withdrawal.overdue).toBe(true);
-    const late = await later(`/v1/certs/${mine.certId}/cease-ack`, keyed({}));
+    const late = await callLater(`/v1/certs/${issued.certId}/cease-ack`, buildKeyedRequest({}));
     expect(late.body.data.on_time).toBe(false);
     expect((await readWithdrawal()).overdue).toBe(false);
   });
@@ -427,7 +441,7 @@ describe("POST /v1/certs/{id}/cease-ack", () => {
     await env.DB.prepare("UPDATE businesses SET status = 'past_due' WHERE id = ?").bind(world.acme.id).run();
     try {
       expect((await recordWithdrawal(cert_id)).status).toBe(201);
-      expect(code(await acknowledge(cert_id))).toBe("402 subscription_past_due");
+      expect(describeOutcome(await acknowledge(cert_id))).toBe("402 subscription_past_due");
     } finally {
       await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
     }
@@ -436,9 +450,9 @@ describe("POST /v1/certs/{id}/cease-ack", () => {
 
 describe("a withdrawal in the database", () => {
   test("cannot be changed or deleted, and its certificate cannot become active again", async () => {
-    const mine = await issueToNewPerson();
-    await withdrawCertificate(mine);
-    const run = (sql: string) => env.DB.prepare(sql).bind(mine.certId).run();
+    const issued = await issueToNewPerson();
+    await withdrawCertificate(issued);
+    const run = (sql: string) => env.DB.prepare(sql).bind(issued.certId).run();
     await expect(run("UPDATE withdrawals SET cease_by = cease_by + 1 WHERE cert_id = ?")).rejects.toThrow("immutable");
     await expect(run("DELETE FROM withdrawals WHERE cert_id = ?")).rejects.toThrow("never deleted");
     await expect(run("UPDATE certificates SET status = 'active' WHERE id = ?")).rejects.toThrow("revoked only once");

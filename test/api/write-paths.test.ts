@@ -26,8 +26,8 @@ const listed = writePaths.flatMap(({ routes }) => routes).filter((route) => !rou
 const refuseOnly = (refusedName: string) => {
   const allowed = { isAllowed: true, remaining: 1, resetMs: 1_000 };
   const refused = { isAllowed: false, remaining: 0, resetMs: 7_000 };
-  const stateOf = async (name: string) => (name === refusedName ? refused : allowed);
-  return { takeApproximately: stateOf, takeExactly: stateOf };
+  const takeLimit = async (name: string) => (name === refusedName ? refused : allowed);
+  return { takeApproximately: takeLimit, takeExactly: takeLimit };
 };
 
 test("every route that can write is in the table of write paths, and the table has no others", async () => {
@@ -60,7 +60,7 @@ describe("the first limit of a write path", () => {
     consumer = await signIn(world.consumerEmail, "consumer");
   });
 
-  const credentialsFor = (path: string, [limit]: WritePath["limits"]): Record<string, string> => {
+  const buildCredentials = (path: string, [limit]: WritePath["limits"]): Record<string, string> => {
     if (limit === "API_KEY")
       return { authorization: `Bearer ${path.startsWith("/v1/sandbox/") ? world.acme.keys.sandbox : world.acme.keys.live}` };
     if (limit !== "SESSION") return {};
@@ -75,19 +75,19 @@ describe("the first limit of a write path", () => {
     const path = template.replaceAll(/:\w+/g, "00000000000000000000000000");
     const isPage = !template.startsWith("/v1/") && !template.startsWith("/oauth/token") && !/^\/oauth\/re/.test(template);
     for (const limit of limits[0] === "SESSION" ? limits.slice(0, 2) : limits.slice(0, 1)) {
-      const answer = await callWith(refuseOnly(limit), path, {
+      const response = await callWith(refuseOnly(limit), path, {
         method,
         headers: {
           "content-type": isPage || template.startsWith("/oauth/") ? "application/x-www-form-urlencoded" : "application/json",
           "sec-fetch-site": "same-origin",
-          ...credentialsFor(path, limits),
+          ...buildCredentials(path, limits),
         },
         ...(method !== "GET" && { body: isPage ? "a=b" : "{}" }),
       });
-      expect([limit, answer.status]).toEqual([limit, 429]);
-      expect(answer.headers.get("retry-after")).toBe("7");
+      expect([limit, response.status]).toEqual([limit, 429]);
+      expect(response.headers.get("retry-after")).toBe("7");
       if (!isPage && template.startsWith("/v1/"))
-        expect(answer.body.error.message).toBe("Too many requests. Retry after the time given in Retry-After.");
+        expect(response.body.error.message).toBe("Too many requests. Retry after the time given in Retry-After.");
     }
   });
 });

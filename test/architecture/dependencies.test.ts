@@ -2,7 +2,7 @@
 // the lock file matches package.json.
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parseImports, packageNameFrom, readRepositoryFile, listScriptFiles } from "./repository.ts";
+import { parseImports, extractPackageName, readRepositoryFile, listScriptFiles } from "./repository.ts";
 
 interface Manifest {
   readonly dependencies: Record<string, string>;
@@ -31,7 +31,7 @@ const isLocked = (path: string, name: string): boolean => {
   }
 };
 
-const describedDependencies = (heading: string): { name: string; version: string; licence: string; why: string; instead: string }[] => {
+const readDependencies = (heading: string): { name: string; version: string; licence: string; why: string; instead: string }[] => {
   const section =
     readRepositoryFile("docs/internals/dependencies.md")
       .split(/^## /m)
@@ -48,26 +48,26 @@ const sections = [
 ] as const;
 
 /** Returns the license as the page writes it: `MIT or Apache-2.0` for `(MIT OR Apache-2.0)`. */
-const describedSections = (licence: string): string => licence.replaceAll(/[()]/g, "").replaceAll(" OR ", " or ");
+const normalizeLicense = (licence: string): string => licence.replaceAll(/[()]/g, "").replaceAll(" OR ", " or ");
 
 describe("docs/internals/dependencies.md", () => {
   for (const { heading, declared } of sections) {
     test(`"${heading}" is what package.json declares`, () => {
-      expect(Object.fromEntries(describedDependencies(heading).map(({ name, version }) => [name, version]))).toEqual(declared);
+      expect(Object.fromEntries(readDependencies(heading).map(({ name, version }) => [name, version]))).toEqual(declared);
     });
 
     test(`"${heading}" gives the license of each installed package`, () => {
       const installed = Object.keys(declared).map((name) => {
         const { license } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8")) as { license: string };
-        return [name, describedSections(license)];
+        return [name, normalizeLicense(license)];
       });
-      expect(Object.fromEntries(describedDependencies(heading).map(({ name, licence }) => [name, licence]))).toEqual(
+      expect(Object.fromEntries(readDependencies(heading).map(({ name, licence }) => [name, licence]))).toEqual(
         Object.fromEntries(installed),
       );
     });
 
     test(`"${heading}" gives a reason and an alternative for each`, () => {
-      expect(describedDependencies(heading).filter(({ why, instead }) => why.length < 15 || instead.length < 4)).toEqual([]);
+      expect(readDependencies(heading).filter(({ why, instead }) => why.length < 15 || instead.length < 4)).toEqual([]);
     });
   }
 });
@@ -104,7 +104,7 @@ describe("dependencies", () => {
     const imported = worker
       .flatMap(parseImports)
       .filter(({ target, specifier }) => target === null && !/^(?:node|cloudflare):/.test(specifier))
-      .map(({ specifier }) => packageNameFrom(specifier));
+      .map(({ specifier }) => extractPackageName(specifier));
     const askedFor = imported.flatMap((name) => Object.keys(lock.packages[`node_modules/${name}`]?.peerDependencies ?? {}));
     const unused = Object.keys(manifest.dependencies).filter((name) => !imported.includes(name) && !askedFor.includes(name));
     expect(unused).toEqual([]);

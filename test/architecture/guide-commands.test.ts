@@ -52,7 +52,7 @@ describe("a command that a guide prints", () => {
         path,
         true,
       ]);
-      expect([path, readRepositoryFile(path).includes('blocks("sh")') || readRepositoryFile(path).includes("commandsOf(")]).toEqual([
+      expect([path, readRepositoryFile(path).includes('extractBlocks("sh")') || readRepositoryFile(path).includes("listCommands(")]).toEqual([
         path,
         true,
       ]);

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { findImportCycles } from "./import-cycles.ts";
 import { formatImportRow, importRules, type ImportRule } from "./import-rules.ts";
-import { type Import, parseImports, isInside, packageNameFrom, readRepositoryFile, listScriptFiles } from "./repository.ts";
+import { type Import, parseImports, isInside, extractPackageName, readRepositoryFile, listScriptFiles } from "./repository.ts";
 
 const files = listScriptFiles();
 const imports = files.flatMap(parseImports);
@@ -16,7 +16,7 @@ const findRule = (file: string): ImportRule | undefined =>
 const isAllowed = ({ file, specifier, target, isTypeOnly }: Import): boolean => {
   const rule = findRule(file);
   if (rule === undefined) return false;
-  if (target === null) return rule.packages === "any" || rule.packages.includes(packageNameFrom(specifier));
+  if (target === null) return rule.packages === "any" || rule.packages.includes(extractPackageName(specifier));
   if (findRule(target) === rule) return true;
   if (rule.allowed.some((place) => isInside(target, place) && (findRule(target)?.from.length ?? 0) <= place.length)) return true;
   if (rule.allowed.includes("workers") && isInside(target, "workers")) return true; // the composition root may import all of workers/
@@ -24,18 +24,18 @@ const isAllowed = ({ file, specifier, target, isTypeOnly }: Import): boolean => 
   return isTypeOnly && (rule.types ?? []).some((place) => isInside(target, place));
 };
 
-const nameImport = (edge: Import): string => `${edge.file} imports ${edge.specifier}${edge.isTypeOnly ? " (types)" : ""}`;
+const formatImport = (edge: Import): string => `${edge.file} imports ${edge.specifier}${edge.isTypeOnly ? " (types)" : ""}`;
 
 describe("import cycles", () => {
-  const edges = (file: string, ...targets: readonly string[]) => targets.map((target) => ({ file, target }));
+  const createEdges = (file: string, ...targets: readonly string[]) => targets.map((target) => ({ file, target }));
 
   test("are found with exactly the files that lie on them", () => {
     const imports = [
-      ...edges("app.ts", "b.ts", "self.ts"),
-      ...edges("b.ts", "c.ts"),
-      ...edges("c.ts", "d.ts", "leaf.ts"),
-      ...edges("d.ts", "b.ts"),
-      ...edges("self.ts", "self.ts"),
+      ...createEdges("app.ts", "b.ts", "self.ts"),
+      ...createEdges("b.ts", "c.ts"),
+      ...createEdges("c.ts", "d.ts", "leaf.ts"),
+      ...createEdges("d.ts", "b.ts"),
+      ...createEdges("self.ts", "self.ts"),
     ];
     expect(findImportCycles(imports)).toEqual([["b.ts", "c.ts", "d.ts"], ["self.ts"]]);
     expect(findImportCycles(imports.filter(({ file }) => file !== "d.ts" && file !== "self.ts"))).toEqual([]);
@@ -54,14 +54,14 @@ describe("imports", () => {
   });
 
   test("follow the table of allowed imports", () => {
-    expect(imports.filter((edge) => !isAllowed(edge)).map(nameImport)).toEqual([]);
+    expect(imports.filter((edge) => !isAllowed(edge)).map(formatImport)).toEqual([]);
   });
 
   test("name existing files with their extension", () => {
     const broken = imports.filter(
       ({ target }) => target !== null && !target.endsWith(".gen.ts") && !target.endsWith("build.mjs") && !existsSync(target),
     );
-    expect(broken.map(nameImport)).toEqual([]);
+    expect(broken.map(formatImport)).toEqual([]);
   });
 
   test("have a rule for every file, and every rule has its folder or file", () => {
@@ -76,7 +76,7 @@ describe("imports", () => {
     const barrels = files.filter((file) => /^export \* from/m.test(readRepositoryFile(file)));
     // Entry points: Cloudflare requires Durable Object classes in the entry file, and the published kit exports its generated types.
     const entries = ["workers/index.ts", "workers/ledger/entry.ts", "scripts/demo-month/worker.ts", "kit/client.ts"];
-    const reexports = imports.filter(({ file, statement }) => /^\s*export/.test(statement) && !entries.includes(file)).map(nameImport);
+    const reexports = imports.filter(({ file, statement }) => /^\s*export/.test(statement) && !entries.includes(file)).map(formatImport);
     expect([...barrels, ...reexports]).toEqual([]);
     expect(files.filter((file) => /(?:^|\/)index\.tsx?$/.test(file))).toEqual(["workers/index.ts"]);
   });

@@ -77,9 +77,9 @@ describe("every operation", () => {
           if (status === "303" || status === "304") return content !== undefined;
           // The response is a file, so it has no examples to check.
           if (content?.["application/pdf"] !== undefined) return description.length < 10;
-          const answer = content?.["application/json"];
-          if (answer === undefined || description.length < 10) return true;
-          return status >= "400" && Object.keys(answer.examples ?? {}).some((code) => !description.includes(`\`${code}\`: `));
+          const jsonContent = content?.["application/json"];
+          if (jsonContent === undefined || description.length < 10) return true;
+          return status >= "400" && Object.keys(jsonContent.examples ?? {}).some((code) => !description.includes(`\`${code}\`: `));
         })
         .map(([status]) => `${operationId} ${status}`),
     );
@@ -99,12 +99,12 @@ describe("every operation", () => {
 });
 
 describe("the worked example", () => {
-  const exampleOf = (operationId: string): Record<string, unknown> => {
+  const findExample = (operationId: string): Record<string, unknown> => {
     const operation = operations.find((candidate) => candidate.operationId === operationId);
     return operation?.responses["200"]?.content?.["application/json"]?.example?.data as Record<string, unknown>;
   };
-  const verified = exampleOf("verifyCertificate");
-  const bundle = exampleOf("exportEvidencePack");
+  const verified = findExample("verifyCertificate");
+  const bundle = findExample("exportEvidencePack");
 
   test("has the fingerprint of its canonical text, the canonical JSON of its preimage", () => {
     expect(sha256Hex(verified.canonical as string)).toBe(verified.fingerprint);

@@ -16,12 +16,12 @@ const prepare = () =>
     (text) => reports.push(text),
     () => prepareDatabases({ stateDir }),
   );
-const oldFolders = (): string[] => readdirSync(folder).filter((name) => /^state\.old-\d{4}-\d{2}-\d{2}T[\d-]+Z$/.test(name));
+const listOldFolders = (): string[] => readdirSync(folder).filter((name) => /^state\.old-\d{4}-\d{2}-\d{2}T[\d-]+Z$/.test(name));
 
 test("a state folder with current migrations is kept, and one with unknown migrations is moved aside with a notice", async () => {
   await prepare();
   await prepare();
-  expect([reports, oldFolders()]).toEqual([[], []]);
+  expect([reports, listOldFolders()]).toEqual([[], []]);
 
   await prepareDatabases({
     stateDir,
@@ -30,11 +30,11 @@ test("a state folder with current migrations is kept, and one with unknown migra
     },
   });
   await prepare();
-  expect(oldFolders().length).toBe(1);
+  expect(listOldFolders().length).toBe(1);
   expect(reports).toEqual([
-    `${stateDir} has an older database schema. It was moved to ${join(folder, oldFolders()[0] as string)}; the service starts with an empty database.`,
+    `${stateDir} has an older database schema. It was moved to ${join(folder, listOldFolders()[0] as string)}; the service starts with an empty database.`,
   ]);
-  expect(existsSync(join(folder, oldFolders()[0] as string, "v3"))).toBe(true);
+  expect(existsSync(join(folder, listOldFolders()[0] as string, "v3"))).toBe(true);
 
   await prepare();
   expect(reports.length).toBe(1);

@@ -72,7 +72,7 @@ export const parseImports = (file: string): Import[] =>
 export const isInside = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
 /** Returns the package name in a specifier, without any path: `@scope/name`, `name`, `node:name` or `cloudflare:name`. */
-export const packageNameFrom = (specifier: string): string =>
+export const extractPackageName = (specifier: string): string =>
   specifier.startsWith("@") ? specifier.split("/").slice(0, 2).join("/") : (specifier.split("/")[0] as string);
 
 /** Returns `file:line: text` for every matching line. */

@@ -21,7 +21,7 @@ const documentedTables = listDescribedTables();
 const findSection = (section: string) => documentedTables.filter((entry) => entry.section === section);
 const parseColumns = (tables: readonly { name: string; columns: readonly string[] }[]): string[] =>
   tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column}`)).sort();
-const describedColumns = (section: string): string[] =>
+const listDocumentedColumns = (section: string): string[] =>
   findSection(section)
     .flatMap(({ table, rows }) => rows.map(({ name }) => `${table}.${name}`))
     .sort();
@@ -81,7 +81,7 @@ interface Shape {
 const list = (names: readonly unknown[]): string => `(${names.join(", ")})`;
 
 /** Returns an index condition without quotes, outer parentheses and the table's name. */
-const plain = (condition: string, table: string): string =>
+const normalizeCondition = (condition: string, table: string): string =>
   condition
     .replaceAll('"', "")
     .replaceAll(`${table}.`, "")
@@ -92,7 +92,7 @@ const dialect = new SQLiteDialect();
 
 const buildDeclaredShape = (table: SQLiteTable): Shape => {
   const { name, columns, primaryKeys, uniqueConstraints, foreignKeys, indexes } = getTableConfig(table);
-  const namesOf = (some: readonly unknown[]): string => list(some.map((column) => (column as SQLiteColumn).name));
+  const formatColumnNames = (some: readonly unknown[]): string => list(some.map((column) => (column as SQLiteColumn).name));
   const inline = columns.filter(({ primary }) => primary);
   return {
     columns: columns.map((column) => ({
@@ -104,43 +104,44 @@ const buildDeclaredShape = (table: SQLiteTable): Shape => {
     })),
     primaryKey: (primaryKeys[0]?.columns ?? inline).map((column) => column.name),
     unique: [
-      ...columns.filter(({ isUnique }) => isUnique).map((column) => namesOf([column])),
-      ...uniqueConstraints.map(({ columns: of }) => namesOf(of)),
+      ...columns.filter(({ isUnique }) => isUnique).map((column) => formatColumnNames([column])),
+      ...uniqueConstraints.map(({ columns: uniqueColumns }) => formatColumnNames(uniqueColumns)),
     ].sort(),
     references: foreignKeys
       .map((key) => {
-        const { columns: from, foreignColumns: to, foreignTable } = key.reference();
-        return `${namesOf(from)} to ${getTableName(foreignTable)} ${namesOf(to)}`;
+        const { columns: from, foreignColumns: targetColumns, foreignTable } = key.reference();
+        return `${formatColumnNames(from)} to ${getTableName(foreignTable)} ${formatColumnNames(targetColumns)}`;
       })
       .sort(),
     indexes: indexes
       .map(({ config }) => {
-        const where = config.where === undefined ? "" : ` where ${plain(dialect.sqlToQuery(config.where.inlineParams()).sql, name)}`;
-        return `${config.unique ? "unique " : ""}${config.name} ${namesOf(config.columns)}${where}`;
+        const where =
+          config.where === undefined ? "" : ` where ${normalizeCondition(dialect.sqlToQuery(config.where.inlineParams()).sql, name)}`;
+        return `${config.unique ? "unique " : ""}${config.name} ${formatColumnNames(config.columns)}${where}`;
       })
       .sort(),
   };
 };
 
 const readActualShape = (database: DatabaseSync, table: string): Shape => {
-  const rows = (sql: string, of = table) => database.prepare(sql).all(of);
-  const sqlOf = (name: unknown): string =>
+  const queryRows = (sql: string, target = table) => database.prepare(sql).all(target);
+  const readSql = (name: unknown): string =>
     String(database.prepare("SELECT sql FROM sqlite_schema WHERE name = ?").get(String(name))?.sql ?? "");
-  const columns = rows('SELECT name, type, "notnull" AS required, dflt_value AS preset, pk FROM pragma_table_info(?)');
-  const indexRows = rows('SELECT name, "unique" AS isUnique, origin FROM pragma_index_list(?)').map(({ name, isUnique, origin }) => {
-    const where = /\bWHERE (.+)$/.exec(sqlOf(name))?.[1];
-    const on = list(rows("SELECT name FROM pragma_index_info(?) ORDER BY seqno", String(name)).map((column) => column.name));
-    const condition = where === undefined ? "" : ` where ${plain(where, table)}`;
+  const columns = queryRows('SELECT name, type, "notnull" AS required, dflt_value AS preset, pk FROM pragma_table_info(?)');
+  const indexRows = queryRows('SELECT name, "unique" AS isUnique, origin FROM pragma_index_list(?)').map(({ name, isUnique, origin }) => {
+    const where = /\bWHERE (.+)$/.exec(readSql(name))?.[1];
+    const on = list(queryRows("SELECT name FROM pragma_index_info(?) ORDER BY seqno", String(name)).map((column) => column.name));
+    const condition = where === undefined ? "" : ` where ${normalizeCondition(where, table)}`;
     return { origin, on, text: `${isUnique === 1 ? "unique " : ""}${name} ${on}${condition}` };
   });
-  const references = rows('SELECT id, "table" AS target, "from" AS own, "to" AS key FROM pragma_foreign_key_list(?) ORDER BY id, seq');
+  const references = queryRows('SELECT id, "table" AS target, "from" AS own, "to" AS key FROM pragma_foreign_key_list(?) ORDER BY id, seq');
   return {
     columns: columns.map((column) => ({
       name: column.name,
       type: String(column.type).toLowerCase(),
       required: column.required === 1 || column.pk !== 0,
       preset: column.preset,
-      allowed: listAllowedValues(sqlOf(table), String(column.name)),
+      allowed: listAllowedValues(readSql(table), String(column.name)),
     })),
     primaryKey: columns
       .filter(({ pk }) => pk !== 0)
@@ -151,7 +152,10 @@ const readActualShape = (database: DatabaseSync, table: string): Shape => {
       .map(({ on }) => on)
       .sort(),
     references: [...Map.groupBy(references, ({ id }) => id).values()]
-      .map((of) => `${list(of.map(({ own }) => own))} to ${of[0]?.target} ${list(of.map(({ key }) => key))}`)
+      .map(
+        (keyColumns) =>
+          `${list(keyColumns.map(({ own: column }) => column))} to ${keyColumns[0]?.target} ${list(keyColumns.map(({ key }) => key))}`,
+      )
       .sort(),
     indexes: indexRows
       .filter(({ origin }) => origin === "c")
@@ -176,12 +180,12 @@ describe("storage/schema.ts", () => {
 
 describe("docs/internals/storage.md", () => {
   test("describes every column of the D1 databases, and no other", () => {
-    expect(describedColumns("D1")).toEqual(parseColumns(listDatabaseTables()));
+    expect(listDocumentedColumns("D1")).toEqual(parseColumns(listDatabaseTables()));
   });
 
   test("describes every column of the Durable Objects, and no other", () => {
     expect(listComparedClasses()).toEqual(listObjectClasses());
-    expect(describedColumns("Objects")).toEqual(parseColumns(listObjectTables()));
+    expect(listDocumentedColumns("Objects")).toEqual(parseColumns(listObjectTables()));
   });
 
   test("describes every key prefix in KV, and no other", () => {
@@ -190,7 +194,9 @@ describe("docs/internals/storage.md", () => {
   });
 
   test("gives kind, meaning and lifetime of every column", () => {
-    const rows = documentedTables.flatMap(({ table, rows: of }) => of.map((row) => ({ ...row, name: `${table}.${row.name}` })));
+    const rows = documentedTables.flatMap(({ table, rows: tableRows }) =>
+      tableRows.map((row) => ({ ...row, name: `${table}.${row.name}` })),
+    );
     expect(rows.length).toBeGreaterThan(50);
     const unclear = rows.filter(({ kind, meaning, lifetime }) => !kinds.includes(kind) || meaning.length < 3 || lifetime.length < 3);
     expect(unclear).toEqual([]);
@@ -201,7 +207,9 @@ describe("docs/internals/storage.md", () => {
       [/_sealed$/, "sealed"],
       [/_index(?:es)?$/, "blind index"],
     ];
-    const rows = findSection("D1").flatMap(({ table, rows: of }) => of.map((row) => ({ column: `${table}.${row.name}`, kind: row.kind })));
+    const rows = findSection("D1").flatMap(({ table, rows: tableRows }) =>
+      tableRows.map((row) => ({ column: `${table}.${row.name}`, kind: row.kind })),
+    );
     const wrong = rows.filter(({ column, kind }) =>
       suffixes.some(([suffix, expectedKind]) => suffix.test(column) !== (kind === expectedKind)),
     );

@@ -70,10 +70,10 @@ export const listObjectTables = (): Table[] => {
     "transparency-log": listTables(createObjectDatabase([logTables])),
   };
   const sharedNames = new Set(Object.values(shared).flatMap((tables) => tables.map(({ name }) => name)));
-  const own = Object.entries(stepsByClass).map(
+  const tablesByClass = Object.entries(stepsByClass).map(
     ([owner, steps]) => [owner, listTables(createObjectDatabase(steps)).filter(({ name }) => !sharedNames.has(name))] as const,
   );
-  return [...Object.entries(shared), ...own].flatMap(([owner, tables]) =>
+  return [...Object.entries(shared), ...tablesByClass].flatMap(([owner, tables]) =>
     tables.map((table) => ({ ...table, name: `${owner} ${table.name}` })),
   );
 };

@@ -15,10 +15,10 @@ describe.each(Object.entries(stressTests))("npm run stress -- %s", (_, stressTes
 
   test("selects at least one title in each file when it has a title pattern", () => {
     const pattern = stressTest.tests[stressTest.tests.indexOf("-t") + 1] ?? "";
-    const titles = (path: string): string[] =>
+    const listTitles = (path: string): string[] =>
       [...readRepositoryFile(path).matchAll(/\btest(?:\.each\([^)]*\))?\(\s*["`]([^"`]+)/g)].map(([, title]) => title as string);
     const filtered = stressTest.tests.includes("-t") ? listPaths(stressTest) : [];
-    expect(filtered.filter((path) => !titles(path).some((title) => new RegExp(pattern).test(title)))).toEqual([]);
+    expect(filtered.filter((path) => !listTitles(path).some((title) => new RegExp(pattern).test(title)))).toEqual([]);
   });
 
   test("sets only variables that a test or the test configuration reads", () => {

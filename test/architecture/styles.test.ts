@@ -19,7 +19,7 @@ type Scheme = "light" | "dark";
 const tokens = readFileSync("workers/pages/styles/tokens.css", "utf8");
 
 /** Returns the red, green and blue values of a token in a color scheme. */
-const colorOf = (token: string, scheme: Scheme): number[] => {
+const parseColor = (token: string, scheme: Scheme): number[] => {
   const [, value = ""] = new RegExp(`--${token}: ([^;]+);`).exec(tokens) ?? [];
   const colors = value.match(/#[0-9a-f]{6}/g) ?? [];
   const color = colors[scheme === "dark" && colors.length > 1 ? 1 : 0];
@@ -28,13 +28,13 @@ const colorOf = (token: string, scheme: Scheme): number[] => {
 };
 
 /** Computes the relative luminance (WCAG 2.2). */
-const luminance = (color: number[]): number => {
+const computeLuminance = (color: number[]): number => {
   const [red = 0, green = 0, blue = 0] = color.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 };
 
-const contrast = (front: string, back: string, scheme: Scheme): number => {
-  const [a, b] = [luminance(colorOf(front, scheme)), luminance(colorOf(back, scheme))];
+const computeContrast = (front: string, back: string, scheme: Scheme): number => {
+  const [a, b] = [computeLuminance(parseColor(front, scheme)), computeLuminance(parseColor(back, scheme))];
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 };
 
@@ -51,8 +51,8 @@ const texts: readonly (readonly [front: string, back: string])[] = [
 
 test.each(["light", "dark"] as const)("text has a contrast ratio of at least 4.5, and field borders of at least 3 (%s)", (scheme) => {
   const weak = [
-    ...texts.filter(([front, back]) => contrast(front, back, scheme) < 4.5),
-    ...papers.map((back) => ["edge", back] as const).filter(([front, back]) => contrast(front, back, scheme) < 3),
+    ...texts.filter(([front, back]) => computeContrast(front, back, scheme) < 4.5),
+    ...papers.map((back) => ["edge", back] as const).filter(([front, back]) => computeContrast(front, back, scheme) < 3),
   ];
   expect(weak.map((pair) => pair.join(" on "))).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { parseImports, readRepositoryFile, listScriptFiles } from "./repository.
 
 const configurations = globSync("**/tsconfig*.json", { exclude: (path) => /(?:^|\/)(?:node_modules|dist|\.wrangler)$/.test(path) });
 
-const tsc = (...args: readonly string[]): string => execFileSync("node_modules/.bin/tsc", args, { encoding: "utf8" });
+const runTsc = (...args: readonly string[]): string => execFileSync("node_modules/.bin/tsc", args, { encoding: "utf8" });
 
 const isTypeScript = (file: string): boolean => /\.(?:ts|tsx|mts)$/.test(file);
 
@@ -16,7 +16,7 @@ const isTypeScript = (file: string): boolean => /\.(?:ts|tsx|mts)$/.test(file);
  * the declarations of every package.
  */
 const listCheckedFiles = (path: string): Set<string> => {
-  const { files } = JSON.parse(tsc("--showConfig", "-p", path)) as { files: string[] };
+  const { files } = JSON.parse(runTsc("--showConfig", "-p", path)) as { files: string[] };
   const checked = new Set(files.map((file) => join(dirname(path), file)));
   for (const file of checked)
     for (const { target } of isTypeScript(file) ? parseImports(file) : []) if (target !== null) checked.add(target);
@@ -31,7 +31,7 @@ test("every file is type-checked", () => {
 });
 
 test("the compiler reports the same files as checked", () => {
-  const listed = tsc("--listFilesOnly", "-p", "verifier/tsconfig.json").trim().split("\n");
+  const listed = runTsc("--listFilesOnly", "-p", "verifier/tsconfig.json").trim().split("\n");
   const ours = listed.map((file) => relative(process.cwd(), file)).filter((file) => !file.startsWith("node_modules/"));
   expect([...listCheckedFiles("verifier/tsconfig.json")].sort()).toEqual(ours.sort());
 });

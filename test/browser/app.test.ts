@@ -8,9 +8,9 @@ import { sha256Hex } from "../../core/hash.ts";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import {
   addVirtualAuthenticator,
-  accessibilityFindings,
-  appearanceFindings,
-  findingsInWindows,
+  findAccessibilityIssues,
+  findAppearanceIssues,
+  findIssuesInWindows,
   hasNoHorizontalScroll,
   launchBrowser,
   openPage,
@@ -31,24 +31,24 @@ afterAll(async () => {
 });
 
 const listMailsTo = async (email: string): Promise<readonly { readonly subject: string; readonly text: string }[]> => {
-  const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
-  return ((await answer.json()) as { messages: { subject: string; text: string }[] }).messages;
+  const response = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
+  return ((await response.json()) as { messages: { subject: string; text: string }[] }).messages;
 };
 let people = 0;
-const freshAddress = (): string => {
+const createEmail = (): string => {
   people += 1;
   return `pat.${people}@example.com`;
 };
 const signIn = async (page: Page): Promise<string> => {
-  const email = freshAddress();
+  const email = createEmail();
   await signInBrowser(page.context(), service.origin, email, "consumer");
   return email;
 };
 
 const sendRequest = async (page: Page, method: "POST" | "PUT", path: string, data: object): Promise<{ data: never }> => {
-  const answer = await page.request.fetch(service.origin + path, { method, data, headers: { "content-type": "application/json" } });
-  if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`);
-  return answer.json() as Promise<{ data: never }>;
+  const response = await page.request.fetch(service.origin + path, { method, data, headers: { "content-type": "application/json" } });
+  if (!response.ok()) throw new Error(`${path}: ${await response.text()}`);
+  return response.json() as Promise<{ data: never }>;
 };
 
 const values = { email: "pat@example.com", phone: "+1 202 555 0123", first_name: "Pat", last_name: "Example" };
@@ -69,7 +69,7 @@ const grant = async (page: Page, change: object = {}): Promise<string> => {
 };
 
 const issueCertificate = async (email: string): Promise<string> => {
-  const answer = await fetch(`${service.origin}/v1/consent`, {
+  const response = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
     headers: { "content-type": "application/json", origin: service.demoOrigin },
     body: JSON.stringify({
@@ -81,7 +81,7 @@ const issueCertificate = async (email: string): Promise<string> => {
       page_url: `${service.demoOrigin}/`,
     }),
   });
-  return ((await answer.json()) as { data: { cert_id: string } }).data.cert_id;
+  return ((await response.json()) as { data: { cert_id: string } }).data.cert_id;
 };
 
 /** Opens the app as a person who has saved details and two shares with the same business. */
@@ -94,8 +94,8 @@ const openWithShares = async (options: BrowserContextOptions = {}): Promise<Open
   return { ...opened, email, id };
 };
 
-const findingsInEveryWindow = (page: Page): Promise<readonly string[]> =>
-  findingsInWindows(
+const findProblemsInWindows = (page: Page): Promise<readonly string[]> =>
+  findIssuesInWindows(
     page,
     (["light", "dark"] as const).flatMap((colorScheme) => [1_280, 390, 320].map((width) => ({ colorScheme, width }))),
   );
@@ -165,7 +165,7 @@ describe("the app", { timeout: 180_000 }, () => {
   test("adds a passkey and signs in with it, using only forms of its own pages", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: 390, height: 900 } });
     const devtools = await addVirtualAuthenticator(page);
-    const email = freshAddress();
+    const email = createEmail();
     await page.goto(`${service.origin}/app/account`);
     await page.fill("#email", email);
     await page.press("#email", "Enter");
@@ -175,11 +175,11 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.waitForSelector("nav.main");
     await page.getByRole("button", { name: "Add a passkey" }).click();
     await page.getByRole("status").getByText("Passkey added.").waitFor();
-    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(await findAccessibilityIssues(page)).toEqual([]);
     await saveScreenshot(page, "account-passkey");
     await page.getByRole("button", { name: "Sign out on this device" }).click();
     await page.getByRole("button", { name: "Use a passkey" }).waitFor();
-    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(await findAccessibilityIssues(page)).toEqual([]);
     await saveScreenshot(page, "sign-in-passkey");
     await page.getByRole("button", { name: "Use a passkey" }).click();
     await page.getByRole("heading", { name: "My consents" }).waitFor();
@@ -188,16 +188,16 @@ describe("the app", { timeout: 180_000 }, () => {
     await devtools.send("WebAuthn.disable"); // removes the device's authenticator
     await page.getByRole("button", { name: "Use a passkey" }).click();
     await page.getByRole("heading", { name: "Confirm on your device" }).waitFor();
-    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(await findAccessibilityIssues(page)).toEqual([]);
     await saveScreenshot(page, "passkey-step");
     expect(problems).toEqual([]);
     await close();
   });
 
   test.each([
-    ["light", 1_280, "en", findingsInEveryWindow],
-    ["dark", 390, "es", appearanceFindings],
-    ["light", 320, "fr-CA", appearanceFindings],
+    ["light", 1_280, "en", findProblemsInWindows],
+    ["dark", 390, "es", findAppearanceIssues],
+    ["light", 320, "fr-CA", findAppearanceIssues],
   ] as const)(
     "passes axe on every page (%s, %i pixels, %s), fits the window even with text twice as large, and is at most 12 kB",
     async (colorScheme, width, language, findingsOf) => {
@@ -340,12 +340,12 @@ describe("the link in an email", () => {
     await stranger.page.goto(link);
     await stranger.page.getByRole("button", { name: "Stop sharing" }).waitFor();
     expect(stranger.page.url()).toBe(`${service.origin}/stop/${id}`);
-    expect(await accessibilityFindings(stranger.page)).toEqual([]);
+    expect(await findAccessibilityIssues(stranger.page)).toEqual([]);
     await saveScreenshot(stranger.page, "stop-link");
     await stranger.page.getByRole("link", { name: "Español" }).click();
     await stranger.page.getByRole("button", { name: "Dejar de compartir" }).click();
     await stranger.page.getByRole("heading", { name: "Dejó de compartir" }).waitFor();
-    expect(await accessibilityFindings(stranger.page)).toEqual([]);
+    expect(await findAccessibilityIssues(stranger.page)).toEqual([]);
     await saveScreenshot(stranger.page, "stop-link-done");
     expect(stranger.problems).toEqual([]);
     await stranger.close();
@@ -361,7 +361,7 @@ describe("the link in an email", () => {
     const cut = await openPage(browser, { viewport: { width: 320, height: 700 } });
     await cut.page.goto(`${service.origin}/stop/shr_00none`);
     await cut.page.getByText("This link is incomplete.").waitFor();
-    expect(await accessibilityFindings(cut.page)).toEqual([]);
+    expect(await findAccessibilityIssues(cut.page)).toEqual([]);
     expect(await hasNoHorizontalScroll(cut.page)).toBe(true);
     await cut.close();
   });

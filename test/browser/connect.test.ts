@@ -6,20 +6,20 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { findEmailCode, createToken, signInToService } from "../support/assistants.ts";
-import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
+import { findAccessibilityIssues, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
 let browser: Browser;
 let program: Server;
-const clientOrigin = (): string => `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
-const callback = (): string => `${clientOrigin()}/callback`;
+const getClientOrigin = (): string => `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
+const getCallbackUrl = (): string => `${getClientOrigin()}/callback`;
 
 /**
  * Builds the pages of a client that runs on the user's machine: a callback page that posts its query to the opener, and a page that shows
  * the service in a frame.
  */
-const clientPage = (url: URL): string => {
+const renderClientPage = (url: URL): string => {
   if (url.pathname === "/frame") return `<iframe title="framed" src="${url.searchParams.get("src")?.replaceAll("&", "&amp;")}"></iframe>`;
   if (url.pathname !== "/callback") return "<p>A program</p>";
   return '<p id="back">Back</p><script>window.opener?.postMessage(location.search, location.origin)</script>';
@@ -28,7 +28,7 @@ const clientPage = (url: URL): string => {
 beforeAll(async () => {
   program = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><title>Program</title>${clientPage(url)}`);
+    response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><title>Program</title>${renderClientPage(url)}`);
   });
   await new Promise<void>((resolve) => program.listen(0, "127.0.0.1", resolve));
   [service, browser] = await Promise.all([startLocalService({ DEV_RATE_SCALE: "1000" }), launchBrowser()]);
@@ -42,19 +42,19 @@ afterAll(async () => {
 const verifier = "x".repeat(43);
 
 const registerClient = async (body: object = {}): Promise<string> => {
-  const answer = await fetch(`${service.origin}/oauth/register`, {
+  const response = await fetch(`${service.origin}/oauth/register`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ client_name: "Desk Helper", redirect_uris: [callback()], ...body }),
+    body: JSON.stringify({ client_name: "Desk Helper", redirect_uris: [getCallbackUrl()], ...body }),
   });
-  return ((await answer.json()) as { client_id: string }).client_id;
+  return ((await response.json()) as { client_id: string }).client_id;
 };
 
 const createAuthorizationUrl = async (changes: Record<string, string> = {}, registration: object = {}): Promise<string> =>
   `${service.origin}/oauth/authorize?${new URLSearchParams({
     response_type: "code",
     client_id: await registerClient(registration),
-    redirect_uri: callback(),
+    redirect_uri: getCallbackUrl(),
     code_challenge: computeCodeChallenge(verifier),
     code_challenge_method: "S256",
     state: "kept by the program",
@@ -63,7 +63,7 @@ const createAuthorizationUrl = async (changes: Record<string, string> = {}, regi
   })}`;
 
 const checkPage = async (page: Page): Promise<void> => {
-  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await findAccessibilityIssues(page)).toEqual([]);
   expect(await hasNoHorizontalScroll(page)).toBe(true);
 };
 
@@ -81,18 +81,18 @@ const continueToDecision = async (page: Page, email: string, look: (page: Page) 
   await look(page);
 };
 
-const freshAddress = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
+const createEmail = (): string => `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
 
-const exchangeCode = async (clientId: string, answer: URL): Promise<string> => {
+const exchangeCode = async (clientId: string, redirect: URL): Promise<string> => {
   const body = new URLSearchParams({
     grant_type: "authorization_code",
-    code: answer.searchParams.get("code") ?? "",
+    code: redirect.searchParams.get("code") ?? "",
     client_id: clientId,
-    redirect_uri: callback(),
+    redirect_uri: getCallbackUrl(),
     code_verifier: verifier,
   });
-  const given = await fetch(`${service.origin}/oauth/token`, { method: "POST", body });
-  return ((await given.json()) as { access_token: string }).access_token;
+  const response = await fetch(`${service.origin}/oauth/token`, { method: "POST", body });
+  return ((await response.json()) as { access_token: string }).access_token;
 };
 
 /** Calls a tool with this token and returns the HTTP status. */
@@ -112,13 +112,13 @@ describe.each(Object.entries(widths))("connecting %s", (_, options) => {
     const { page, problems, close } = await openPage(browser, options);
     const address = await createAuthorizationUrl();
     await page.goto(address);
-    await continueToDecision(page, freshAddress());
+    await continueToDecision(page, createEmail());
     await page.click('button[value="allow"]');
     await page.waitForSelector("#back");
-    const answer = new URL(page.url());
-    expect(answer.href.startsWith(`${callback()}?`)).toBe(true);
-    expect([answer.searchParams.get("state"), answer.searchParams.get("iss")]).toEqual(["kept by the program", service.origin]);
-    const token = await exchangeCode(new URL(address).searchParams.get("client_id") as string, answer);
+    const redirect = new URL(page.url());
+    expect(redirect.href.startsWith(`${getCallbackUrl()}?`)).toBe(true);
+    expect([redirect.searchParams.get("state"), redirect.searchParams.get("iss")]).toEqual(["kept by the program", service.origin]);
+    const token = await exchangeCode(new URL(address).searchParams.get("client_id") as string, redirect);
     expect(await callTool(token)).toBe(200);
     expect(problems).toEqual([]);
     await close();
@@ -128,7 +128,7 @@ describe.each(Object.entries(widths))("connecting %s", (_, options) => {
 describe("the connect page", () => {
   test("keeps its opener while the user signs in, and sends the result to it", async () => {
     const { page, problems, close } = await openPage(browser);
-    await page.goto(clientOrigin());
+    await page.goto(getClientOrigin());
     const address = await createAuthorizationUrl();
     const [popup] = await Promise.all([
       page.context().waitForEvent("page"),
@@ -139,7 +139,7 @@ describe("the connect page", () => {
         window.open(url, "connect", "popup,width=480,height=700");
       }, address),
     ]);
-    await continueToDecision(popup, freshAddress());
+    await continueToDecision(popup, createEmail());
     expect(await page.title()).toBe("Program");
     await popup.click('button[value="allow"]');
     await page.waitForFunction(() => document.title !== "Program");
@@ -151,9 +151,9 @@ describe("the connect page", () => {
   test("works without scripts, and returns access_denied to the client when the user declines", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(await createAuthorizationUrl());
-    await continueToDecision(page, freshAddress(), async () => undefined);
+    await continueToDecision(page, createEmail(), async () => undefined);
     await page.click('button[value="deny"]');
-    await page.waitForURL(`${callback()}?**`);
+    await page.waitForURL(`${getCallbackUrl()}?**`);
     expect(new URL(page.url()).searchParams.get("error")).toBe("access_denied");
     expect(new URL(page.url()).searchParams.get("code")).toBeNull();
     await close();
@@ -161,7 +161,7 @@ describe("the connect page", () => {
 
   test("does not load in another page's frame", async () => {
     const { page, close } = await openPage(browser);
-    await page.goto(`${clientOrigin()}/frame?src=${encodeURIComponent(await createAuthorizationUrl())}`);
+    await page.goto(`${getClientOrigin()}/frame?src=${encodeURIComponent(await createAuthorizationUrl())}`);
     const [, framed] = page.frames();
     await expect.poll(() => framed?.evaluate(() => document.URL)).toMatch(/^chrome-error:/);
     expect(await framed?.locator("#connect-email").count()).toBe(0);
@@ -172,7 +172,7 @@ describe("the connect page", () => {
     const cursor = "cursor://anysphere.cursor-mcp/oauth/callback";
     const { page, close } = await openPage(browser, widths["on a phone"]);
     await page.goto(await createAuthorizationUrl({ redirect_uri: cursor }, { client_name: "Cursor", redirect_uris: [cursor] }));
-    await continueToDecision(page, freshAddress());
+    await continueToDecision(page, createEmail());
     expect(await page.locator("h1").textContent()).toBe("Connect Cursor to svc?");
     const [answer] = await Promise.all([
       page.waitForResponse((response) => response.url().endsWith("/oauth/authorize/decide") || response.url().includes("/decide?")),
@@ -205,11 +205,11 @@ describe("the connect page", () => {
     const { page, close } = await openPage(browser, widths["on a phone"]);
     await page.goto(await createAuthorizationUrl({ code_challenge_method: "plain" }));
     await checkPage(page);
-    expect(await page.locator(`a[href^="${callback()}?error=invalid_request"]`).count()).toBe(1);
+    expect(await page.locator(`a[href^="${getCallbackUrl()}?error=invalid_request"]`).count()).toBe(1);
     await page.goto(await createAuthorizationUrl({ redirect_uri: "https://evil.example/cb" }));
     await checkPage(page);
     expect(await page.locator("main a").count()).toBe(0);
-    const email = freshAddress();
+    const email = createEmail();
     const address = await createAuthorizationUrl();
     await page.goto(address);
     await continueToDecision(page, email);

@@ -5,7 +5,7 @@ import { DomUtils, parseDocument } from "htmlparser2";
 import type { Browser, Page } from "playwright-core";
 import type { ApiDocument } from "../../workers/pages/docs/openapi-document.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { findIssuesInWindows, hasNoHorizontalScroll, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { signInToOrigin } from "../support/local-session.ts";
 
@@ -72,8 +72,8 @@ describe("the API reference", () => {
     page.evaluate((before) => {
       const shown = new Set(before);
       for (const folded of document.querySelectorAll("details")) {
-        const own = [...folded.querySelectorAll("*")].filter((part) => part.closest("details") === folded);
-        const kinds = own.map((part) => `${part.parentElement?.tagName} ${part.tagName} ${part.className}`);
+        const ownParts = [...folded.querySelectorAll("*")].filter((part) => part.closest("details") === folded);
+        const kinds = ownParts.map((part) => `${part.parentElement?.tagName} ${part.tagName} ${part.className}`);
         folded.open = kinds.some((kind) => !shown.has(kind));
         folded.classList.toggle("unfolded-for-all", folded.open);
         if (folded.open) for (const kind of kinds) shown.add(kind);
@@ -119,7 +119,7 @@ describe("the API reference", () => {
       "agents",
     ]) {
       await page.goto(`${service.origin}/docs/${guide}`);
-      expect(await findingsInWindows(page, wideAndNarrowAppearances), guide).toEqual([]);
+      expect(await findIssuesInWindows(page, wideAndNarrowAppearances), guide).toEqual([]);
     }
     const kinds: string[] = [];
     const tooNarrow: string[] = [];
@@ -134,10 +134,10 @@ describe("the API reference", () => {
       kinds.push(...added);
       // Many operation pages consist of the same elements, so only pages with a new kind of element are checked in full.
       if (operations.includes(path) && added.length === 0) continue;
-      expect(await findingsInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
+      expect(await findIssuesInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
       if (added.length === 0) continue;
       await collapseAll(page); // closed sections were already checked in the other windows
-      expect(await findingsInWindows(page, wideAndNarrowAppearances, { within: ".unfolded-for-all" }), path).toEqual([]);
+      expect(await findIssuesInWindows(page, wideAndNarrowAppearances, { within: ".unfolded-for-all" }), path).toEqual([]);
     }
     expect(tooNarrow).toEqual([]);
     expect(problems).toEqual([]);
@@ -227,30 +227,30 @@ describe("the API reference", () => {
       const isLeaving = text.includes("DELETE") && /\/v1\/me(?![/\w])/.test(text);
       return { text, session: isLeaving ? leaving : isPersons ? consumer : owner };
     });
-    const answers = parseCurlArguments(prepared, service.world.acme.keys.live).map(async ([address = "", ...options]) => {
-      const optionOf = (name: string): string | undefined => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
+    const requests = parseCurlArguments(prepared, service.world.acme.keys.live).map(async ([address = "", ...options]) => {
+      const findOption = (name: string): string | undefined => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
       const headers = options.flatMap((option, at) =>
         options[at - 1] === "-H" ? [option.split(/: (.*)/).slice(0, 2) as [string, string]] : [],
       );
       // Over plain HTTP, the name of the cookie has no prefix. The sign-out request is sent without a cookie, because it would end
       // the session that the other calls use.
-      const cookie = address.endsWith("/logout") ? undefined : optionOf("--cookie")?.replace("__Host-", "");
+      const cookie = address.endsWith("/logout") ? undefined : findOption("--cookie")?.replace("__Host-", "");
       if (cookie !== undefined) headers.push(["cookie", cookie]);
-      const body = optionOf("--data");
-      const init = { method: optionOf("-X") ?? (body === undefined ? "GET" : "POST"), headers, ...(body !== undefined && { body }) };
-      const answer = await fetch(address, { ...init, redirect: "manual" });
-      const isJson = answer.headers.get("content-type")?.includes("json") === true;
+      const body = findOption("--data");
+      const init = { method: findOption("-X") ?? (body === undefined ? "GET" : "POST"), headers, ...(body !== undefined && { body }) };
+      const response = await fetch(address, { ...init, redirect: "manual" });
+      const isJson = response.headers.get("content-type")?.includes("json") === true;
       const { ok, error } = isJson
-        ? ((await answer.json()) as { ok?: boolean; error?: { code: string } })
-        : { ok: answer.status < 400, error: undefined };
+        ? ((await response.json()) as { ok?: boolean; error?: { code: string } })
+        : { ok: response.status < 400, error: undefined };
       return `${new URL(address).pathname.replace(/(?:cc|whk|dlv|ssn|psk|tok|shr|dom|key|mem|biz|rmv|req)_\w+|text/, "…")} ${ok === false ? error?.code : "answered"}`;
     });
-    const given = await Promise.all(answers);
+    const responses = await Promise.all(requests);
     const { paths } = (await (await fetch(`${service.origin}/v1/openapi.json`)).json()) as { paths: Record<string, object> };
-    expect(given.length).toBe(Object.values(paths).flatMap(Object.keys).length);
-    expect(given).toContain("/v1/consent answered");
-    expect(given).toContain("/v1/certs answered");
-    expect(given).toContain("/v1/webhooks answered");
+    expect(responses.length).toBe(Object.values(paths).flatMap(Object.keys).length);
+    expect(responses).toContain("/v1/consent answered");
+    expect(responses).toContain("/v1/certs answered");
+    expect(responses).toContain("/v1/webhooks answered");
     // The only expected errors: the examples' records, code and passkeys do not exist here.
     const expected = [
       / answered$/,
@@ -259,6 +259,6 @@ describe("the API reference", () => {
       /^\/v1\/me\/passkeys passkey_refused$/,
       ...known,
     ];
-    expect(given.filter((answer) => !expected.some((pattern) => pattern.test(answer)))).toEqual([]);
+    expect(responses.filter((response) => !expected.some((pattern) => pattern.test(response)))).toEqual([]);
   });
 });

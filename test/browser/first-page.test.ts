@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { findIssuesInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { shareButtonSelector } from "../support/share-visit.ts";
 
@@ -13,7 +13,7 @@ let certId: string;
 
 beforeAll(async () => {
   [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
-  const answer = await fetch(`${service.origin}/v1/consent`, {
+  const response = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
     headers: { "content-type": "application/json", origin: service.demoOrigin },
     body: JSON.stringify({
@@ -25,7 +25,7 @@ beforeAll(async () => {
       page_url: `${service.demoOrigin}/`,
     }),
   });
-  certId = ((await answer.json()) as { data: { cert_id: string } }).data.cert_id;
+  certId = ((await response.json()) as { data: { cert_id: string } }).data.cert_id;
 });
 afterAll(async () => {
   await browser.close();
@@ -38,7 +38,7 @@ describe("the landing page and its forms", () => {
     const findings: string[] = [];
     const look = async (path: string): Promise<void> => {
       await page.goto(`${service.origin}${path}`);
-      findings.push(...(await findingsInWindows(page, wideAndNarrowAppearances)).map((finding) => `${path}: ${finding}`));
+      findings.push(...(await findIssuesInWindows(page, wideAndNarrowAppearances)).map((finding) => `${path}: ${finding}`));
     };
     for (const path of ["/?lang=en", "/?lang=es", "/?lang=fr", "/withdraw?lang=en", "/withdraw?lang=es", "/withdraw?lang=fr"])
       await look(path);
@@ -73,8 +73,8 @@ describe("the landing page and its forms", () => {
   });
 
   test("name a local mailbox as the security contact when none is configured", async () => {
-    const answer = await fetch(`${service.origin}/.well-known/security.txt`);
-    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("Contact: mailto:security@localhost\n")]);
+    const response = await fetch(`${service.origin}/.well-known/security.txt`);
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("Contact: mailto:security@localhost\n")]);
   });
 
   test("link to the demo's form and show its keys in development", async () => {
@@ -95,7 +95,7 @@ describe("the demo business's share page", () => {
     await page.goto(`${service.demoOrigin}/share`);
     await page.getByRole("button", { name: "Share my contact details" }).waitFor();
     const windows = (["light", "dark"] as const).flatMap((colorScheme) => [1_000, 320].map((width) => ({ colorScheme, width })));
-    expect(await findingsInWindows(page, windows)).toEqual([]);
+    expect(await findIssuesInWindows(page, windows)).toEqual([]);
     expect(problems).toEqual([]);
     if (process.env.UPDATE_SCREENSHOTS === "1") {
       mkdirSync("docs/images", { recursive: true });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const folder = "test/widget/forms";
-const sourceOf = (name: string): string =>
+const readSource = (name: string): string =>
   readFileSync(`${folder}/${name}.html`, "utf8")
     .replace(/<script[\s\S]*?<\/script>/g, "") // a page's source does not contain the markup that its scripts render
     .replaceAll(/\{\{[a-z]+\}\}/gi, "");
@@ -45,12 +45,12 @@ const countMatches = (selector: string): Promise<number> => page.evaluate((css) 
 
 describe("real-world forms", () => {
   test.each(Object.entries(keysOf))("maps %s as the page script would", (name, keys) => {
-    const mapping = mapForm(parseFormPage(sourceOf(name)), ["Acme Solar LLC"]);
+    const mapping = mapForm(parseFormPage(readSource(name)), ["Acme Solar LLC"]);
     expect(mapping?.fields.map(({ key }) => key).sort()).toEqual([...keys].sort());
   });
 
   test.each(names)("finds exactly the intended element by every selector of %s", async (name) => {
-    const source = sourceOf(name);
+    const source = readSource(name);
     const { forms } = parseFormPage(source);
     await page.setContent(source);
     for (const form of forms) {
@@ -60,10 +60,10 @@ describe("real-world forms", () => {
         const isRight = await page.evaluate(
           ([css, formCss, type]) => {
             const owner = formCss === null ? null : document.querySelector(formCss);
-            const own = [...document.querySelectorAll<HTMLInputElement>(css as string)].filter(
-              ({ form: of }) => owner === null || of === owner,
+            const inputs = [...document.querySelectorAll<HTMLInputElement>(css as string)].filter(
+              ({ form: inputForm }) => owner === null || inputForm === owner,
             );
-            return own.length === 1 && own[0]?.type === type;
+            return inputs.length === 1 && inputs[0]?.type === type;
           },
           [control.selector, form.selector, control.type] as const,
         );
@@ -102,9 +102,9 @@ test("escapes names that are special in CSS", async () => {
     "#",
     "a\u0001b",
   ];
-  const attribute = (text: string): string =>
+  const escapeAttribute = (text: string): string =>
     text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("\n", "&#10;").replaceAll("\t", "&#9;");
-  const source = `<form id="f">${odd.map((name, at) => `<input id="${attribute(name)}" name="${attribute(name)}" data-at="${at}"><input name="n${attribute(name)}">`).join("")}</form>`;
+  const source = `<form id="f">${odd.map((name, at) => `<input id="${escapeAttribute(name)}" name="${escapeAttribute(name)}" data-at="${at}"><input name="n${escapeAttribute(name)}">`).join("")}</form>`;
   await page.setContent(source);
   const controls = parseFormPage(source).forms[0]?.controls ?? [];
   expect(controls).toHaveLength(odd.length * 2);

@@ -1,7 +1,7 @@
 // Tests answering an invitation to a team in a real browser without scripts.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser } from "playwright-core";
-import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { findIssuesInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { findEmailCode, signInBrowser, signInToOrigin } from "../support/local-session.ts";
 
@@ -18,12 +18,12 @@ afterAll(async () => {
 
 const invite = async (email: string): Promise<void> => {
   const cookie = await signInToOrigin(service.origin, service.world.ownerEmail);
-  const answer = await fetch(`${service.origin}/v1/business/portal/members`, {
+  const response = await fetch(`${service.origin}/v1/business/portal/members`, {
     method: "POST",
     headers: { "content-type": "application/json", cookie },
     body: JSON.stringify({ email, role: "member" }),
   });
-  expect(answer.status).toBe(201);
+  expect(response.status).toBe(201);
 };
 
 test("an invited person signs in, sees the invitation and joins with a click, without scripts", async () => {
@@ -50,10 +50,10 @@ test("the page of invitations is accessible and fits narrow windows, with an inv
   await signInBrowser(page.context(), service.origin, email, "business");
   await page.goto(`${service.origin}/portal`);
   await page.waitForURL("**/portal/invitations");
-  expect(await findingsInWindows(page, wideAndNarrowAppearances)).toEqual([]);
+  expect(await findIssuesInWindows(page, wideAndNarrowAppearances)).toEqual([]);
   await page.getByRole("button", { name: "Decline" }).click();
   await page.waitForURL("**/portal/invitations?answer=declined");
-  expect(await findingsInWindows(page, wideAndNarrowAppearances)).toEqual([]);
+  expect(await findIssuesInWindows(page, wideAndNarrowAppearances)).toEqual([]);
   expect(problems).toEqual([]);
   await close();
 });

@@ -7,7 +7,7 @@ import { composeMail } from "../../core/mail/compose.ts";
 import { renderMail } from "../../core/mail/render.ts";
 import { languages, type Language } from "../../core/language.ts";
 import type { TemplatedMail } from "../../core/mail/templates.ts";
-import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
+import { findIssuesInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
 import { sampleMails } from "../support/sample-mails.ts";
 
 const folder = process.env.MAIL_SCREENSHOTS;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const htmlOf = (language: Language, mail: TemplatedMail): string =>
+const renderHtml = (language: Language, mail: TemplatedMail): string =>
   composeMail(
     { id: "id", to: "pat@example.com", from: "no-reply@example.com", language },
     renderMail(language, mail, "https://app.example.com"),
@@ -32,8 +32,8 @@ describe("every email", () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: 600, height: 900 } });
     const findings: string[] = [];
     for (const mail of Object.values(sampleMails)) {
-      await page.setContent(htmlOf("en", mail));
-      const found = await findingsInWindows(page, appearances, {
+      await page.setContent(renderHtml("en", mail));
+      const found = await findIssuesInWindows(page, appearances, {
         also: async (shown, { colorScheme, width }) => {
           if (folder !== undefined && width > 320) {
             mkdirSync(folder, { recursive: true });
@@ -52,7 +52,7 @@ describe("every email", () => {
   test.each(languages)("fits a phone of 320 pixels (%s)", async (language) => {
     const { page, close } = await openPage(browser, { viewport: { width: 320, height: 900 } });
     for (const mail of Object.values(sampleMails)) {
-      await page.setContent(htmlOf(language, mail));
+      await page.setContent(renderHtml(language, mail));
       expect(await hasNoHorizontalScroll(page), mail.template).toBe(true);
     }
     await close();
@@ -60,23 +60,23 @@ describe("every email", () => {
 
   test("is dark in dark mode, and dark ink on white paper in a program that drops the style sheet", async () => {
     const { page, close } = await openPage(browser, { colorScheme: "dark" });
-    const colorsOf = () =>
+    const readColors = () =>
       page.evaluate(() => [
         getComputedStyle(document.body).backgroundColor,
         getComputedStyle(document.querySelector("h1") as Element).color,
       ]);
-    const html = htmlOf("en", sampleMails.withdrawal_confirmation);
+    const html = renderHtml("en", sampleMails.withdrawal_confirmation);
     await page.setContent(html);
-    expect(await colorsOf()).toEqual(["rgb(21, 24, 29)", "rgb(236, 238, 242)"]);
+    expect(await readColors()).toEqual(["rgb(21, 24, 29)", "rgb(236, 238, 242)"]);
     await page.setContent(html.replace(/<style>.*<\/style>/, ""));
-    expect(await colorsOf()).toEqual(["rgb(255, 255, 255)", "rgb(20, 23, 28)"]);
+    expect(await readColors()).toEqual(["rgb(255, 255, 255)", "rgb(20, 23, 28)"]);
     await close();
   });
 
   test("is at most 600 pixels wide in a wide window", async () => {
     const { page, close } = await openPage(browser, { viewport: { width: 1_400, height: 900 } });
     for (const mail of Object.values(sampleMails)) {
-      await page.setContent(htmlOf("fr-CA", mail));
+      await page.setContent(renderHtml("fr-CA", mail));
       const width = await page.evaluate(() =>
         Math.max(...[...document.querySelectorAll("h1, p, th, td td, a")].map((part) => part.clientWidth)),
       );

@@ -1,7 +1,7 @@
 // Tests that a member can add, use and remove a passkey on the portal's pages, with Chromium's virtual authenticator.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser } from "playwright-core";
-import { addVirtualAuthenticator, findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { addVirtualAuthenticator, findIssuesInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { signInBrowser } from "../support/local-session.ts";
 
@@ -21,15 +21,15 @@ test("a member adds a passkey, signs in with it, and removes it", async () => {
   await addVirtualAuthenticator(page);
   await signInBrowser(page.context(), service.origin, service.world.memberEmail, "business");
   await page.goto(`${service.origin}/portal/account`);
-  expect(await findingsInWindows(page, wideAndNarrowAppearances), "without a passkey").toEqual([]);
+  expect(await findIssuesInWindows(page, wideAndNarrowAppearances), "without a passkey").toEqual([]);
   await page.getByRole("button", { name: "Add passkey" }).click();
   await page.getByText("Passkey added.").waitFor();
-  expect(await findingsInWindows(page, wideAndNarrowAppearances), "with a passkey").toEqual([]);
+  expect(await findIssuesInWindows(page, wideAndNarrowAppearances), "with a passkey").toEqual([]);
 
   await page.getByRole("button", { name: "Sign out", exact: true }).click();
   await page.waitForURL("**/portal/sign-in");
   await page.goto(`${service.origin}/portal/team`);
-  expect(await findingsInWindows(page, wideAndNarrowAppearances), "sign-in").toEqual([]);
+  expect(await findIssuesInWindows(page, wideAndNarrowAppearances), "sign-in").toEqual([]);
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await page.waitForURL("**/portal/team");
   await page.getByRole("heading", { level: 1, name: "Team" }).waitFor();

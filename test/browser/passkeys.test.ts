@@ -27,8 +27,8 @@ const sendRequest = (page: Page, method: string, path: string, body?: object): P
   page.evaluate(
     async ([how, where, text]) => {
       const sent = text === "" ? {} : { body: text, headers: { "content-type": "application/json" } };
-      const answer = await fetch(where, { method: how, ...sent });
-      return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data };
+      const response = await fetch(where, { method: how, ...sent });
+      return { status: response.status, data: ((await response.json()) as { data: unknown }).data };
     },
     [method, path, body === undefined ? "" : JSON.stringify(body)] as const,
   );
@@ -45,7 +45,7 @@ const signChallenge = (page: Page, options: object): Promise<object> =>
     return ((await navigator.credentials.get({ publicKey })) as PublicKeyCredential).toJSON() as object;
   }, options);
 
-const codeFor = async (email: string): Promise<string> => {
+const findCode = async (email: string): Promise<string> => {
   const { messages } = (await (await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`)).json()) as {
     messages: { text: string }[];
   };
@@ -60,7 +60,7 @@ test("a passkey added by a signed-in person signs them in later without an email
   await page.goto(`${service.origin}/docs`);
 
   await sendRequest(page, "POST", "/v1/auth/request-code", { email, realm: "consumer" });
-  expect((await sendRequest(page, "POST", "/v1/auth/verify-code", { email, realm: "consumer", code: await codeFor(email) })).status).toBe(
+  expect((await sendRequest(page, "POST", "/v1/auth/verify-code", { email, realm: "consumer", code: await findCode(email) })).status).toBe(
     200,
   );
   const { options } = (await sendRequest(page, "POST", "/v1/me/passkeys/options")).data;

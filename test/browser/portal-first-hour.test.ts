@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
 import { verifySignature } from "../../core/webhooks/verify-signature.ts";
-import { accessibilityFindings, launchBrowser, openPage } from "../support/browser.ts";
+import { findAccessibilityIssues, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { findNewestCode } from "../support/email-code.ts";
 
@@ -21,7 +21,7 @@ let service: LocalService;
 let browser: Browser;
 let host: string;
 
-const quote = (): string => `<!doctype html><html lang="en"><title>Quote</title><body>
+const renderQuotePage = (): string => `<!doctype html><html lang="en"><title>Quote</title><body>
   <form id="quote" action="/leads" method="post">
     <label>E-mail <input name="email" type="email" required></label>
     <label><input type="checkbox" id="consent" name="consent" value="yes">
@@ -41,7 +41,7 @@ beforeAll(async () => {
       response.writeHead(200, { "content-type": "text/plain" }).end(`${site.proof}\n`);
     } else if (request.url === "/quote" || request.url === "/leads") {
       if (request.method === "POST") site.leads.push(new URLSearchParams(body));
-      response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(quote());
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(renderQuotePage());
     } else response.writeHead(404, { "content-type": "text/html" }).end("<h1>Not found</h1>");
   });
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
@@ -59,15 +59,15 @@ afterAll(async () => {
 });
 
 /** Returns the code in the newest email to the address. The service sends the email after its response, so this waits for it. */
-const codeFor = async (address: string): Promise<string> => {
+const findCode = async (address: string): Promise<string> => {
   let code = "";
   await expect
     .poll(
       async () => {
-        const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(address)}`, {
+        const response = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(address)}`, {
           headers: { accept: "application/json" },
         });
-        const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
+        const { messages } = (await response.json()) as { messages: readonly { text: string }[] };
         code = findNewestCode(messages) ?? "";
         return code;
       },
@@ -88,11 +88,11 @@ const navigateTo = async (page: Page, name: string): Promise<void> => {
   await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
 };
 
-const stepsOf = async (page: Page): Promise<Record<string, string>> => {
+const readSteps = async (page: Page): Promise<Record<string, string>> => {
   const items = await page.locator("ol.steps > li").all();
-  const textOf = async (of: ReturnType<Page["locator"]>): Promise<string> =>
-    (await of.count()) === 0 ? "" : ((await of.textContent())?.trim() ?? "");
-  const read = items.map(async (item) => [await textOf(item.locator("h3")), await textOf(item.locator(".pill"))] as const);
+  const readText = async (locator: ReturnType<Page["locator"]>): Promise<string> =>
+    (await locator.count()) === 0 ? "" : ((await locator.textContent())?.trim() ?? "");
+  const read = items.map(async (item) => [await readText(item.locator("h3")), await readText(item.locator(".pill"))] as const);
   return Object.fromEntries(await Promise.all(read));
 };
 
@@ -147,10 +147,10 @@ test("a new business gets to a live certificate within its first hour", async ()
   await page.getByLabel("Business name").fill("Fresh Roofs LLC");
   await page.getByLabel("Work email").fill(email);
   await page.getByRole("button", { name: "Send code" }).click();
-  await page.getByLabel("6-digit code").fill(await codeFor(email));
+  await page.getByLabel("6-digit code").fill(await findCode(email));
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
-  expect(await stepsOf(page)).toMatchObject({
+  expect(await readSteps(page)).toMatchObject({
     "Verify your domain": "Next",
     "Issue a test certificate": "",
     "Go live": "Not available yet",
@@ -194,7 +194,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await page.getByRole("checkbox", { name: "certificate.revoked" }).check();
   await page.getByRole("button", { name: "Add endpoint" }).click();
   const secret = (await page.locator("#secret-value").textContent()) ?? "";
-  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await findAccessibilityIssues(page)).toEqual([]);
   await page.getByRole("link", { name: "I’ve saved it" }).click();
   await page.getByRole("button", { name: "Send test event" }).click();
   await page.getByText(/204/).first().waitFor();
@@ -214,7 +214,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   await person.page.goto(verifyUrl);
   await person.page.getByLabel("Your email address").fill("pat@first-hour.example");
   await person.page.getByRole("button", { name: "Email me a code" }).click();
-  await person.page.getByLabel("6-digit code").fill(await codeFor("pat@first-hour.example"));
+  await person.page.getByLabel("6-digit code").fill(await findCode("pat@first-hour.example"));
   await person.page.getByRole("button", { name: "Withdraw my consent" }).click();
   await person.page.getByRole("heading", { level: 1, name: "Consent withdrawn" }).waitFor();
   await person.close();
@@ -247,7 +247,7 @@ test("a new business gets to a live certificate within its first hour", async ()
   expect(await page.locator(".tile").first().textContent()).toBe("Certificates issued1");
   await page.getByRole("main").getByRole("link", { name: "Get started" }).click();
   await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
-  expect(await stepsOf(page)).toMatchObject({
+  expect(await readSteps(page)).toMatchObject({
     "Verify your domain": "Done",
     "Issue a test certificate": "Done",
     "Withdraw the test consent, then confirm that contact has ended": "Done",
@@ -255,8 +255,8 @@ test("a new business gets to a live certificate within its first hour", async ()
     "Go live": "Done",
   });
 
-  const heard = site.heard.map(({ body }) => (JSON.parse(body) as { type: string }).type);
-  expect([...new Set(heard)].toSorted()).toEqual(["certificate.issued", "certificate.revoked", "test.ping"]);
+  const receivedTypes = site.heard.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+  expect([...new Set(receivedTypes)].toSorted()).toEqual(["certificate.issued", "certificate.revoked", "test.ping"]);
   for (const { body, signature } of site.heard) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
   // The only browser error is the failed domain verification above.
   expect(problems).toEqual([expect.stringContaining("409 (Conflict)")]);

@@ -1,7 +1,7 @@
 // Tests the portal pages that update themselves without a reload: the setup steps and the events.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launchBrowser, missingIcons, openPage } from "../support/browser.ts";
+import { launchBrowser, findMissingIcons, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { findEmailCode, signInBrowser } from "../support/local-session.ts";
 
@@ -35,7 +35,7 @@ const signUp = async (page: Page, email: string): Promise<void> => {
  * link.
  */
 const issue = async (clientId: string, email: string): Promise<{ readonly certId: string; readonly token: string }> => {
-  const answer = await postJson(
+  const response = await postJson(
     "/v1/consent",
     {
       client_id: clientId,
@@ -47,7 +47,7 @@ const issue = async (clientId: string, email: string): Promise<{ readonly certId
     },
     { origin: service.demoOrigin },
   );
-  const { data } = (await answer.json()) as { data: { cert_id: string; manage_url: string } };
+  const { data } = (await response.json()) as { data: { cert_id: string; manage_url: string } };
   return { certId: data.cert_id, token: data.manage_url.split("#m=")[1] ?? "" };
 };
 
@@ -71,7 +71,7 @@ describe("the setup steps", () => {
     await page.clock.runFor(pollMs);
     await step.getByText("Done", { exact: true }).waitFor();
     expect(await isMarked(page)).toBe(true);
-    expect(await missingIcons(page)).toEqual([]);
+    expect(await findMissingIcons(page)).toEqual([]);
     expect(problems).toEqual([]);
     await close();
   });
@@ -108,10 +108,10 @@ describe("the events", () => {
       await postJson(`/v1/certs/${certId}/opt-out/manage`, { token });
       await expect
         .poll(async () => {
-          const answer = await fetch(`${service.origin}/v1/events?type=certificate.revoked`, {
+          const response = await fetch(`${service.origin}/v1/events?type=certificate.revoked`, {
             headers: { authorization: `Bearer ${service.world.acme.keys.live}` },
           });
-          return ((await answer.json()) as { data: { events: { cert_id: string }[] } }).data.events.some(
+          return ((await response.json()) as { data: { events: { cert_id: string }[] } }).data.events.some(
             (event) => event.cert_id === certId,
           );
         })
@@ -123,7 +123,7 @@ describe("the events", () => {
     await page.clock.runFor(pollMs);
     await rows.first().waitFor();
     expect(await rows.count()).toBe(1);
-    expect(await missingIcons(page)).toEqual([]);
+    expect(await findMissingIcons(page)).toEqual([]);
     await page.getByRole("button", { name: "Stop following" }).click();
     await withdraw("lee@example.com");
     let requests = 0;

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { livePaths } from "../../workers/pages/portal/navigation.ts";
-import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
+import { findIssuesInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { signInBrowser } from "../support/local-session.ts";
 
@@ -68,7 +68,7 @@ describe("every page of the portal", () => {
       const response = await page.goto(`${service.origin}${path}`);
       const bytes = gzipSync(await (response as NonNullable<typeof response>).text(), { level: 9 }).byteLength;
       if (bytes > maxPageBytes) findings.push(`${path}: ${bytes} bytes`);
-      const found = await findingsInWindows(page, windows);
+      const found = await findIssuesInWindows(page, windows);
       findings.push(...found.map((finding) => `${path}: ${finding}`));
       for (const width of [1_280, 640]) {
         await page.setViewportSize({ width, height: 900 });
@@ -123,7 +123,7 @@ describe("on a phone", () => {
     for (const button of ["Menu", "Filters"]) {
       await phone.goto(`${service.origin}/portal/certificates`);
       await phone.getByRole("button", { name: button }).click();
-      expect(await findingsInWindows(phone, windows), button).toEqual([]);
+      expect(await findIssuesInWindows(phone, windows), button).toEqual([]);
     }
     await closePhone();
   });

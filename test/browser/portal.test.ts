@@ -3,7 +3,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { livePaths } from "../../workers/pages/portal/navigation.ts";
-import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances, type Appearance } from "../support/browser.ts";
+import { findIssuesInWindows, launchBrowser, openPage, wideAndNarrowAppearances, type Appearance } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { findNewestCode } from "../support/email-code.ts";
 
@@ -13,7 +13,7 @@ const usedCodes = new Set<string>();
 const pictures = process.env.PICTURES;
 
 const issueCertificate = async (email: string): Promise<{ readonly cert_id: string; readonly manage_url: string }> => {
-  const answer = await fetch(`${service.origin}/v1/consent`, {
+  const response = await fetch(`${service.origin}/v1/consent`, {
     method: "POST",
     headers: { "content-type": "application/json", origin: service.demoOrigin },
     body: JSON.stringify({
@@ -25,7 +25,7 @@ const issueCertificate = async (email: string): Promise<{ readonly cert_id: stri
       page_url: `${service.demoOrigin}/`,
     }),
   });
-  return ((await answer.json()) as { data: { cert_id: string; manage_url: string } }).data;
+  return ((await response.json()) as { data: { cert_id: string; manage_url: string } }).data;
 };
 
 const issueAndWithdraw = async (email: string): Promise<void> => {
@@ -48,15 +48,15 @@ afterAll(async () => {
 });
 
 /** Returns the code in the newest email. The service sends the email after its response, so this waits for it. */
-const codeFor = async (email: string): Promise<string> => {
+const findCode = async (email: string): Promise<string> => {
   const codes = new Set<string>();
   await expect
     .poll(
       async () => {
-        const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`, {
+        const response = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`, {
           headers: { accept: "application/json" },
         });
-        const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
+        const { messages } = (await response.json()) as { messages: readonly { text: string }[] };
         const code = findNewestCode(messages);
         if (code !== undefined && !usedCodes.has(code)) codes.add(code);
         return codes.size;
@@ -73,7 +73,7 @@ const signIn = async (page: Page, email: string): Promise<void> => {
   await page.goto(`${service.origin}/portal/sign-in`);
   await page.getByLabel("Work email").fill(email);
   await page.keyboard.press("Enter");
-  await page.getByLabel("6-digit code").fill(await codeFor(email));
+  await page.getByLabel("6-digit code").fill(await findCode(email));
   await page.keyboard.press("Enter");
   await page.waitForURL(`${service.origin}/portal`);
 };
@@ -87,15 +87,15 @@ const paths = [
 ];
 
 /** Lists the service's own words that break across lines in tables. Only third-party text may break inside a word. */
-const brokenWords = (page: Page): Promise<string[]> =>
+const findBrokenWords = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const words = [...document.querySelectorAll(".listing :is(button, td > a, td > code:not(.wraps, .hash))")];
-    const linesOf = (word: Element): number => {
+    const countLines = (word: Element): number => {
       const range = document.createRange();
       range.selectNodeContents(word);
       return new Set([...range.getClientRects()].map(({ top }) => top)).size;
     };
-    return words.filter((word) => !/\s/.test(word.textContent ?? "") && linesOf(word) > 1).map((word) => word.textContent ?? "");
+    return words.filter((word) => !/\s/.test(word.textContent ?? "") && countLines(word) > 1).map((word) => word.textContent ?? "");
   });
 
 describe("the portal", () => {
@@ -103,12 +103,14 @@ describe("the portal", () => {
     const { page, close } = await openPage(browser, { viewport: { width: wideAndNarrowAppearances[0].width, height: 900 } });
     const findings: string[] = [];
     const look = async (name: string): Promise<void> => {
-      const also = async (_: Page, { width }: Appearance): Promise<string[]> => {
+      const saveScreenshots = async (_: Page, { width }: Appearance): Promise<string[]> => {
         if (pictures !== undefined)
           await page.screenshot({ path: `${pictures}/${name.replaceAll(/\W+/g, "-")}-${width}.png`, fullPage: true });
-        return (await brokenWords(page)).map((word) => `breaks "${word}"`);
+        return (await findBrokenWords(page)).map((word) => `breaks "${word}"`);
       };
-      findings.push(...(await findingsInWindows(page, wideAndNarrowAppearances, { also })).map((finding) => `${name}: ${finding}`));
+      findings.push(
+        ...(await findIssuesInWindows(page, wideAndNarrowAppearances, { also: saveScreenshots })).map((finding) => `${name}: ${finding}`),
+      );
     };
     for (const path of ["/sign-in", "/sign-up"]) {
       await page.goto(`${service.origin}/portal${path}`);
@@ -162,7 +164,7 @@ describe("the portal", () => {
     await page.getByLabel("Website").fill("https://roofs-in-a-browser.example");
     await page.getByLabel("Work email").fill(email);
     await page.getByRole("button", { name: "Send code" }).click();
-    await page.getByLabel("6-digit code").fill(await codeFor(email));
+    await page.getByLabel("6-digit code").fill(await findCode(email));
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
     await page.getByRole("link", { name: "Verify domain" }).click();
@@ -187,11 +189,11 @@ describe("the portal", () => {
     const looks: unknown[] = [];
     const windows = [1_280, 390, 320].map((width) => ({ colorScheme: "light", width }) as const);
     const look = async (page: Page, name: string): Promise<void> => {
-      const also = async (_: Page, { width }: Appearance): Promise<string[]> => {
+      const saveScreenshots = async (_: Page, { width }: Appearance): Promise<string[]> => {
         if (pictures !== undefined) await page.screenshot({ path: `${pictures}/several-${name}-${width}.png`, fullPage: true });
         return [];
       };
-      looks.push(...(await findingsInWindows(page, windows, { also })).map((finding) => `${name}: ${finding}`));
+      looks.push(...(await findIssuesInWindows(page, windows, { also: saveScreenshots })).map((finding) => `${name}: ${finding}`));
     };
     const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
     const signUp = async (name: string, address: string): Promise<void> => {
@@ -199,7 +201,7 @@ describe("the portal", () => {
       await page.getByLabel("Business name").fill(name);
       await page.getByLabel("Work email").fill(address);
       await page.getByRole("button", { name: "Send code" }).click();
-      await page.getByLabel("6-digit code").fill(await codeFor(address));
+      await page.getByLabel("6-digit code").fill(await findCode(address));
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
     };
@@ -216,7 +218,7 @@ describe("the portal", () => {
     await page.goto(`${service.origin}/portal/sign-in`);
     await page.getByLabel("Work email").fill(email);
     await page.getByRole("button", { name: "Send code" }).click();
-    await page.getByLabel("6-digit code").fill(await codeFor(email));
+    await page.getByLabel("6-digit code").fill(await findCode(email));
     await page.getByRole("button", { name: "Sign in" }).click();
     await switcher.click();
     await page.getByRole("link", { name: "Invitations: 1" }).click();
@@ -233,7 +235,7 @@ describe("the portal", () => {
     await page.goto(`${service.origin}/portal/team`);
     await page.getByLabel("Work email").fill(email);
     await page.getByRole("button", { name: "Send code" }).click();
-    await page.getByLabel("6-digit code").fill(await codeFor(email));
+    await page.getByLabel("6-digit code").fill(await findCode(email));
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { level: 1, name: "Choose a business" }).waitFor();
     await look(page, "chosen");

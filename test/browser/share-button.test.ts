@@ -2,7 +2,7 @@
 // in the form.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser } from "../support/browser.ts";
+import { findAccessibilityIssues, hasNoHorizontalScroll, launchBrowser } from "../support/browser.ts";
 import { type FakeService, startFakeService } from "../support/fake-sheet.ts";
 import {
   type Attributes,
@@ -35,7 +35,7 @@ const share = async (visit: ShareVisit): Promise<void> => {
 };
 
 describe("the share script", () => {
-  const parts = (): string[] => fake.loaded.filter((path) => path.includes("svc-share"));
+  const listLoadedParts = (): string[] => fake.loaded.filter((path) => path.includes("svc-share"));
 
   test("is not loaded by a page that only certifies consent", async () => {
     fake.settings.html = sharePage(fake, { attributes: { "data-mode": "consent", "data-entities": "Acme" } });
@@ -51,7 +51,7 @@ describe("the share script", () => {
     const visit = await visitShare(browser, fake);
     await visit.page.waitForFunction((wanted) => document.querySelectorAll(wanted).length === 2, shareButtonSelector);
     await letTimersRun(visit);
-    expect(parts()).toEqual([expect.stringMatching(/^\/v1\/svc-share-[0-9a-f]{12}\.js$/)]);
+    expect(listLoadedParts()).toEqual([expect.stringMatching(/^\/v1\/svc-share-[0-9a-f]{12}\.js$/)]);
     expect(await visit.page.locator(shareButtonSelector).count()).toBe(2);
     await visit.close();
   });
@@ -81,20 +81,24 @@ describe("the button is placed", () => {
       const root = document.querySelector(wanted)?.parentElement;
       return `${root?.parentElement?.id || root?.parentElement?.tagName} after ${root?.previousElementSibling?.tagName}`;
     }, shareButtonSelector);
-  const headed = (script: string, body: string): string =>
+  const renderPage = (script: string, body: string): string =>
     `<!doctype html><html lang="en"><head><title>Quote</title>${script}</head><body>${body}</body></html>`;
 
   test.each([
     ["where the tag is", () => sharePage(fake), "MAIN after SCRIPT"],
     [
       "where the tag is, inside its form",
-      () => headed("", shareForm.replace("</form>", `${renderShareTag(fake.service)}</form>`)),
+      () => renderPage("", shareForm.replace("</form>", `${renderShareTag(fake.service)}</form>`)),
       "lead after SCRIPT",
     ],
-    ["at the top of the form, where the tag is in the head", () => headed(renderShareTag(fake.service), shareForm), "lead after undefined"],
+    [
+      "at the top of the form, where the tag is in the head",
+      () => renderPage(renderShareTag(fake.service), shareForm),
+      "lead after undefined",
+    ],
     [
       "at the top of the selected form",
-      () => headed(renderShareTag(fake.service, { "data-form-selector": "#lead" }), `<form></form>${shareForm}`),
+      () => renderPage(renderShareTag(fake.service, { "data-form-selector": "#lead" }), `<form></form>${shareForm}`),
       "lead after undefined",
     ],
     ["where an async tag is", () => sharePage(fake).replace("<script ", "<script async "), "MAIN after SCRIPT"],
@@ -135,7 +139,7 @@ describe("the button is placed", () => {
   });
 
   test("nowhere on a page without a place or a form, with a warning", async () => {
-    fake.settings.html = headed(renderShareTag(fake.service), "<p>Nothing here.</p>");
+    fake.settings.html = renderPage(renderShareTag(fake.service), "<p>Nothing here.</p>");
     const visit = await visitShare(browser, fake);
     await expect.poll(() => visit.warnings).toEqual(["svc.js: the share button has no place: move the script tag into the body"]);
     await visit.close();
@@ -143,7 +147,7 @@ describe("the button is placed", () => {
 
   test("once per tag when two copies of the script find the same tags", async () => {
     const twice = renderShareTag(fake.service) + renderShareTag(fake.service).replace("/svc.js", "/svc.js?other=1");
-    fake.settings.html = headed("", shareForm + twice);
+    fake.settings.html = renderPage("", shareForm + twice);
     const visit = await visitShare(browser, fake);
     await visit.page.waitForSelector(shareButtonSelector);
     await letTimersRun(visit);
@@ -270,7 +274,7 @@ describe("the request", () => {
 });
 
 describe("filling the form", () => {
-  const filledWith = async (body: string, attributes: Attributes = {}): Promise<ShareVisit> => {
+  const fillForm = async (body: string, attributes: Attributes = {}): Promise<ShareVisit> => {
     fake.settings.html = sharePage(fake, { body, attributes });
     const visit = await visitShare(browser, fake);
     await share(visit);
@@ -278,7 +282,7 @@ describe("filling the form", () => {
   };
 
   test("keeps values that are already there", async () => {
-    const visit = await filledWith(shareForm.replace('name="email"', 'name="email" value="mine@example.com"'));
+    const visit = await fillForm(shareForm.replace('name="email"', 'name="email" value="mine@example.com"'));
     expect(await readFormValues(visit.page)).toMatchObject({ ...filledValues, email: "mine@example.com" });
     await visit.close();
   });
@@ -290,7 +294,7 @@ describe("filling the form", () => {
       Object.defineProperty(email, 'value', { configurable: true, get() { return get.call(this) }, set(value) { typed.push('tracked'); set.call(this, value) } });
       for (const type of ['input', 'change']) document.addEventListener(type, ({ target }) => typed.push(type + ' ' + target.name + ' ' + target.value));
     }</script>`;
-    const visit = await filledWith(`<form id="lead"><input name="email" type="email" aria-label="E-mail"></form>${watching}`);
+    const visit = await fillForm(`<form id="lead"><input name="email" type="email" aria-label="E-mail"></form>${watching}`);
     expect(await visit.page.evaluate("typed")).toEqual(["input email pat@example.com", "change email pat@example.com"]);
     await visit.close();
   });
@@ -299,7 +303,7 @@ describe("filling the form", () => {
     const body = `<form id="lead"><input id="x1" name="x1"><input type="checkbox" name="ok" id="ok" value="yes"><input type="hidden" name="phone">
       <input name="first_name" readonly><input name="city"><input name="last_name"><input name="svc_share_id" type="text" value="old">
       <input type="password" name="pw" id="pw"></form>`;
-    const visit = await filledWith(body, { "data-field-map": JSON.stringify({ "#x1": "email", "#ok": "phone", "#pw": "phone" }) });
+    const visit = await fillForm(body, { "data-field-map": JSON.stringify({ "#x1": "email", "#ok": "phone", "#pw": "phone" }) });
     const { detail } = await visit.waitForEvent("svc:share");
     expect(await readFormValues(visit.page)).toEqual({
       x1: "pat@example.com",
@@ -316,7 +320,7 @@ describe("filling the form", () => {
   test("puts both names into a single name field, and selects the matching list entry", async () => {
     const body = `<form id="lead"><input name="name" autocomplete="name"><select name="country"><option value="">Choose</option><option value="us">USA</option></select>
       <select name="phone"><option value="">Choose</option><option>other</option></select></form>`;
-    const visit = await filledWith(body, { "data-scope": "name country phone" });
+    const visit = await fillForm(body, { "data-scope": "name country phone" });
     expect(await readFormValues(visit.page)).toMatchObject({ name: "Pat Sample", country: "us", phone: "" });
     await visit.close();
   });
@@ -325,7 +329,7 @@ describe("filling the form", () => {
     const shadows = ["dispatchEvent", "appendChild", "elements", "querySelector", "prepend"]
       .map((name) => `<input name="${name}">`)
       .join("");
-    const visit = await filledWith(`<form id="lead">${shadows}<input name="email" type="email"></form>`);
+    const visit = await fillForm(`<form id="lead">${shadows}<input name="email" type="email"></form>`);
     expect(await readFormValues(visit.page)).toMatchObject({ email: "pat@example.com", svc_share_id: expect.stringMatching(/^shr_/) });
     expect(visit.errors).toEqual([]);
     await visit.close();
@@ -347,7 +351,7 @@ describe("filling the form", () => {
   });
 
   test("fires the event from the button with all fields when there is no form", async () => {
-    const visit = await filledWith("<p>No form here.</p>");
+    const visit = await fillForm("<p>No form here.</p>");
     const event = await visit.waitForEvent("svc:share");
     expect([event.from, event.detail.scope]).toEqual(["svc-share", ["name", "email", "phone?"]]);
     expect(event.detail.fields).toMatchObject(filledValues);
@@ -383,13 +387,13 @@ describe("B31 the button", () => {
       });
       const { page } = visit;
       await page.waitForSelector(shareButtonSelector);
-      expect(await accessibilityFindings(page)).toEqual([]);
+      expect(await findAccessibilityIssues(page)).toEqual([]);
       await page.focus("[name=phone]");
       await page.keyboard.press("Tab");
       await page.keyboard.press("Enter");
       expect(await page.locator(".svc-share [role=status]").textContent()).toBe("Your browser blocked the window. Choose one:");
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Share my contact details");
-      expect(await accessibilityFindings(page)).toEqual([]);
+      expect(await findAccessibilityIssues(page)).toEqual([]);
       expect(await hasNoHorizontalScroll(page)).toBe(true);
       await page.keyboard.press("Tab");
       await page.keyboard.press("Tab");

@@ -3,7 +3,7 @@
 // through a link if scripts are off.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
-import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
+import { findAccessibilityIssues, hasNoHorizontalScroll, launchBrowser, openPage, type OpenPage } from "../support/browser.ts";
 import { type Device, openDevice } from "../support/device.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { findEmailCode, signInBrowser } from "../support/local-session.ts";
@@ -11,7 +11,7 @@ import {
   shareButtonSelector,
   waitUntilClosed,
   readFormValues,
-  type HeardEvent,
+  type ReceivedEvent,
   recordEvents,
   letTimersRun,
   waitUntilClickable,
@@ -27,11 +27,11 @@ afterAll(async () => {
   await service.stop();
 });
 
-const codeFor = (email: string): Promise<string> => findEmailCode(service.origin, email);
+const findCode = (email: string): Promise<string> => findEmailCode(service.origin, email);
 
 interface Visit extends OpenPage {
   /** Events on the business's pages, including after reloads. */
-  readonly events: HeardEvent[];
+  readonly events: ReceivedEvent[];
   /** Requests from all windows of this browser. */
   readonly requests: Request[];
 }
@@ -39,7 +39,7 @@ interface Visit extends OpenPage {
 const openVisit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
   const opened = await openPage(browser, options);
   const context = opened.page.context();
-  const [events, requests]: [HeardEvent[], Request[]] = [[], []];
+  const [events, requests]: [ReceivedEvent[], Request[]] = [[], []];
   await context.clock.install();
   await recordEvents(context, events);
   context.on("request", (request) => requests.push(request));
@@ -58,7 +58,7 @@ const checkedSteps = new Set<string>();
 const checkStep = async (page: Page): Promise<void> => {
   const step = `${page.viewportSize()?.width} ${(await page.locator("h1, h2, [role=alert]").allTextContents()).join(" ")}`;
   if (checkedSteps.has(step)) return;
-  expect(await accessibilityFindings(page)).toEqual([]);
+  expect(await findAccessibilityIssues(page)).toEqual([]);
   expect(await hasNoHorizontalScroll(page)).toBe(true);
   checkedSteps.add(step);
 };
@@ -81,7 +81,7 @@ const continueToDecision = async (sheet: Page): Promise<string> => {
   await sheet.click(next);
   await sheet.waitForSelector("#sheet-code");
   await checkStep(sheet);
-  await sheet.fill("#sheet-code", await codeFor(email));
+  await sheet.fill("#sheet-code", await findCode(email));
   await sheet.click(next);
   await sheet.waitForSelector(share);
   await checkStep(sheet);
@@ -139,8 +139,8 @@ const overrideOpenerPolicy = async (page: Page, policy: string): Promise<void> =
   await page.context().route(
     (url) => url.pathname === "/authorize",
     async (route) => {
-      const answer = await route.fetch({ maxRedirects: 0 });
-      await route.fulfill({ response: answer, headers: { ...answer.headers(), "cross-origin-opener-policy": policy } });
+      const response = await route.fetch({ maxRedirects: 0 });
+      await route.fulfill({ response, headers: { ...response.headers(), "cross-origin-opener-policy": policy } });
     },
   );
 };
@@ -149,7 +149,7 @@ const overrideOpenerPolicy = async (page: Page, policy: string): Promise<void> =
 const filterRedemptions = (requests: readonly Request[]): readonly Request[] =>
   requests.filter((request) => request.method() === "POST" && new URL(request.url()).pathname === "/v1/share/redeem");
 
-const listEventTypes = (events: readonly HeardEvent[]): readonly string[] => events.map(({ type }) => type);
+const listEventTypes = (events: readonly ReceivedEvent[]): readonly string[] => events.map(({ type }) => type);
 
 const empty = { name: "", email: "", phone: "" };
 
@@ -157,7 +157,7 @@ const empty = { name: "", email: "", phone: "" };
 const expectFilled = async ({ page, events }: Visit, email: string, filledPage = page): Promise<unknown> => {
   const shareEvents = () => events.filter((event) => event.type === "svc:share" && event.page === filledPage);
   await expect.poll(shareEvents, { timeout: 20_000 }).toHaveLength(1);
-  const [{ from, detail }] = shareEvents() as [HeardEvent];
+  const [{ from, detail }] = shareEvents() as [ReceivedEvent];
   expect(from).toBe("estimate");
   expect(Object.keys(detail).sort()).toEqual(["expires_at", "fields", "fingerprint", "scope", "share_id"]);
   expect(await readFormValues(filledPage, "#estimate")).toEqual({
@@ -179,7 +179,7 @@ const expectShared = async (visited: Visit, email: string, address: string): Pro
   expect(listEventTypes(events).filter((type) => type !== "svc:share-error")).toEqual(["svc:share"]);
   const statuses = filterRedemptions(requests).map(async (request) => (await request.response())?.status());
   expect(await Promise.all(statuses)).toEqual([200]);
-  expect(await api(`/shares/${String(share)}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
+  expect(await requestApi(`/shares/${String(share)}`)).toMatchObject({ status: "active", scope_groups: ["email", "name"] });
   expect(await countOwnShares(page)).toBe(1);
   expect(problems).toEqual([]);
 };
@@ -195,7 +195,7 @@ const lostOpener = "This window lost its connection to";
 const isFirefox = (): boolean => browser.browserType().name() === "firefox";
 
 /** Opens the address through a link on a page of `origin`, or directly if `origin` is null. */
-const arriveFrom = async (page: Page, origin: string | null, address: URL | string): Promise<void> => {
+const navigateFrom = async (page: Page, origin: string | null, address: URL | string): Promise<void> => {
   if (origin === null) {
     await page.goto(String(address));
     return;
@@ -212,8 +212,8 @@ const decideIn = (sheet: Page): Promise<void> => waitUntilClosed(sheet, () => sh
 
 /** Counts the shares of the person who is signed in to this browser. */
 const countOwnShares = async (page: Page): Promise<number> => {
-  const answer = await page.request.get(`${service.origin}/v1/me/shares`);
-  return ((await answer.json()) as { data: { count: number } }).data.count;
+  const response = await page.request.get(`${service.origin}/v1/me/shares`);
+  return ((await response.json()) as { data: { count: number } }).data.count;
 };
 
 /** Records requests for the sheet from now on, and delays each one until `gate` resolves. */
@@ -230,9 +230,9 @@ const watchSheets = async (page: Page, gate: Promise<void> = Promise.resolve()):
   return requests;
 };
 
-const api = async (path: string) => {
-  const answer = await fetch(`${service.origin}/v1${path}`, { headers: { authorization: `Bearer ${service.world.acme.keys.live}` } });
-  return ((await answer.json()) as { data: Record<string, unknown> }).data;
+const requestApi = async (path: string) => {
+  const response = await fetch(`${service.origin}/v1${path}`, { headers: { authorization: `Bearer ${service.world.acme.keys.live}` } });
+  return ((await response.json()) as { data: Record<string, unknown> }).data;
 };
 
 describe("sharing with the demo business", () => {
@@ -372,7 +372,7 @@ describe("sharing with the demo business", () => {
     await sheet.reload();
     await sheet.waitForSelector("#sheet-code");
     await sheet.goBack();
-    await sheet.fill("#sheet-code", await codeFor(email));
+    await sheet.fill("#sheet-code", await findCode(email));
     await sheet.click(next);
     await sheet.waitForSelector(share);
     await sheet.reload();
@@ -451,12 +451,12 @@ describe("sharing with the demo business", () => {
       await decideIn(sheet);
     };
     await decideAtFront(second);
-    const theirs = await expectFilled(visited, email, other);
+    const otherShare = await expectFilled(visited, email, other);
     await letTimersRun({ context: page.context() });
     expect(events).toHaveLength(1);
     expect(await readFormValues(page, "#estimate")).toEqual(empty);
     await decideAtFront(first);
-    expect(await expectFilled(visited, email)).not.toBe(theirs);
+    expect(await expectFilled(visited, email)).not.toBe(otherShare);
     const redemptions = filterRedemptions(requests);
     expect(await Promise.all(redemptions.map(async (request) => (await request.response())?.status()))).toEqual([200, 200]);
     expect(new Set(redemptions.map((request) => request.headers()["idempotency-key"])).size).toBe(2);
@@ -472,24 +472,24 @@ describe("sharing with the demo business", () => {
     const sheet = await openSheet(page);
     await sheet.waitForSelector(share);
     await sheet.waitForLoadState("load"); // by then the sheet has sent svc:ready to the page
-    const answer = { type: "svc:code", state: new URL(sheet.url()).searchParams.get("state"), code: "ac_00stranger" };
+    const forgedMessage = { type: "svc:code", state: new URL(sheet.url()).searchParams.get("state"), code: "ac_00stranger" };
     const send = (from: Page, data: unknown): Promise<void> => from.evaluate((message) => opener.postMessage(message, "*"), data);
     for (const forged of [
-      { ...answer, state: "x".repeat(43) },
-      { ...answer, state: undefined },
-      { ...answer, type: "svc:done" },
-      { ...answer, code: { toString: 1 } },
+      { ...forgedMessage, state: "x".repeat(43) },
+      { ...forgedMessage, state: undefined },
+      { ...forgedMessage, type: "svc:done" },
+      { ...forgedMessage, code: { toString: 1 } },
       "svc:code",
       null,
     ])
       await send(sheet, forged);
-    await page.evaluate((message) => postMessage(message, "*"), answer); // the sheet's message, but sent from the page's own origin
+    await page.evaluate((message) => postMessage(message, "*"), forgedMessage); // the sheet's message, but sent from the page's own origin
     const [stranger] = await Promise.all([
       page.context().waitForEvent("page"),
       page.evaluate((url) => void open(url, "stranger"), `${service.origin}/authorize`),
     ]);
     await stranger.waitForURL(`${service.origin}/authorize`); // another window with the same origin as the sheet
-    await send(stranger, answer);
+    await send(stranger, forgedMessage);
     await letTimersRun({ context: page.context() });
     expect([events, problems, filterRedemptions(requests)]).toEqual([[], [], []]);
     await stranger.close();
@@ -508,8 +508,8 @@ describe("sharing with the demo business", () => {
     const { page, close } = visited;
     const { email } = await prepare(page, "code");
     const address = buildPageUrl(trust);
-    const answer = await page.goto(address);
-    const policy = (await answer?.allHeaders())?.["content-security-policy"] ?? "";
+    const response = await page.goto(address);
+    const policy = (await response?.allHeaders())?.["content-security-policy"] ?? "";
     expect(policy).toContain("require-trusted-types-for 'script'");
     expect(policy.includes("script-src 'nonce-")).toBe(trust === "trust=nonce");
     const sheet = await openSheet(page);
@@ -551,9 +551,9 @@ describe("sharing with the demo business", () => {
     await waitUntilClickable(page);
     await page.click(share);
     // The page may also report popup_blocked, depending on how quickly it is unloaded.
-    const reported = () =>
+    const listReportedEvents = () =>
       events.filter(({ detail }) => detail.code !== "popup_blocked").map(({ type, detail, from }) => [type, detail, from]);
-    await expect.poll(reported, { timeout: 20_000 }).toEqual([["svc:share-error", { code: "lost_request" }, "estimate"]]);
+    await expect.poll(listReportedEvents, { timeout: 20_000 }).toEqual([["svc:share-error", { code: "lost_request" }, "estimate"]]);
     await page.waitForSelector(shareButtonSelector);
     expect(new URL(page.url()).search).toBe(new URL(address).search);
     expect(await readFormValues(page, "#estimate")).toEqual(empty);
@@ -635,27 +635,27 @@ describe("sharing with the demo business", () => {
     await opened.waitForSelector("[data-origin]");
     const sheetUrl = new URL(opened.url());
     await opened.close();
-    const own = sheetUrl.searchParams.get("return_url") as string;
+    const ownReturnUrl = sheetUrl.searchParams.get("return_url") as string;
     const { port, host } = new URL(service.demoOrigin);
     const referer = service.demoOrigin;
-    const sheetFor = async (returnUrl: string, from: string | null): Promise<string | null> => {
+    const openSheetFor = async (returnUrl: string, from: string | null): Promise<string | null> => {
       const address = new URL(sheetUrl);
       address.searchParams.set("return_url", returnUrl);
       address.searchParams.set("state", crypto.randomUUID().replaceAll("-", ""));
-      await arriveFrom(page, from, address);
+      await navigateFrom(page, from, address);
       for (const name of [unconfirmed, lostOpener]) if (await page.getByRole("heading", { name }).isVisible()) return null;
       return page.getAttribute("[data-origin]", "data-back");
     };
-    expect(await sheetFor(own, referer)).toBe(own);
+    expect(await openSheetFor(ownReturnUrl, referer)).toBe(ownReturnUrl);
     for (const [returnUrl, from] of [
       ["https://evil.example/", referer],
       [`http://localhost:${Number(port) + 1}/share`, referer],
       [`http://pat@${host}/share`, referer],
-      [own, null],
-      [own, `http://sub.${host}`],
-      [own, "http://evil.example"],
+      [ownReturnUrl, null],
+      [ownReturnUrl, `http://sub.${host}`],
+      [ownReturnUrl, "http://evil.example"],
     ] as const)
-      expect(await sheetFor(returnUrl, from), `${returnUrl} from ${from}`).toBeNull();
+      expect(await openSheetFor(returnUrl, from), `${returnUrl} from ${from}`).toBeNull();
     expect(await countOwnShares(page)).toBe(0);
     await close();
   });
@@ -684,11 +684,11 @@ describe("sharing with the demo business", () => {
     const plain = await browser.newContext({ javaScriptEnabled: isFirefox() });
     await plain.route(/\.js$/, (route) => route.abort());
     const sheet = await plain.newPage();
-    await arriveFrom(sheet, service.demoOrigin, address);
+    await navigateFrom(sheet, service.demoOrigin, address);
     const email = `pat-${crypto.randomUUID().slice(0, 8)}@example.com`;
     await sheet.fill("#sheet-email", email);
     await sheet.click(next);
-    await sheet.fill("#sheet-code", await codeFor(email));
+    await sheet.fill("#sheet-code", await findCode(email));
     await sheet.click(next);
     await typeName(sheet);
     await sheet.click(share);
@@ -716,11 +716,11 @@ describe("sharing with the demo business", () => {
       if (javaScriptEnabled) await waitUntilClickable(sheet);
       await sheet.press(field, "Enter");
     };
-    await arriveFrom(sheet, service.demoOrigin, address);
+    await navigateFrom(sheet, service.demoOrigin, address);
     await sheet.fill("#sheet-email", `pat-${crypto.randomUUID().slice(0, 8)}@example.com`);
     await press("#sheet-email");
     const email = (await sheet.locator(".inner strong").first().textContent()) ?? "";
-    await sheet.fill("#sheet-code", await codeFor(email));
+    await sheet.fill("#sheet-code", await findCode(email));
     await press("#sheet-code");
     await typeName(sheet);
     await sheet.check("#group-phone");
@@ -755,7 +755,7 @@ describe("sharing with the demo business", () => {
     await waitUntilClickable(sheet);
     await decideIn(sheet);
     const id = await expectFilled(visited, email);
-    expect(await api(`/shares/${String(id)}`)).toMatchObject({ request_evidence: "message" });
+    expect(await requestApi(`/shares/${String(id)}`)).toMatchObject({ request_evidence: "message" });
     await close();
   });
 
@@ -816,17 +816,17 @@ describe("sharing with the demo business", () => {
     await page.goto(buildPageUrl());
     const sheet = await openSheet(page);
     await sheet.waitForSelector(share);
-    const stateIn = (window: Page): string | null => new URL(window.url()).searchParams.get("state");
-    const state = stateIn(sheet);
+    const extractState = (window: Page): string | null => new URL(window.url()).searchParams.get("state");
+    const state = extractState(sheet);
     await waitUntilClickable(sheet);
     await decideIn(sheet);
     await expect.poll(() => events, { timeout: 20_000 }).toMatchObject([{ type: "svc:share-error", detail: { code: "code_expired" } }]);
     const late = await openSheet(page);
-    const again = late.getByRole("button", { name: "Send again" });
-    await again.waitFor();
-    expect(stateIn(late)).toBe(state);
+    const sendAgain = late.getByRole("button", { name: "Send again" });
+    await sendAgain.waitFor();
+    expect(extractState(late)).toBe(state);
     await checkStep(late);
-    await waitUntilClosed(late, () => again.click());
+    await waitUntilClosed(late, () => sendAgain.click());
     await expectFilled(visited, email);
     expect(listEventTypes(events)).toEqual(["svc:share-error", "svc:share"]);
     expect(await countOwnShares(page)).toBe(1);

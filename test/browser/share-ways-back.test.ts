@@ -28,8 +28,8 @@ afterAll(async () => {
 });
 beforeEach(() => fake.reset());
 
-const coop = (value: string): Record<string, string> => ({ "cross-origin-opener-policy": value });
-const severing = coop("same-origin");
+const buildOpenerPolicy = (value: string): Record<string, string> => ({ "cross-origin-opener-policy": value });
+const severing = buildOpenerPolicy("same-origin");
 const helmet = { ...severing, "referrer-policy": "no-referrer" };
 
 /** Expects one share, redeemed once, in the given page's form. */
@@ -174,7 +174,7 @@ test("B25 accepts only the sheet's origin after a reload, when the page no longe
 });
 
 describe("B27 framed page", () => {
-  const framed = (): string => `<!doctype html><title>Outer</title><iframe src="/page-inner" width="600" height="400"></iframe>`;
+  const renderFramedPage = (): string => `<!doctype html><title>Outer</title><iframe src="/page-inner" width="600" height="400"></iframe>`;
 
   test.each([
     ["popup_severed", {}, severing],
@@ -182,7 +182,7 @@ describe("B27 framed page", () => {
   ])("reports %s", async (code, options, sheetHeaders) => {
     fake.settings.sheetHeaders = sheetHeaders;
     fake.settings.inner = sharePage(fake);
-    fake.settings.html = framed();
+    fake.settings.html = renderFramedPage();
     const visit = await visitShare(browser, fake, options);
     const frame = visit.page.frameLocator("iframe");
     await frame.locator(shareButtonSelector).click();
@@ -236,15 +236,15 @@ describe("B32 lost response to the redemption", () => {
     ["network", "silent" as const, 2],
     ["http_502", { status: 502, body: "<h1>Bad gateway</h1>" }, 2],
     ["code_used", { status: 409, body: { ok: false, error: { code: "code_used", message: "x" }, request_id: "req_9" } }, 1],
-  ])("reports %s after the last retry", async (code, answer, tries) => {
-    fake.settings.redeem = () => answer;
+  ])("reports %s after the last retry", async (code, reply, attempt) => {
+    fake.settings.redeem = () => reply;
     const visit = await visitShare(browser, fake);
     const sheet = await visit.openSheet();
     await waitUntilClosed(sheet, () => sheet.click("#share"));
     expect((await visit.waitForEvent("svc:share-error")).detail).toMatchObject({ code });
     // The browser itself also retries the request if a connection breaks.
-    if (code === "network") expect(fake.redemptions.length).toBeGreaterThanOrEqual(tries);
-    else expect(fake.redemptions).toHaveLength(tries);
+    if (code === "network") expect(fake.redemptions.length).toBeGreaterThanOrEqual(attempt);
+    else expect(fake.redemptions).toHaveLength(attempt);
     expect(await readFormValues(visit.page)).toEqual({ first_name: "", last_name: "", email: "", phone: "" });
     expect(await visit.page.locator(".svc-share [role=status]").textContent()).toBe("That didn’t work. Try again.");
     await visit.close();
@@ -266,9 +266,9 @@ test("completes a superseded request in the window that was opened for it", asyn
 });
 
 test("answers two buttons of one page each in its own form", async () => {
-  const form = (id: string): string =>
+  const renderForm = (id: string): string =>
     `<form id="${id}"><input name="email" type="email" aria-label="E-mail">${renderShareTag(fake.service, { "data-scope": "email" })}</form>`;
-  fake.settings.html = `<!doctype html><html lang="en"><title>Two</title>${form("one")}${form("two")}`;
+  fake.settings.html = `<!doctype html><html lang="en"><title>Two</title>${renderForm("one")}${renderForm("two")}`;
   const visit = await visitShare(browser, fake);
   for (const [id, count] of [
     ["two", 1],

@@ -26,12 +26,12 @@ const signIn = async (page: Page): Promise<void> => {
   await page.fill("#email", email);
   await page.press("#email", "Enter");
   await page.waitForSelector("#code");
-  const newest = async (): Promise<string | undefined> => {
-    const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
-    return findNewestCode(((await answer.json()) as { messages: { text: string }[] }).messages);
+  const findCode = async (): Promise<string | undefined> => {
+    const response = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
+    return findNewestCode(((await response.json()) as { messages: { text: string }[] }).messages);
   };
-  await expect.poll(newest, { timeout: 20_000 }).toBeDefined();
-  await page.fill("#code", (await newest()) as string);
+  await expect.poll(findCode, { timeout: 20_000 }).toBeDefined();
+  await page.fill("#code", (await findCode()) as string);
   await page.press("#code", "Enter");
   await page.waitForSelector("nav.main");
   const fields = { email, first_name: "Pat", last_name: "Example" };
@@ -56,8 +56,8 @@ test("delivers the answer when Back restores a decision that has been made in th
   await page.route(
     (url) => url.pathname === "/authorize",
     async (route) => {
-      const answer = await route.fetch({ maxRedirects: 0 });
-      await route.fulfill({ response: answer, headers: { ...answer.headers(), "cache-control": "private" } });
+      const response = await route.fetch({ maxRedirects: 0 });
+      await route.fulfill({ response, headers: { ...response.headers(), "cache-control": "private" } });
     },
   );
   await signIn(page);
@@ -70,12 +70,12 @@ test("delivers the answer when Back restores a decision that has been made in th
     return { action: button.formAction, sent: [...new FormData(form)].map(([name, value]) => [name, String(value)]) };
   });
   await page.goto(`${service.origin}/app`);
-  const made = await page.request.post(action, {
+  const created = await page.request.post(action, {
     data: new URLSearchParams(sent).toString(),
     headers: { "content-type": "application/x-www-form-urlencoded", origin: service.origin },
     maxRedirects: 0,
   });
-  expect(made.status()).toBe(303);
+  expect(created.status()).toBe(303);
   await page.evaluate(() => history.back()).catch(() => undefined); // navigating back may unload this page before the call returns
   await page.waitForSelector('input[name="svc_share_id"]', { state: "attached" });
   expect(restored).toEqual(["restored /authorize"]);

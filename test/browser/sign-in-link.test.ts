@@ -2,7 +2,7 @@
 // only when the button is clicked, and only in the browser that requested the email.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { findingsInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
+import { findIssuesInWindows, launchBrowser, openPage, wideAndNarrowAppearances } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -25,8 +25,8 @@ interface Mailed {
 /** Waits for a sign-in email to an address, because the service sends it after its response. */
 const waitForMail = async (email: string): Promise<Mailed> => {
   for (;;) {
-    const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
-    const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
+    const response = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
+    const { messages } = (await response.json()) as { messages: readonly { text: string }[] };
     const [, url, token] = /(https?:\S+)#s=([A-Za-z0-9_-]{43})$/m.exec(messages[0]?.text ?? "") ?? [];
     const [code] = /^\d{6}$/m.exec(messages[0]?.text ?? "") ?? [];
     if (url !== undefined && token !== undefined && code !== undefined)
@@ -36,12 +36,12 @@ const waitForMail = async (email: string): Promise<Mailed> => {
 };
 
 let people = 0;
-const nextEmail = (): string => {
+const createEmail = (): string => {
   people += 1;
   return `linked.${people}@example.com`;
 };
 
-const askInApp = async (page: Page, email: string): Promise<Mailed> => {
+const requestLinkInApp = async (page: Page, email: string): Promise<Mailed> => {
   await page.goto(`${service.origin}/app/details`);
   await page.getByLabel("Your email address").fill(email);
   await page.getByRole("button", { name: "Send code" }).click();
@@ -62,7 +62,7 @@ describe("the link in a sign-in email", () => {
     ["with the traces of quoted-printable", ({ url, token }) => `${url}#s=3D${token}.`],
   ])("signs in after a click and continues where the person was: %s", async (_name, rewrite) => {
     const { page, problems, close } = await openPage(browser);
-    const mailed = await askInApp(page, nextEmail());
+    const mailed = await requestLinkInApp(page, createEmail());
     const tab = await page.context().newPage();
     await tab.goto(rewrite(mailed));
     const button = tab.getByRole("button", { name: "Sign in" });
@@ -80,8 +80,8 @@ describe("the link in a sign-in email", () => {
 
   test("does nothing in another browser except ask for the code", async () => {
     const asking = await openPage(browser);
-    const email = nextEmail();
-    const { url, token, code } = await askInApp(asking.page, email);
+    const email = createEmail();
+    const { url, token, code } = await requestLinkInApp(asking.page, email);
     const another = await openPage(browser);
     await another.page.goto(`${url}#s=${token}`);
     await another.page.getByRole("heading", { name: "Enter the code from your email" }).waitFor();
@@ -98,7 +98,7 @@ describe("the link in a sign-in email", () => {
 
   test("asks for the code without scripts, even in the browser that requested the email", async () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
-    const { url, token, code } = await askInApp(page, nextEmail());
+    const { url, token, code } = await requestLinkInApp(page, createEmail());
     await page.goto(`${url}#s=${token}`);
     expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
     await page.getByLabel("6-digit code").fill(code);
@@ -123,20 +123,20 @@ describe("the link in a sign-in email", () => {
 
 test("the pages of the link are accessible and fit narrow windows, in light and dark", async () => {
   const { page, problems, close } = await openPage(browser);
-  const email = nextEmail();
-  const app = await askInApp(page, email);
+  const email = createEmail();
+  const app = await requestLinkInApp(page, email);
   for (const path of ["/app/sign-in/link", "/portal/sign-in/link"])
     for (const hash of [`#s=${app.token}`, ""]) {
       await page.goto("about:blank");
       await page.goto(`${service.origin}${path}${hash}`);
       const at = page.locator(hash === "" ? "#sign-in-code" : "#sign-in-link");
       await at.waitFor();
-      expect(await findingsInWindows(page, wideAndNarrowAppearances), `${path}${hash === "" ? "" : " with a token"}`).toEqual([]);
+      expect(await findIssuesInWindows(page, wideAndNarrowAppearances), `${path}${hash === "" ? "" : " with a token"}`).toEqual([]);
     }
   await page.context().clearCookies();
   for (const path of ["/app/sign-in/link", "/portal/sign-in/link"]) {
     await page.goto(`${service.origin}${path}`);
-    expect(await findingsInWindows(page, wideAndNarrowAppearances), `${path} elsewhere`).toEqual([]);
+    expect(await findIssuesInWindows(page, wideAndNarrowAppearances), `${path} elsewhere`).toEqual([]);
   }
   expect(problems).toEqual([]);
   await close();

@@ -3,7 +3,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { computeCodeChallenge } from "../../core/shares/pkce.ts";
-import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
+import { findIssuesInWindows, hasNoHorizontalScroll, launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 import { signInBrowser } from "../support/local-session.ts";
 
@@ -12,7 +12,7 @@ let browser: Browser;
 /** Paths of pages that need no session. */
 let publicPaths: readonly string[];
 
-const operator = () => ({ username: "operator", password: service.vars.ADMIN_TOKEN as string });
+const getOperatorCredentials = () => ({ username: "operator", password: service.vars.ADMIN_TOKEN as string });
 
 const postJson = (path: string, body: object): Promise<Response> =>
   fetch(`${service.origin}${path}`, {
@@ -23,7 +23,7 @@ const postJson = (path: string, body: object): Promise<Response> =>
 
 /** Issues a certificate and returns its page and the token of its withdrawal link. */
 const issue = async (clientId: string, email: string): Promise<{ readonly id: string; readonly token: string }> => {
-  const answer = await postJson("/v1/consent", {
+  const response = await postJson("/v1/consent", {
     client_id: clientId,
     fields: { email, first_name: "Sam" },
     disclosure_text: "I agree that Acme Solar LLC and Bright Homes Inc may call me.",
@@ -31,7 +31,7 @@ const issue = async (clientId: string, email: string): Promise<{ readonly id: st
     purpose: "solar quote follow-up",
     page_url: `${service.demoOrigin}/`,
   });
-  const { data } = (await answer.json()) as { data: { cert_id: string; manage_url: string } };
+  const { data } = (await response.json()) as { data: { cert_id: string; manage_url: string } };
   return { id: data.cert_id, token: data.manage_url.split("#m=")[1] ?? "" };
 };
 
@@ -87,9 +87,9 @@ const zoomedWidth = 640; // 200% zoom in a window of 1,280 pixels
 
 const inspect = async (page: Page, path: string): Promise<readonly string[]> => {
   // The referrer tells the sheet which page made the request.
-  const answer = await page.goto(`${service.origin}${path}`, { referer: `${service.demoOrigin}/` });
-  expect([path, answer?.status()]).toEqual([path, path === "/c/unknown" ? 404 : 200]);
-  const findings = await findingsInWindows(page, windows);
+  const response = await page.goto(`${service.origin}${path}`, { referer: `${service.demoOrigin}/` });
+  expect([path, response?.status()]).toEqual([path, path === "/c/unknown" ? 404 : 200]);
+  const findings = await findIssuesInWindows(page, windows);
   for (const [width, size] of [
     [zoomedWidth, ""],
     [1_280, "200%"],
@@ -126,7 +126,7 @@ const listInvisibleStops = async (page: Page, path: string): Promise<readonly st
 
 describe("pages without a session", () => {
   test("pass axe in light and dark at each width, and never scroll sideways with 200% text or zoom", async () => {
-    const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 }, httpCredentials: operator() });
+    const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 }, httpCredentials: getOperatorCredentials() });
     const findings: string[] = [];
     for (const path of publicPaths) findings.push(...(await inspect(page, path)));
     expect(findings).toEqual([]);
@@ -137,7 +137,7 @@ describe("pages without a session", () => {
     const { page, close } = await openPage(browser, {
       viewport: { width: 1_280, height: 900 },
       forcedColors: "active",
-      httpCredentials: operator(),
+      httpCredentials: getOperatorCredentials(),
     });
     const invisible: string[] = [];
     for (const path of publicPaths) {

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import type { Browser, Page, Response } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findingsInWindows, hasNoHorizontalScroll, launchBrowser, missingIcons, openPage } from "../support/browser.ts";
+import { findIssuesInWindows, hasNoHorizontalScroll, launchBrowser, findMissingIcons, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -63,12 +63,12 @@ const issue = async (change: Record<string, unknown> = {}): Promise<string> => {
 
 /** Selects the fingerprint check after it has finished. */
 const verdict = '#checks [data-proof="fingerprint"][data-outcome]';
-const verdictOf = (page: Page): Promise<string | null> => page.locator(verdict).getAttribute("data-outcome");
+const readVerdict = (page: Page): Promise<string | null> => page.locator(verdict).getAttribute("data-outcome");
 const withOutcome = (outcome: "pass" | "fail"): string =>
   `#checks [data-proof="fingerprint"][data-outcome="${outcome}"][data-fingerprint-check="${outcome === "pass" ? "match" : "mismatch"}"]`;
 
 /** Opens all `details` elements, so that they are checked too. */
-const unfold = (page: Page): Promise<void> =>
+const openAllDetails = (page: Page): Promise<void> =>
   page.evaluate(() => {
     for (const folded of document.querySelectorAll("details")) folded.open = true;
   });
@@ -94,7 +94,7 @@ describe("from the demo site", () => {
     await page.waitForURL("**/thanks");
     await page.getByRole("link", { name: "Open the certificate" }).click();
     await page.waitForSelector(verdict);
-    expect(await verdictOf(page)).toBe("pass");
+    expect(await readVerdict(page)).toBe("pass");
     expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("Acme Solar LLC");
     expect(await page.locator("blockquote").innerText()).toMatch(/^I agree that Acme Solar LLC and Bright Homes Inc may call/);
     expect(await page.getByRole("region", { name: "Who may contact them" }).locator('[data-bound="entity"]').allInnerTexts()).toEqual([
@@ -115,7 +115,7 @@ describe("from the demo site", () => {
     await page.getByRole("button", { name: "Get my estimate" }).click();
     await page.getByRole("link", { name: "Open the certificate" }).click();
     await page.waitForSelector(verdict);
-    expect(await verdictOf(page)).toBe("pass");
+    expect(await readVerdict(page)).toBe("pass");
     const groups = await page.locator("[data-list]").allInnerTexts();
     expect(groups.map((text) => text.trim().replaceAll(/\s+/g, " "))).toEqual([
       "BH Bright Homes Inc Allowed",
@@ -147,7 +147,7 @@ describe("the check in the visitor's browser", () => {
     });
     await page.goto(url);
     await page.waitForSelector(verdict);
-    const result = { answer: await verdictOf(page), text: await page.locator(verdict).innerText() };
+    const result = { answer: await readVerdict(page), text: await page.locator(verdict).innerText() };
     await close();
     return result;
   };
@@ -156,7 +156,7 @@ describe("the check in the visitor's browser", () => {
     const { page, close } = await openPage(browser);
     await page.goto(perRecipient);
     await page.waitForSelector(verdict);
-    expect(await verdictOf(page)).toBe("pass");
+    expect(await readVerdict(page)).toBe("pass");
     expect(await page.locator("blockquote [data-bound=disclosure]").evaluate((element) => element.textContent)).toContain(
       "line.\r\nSecond",
     );
@@ -333,7 +333,7 @@ describe("accessibility", () => {
     { colorScheme: "dark", width: 900 },
     { colorScheme: "light", width: 320 },
   ] as const;
-  const addressOf = (kind: "perRecipient" | "withdrawn" | "nothing" | "format" | "demo"): string =>
+  const getAddress = (kind: "perRecipient" | "withdrawn" | "nothing" | "format" | "demo"): string =>
     ({
       perRecipient,
       withdrawn,
@@ -345,9 +345,9 @@ describe("accessibility", () => {
   test("passes axe without horizontal scrolling on every kind of certificate, with all sections open", async () => {
     const { page, close } = await openPage(browser, { viewport: wide });
     for (const kind of ["perRecipient", "withdrawn", "nothing", "format", "demo"] as const) {
-      await page.goto(addressOf(kind));
-      await unfold(page);
-      expect(await findingsInWindows(page, windows), kind).toEqual([]);
+      await page.goto(getAddress(kind));
+      await openAllDetails(page);
+      expect(await findIssuesInWindows(page, windows), kind).toEqual([]);
     }
     await close();
   });
@@ -369,7 +369,7 @@ describe("accessibility", () => {
     const endless = "W".repeat(200);
     const { page, close } = await openPage(browser, { viewport: { width: 320, height: 640 } });
     await page.goto(await issue({ entities: [endless], purpose: endless.repeat(2), disclosure_text: endless.repeat(5) }));
-    await unfold(page);
+    await openAllDetails(page);
     expect(await hasNoHorizontalScroll(page)).toBe(true);
     await close();
   });
@@ -415,16 +415,16 @@ describe("accessibility", () => {
 });
 
 describe("the proofs of the page", () => {
-  const outcomeOf = (page: Page, name: string): Promise<string | null> =>
+  const readOutcome = (page: Page, name: string): Promise<string | null> =>
     page.locator(`[data-proof="${name}"]`).getAttribute("data-outcome");
 
   /** Issues a certificate, waits until it is anchored, and returns its page URL. */
   const issueAnchored = async (): Promise<string> => {
     const url = await issue();
-    for (let tries = 0; tries < 40; tries += 1) {
+    for (let attempt = 0; attempt < 40; attempt += 1) {
       await service.runtime.scheduled("* * * * *");
-      const answer = await fetch(`${service.origin}/v1/certs/${url.split("/").at(-1)}/verify`);
-      const { data } = (await answer.json()) as { data: { anchor: { status: string } } };
+      const response = await fetch(`${service.origin}/v1/certs/${url.split("/").at(-1)}/verify`);
+      const { data } = (await response.json()) as { data: { anchor: { status: string } } };
       if (data.anchor.status === "anchored") return url;
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
@@ -438,13 +438,13 @@ describe("the proofs of the page", () => {
     page.on("request", (request) => requests.push(new URL(request.url()).pathname));
     await page.goto(url);
     await page.waitForSelector("#verdict[data-verdict]");
-    expect(await outcomeOf(page, "signature")).toBe("pass");
-    expect(await outcomeOf(page, "ledger")).toBe("pass");
-    expect(await outcomeOf(page, "others")).toBe("skipped");
+    expect(await readOutcome(page, "signature")).toBe("pass");
+    expect(await readOutcome(page, "ledger")).toBe("pass");
+    expect(await readOutcome(page, "others")).toBe("skipped");
     expect(await page.locator('[data-proof="ledger"]').innerText()).toMatch(/^In the public log\s+Entry [\d,]+, recorded \d/);
     expect(await page.locator("#verdict").innerText()).toBe("All checks passed");
     expect(await page.locator("#check-heading").innerText()).toBe("Record is genuine");
-    expect(await verdictOf(page)).toBe("pass");
+    expect(await readVerdict(page)).toBe("pass");
     expect(requests.every((path) => path.startsWith("/c/cc_") || path.startsWith("/a/"))).toBe(true);
     expect(problems).toEqual([]);
     await close();
@@ -470,22 +470,22 @@ describe("the proofs of the page", () => {
     });
     await page.goto(url);
     await page.waitForSelector("#verdict[data-verdict]");
-    expect(await outcomeOf(page, "ledger")).toBe("incomplete");
+    expect(await readOutcome(page, "ledger")).toBe("incomplete");
     await page.locator("#withdraw-email").fill("pat@exam");
-    for (let tries = 0; tries < 40; tries += 1) {
+    for (let attempt = 0; attempt < 40; attempt += 1) {
       await service.runtime.scheduled("* * * * *");
-      const answer = await fetch(`${service.origin}/v1/certs/${url.split("/").at(-1)}/verify`);
-      const { data } = (await answer.json()) as { data: { anchor: { status: string } } };
+      const response = await fetch(`${service.origin}/v1/certs/${url.split("/").at(-1)}/verify`);
+      const { data } = (await response.json()) as { data: { anchor: { status: string } } };
       if (data.anchor.status === "anchored") break;
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
     isRecorded = true;
     await page.clock.runFor(6_000);
     await page.waitForSelector('#checks [data-proof="ledger"][data-outcome="pass"]');
-    expect(await verdictOf(page)).toBe("pass");
+    expect(await readVerdict(page)).toBe("pass");
     expect(await page.locator("#timeline").innerText()).toMatch(/Recorded in the public log[\s\S]*Opened once/);
     expect(await page.locator("#withdraw-email").inputValue()).toBe("pat@exam");
-    expect(await missingIcons(page)).toEqual([]);
+    expect(await findMissingIcons(page)).toEqual([]);
     expect(problems).toEqual([]);
     await close();
   });
@@ -503,25 +503,25 @@ describe("the proofs of the page", () => {
     });
     await page.goto(plain);
     await page.waitForSelector("#verdict[data-verdict]");
-    expect(await outcomeOf(page, "ledger")).toBe("incomplete");
+    expect(await readOutcome(page, "ledger")).toBe("incomplete");
     await close();
   });
 
   test.each([
     ["the signature", /&quot;value&quot;:&quot;[A-Za-z0-9+/]{8}/, "&quot;value&quot;:&quot;AAAAAAAA", "signature"],
     ["the ledger's checkpoint", /(&quot;signed_root&quot;:&quot;[^&]*\\n)\d+\\n/, "$1999\\n", "ledger"],
-  ] as const)("are reported as failed when %s is replaced", async (_, from, to, name) => {
+  ] as const)("are reported as failed when %s is replaced", async (_, from, replacement, name) => {
     const url = await issueAnchored();
     const { page, close } = await openPage(browser);
     await page.route("**/c/cc_*", async (route) => {
       const response = await route.fetch();
       const text = await response.text();
       expect(text).toMatch(from);
-      await route.fulfill({ response, body: text.replace(from, to) });
+      await route.fulfill({ response, body: text.replace(from, replacement) });
     });
     await page.goto(url);
     await page.waitForSelector("#verdict[data-verdict]");
-    expect(await outcomeOf(page, name)).toBe("fail");
+    expect(await readOutcome(page, name)).toBe("fail");
     expect(await page.locator(`[data-proof="${name}"]`).innerText()).toContain("Does not match");
     expect(await page.locator("#check").innerText()).toMatch(/^Don’t rely on this page\s+Does not match/);
     await close();
@@ -540,7 +540,7 @@ describe("text from outside", () => {
     page.on("request", (request) => requests.push(new URL(request.url()).pathname));
     await page.goto(url);
     await page.waitForSelector(verdict);
-    expect(await verdictOf(page)).toBe("pass");
+    expect(await readVerdict(page)).toBe("pass");
     expect(await page.locator("script").count()).toBe(1);
     expect(await page.locator("main img").count()).toBe(0);
     expect(requests.every((path) => path.startsWith("/c/cc_") || path.startsWith("/a/"))).toBe(true);
@@ -550,14 +550,14 @@ describe("text from outside", () => {
 });
 
 describe("on paper", () => {
-  const pagesOf = (pdf: Buffer): number => pdf.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length ?? 0;
+  const countPages = (pdf: Buffer): number => pdf.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length ?? 0;
 
   test.each(["A4", "Letter"] as const)("prints a certificate on one sheet of %s, even if it is withdrawn", async (format) => {
     const { page, close } = await openPage(browser, { colorScheme: "dark" });
     for (const url of [plain, perRecipient, withdrawn]) {
       await page.goto(url);
       await page.waitForSelector("#verdict[data-verdict]");
-      expect(pagesOf(await page.pdf({ format })), url).toBe(1);
+      expect(countPages(await page.pdf({ format })), url).toBe(1);
     }
     await close();
   });
@@ -638,7 +638,7 @@ describe("page assets", () => {
 
 describe("the colors of the page", () => {
   test("follow the color scheme of the browser", async () => {
-    const brightness = async (colorScheme: "light" | "dark"): Promise<number> => {
+    const measureBrightness = async (colorScheme: "light" | "dark"): Promise<number> => {
       const { page, close } = await openPage(browser, { colorScheme, viewport: { width: 860, height: 900 } });
       await page.goto(plain);
       await page.waitForSelector(verdict);
@@ -653,7 +653,7 @@ describe("the colors of the page", () => {
       await close();
       return Math.round(ground.reduce((sum, part) => sum + part, 0) / 3);
     };
-    expect(await brightness("light")).toBeGreaterThan(200);
-    expect(await brightness("dark")).toBeLessThan(60);
+    expect(await measureBrightness("light")).toBeGreaterThan(200);
+    expect(await measureBrightness("dark")).toBeLessThan(60);
   });
 });

@@ -4,8 +4,8 @@ import { mkdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import {
-  accessibilityFindings,
-  findingsInWindows,
+  findAccessibilityIssues,
+  findIssuesInWindows,
   hasNoHorizontalScroll,
   launchBrowser,
   openPage,
@@ -26,7 +26,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-interface Held {
+interface IssuedLinks {
   readonly certId: string;
   readonly email: string;
   readonly verifyUrl: string;
@@ -34,7 +34,7 @@ interface Held {
 }
 
 let people = 0;
-const issue = async (fields?: Record<string, string>, entities = ["Acme Solar LLC"]): Promise<Held> => {
+const issue = async (fields?: Record<string, string>, entities = ["Acme Solar LLC"]): Promise<IssuedLinks> => {
   people += 1;
   const email = `pat.${people}@example.com`;
   const response = await fetch(`${service.origin}/v1/consent`, {
@@ -53,23 +53,23 @@ const issue = async (fields?: Record<string, string>, entities = ["Acme Solar LL
   return { certId: data.cert_id, email, verifyUrl: data.verify_url, manageUrl: data.manage_url };
 };
 
-const statusOf = async (certId: string): Promise<string> =>
+const getStatus = async (certId: string): Promise<string> =>
   ((await (await fetch(`${service.origin}/v1/certs/${certId}/verify`)).json()) as { data: { status: string } }).data.status;
 
 /**
  * Returns the newest email with a code to this address, from /dev/mail. The service sends the email after its response, so this waits for
  * it.
  */
-const mailFor = async (email: string): Promise<string> => {
+const waitForMail = async (email: string): Promise<string> => {
   for (;;) {
-    const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
-    const { messages } = (await answer.json()) as { messages: { text: string }[] };
+    const response = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
+    const { messages } = (await response.json()) as { messages: { text: string }[] };
     const mail = messages.find(({ text }) => /^\d{6}$/m.test(text));
     if (mail !== undefined) return mail.text;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 };
-const codeFor = (email: string): Promise<string> => findEmailCode(service.origin, email);
+const findCode = (email: string): Promise<string> => findEmailCode(service.origin, email);
 const toWrongCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
 const saveScreenshot = async (page: Page, name: string): Promise<void> => {
@@ -83,11 +83,11 @@ const clickAndWait = async (page: Page, name: string): Promise<void> => {
   await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name }).click()]);
 };
 
-const withdrawInBrowser = async ({ page }: OpenPage, mine: Held): Promise<void> => {
-  await page.goto(mine.verifyUrl);
-  await page.getByLabel("Your email address").fill(mine.email);
+const withdrawInBrowser = async ({ page }: OpenPage, issued: IssuedLinks): Promise<void> => {
+  await page.goto(issued.verifyUrl);
+  await page.getByLabel("Your email address").fill(issued.email);
   await clickAndWait(page, "Email me a code");
-  await page.getByLabel("6-digit code").fill(await codeFor(mine.email));
+  await page.getByLabel("6-digit code").fill(await findCode(issued.email));
   await clickAndWait(page, "Withdraw my consent");
   expect(page.url()).toMatch(/\/withdrawn$/);
 };
@@ -98,16 +98,16 @@ describe("the person on a certificate", () => {
     ["without scripts", { javaScriptEnabled: false }],
     ["without scripts on a phone", { ...narrow, javaScriptEnabled: false }],
   ] as const)("withdraws %s with the code from the email", async (_name, options) => {
-    const mine = await issue();
+    const issued = await issue();
     const opened = await openPage(browser, options);
-    await withdrawInBrowser(opened, mine);
+    await withdrawInBrowser(opened, issued);
     const { page, problems, close } = opened;
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Consent withdrawn");
-    expect(await statusOf(mine.certId)).toBe("revoked");
+    expect(await getStatus(issued.certId)).toBe("revoked");
     const receipt = page.getByRole("link", { name: "Save the signed receipt" });
     const saved = await fetch((await receipt.getAttribute("href")) as string);
     expect(((await saved.json()) as { data: { receipt: object } }).data.receipt).toMatchObject({
-      cert_id: mine.certId,
+      cert_id: issued.certId,
       method: "email_code",
     });
     await page.getByRole("link", { name: "Back to the certificate" }).click();
@@ -117,39 +117,39 @@ describe("the person on a certificate", () => {
   });
 
   test("can try again after a wrong code without retyping the address; a reload is not an attempt", async () => {
-    const mine = await issue();
+    const issued = await issue();
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
-    await page.goto(mine.verifyUrl);
-    await page.getByLabel("Your email address").fill(mine.email);
+    await page.goto(issued.verifyUrl);
+    await page.getByLabel("Your email address").fill(issued.email);
     await clickAndWait(page, "Email me a code");
-    const code = await codeFor(mine.email);
-    const answer = async (text: string): Promise<void> => {
+    const code = await findCode(issued.email);
+    const submitCode = async (text: string): Promise<void> => {
       await page.getByLabel("6-digit code").fill(text);
       await clickAndWait(page, "Withdraw my consent");
     };
-    await answer("12 34");
+    await submitCode("12 34");
     expect(await page.getByRole("alert").textContent()).toContain("Enter the 6-digit code");
     expect(await page.getByLabel("6-digit code").inputValue()).toBe("12 34");
-    for (let tries = 0; tries < 4; tries += 1) {
-      await answer(toWrongCode(code));
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      await submitCode(toWrongCode(code));
       await page.reload();
       await page.reload();
     }
     expect(await page.getByRole("alert").textContent()).toContain("The email address or code is incorrect");
     expect(await page.title()).toMatch(/^Error: /);
-    await answer(`${code.slice(0, 3)} ${code.slice(3)}`);
+    await submitCode(`${code.slice(0, 3)} ${code.slice(3)}`);
     await page.waitForURL("**/withdrawn");
-    expect(await statusOf(mine.certId)).toBe("revoked");
+    expect(await getStatus(issued.certId)).toBe("revoked");
     await close();
   });
 
   test("gets an invalid address back with an error", async () => {
-    const mine = await issue();
+    const issued = await issue();
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
-    await page.goto(mine.verifyUrl);
+    await page.goto(issued.verifyUrl);
     const field = page.getByLabel("Your email address");
     await field.evaluate((input: HTMLInputElement) => input.setAttribute("type", "text")).catch(() => null);
-    await page.request.post(`${mine.verifyUrl}/withdraw`, { form: { email: "pat" } }).then(async (response) => {
+    await page.request.post(`${issued.verifyUrl}/withdraw`, { form: { email: "pat" } }).then(async (response) => {
       expect(response.status()).toBe(400);
       expect(await response.text()).toContain('value="pat"');
     });
@@ -162,15 +162,15 @@ describe("the person on a certificate", () => {
     ["one", "without scripts", { javaScriptEnabled: false }],
   ] as const)("chooses the scope if other certificates have the same address: %s, %s", async (meant, name, options) => {
     const fields = { email: `${meant}.${name.length}@example.com` };
-    const [mine, second] = [await issue(fields), await issue(fields)];
+    const [first, second] = [await issue(fields), await issue(fields)];
     const { page, problems, close } = await openPage(browser, options);
-    await page.goto(mine.verifyUrl);
+    await page.goto(first.verifyUrl);
     await page.getByLabel("Your email address").fill(fields.email);
     await clickAndWait(page, "Email me a code");
-    await page.getByLabel("6-digit code").fill(await codeFor(fields.email));
+    await page.getByLabel("6-digit code").fill(await findCode(fields.email));
     await clickAndWait(page, "Withdraw my consent");
     expect(await page.getByRole("status").first().textContent()).toMatch(/^One other active certificate from/);
-    expect(await statusOf(mine.certId)).toBe("active");
+    expect(await getStatus(first.certId)).toBe("active");
     expect(await page.getByLabel(/^All consent you gave to/).isChecked()).toBe(true);
     expect(await hasNoHorizontalScroll(page)).toBe(true);
     if (meant === "one") await page.getByLabel("Only this consent").check();
@@ -178,7 +178,7 @@ describe("the person on a certificate", () => {
     if (meant === "one") await page.getByLabel("Only this consent").check();
     await clickAndWait(page, "Withdraw my consent");
     expect(page.url()).toMatch(/\/withdrawn$/);
-    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", meant === "one" ? "active" : "revoked"]);
+    expect([await getStatus(first.certId), await getStatus(second.certId)]).toEqual(["revoked", meant === "one" ? "active" : "revoked"]);
     const text = (await page.locator("main").textContent())?.replaceAll(/\s+/g, " ");
     expect(text).toContain(meant === "one" ? "with your email address is still active." : "No other active certificates from");
     if (meant === "one") {
@@ -191,21 +191,21 @@ describe("the person on a certificate", () => {
   });
 
   test("withdraws with one click by the link from the form, whose token leaves the address bar", async () => {
-    const mine = await issue();
+    const issued = await issue();
     const requested: string[] = [];
     const { page, problems, close } = await openPage(browser);
     page.on("request", (request) => requested.push(`${request.url()} ${request.postData() ?? ""}`));
-    await page.goto(mine.manageUrl);
+    await page.goto(issued.manageUrl);
     const button = page.locator("#withdraw-link").getByRole("button", { name: "Withdraw my consent" });
     await button.waitFor();
-    expect(page.url()).toBe(mine.verifyUrl);
-    expect(await statusOf(mine.certId)).toBe("active"); // opening the link does not withdraw anything
-    const token = mine.manageUrl.split("#m=")[1] as string;
+    expect(page.url()).toBe(issued.verifyUrl);
+    expect(await getStatus(issued.certId)).toBe("active"); // opening the link does not withdraw anything
+    const token = issued.manageUrl.split("#m=")[1] as string;
     expect(requested.filter((request) => request.includes(token))).toEqual([]);
     await button.click();
     await page.waitForURL("**/withdrawn");
-    expect(await statusOf(mine.certId)).toBe("revoked");
-    expect(requested.filter((request) => request.includes(token))).toEqual([`${mine.verifyUrl}/withdraw/link token=${token}`]);
+    expect(await getStatus(issued.certId)).toBe("revoked");
+    expect(requested.filter((request) => request.includes(token))).toEqual([`${issued.verifyUrl}/withdraw/link token=${token}`]);
     expect(problems).toEqual([]);
     await close();
   });
@@ -223,45 +223,45 @@ describe("the person on a certificate", () => {
     ["the full stop of the sentence", (url, token) => `${url}#m=${token}.`],
     ["an angle bracket", (url, token) => `${url}#m=${token}>`],
   ])("finds the token of a link that a mail gateway rewrote: in or with %s", async (_name, rewrite) => {
-    const mine = await issue();
-    const token = mine.manageUrl.split("#m=")[1] as string;
+    const issued = await issue();
+    const token = issued.manageUrl.split("#m=")[1] as string;
     const { page, close } = await openPage(browser);
-    await page.goto(rewrite(mine.verifyUrl, token));
+    await page.goto(rewrite(issued.verifyUrl, token));
     const button = page.locator("#withdraw-link").getByRole("button", { name: "Withdraw my consent" });
     await button.waitFor();
     expect(page.url()).not.toContain(token.slice(0, 20));
-    expect(await statusOf(mine.certId)).toBe("active"); // opening the link does not withdraw anything
+    expect(await getStatus(issued.certId)).toBe("active"); // opening the link does not withdraw anything
     await button.click();
     await page.waitForURL("**/withdrawn");
-    expect(await statusOf(mine.certId)).toBe("revoked");
+    expect(await getStatus(issued.certId)).toBe("revoked");
     await close();
   });
 
   test("withdraws by the emailed link on another machine, although someone else requested the code and used it up", async () => {
-    const mine = await issue();
+    const issued = await issue();
     const post = (path: string, body: object): Promise<Response> =>
-      fetch(`${service.origin}/v1/certs/${mine.certId}/opt-out/${path}`, {
+      fetch(`${service.origin}/v1/certs/${issued.certId}/opt-out/${path}`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
       });
-    await post("request", { email: mine.email });
-    const wrong = toWrongCode(await codeFor(mine.email));
-    for (let tries = 0; tries < 5; tries += 1) await post("confirm", { email: mine.email, code: wrong });
-    const link = /^http\S+#m=\S+$/m.exec(await mailFor(mine.email))?.[0] ?? "";
+    await post("request", { email: issued.email });
+    const wrong = toWrongCode(await findCode(issued.email));
+    for (let attempt = 0; attempt < 5; attempt += 1) await post("confirm", { email: issued.email, code: wrong });
+    const link = /^http\S+#m=\S+$/m.exec(await waitForMail(issued.email))?.[0] ?? "";
     const { page, problems, close } = await openPage(browser, narrow);
     await page.goto(link);
     await clickAndWait(page, "Withdraw my consent");
     expect(page.url()).toMatch(/\/withdrawn$/);
-    expect(await statusOf(mine.certId)).toBe("revoked");
+    expect(await getStatus(issued.certId)).toBe("revoked");
     expect(problems).toEqual([]);
     await close();
   });
 
   test("gets the form that sends a code when the link is wrong", async () => {
-    const mine = await issue();
+    const issued = await issue();
     const { page, close } = await openPage(browser);
-    await page.goto(`${mine.verifyUrl}#m=${"A".repeat(43)}`);
+    await page.goto(`${issued.verifyUrl}#m=${"A".repeat(43)}`);
     await page.locator("#withdraw-link").getByRole("button").click();
     await page.waitForURL("**/withdraw?answer=link");
     expect(await page.getByRole("alert").textContent()).toContain("This link is for another certificate");
@@ -270,39 +270,39 @@ describe("the person on a certificate", () => {
   });
 
   test("is referred to the link and the business when the certificate has no address", async () => {
-    const mine = await issue({ full_name: "Pat Sample" });
+    const issued = await issue({ full_name: "Pat Sample" });
     const { page, close } = await openPage(browser);
-    await page.goto(mine.verifyUrl);
+    await page.goto(issued.verifyUrl);
     expect(await page.locator("#withdrawal").textContent()).toContain("has no email address");
     expect(await page.getByLabel("Your email address").count()).toBe(0);
     await close();
   });
 
   test("withdraws with the keyboard only", async () => {
-    const mine = await issue();
-    const second = await issue({ email: mine.email });
+    const issued = await issue();
+    const second = await issue({ email: issued.email });
     const { page, close } = await openPage(browser);
-    await page.goto(mine.verifyUrl);
+    await page.goto(issued.verifyUrl);
     await page.getByLabel("Your email address").focus();
-    await page.keyboard.type(mine.email);
+    await page.keyboard.type(issued.email);
     await page.keyboard.press("Enter");
     await page.waitForURL("**/withdraw");
-    const code = await codeFor(mine.email);
-    const focused = () => page.evaluate(() => document.activeElement?.id ?? "");
-    for (let tabs = 0; tabs < 20 && (await focused()) !== "withdraw-code"; tabs += 1) await page.keyboard.press("Tab");
+    const code = await findCode(issued.email);
+    const getFocusedId = () => page.evaluate(() => document.activeElement?.id ?? "");
+    for (let tabs = 0; tabs < 20 && (await getFocusedId()) !== "withdraw-code"; tabs += 1) await page.keyboard.press("Tab");
     await page.keyboard.type(code);
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Keep my consent");
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Withdraw my consent");
     await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
-    for (let tabs = 0; tabs < 20 && (await focused()) !== "scope-business"; tabs += 1) await page.keyboard.press("Tab");
+    for (let tabs = 0; tabs < 20 && (await getFocusedId()) !== "scope-business"; tabs += 1) await page.keyboard.press("Tab");
     await page.keyboard.press("ArrowDown"); // selects the option for this consent only
     await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/withdrawn");
-    expect([await statusOf(mine.certId), await statusOf(second.certId)]).toEqual(["revoked", "active"]);
+    expect([await getStatus(issued.certId), await getStatus(second.certId)]).toEqual(["revoked", "active"]);
     await close();
   });
 });
@@ -317,26 +317,26 @@ describe("every withdrawal page", () => {
     ["es", [light, small]], // one color scheme is enough, because colors do not depend on the language
     ["fr-CA", [light, small]],
   ] as const)("is accessible without horizontal scrolling: %s", async (language, windows) => {
-    const mine = await issue();
-    await issue({ email: mine.email });
+    const issued = await issue();
+    await issue({ email: issued.email });
     const { page, problems, close } = await openPage(browser);
     const check = async (at: string): Promise<void> => {
-      const also = async (_: Page, { colorScheme, width }: Appearance): Promise<string[]> => {
+      const saveScreenshots = async (_: Page, { colorScheme, width }: Appearance): Promise<string[]> => {
         if (language === "en" && at === "code" && colorScheme === "light" && width !== small.width)
           await saveScreenshot(page, "withdraw-light");
         return [];
       };
-      expect(await findingsInWindows(page, windows, { also }), at).toEqual([]);
+      expect(await findIssuesInWindows(page, windows, { also: saveScreenshots }), at).toEqual([]);
       expect(await page.locator("html").getAttribute("lang")).toBe(language);
       if (language === "en" && at === "choice") await saveScreenshot(page, "withdraw-choice-light");
     };
-    await page.goto(`${mine.verifyUrl}?lang=${language}`);
+    await page.goto(`${issued.verifyUrl}?lang=${language}`);
     await check("certificate");
-    await page.locator("#withdraw-email").fill(mine.email);
+    await page.locator("#withdraw-email").fill(issued.email);
     await page.locator("#withdrawal form:not(#withdraw-link) button").click();
     await page.waitForURL("**/withdraw?lang=*");
     await check("code");
-    const code = await codeFor(mine.email);
+    const code = await findCode(issued.email);
     await page.locator("#withdraw-code").fill(toWrongCode(code));
     await page.locator("form .primary").click();
     await page.waitForURL("**/withdraw?answer=failed*");
@@ -351,7 +351,7 @@ describe("every withdrawal page", () => {
     await page.waitForURL("**/withdrawn?lang=*");
     await page.locator(".step details summary").click();
     await check("done");
-    await page.goto(`${mine.verifyUrl}?lang=${language}`);
+    await page.goto(`${issued.verifyUrl}?lang=${language}`);
     await check("withdrawn");
     expect(problems).toEqual([]);
     await close();
@@ -360,15 +360,15 @@ describe("every withdrawal page", () => {
 
 describe("cross-site forms", () => {
   test("are refused and change nothing", async () => {
-    const mine = await issue();
-    const response = await fetch(`${mine.verifyUrl}/withdraw/link`, {
+    const issued = await issue();
+    const response = await fetch(`${issued.verifyUrl}/withdraw/link`, {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded", origin: "https://evil.example", "sec-fetch-site": "cross-site" },
-      body: `token=${mine.manageUrl.split("#m=")[1]}`,
+      body: `token=${issued.manageUrl.split("#m=")[1]}`,
     });
     expect(response.status).toBe(403);
     expect(await response.text()).toContain("This form was sent from another site");
-    expect(await statusOf(mine.certId)).toBe("active");
+    expect(await getStatus(issued.certId)).toBe("active");
   });
 });
 
@@ -395,29 +395,29 @@ describe("withdrawing from single recipients", () => {
     ["es", { javaScriptEnabled: false }],
     ["fr-CA", { ...narrow, javaScriptEnabled: false }],
   ] as const)("by checkboxes, in %s", async (language, options) => {
-    const [send, only, submit, done] = words[language];
-    const mine = await issue(undefined, three);
+    const [send, only, submit, confirmation] = words[language];
+    const issued = await issue(undefined, three);
     const { page, problems, close } = await openPage(browser, options);
-    await page.goto(`${mine.verifyUrl}?lang=${language}`);
-    await page.locator("#withdraw-email").fill(mine.email);
+    await page.goto(`${issued.verifyUrl}?lang=${language}`);
+    await page.locator("#withdraw-email").fill(issued.email);
     await clickAndWait(page, send);
-    await page.locator("#withdraw-code").fill(await codeFor(mine.email));
+    await page.locator("#withdraw-code").fill(await findCode(issued.email));
     await page.getByText(only).click();
     await page.getByLabel("Bright Homes Inc").check();
     expect(await hasNoHorizontalScroll(page)).toBe(true);
     if (language === "en") {
       await saveScreenshot(page, "withdraw-recipients-light");
-      expect(await accessibilityFindings(page)).toEqual([]);
+      expect(await findAccessibilityIssues(page)).toEqual([]);
     }
     await clickAndWait(page, submit);
-    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(done);
-    expect(await statusOf(mine.certId)).toBe("active");
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(confirmation);
+    expect(await getStatus(issued.certId)).toBe("active");
     expect(await hasNoHorizontalScroll(page)).toBe(true);
-    if (language === "en") expect(await accessibilityFindings(page)).toEqual([]);
-    await page.goto(`${mine.verifyUrl}?lang=${language}`);
+    if (language === "en") expect(await findAccessibilityIssues(page)).toEqual([]);
+    await page.goto(`${issued.verifyUrl}?lang=${language}`);
     if (language === "en") {
       await page.locator('#checks [data-proof="fingerprint"][data-outcome="pass"]').waitFor();
-      expect(await accessibilityFindings(page)).toEqual([]);
+      expect(await findAccessibilityIssues(page)).toEqual([]);
     }
     expect(await page.locator("#recipients").textContent()).toContain("Bright Homes Inc");
     expect(problems).toEqual([]);
@@ -425,14 +425,14 @@ describe("withdrawing from single recipients", () => {
   });
 
   test("by the link: for the selected recipients, or for all if none is selected", async () => {
-    const mine = await issue(undefined, three);
+    const issued = await issue(undefined, three);
     const { page, close } = await openPage(browser);
-    await page.goto(mine.manageUrl);
+    await page.goto(issued.manageUrl);
     await page.getByText("Withdraw consent for only some recipients").click();
     await page.getByLabel("Zenith Roofing").check();
-    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(await findAccessibilityIssues(page)).toEqual([]);
     await clickAndWait(page, "Withdraw my consent");
-    expect(await statusOf(mine.certId)).toBe("active");
+    expect(await getStatus(issued.certId)).toBe("active");
     await close();
   });
 });

@@ -5,7 +5,7 @@ import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { dayMs, toIso } from "../../core/time.ts";
 
 /** Returns the number of days until the deadline: 14 for a withdrawal on a weekday, 13 on a Saturday, and 12 on a Sunday. */
-const daysAhead = (weekday: number): number => ({ 6: 13, 0: 12 })[weekday] ?? 14;
+const countDaysAhead = (weekday: number): number => ({ 6: 13, 0: 12 })[weekday] ?? 14;
 
 describe("getCeaseDeadline", () => {
   test.each([
@@ -21,18 +21,18 @@ describe("getCeaseDeadline", () => {
 
   test("matches a second calculation for the first and last millisecond and noon of every day of ten years", () => {
     for (let day = Date.UTC(2026, 0, 1); day < Date.UTC(2036, 0, 1); day += dayMs) {
-      const expected = day + (daysAhead(new Date(day).getUTCDay()) + 1) * dayMs - 1;
+      const expected = day + (countDaysAhead(new Date(day).getUTCDay()) + 1) * dayMs - 1;
       for (const at of [day, day + dayMs / 2, day + dayMs - 1]) expect(toIso(getCeaseDeadline(at)), toIso(at)).toBe(toIso(expected));
     }
   });
 
   test("returns the last millisecond of a weekday and never decreases as time advances", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) }), fc.integer({ min: 0, max: 40 * dayMs }), (from, later) => {
+      fc.property(fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) }), fc.integer({ min: 0, max: 40 * dayMs }), (from, delay) => {
         const deadline = getCeaseDeadline(from);
         expect([0, 6]).not.toContain(new Date(deadline).getUTCDay());
         expect((deadline + 1) % dayMs).toBe(0);
-        expect(getCeaseDeadline(from + later)).toBeGreaterThanOrEqual(deadline);
+        expect(getCeaseDeadline(from + delay)).toBeGreaterThanOrEqual(deadline);
       }),
     );
   });

@@ -6,7 +6,7 @@ import { encodeUtf8 } from "../../core/bytes.ts";
 import { hmacSha256, isEqualConstantTime, sha256, sha256Hex } from "../../core/hash.ts";
 import { anyCharacter } from "../support/characters.ts";
 
-const platformHex = (data: string): string => createHash("sha256").update(Buffer.from(data, "utf8")).digest("hex");
+const hashWithPlatform = (data: string): string => createHash("sha256").update(Buffer.from(data, "utf8")).digest("hex");
 const short = fc.string({ unit: anyCharacter, maxLength: 300 });
 /**
  * Generates texts with lengths around the scratch buffer's limit. Each repeats one short random piece, because generating eleven thousand
@@ -22,7 +22,7 @@ describe("sha256", () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 6 }), (texts) => {
         for (const one of texts) {
-          expect(sha256Hex(one)).toBe(platformHex(one));
+          expect(sha256Hex(one)).toBe(hashWithPlatform(one));
           expect(sha256(encodeUtf8(one))).toEqual(sha256(one));
         }
       }),
@@ -31,7 +31,7 @@ describe("sha256", () => {
   });
 
   test.each([10_922, 10_923, 32_768, 100_000])("hashes %i three-byte characters as their UTF-8 bytes", (length) => {
-    expect(sha256Hex("€".repeat(length))).toBe(platformHex("€".repeat(length)));
+    expect(sha256Hex("€".repeat(length))).toBe(hashWithPlatform("€".repeat(length)));
   });
 
   test("returns 32 bytes that later calls do not change", () => {

@@ -6,31 +6,31 @@ import { encodeUtf8 } from "../../core/bytes.ts";
 import { parseIJson } from "../../core/i-json.ts";
 import { anyCharacter } from "../support/characters.ts";
 
-const parsed = (text: string | Uint8Array): unknown => {
+const parseText = (text: string | Uint8Array): unknown => {
   const read = parseIJson(typeof text === "string" ? encodeUtf8(text) : text);
   return read.ok ? read.value : read.detail;
 };
-const nested = (depth: number, inner = "1"): string => "[".repeat(depth) + inner + "]".repeat(depth);
+const nestArrays = (depth: number, inner = "1"): string => "[".repeat(depth) + inner + "]".repeat(depth);
 
 test("parseIJson keeps no state after bytes that are not UTF-8", () => {
   for (const broken of [[0x22, 0xe2, 0x82], [0xff], [0xf0, 0x9f]]) {
     expect(parseIJson(Uint8Array.from(broken)).ok).toBe(false);
-    expect(parsed('{"a":"€"}')).toEqual({ a: "€" });
+    expect(parseText('{"a":"€"}')).toEqual({ a: "€" });
   }
 });
 
 class NotIJson extends Error {}
 
 /** The reference parser: slow, simple and strict. */
-const oracle = (text: string): unknown => {
+const parseWithOracle = (text: string): unknown => {
   let at = 0;
   const fail = (): never => {
     throw new NotIJson();
   };
-  const space = (): void => {
+  const skipSpace = (): void => {
     while (at < text.length && " \t\n\r".includes(text[at] as string)) at += 1;
   };
-  const string = (): string => {
+  const parseString = (): string => {
     let out = "";
     for (at += 1; ; at += 1) {
       const char = text[at];
@@ -64,33 +64,33 @@ const oracle = (text: string): unknown => {
     }
     return out;
   };
-  const value = (depth: number): unknown => {
-    space();
+  const parseValue = (depth: number): unknown => {
+    skipSpace();
     const char = text[at];
-    if (char === '"') return string();
+    if (char === '"') return parseString();
     if (char === "{" || char === "[") {
       if (depth === 8) fail();
       const close = char === "{" ? "}" : "]";
       const members: [string, unknown][] = [];
       at += 1;
-      space();
+      skipSpace();
       if (text[at] === close) {
         at += 1;
         return char === "{" ? {} : [];
       }
       for (;;) {
-        space();
+        skipSpace();
         let key = String(members.length);
         if (char === "{") {
           if (text[at] !== '"') fail();
-          key = string();
+          key = parseString();
           if (members.some(([known]) => known === key)) fail();
-          space();
+          skipSpace();
           if (text[at] !== ":") fail();
           at += 1;
         }
-        members.push([key, value(depth + 1)]);
-        space();
+        members.push([key, parseValue(depth + 1)]);
+        skipSpace();
         if (text[at] === close) break;
         if (text[at] !== ",") fail();
         at += 1;
@@ -117,15 +117,15 @@ const oracle = (text: string): unknown => {
     at += (number as string).length;
     return Number(number);
   };
-  const read = value(0);
-  space();
+  const read = parseValue(0);
+  skipSpace();
   if (at !== text.length) fail();
   return read;
 };
 
-const asOracle = (text: string): { readonly ok: boolean; readonly value?: unknown } => {
+const parseAsOracle = (text: string): { readonly ok: boolean; readonly value?: unknown } => {
   try {
-    return { ok: true, value: oracle(text) };
+    return { ok: true, value: parseWithOracle(text) };
   } catch (error) {
     if (error instanceof NotIJson) return { ok: false };
     throw error;
@@ -180,22 +180,22 @@ describe("parseIJson", () => {
     ["equal keys deep down", '{"x":[{"y":{"a":1,"b":2,"a":3}}]}', "contains the same key twice"],
     ["equal empty keys", '{"":1,"":2}', "contains the same key twice"],
     ["__proto__ twice", '{"__proto__":1,"__proto__":2}', "contains the same key twice"],
-    ["nine levels", nested(9), "nested too deeply"],
+    ["nine levels", nestArrays(9), "nested too deeply"],
     ["nine levels of objects", `${'{"a":'.repeat(9)}1${"}".repeat(9)}`, "nested too deeply"],
-    ["a hundred thousand levels", nested(100_000), "nested too deeply"],
+    ["a hundred thousand levels", nestArrays(100_000), "nested too deeply"],
     ["a hundred thousand levels, never closed", "[".repeat(100_000), "must be valid JSON"],
     ["1e400", '{"n":1e400}', "a number is too large"],
     ["-1e400", "[-1e400]", "a number is too large"],
     ["a number of 400 digits", "9".repeat(400), "a number is too large"],
   ])("refuses %s", (_name, text, rule) => {
-    expect(parsed(text)).toContain(rule);
+    expect(parseText(text)).toContain(rule);
   });
 
   test.each<readonly [string, string, unknown]>([
     ["null", "null", null],
     ["white space around", " \t\r\n{} \n", {}],
-    ["eight levels", nested(8), JSON.parse(nested(8))],
-    ["eight levels side by side", `[${nested(7)},${nested(7)}]`, JSON.parse(`[${nested(7)},${nested(7)}]`)],
+    ["eight levels", nestArrays(8), JSON.parse(nestArrays(8))],
+    ["eight levels side by side", `[${nestArrays(7)},${nestArrays(7)}]`, JSON.parse(`[${nestArrays(7)},${nestArrays(7)}]`)],
     ["brackets in text", `"${"[{".repeat(50)}"`, "[{".repeat(50)],
     ["a quote and a backslash in text", String.raw`["\"","\\","\\\""]`, ['"', "\\", '\\"']],
     ["a pair, escaped", String.raw`"\ud83d\ude00"`, "😀"],
@@ -211,25 +211,25 @@ describe("parseIJson", () => {
     ["U+2028 in text", '"\u2028"', "\u2028"],
     ["a noncharacter in text", '"\uffff"', "\uffff"],
   ])("accepts %s", (_name, text, value) => {
-    expect(parsed(text)).toEqual(value);
+    expect(parseText(text)).toEqual(value);
   });
 
   test("keeps the key __proto__ as a member without changing a prototype", () => {
-    const value = parsed('{"__proto__":{"polluted":true}}') as object;
+    const value = parseText('{"__proto__":{"polluted":true}}') as object;
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(Object.keys(value)).toEqual(["__proto__"]);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
   test("returns what JSON.parse returns for every valid document, however it is spelled", () => {
-    const spelt = (value: unknown, indent: number, escaped: boolean): string => {
+    const formatJson = (value: unknown, indent: number, escaped: boolean): string => {
       const text = JSON.stringify(value, null, indent);
       return escaped ? text.replace(/[^\u0000-\u007e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`) : text;
     };
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: anyCharacter, maxDepth: 7 }), fc.nat(3), fc.boolean(), (value, indent, escaped) => {
-        const text = spelt(value, indent, escaped);
-        expect(parsed(text)).toEqual(JSON.parse(text));
+        const text = formatJson(value, indent, escaped);
+        expect(parseText(text)).toEqual(JSON.parse(text));
       }),
       { numRuns: 3_000 },
     );
@@ -259,7 +259,7 @@ describe("parseIJson", () => {
       "\u0000",
       "😀",
       '{"a":1,"a":2}',
-      nested(8),
+      nestArrays(8),
     );
     fc.assert(
       fc.property(
@@ -273,7 +273,7 @@ describe("parseIJson", () => {
           }
           fc.pre(text.isWellFormed());
           const read = parseIJson(encodeUtf8(text));
-          const expected = asOracle(text);
+          const expected = parseAsOracle(text);
           expect(read.ok, text).toBe(expected.ok);
           if (read.ok) expect(read.value).toEqual(expected.value);
         },
@@ -287,7 +287,7 @@ describe("parseIJson", () => {
       fc.property(fc.uint8Array({ maxLength: 12 }), (bytes) => {
         const body = new Uint8Array([0x22, ...bytes, 0x22]);
         const isUtf8 = Buffer.from(Buffer.from(body).toString("utf8")).equals(Buffer.from(body));
-        if (!isUtf8) expect(parsed(body)).toContain("must be valid UTF-8");
+        if (!isUtf8) expect(parseText(body)).toContain("must be valid UTF-8");
       }),
       { numRuns: 3_000 },
     );
@@ -296,8 +296,8 @@ describe("parseIJson", () => {
   test("parses a body of the maximum size, regardless of its content", () => {
     const numbers = Array.from({ length: 130_000 }, () => 1);
     const members = Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 0] as const);
-    expect(parsed(`"${"\\u0061".repeat(43_000)}"`)).toBe("a".repeat(43_000));
-    expect(parsed(JSON.stringify(numbers))).toEqual(numbers);
-    expect(parsed(`{${members.map(([name]) => `"${name}":0`).join(",")}}`)).toEqual(Object.fromEntries(members));
+    expect(parseText(`"${"\\u0061".repeat(43_000)}"`)).toBe("a".repeat(43_000));
+    expect(parseText(JSON.stringify(numbers))).toEqual(numbers);
+    expect(parseText(`{${members.map(([name]) => `"${name}":0`).join(",")}}`)).toEqual(Object.fromEntries(members));
   });
 });

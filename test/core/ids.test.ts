@@ -36,7 +36,7 @@ const toShardId = (text: string): ShardId => text as ShardId;
 const shards = fc.tuple(fc.constantFrom(...alphabet), fc.constantFrom(...alphabet)).map(([a, b]) => toShardId(a + b));
 
 /** Decodes five bits per character, most significant bit first. */
-const bytesOfCrockford = (text: string): number[] => {
+const decodeCrockford = (text: string): number[] => {
   const bits = [...text].map((char) => alphabet.indexOf(char).toString(2).padStart(5, "0")).join("");
   return (bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2));
 };
@@ -51,7 +51,7 @@ describe("generateId", () => {
         });
         expect(id.slice(0, prefix.length + 2)).toBe(prefix + at);
         expect(id.slice(prefix.length + 2)).toMatch(/^[0-9a-hjkmnp-tv-z]{24}$/);
-        expect(bytesOfCrockford(id.slice(prefix.length + 2))).toEqual([...bytes]);
+        expect(decodeCrockford(id.slice(prefix.length + 2))).toEqual([...bytes]);
         expect(shardOfId(id)).toBe(at);
       }),
       { numRuns: 1_000 },

@@ -27,11 +27,11 @@ interface Public {
 }
 
 const run = (...args: readonly string[]) => spawnSync(process.execPath, ["scripts/keys.ts", ...args], { encoding: "utf8" });
-const publicOf = (text: string): Public => JSON.parse(text.slice(text.indexOf("\n{\n"), text.indexOf("\n}\n") + 2)) as Public;
+const parsePublicKeys = (text: string): Public => JSON.parse(text.slice(text.indexOf("\n{\n"), text.indexOf("\n}\n") + 2)) as Public;
 
 const first = run(...names, "--json");
 const secrets = JSON.parse(first.stdout) as Record<string, string>;
-const published = publicOf(first.stderr);
+const published = parsePublicKeys(first.stderr);
 
 const secretNames = [
   ...["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "LOG_SEED", "ANCHOR_KEY"],
@@ -39,7 +39,7 @@ const secretNames = [
 ];
 
 /** Returns the faults that `loadConfig` reports for production deployments with these secrets, one per line. */
-const configured = (...deployments: readonly Readonly<Record<string, string>>[]): string[] => {
+const checkSettings = (...deployments: readonly Readonly<Record<string, string>>[]): string[] => {
   const settings = {
     ENVIRONMENT: "production",
     ...Object.fromEntries(["BASE_URL", "VERIFY_URL", "CDN_URL", "APP_URL"].map((name) => [name, "https://api.example.com"])),
@@ -68,8 +68,8 @@ describe("npm run keys", () => {
   test("generates keys that a production deployment accepts, each of which is required", () => {
     const needed = ["MASTER_KEYS", "INDEX_KEY", "ISSUER_KEY", "LOG_SEED", "LEDGER_WRITE_TOKEN"];
     const without = (name: string): Record<string, string> => Object.fromEntries(Object.entries(secrets).filter(([one]) => one !== name));
-    const [whole, ...lacking] = configured(secrets, ...needed.map(without));
-    expect(whole).toBe("fit to run");
+    const [complete, ...lacking] = checkSettings(secrets, ...needed.map(without));
+    expect(complete).toBe("fit to run");
     expect(lacking).toEqual(needed.map((name) => `not configured to run: ${name}`));
   });
 
@@ -99,11 +99,11 @@ describe("npm run keys", () => {
   ])("generates %s under the name %s with the public part to publish", async (secretName, name, kind, vkeyOf) => {
     const { stdout, stderr } = run(...names, "--only", secretName, "--json");
     const secret = (JSON.parse(stdout) as Record<string, string>)[secretName] ?? "";
-    const vkey = () => vkeyOf(publicOf(stderr));
+    const formatVerifierKey = () => vkeyOf(parsePublicKeys(stderr));
     const { key } = await openNoteSigner(secret);
     expect(key).toMatchObject({ name, kind });
-    expect(formatVkey(key)).toBe(vkey());
-    expect(parseVkey(vkey() ?? "")).toEqual(key);
+    expect(formatVkey(key)).toBe(formatVerifierKey());
+    expect(parseVkey(formatVerifierKey() ?? "")).toEqual(key);
     expect(secret).toMatch(/^PRIVATE\+KEY\+[^+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+=*$/);
   });
 
@@ -147,10 +147,10 @@ describe("npm run keys", () => {
   });
 
   test("writes the keys of a ledger in another account to a separate file that shares only the write token", () => {
-    const [ours, theirs] = [join(folder, "ours.json"), join(folder, "theirs.json")];
-    expect(run(...names, "--out", ours, "--ledger-out", theirs).status).toBe(0);
-    const [service, log] = [ours, theirs].map((path) => JSON.parse(readFileSync(path, "utf8")) as Record<string, string>);
-    expect(statSync(theirs).mode & 0o777).toBe(0o600);
+    const [ours, otherPath] = [join(folder, "ours.json"), join(folder, "theirs.json")];
+    expect(run(...names, "--out", ours, "--ledger-out", otherPath).status).toBe(0);
+    const [service, log] = [ours, otherPath].map((path) => JSON.parse(readFileSync(path, "utf8")) as Record<string, string>);
+    expect(statSync(otherPath).mode & 0o777).toBe(0o600);
     expect(Object.keys(service ?? {}).filter((name) => name in (log ?? {}))).toEqual(["LEDGER_WRITE_TOKEN"]);
     expect(service?.LEDGER_WRITE_TOKEN).toBe(log?.LEDGER_WRITE_TOKEN);
     expect(Object.keys(log ?? {})).toContain("LEDGER_KEY");
@@ -160,7 +160,7 @@ describe("npm run keys", () => {
   test("generates a single key without the public parts of others", () => {
     const { stdout, stderr } = run("--only", "ISSUER_KEY", "--json");
     expect(Object.keys(JSON.parse(stdout))).toEqual(["ISSUER_KEY"]);
-    expect(Object.keys(publicOf(stderr))).toEqual(["issuer_keys"]);
+    expect(Object.keys(parsePublicKeys(stderr))).toEqual(["issuer_keys"]);
   });
 
   test("puts the keys of several audit logs into one secret", () => {

@@ -39,9 +39,9 @@ describe("maskFieldValue", () => {
 
   test("hides the length of a value", () => {
     for (const key of ["email", "phone", "first_name", "message"]) {
-      const shown = (middle: string): string =>
+      const maskValue = (middle: string): string =>
         maskFieldValue(key, { email: `j${middle}@example.com`, phone: `${middle.replace(/./g, "5")}67` }[key] ?? `j${middle}`);
-      expect(new Set(["aaaa", "aaaaaaa", "aaaaaaaaaaaaaaaaaaaa"].map(shown)).size, key).toBe(1);
+      expect(new Set(["aaaa", "aaaaaaa", "aaaaaaaaaaaaaaaaaaaa"].map(maskValue)).size, key).toBe(1);
     }
   });
 

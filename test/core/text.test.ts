@@ -4,26 +4,28 @@ import { describe, expect, test } from "vitest";
 import { hasVisibleCharacter, validateLine, validateMultilineText, trimWhiteSpace } from "../../core/text.ts";
 import { anyCharacter } from "../support/characters.ts";
 
-const point = (code: number): string => `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
-const between = (code: number): string => `a${String.fromCodePoint(code)}b`;
+const formatCodePoint = (code: number): string => `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+const listRange = (from: number, end: number): number[] => Array.from({ length: end - from + 1 }, (_, at) => from + at);
+const surroundCharacter = (code: number): string => `a${String.fromCodePoint(code)}b`;
 
-const controls = [...range(0x00, 0x1f), ...range(0x7f, 0x9f)];
+const controls = [...listRange(0x00, 0x1f), ...listRange(0x7f, 0x9f)];
 const lineBreaksAndTab = [0x09, 0x0a, 0x0d];
-const embeddings = [...range(0x202a, 0x202e), ...range(0x2066, 0x2069)];
-const nonCharacters = [...range(0xfdd0, 0xfdef), ...range(0, 16).flatMap((plane) => [plane * 0x10000 + 0xfffe, plane * 0x10000 + 0xffff])];
+const embeddings = [...listRange(0x202a, 0x202e), ...listRange(0x2066, 0x2069)];
+const nonCharacters = [
+  ...listRange(0xfdd0, 0xfdef),
+  ...listRange(0, 16).flatMap((plane) => [plane * 0x10000 + 0xfffe, plane * 0x10000 + 0xffff]),
+];
 const zeroWidth = [
   0x00ad, 0x034f, 0x061c, 0x115f, 0x17b4, 0x180e, 0x200b, 0x200e, 0x200f, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064, 0x206a, 0x206f, 0x3164,
   0xfeff, 0xffa0, 0xfff9, 0xfffa, 0xfffb, 0x1d173, 0xe0001, 0xe0041,
 ];
 
 describe("a line of text", () => {
-  test.each([...controls, 0x2028, 0x2029, ...embeddings, ...nonCharacters, ...zeroWidth].map((code) => [point(code), code] as const))(
-    "refuses %s between letters",
-    (_name, code) => {
-      expect(validateLine(between(code))).not.toBeNull();
-    },
-  );
+  test.each(
+    [...controls, 0x2028, 0x2029, ...embeddings, ...nonCharacters, ...zeroWidth].map((code) => [formatCodePoint(code), code] as const),
+  )("refuses %s between letters", (_name, code) => {
+    expect(validateLine(surroundCharacter(code))).not.toBeNull();
+  });
 
   test.each<readonly [string, string]>([
     ["plain", "Acme Solar LLC"],
@@ -73,19 +75,18 @@ describe("a line of text", () => {
 });
 
 describe("validateMultilineText", () => {
-  test.each([...controls.filter((code) => !lineBreaksAndTab.includes(code)), 0x202d, 0x202e].map((code) => [point(code), code] as const))(
-    "refuses %s",
-    (_name, code) => {
-      expect(validateMultilineText(between(code))).not.toBeNull();
-    },
-  );
+  test.each(
+    [...controls.filter((code) => !lineBreaksAndTab.includes(code)), 0x202d, 0x202e].map((code) => [formatCodePoint(code), code] as const),
+  )("refuses %s", (_name, code) => {
+    expect(validateMultilineText(surroundCharacter(code))).not.toBeNull();
+  });
 
   test.each(
-    [...lineBreaksAndTab, 0x202a, 0x202b, 0x202c, ...range(0x2066, 0x2069), 0x200b, 0x00ad, 0xfeff, 0x2028, 0x2029, 0x200d].map(
-      (code) => [point(code), code] as const,
+    [...lineBreaksAndTab, 0x202a, 0x202b, 0x202c, ...listRange(0x2066, 0x2069), 0x200b, 0x00ad, 0xfeff, 0x2028, 0x2029, 0x200d].map(
+      (code) => [formatCodePoint(code), code] as const,
     ),
   )("accepts %s", (_name, code) => {
-    expect(validateMultilineText(between(code))).toBeNull();
+    expect(validateMultilineText(surroundCharacter(code))).toBeNull();
   });
 
   test.each<readonly [string, string]>([
@@ -106,13 +107,28 @@ describe("validateMultilineText", () => {
 
 describe("trimWhiteSpace", () => {
   // Every character with the Unicode property White_Space.
-  const whiteSpace = [...range(0x09, 0x0d), 0x20, 0x85, 0xa0, 0x1680, ...range(0x2000, 0x200a), 0x2028, 0x2029, 0x202f, 0x205f, 0x3000];
+  const whiteSpace = [
+    ...listRange(0x09, 0x0d),
+    0x20,
+    0x85,
+    0xa0,
+    0x1680,
+    ...listRange(0x2000, 0x200a),
+    0x2028,
+    0x2029,
+    0x202f,
+    0x205f,
+    0x3000,
+  ];
 
-  test.each(whiteSpace.map((code) => [point(code), String.fromCodePoint(code)] as const))("removes %s from both ends", (_name, space) => {
-    expect(trimWhiteSpace(`${space}${space}a${space}b${space}`)).toBe(`a${space}b`);
-  });
+  test.each(whiteSpace.map((code) => [formatCodePoint(code), String.fromCodePoint(code)] as const))(
+    "removes %s from both ends",
+    (_name, space) => {
+      expect(trimWhiteSpace(`${space}${space}a${space}b${space}`)).toBe(`a${space}b`);
+    },
+  );
 
-  test.each([0x200b, 0xfeff, 0x180e, 0x2060, 0x2800, 0x00ad].map((code) => [point(code), String.fromCodePoint(code)] as const))(
+  test.each([0x200b, 0xfeff, 0x180e, 0x2060, 0x2800, 0x00ad].map((code) => [formatCodePoint(code), String.fromCodePoint(code)] as const))(
     "keeps %s, which is not white space",
     (_name, char) => {
       expect(trimWhiteSpace(`${char}a${char}`)).toBe(`${char}a${char}`);

@@ -28,25 +28,25 @@ const commitMany = (db: D1Database, shard: number, chain: string, count: number)
     chain,
   );
 
-const lengthOf = async (stub: AuditStub, chain: string): Promise<number> => {
+const getLength = async (stub: AuditStub, chain: string): Promise<number> => {
   const page = (await stub.getChainPage(chain, 1)) as ChainPage | null;
   return page === null ? 0 : Number(page.head.seq);
 };
 
-const eventually = async (holds: () => Promise<boolean>): Promise<void> => {
-  for (let tries = 0; tries < 100; tries += 1) {
+const waitUntil = async (holds: () => Promise<boolean>): Promise<void> => {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
     if (await holds()) return;
     await scheduler.wait(50);
   }
   throw new Error("it never came to hold");
 };
 
-const alarmOf = (stub: AuditStub): Promise<number | null> => runInDurableObject(stub, (_, state) => state.storage.getAlarm());
+const getAlarm = (stub: AuditStub): Promise<number | null> => runInDurableObject(stub, (_, state) => state.storage.getAlarm());
 
 /** Wraps a database so that the first `failures` statements that match `text` fail. */
-const failing = (db: D1Database, text: string, failures: number): { db: D1Database; failed: () => number } => {
+const createFailingDatabase = (db: D1Database, text: string, failures: number): { db: D1Database; failed: () => number } => {
   let failed = 0;
-  const guard = <T extends object>(target: T): T =>
+  const wrapTarget = <T extends object>(target: T): T =>
     new Proxy(target, {
       get: (_, name) => {
         const value = Reflect.get(target, name) as unknown;
@@ -57,31 +57,31 @@ const failing = (db: D1Database, text: string, failures: number): { db: D1Databa
             throw new Error("D1_ERROR: no connection");
           }
           const result = Reflect.apply(value, target, args) as object;
-          return name === "withSession" ? guard(result) : result;
+          return name === "withSession" ? wrapTarget(result) : result;
         };
       },
     });
-  return { db: guard(db), failed: () => failed };
+  return { db: wrapTarget(db), failed: () => failed };
 };
 
 describe("reading the change logs", () => {
   test("drains every shard soon after a request and marks the rows", async () => {
     const stub = getAuditLogStub(toAuditLog(21));
-    const [here, there] = [toChainTag(0x11), toChainTag(0x12)];
+    const [here, otherChain] = [toChainTag(0x11), toChainTag(0x12)];
     await commitRows(env.DB, 21, here, 3);
-    await commitRows(env.DB_01, 21, there, 2);
+    await commitRows(env.DB_01, 21, otherChain, 2);
     await commitRows(env.DB, 22, here, 1); // these rows belong to another audit log
     await Promise.all([stub.requestDrain(), stub.requestDrain(), stub.requestDrain()]);
-    await eventually(
+    await waitUntil(
       async () => (await countUnreadEntries(env.DB, toAuditLog(21))) + (await countUnreadEntries(env.DB_01, toAuditLog(21))) === 0,
     );
-    expect(await lengthOf(stub, here)).toBe(3);
-    expect(await lengthOf(stub, there)).toBe(2);
+    expect(await getLength(stub, here)).toBe(3);
+    expect(await getLength(stub, otherChain)).toBe(2);
     expect(await countUnreadEntries(env.DB, toAuditLog(22))).toBe(1);
-    const { page, proven } = await fetchChainWithProof(stub, there);
+    const { page, proven } = await fetchChainWithProof(stub, otherChain);
     expect(page.entries.map(({ shard }) => shard)).toEqual(["01", "01"]);
     expect(await verifyChain(toAuditLog(21), page, proven)).toBe("ok");
-    await eventually(async () => (await alarmOf(stub)) === null); // no work left, so no alarm
+    await waitUntil(async () => (await getAlarm(stub)) === null); // no work left, so no alarm
   });
 
   test("keeps the order of the rows and reads more than one page", { timeout: 60_000 }, async () => {
@@ -103,25 +103,25 @@ describe("reading the change logs", () => {
       const next = await state.storage.getAlarm();
       expect(next === null ? 0 : next - Date.now()).toBeLessThan(1_000); // after a failure, the delay would be 15 seconds
     });
-    await eventually(async () => (await countUnreadEntries(env.DB, toAuditLog(29))) === 0);
-    expect(await lengthOf(stub, toChainTag(0x91))).toBe(10_001);
+    await waitUntil(async () => (await countUnreadEntries(env.DB, toAuditLog(29))) === 0);
+    expect(await getLength(stub, toChainTag(0x91))).toBe(10_001);
   });
 
   test("appends no row twice after a crash between append and mark (C3)", async () => {
     const stub = getAuditLogStub(toAuditLog(23));
     const chain = toChainTag(0x31);
     await commitRows(env.DB, 23, chain, 5);
-    const { db } = failing(env.DB, 'insert into "change_readers"', 1);
+    const { db } = createFailingDatabase(env.DB, 'insert into "change_readers"', 1);
     await runInDurableObject(stub, async (_, state) => {
       const dying = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       await expect(dying.drainNow()).rejects.toMatchObject({ cause: { kind: "outage" } });
     });
-    expect(await lengthOf(stub, chain)).toBe(5);
+    expect(await getLength(stub, chain)).toBe(5);
     expect(await countUnreadEntries(env.DB, toAuditLog(23))).toBe(5);
     await evictDurableObject(stub);
     expect(await stub.drainNow()).toEqual({ appended: 0, hasMore: false });
     expect(await countUnreadEntries(env.DB, toAuditLog(23))).toBe(0);
-    expect(await lengthOf(stub, chain)).toBe(5);
+    expect(await getLength(stub, chain)).toBe(5);
   });
 
   test("appends no row twice when eight drains run at once (C2)", async () => {
@@ -130,14 +130,14 @@ describe("reading the change logs", () => {
     await commitRows(env.DB, 23, chain, 40);
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => stub.drainNow()));
     expect(outcomes.reduce((sum, outcome) => sum + (outcome?.appended ?? 0), 0)).toBe(40);
-    expect(await lengthOf(stub, chain)).toBe(40);
+    expect(await getLength(stub, chain)).toBe(40);
   });
 
   test("tries an eleventh time after ten failures in a row (C4)", async () => {
     const stub = getAuditLogStub(toAuditLog(24));
     const chain = toChainTag(0x41);
     await commitRows(env.DB, 24, chain, 2);
-    const { db, failed } = failing(env.DB, 'from "changes"', 10);
+    const { db, failed } = createFailingDatabase(env.DB, 'from "changes"', 10);
     await runInDurableObject(stub, async (_, state) => {
       const unlucky = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       for (let run = 1; run <= 10; run += 1) {
@@ -149,7 +149,7 @@ describe("reading the change logs", () => {
       await unlucky.alarm();
       expect(await state.storage.getAlarm()).toBeNull();
     });
-    expect(await lengthOf(stub, chain)).toBe(2);
+    expect(await getLength(stub, chain)).toBe(2);
     expect(await countUnreadEntries(env.DB, toAuditLog(24))).toBe(0);
   });
 
@@ -158,7 +158,7 @@ describe("reading the change logs", () => {
     const [broken, sound] = [toChainTag(0x42), toChainTag(0x43)];
     await commitRows(env.DB, 24, broken, 1);
     await commitRows(env.DB_01, 24, sound, 2);
-    const { db } = failing(env.DB, 'from "changes"', 3);
+    const { db } = createFailingDatabase(env.DB, 'from "changes"', 3);
     await runInDurableObject(stub, async (_, state) => {
       const log = new AuditLog(state, { ...env, DB: db } as unknown as AuditEnv);
       await log.alarm();
@@ -170,7 +170,7 @@ describe("reading the change logs", () => {
       await expect(log.drainNow("00" as ShardId)).rejects.toThrow();
     });
     expect(await countUnreadEntries(env.DB_01, toAuditLog(24))).toBe(0);
-    expect(await lengthOf(stub, sound)).toBe(4);
+    expect(await getLength(stub, sound)).toBe(4);
     expect(await countUnreadEntries(env.DB, toAuditLog(24))).toBe(1);
     expect(await stub.drainNow()).toMatchObject({ appended: 1 });
   });
@@ -182,7 +182,7 @@ describe("reading the change logs", () => {
     await runInDurableObject(stub, (_, state) => state.storage.setAlarm(Date.now() + 60_000));
     await evictDurableObject(stub);
     expect(await runDurableObjectAlarm(stub)).toBe(true);
-    expect(await lengthOf(stub, chain)).toBe(1);
+    expect(await getLength(stub, chain)).toBe(1);
   });
 
   test("sets only malformed entries aside", async () => {
@@ -205,7 +205,7 @@ describe("reading the change logs", () => {
       env.DB.prepare("UPDATE change_exceptions SET next_at = 0 WHERE reader = ?").bind(getAuditReader(toAuditLog(19))),
     ]);
     expect(await stub.drainNow()).toEqual({ appended: 1, hasMore: false });
-    expect(await lengthOf(stub, chain)).toBe(1);
+    expect(await getLength(stub, chain)).toBe(1);
     expect(await countUnreadEntries(env.DB, toAuditLog(19))).toBe(0);
   });
 
@@ -230,7 +230,7 @@ describe("reading the change logs", () => {
     ]);
     await commitRows(env.DB, 18, chain, 2);
     expect(await stub.drainNow()).toEqual({ appended: 2, hasMore: false });
-    expect(await lengthOf(stub, chain)).toBe(5);
+    expect(await getLength(stub, chain)).toBe(5);
     expect(await countUnreadEntries(env.DB, toAuditLog(18))).toBe(0);
   });
 

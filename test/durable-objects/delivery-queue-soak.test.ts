@@ -34,14 +34,14 @@ afterEach(() => {
 });
 
 /** Returns reproducible random numbers that are at least 0 and less than 1. */
-const randomOf = (seed: number) => (): number => {
+const createRandom = (seed: number) => (): number => {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
   return seed / 2 ** 32;
 };
 
 const keptMs = { success: 30 * dayMs, abandoned: 90 * dayMs } as const;
 
-const rowsOf = (queue: DeliveryQueueStub): Promise<DeliveryRow[]> =>
+const listRows = (queue: DeliveryQueueStub): Promise<DeliveryRow[]> =>
   runInDurableObject(queue, (_, { storage: { sql } }) => sql.exec<DeliveryRow>("SELECT * FROM delivery ORDER BY seq").toArray());
 
 /** The state of a queue: when its next work is due, when its alarm is set, and how many rows are past their retention period. */
@@ -50,7 +50,7 @@ interface QueueState {
   readonly alarm: number | null;
   readonly overdue: number;
 }
-const stateOf = (queue: DeliveryQueueStub): Promise<QueueState> =>
+const readState = (queue: DeliveryQueueStub): Promise<QueueState> =>
   runInDurableObject(queue, async (_, { storage }) => {
     const { sql } = storage;
     const alarm = await storage.getAlarm();
@@ -90,7 +90,7 @@ test.each([
     timeout: hourMs,
   },
   async (seed, count) => {
-    const next = randomOf(seed);
+    const next = createRandom(seed);
     const business = await createBusiness();
     const log = eventSequences.getByName(business);
     const endpoints: Soaked[] = [];
@@ -114,12 +114,12 @@ test.each([
     };
     /** Runs the alarm that is due first. Returns false if no alarm is set. */
     const runFirst = async (): Promise<boolean> => {
-      const states = await Promise.all(endpoints.map(async ({ queue }) => ({ queue, ...(await stateOf(queue)) })));
+      const states = await Promise.all(endpoints.map(async ({ queue }) => ({ queue, ...(await readState(queue)) })));
       const [first] = states.flatMap(({ queue, alarm }) => (alarm === null ? [] : [{ queue, alarm }])).sort((a, b) => a.alarm - b.alarm);
       if (first === undefined) return false;
       vi.setSystemTime(Math.max(Date.now(), first.alarm));
       await runAlarm(first.queue);
-      expect((await stateOf(first.queue)).overdue).toBe(0);
+      expect((await readState(first.queue)).overdue).toBe(0);
       return true;
     };
 
@@ -138,7 +138,7 @@ test.each([
       else vi.setSystemTime(Date.now() + minuteMs);
       progress(ran);
       for (const { queue } of endpoints) {
-        const { due, alarm } = await stateOf(queue);
+        const { due, alarm } = await readState(queue);
         if (due !== null) expect(alarm ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(Math.max(due, Date.now()) + 2_000);
       }
     }
@@ -152,7 +152,7 @@ test.each([
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
     expect(events.length).toBeGreaterThan(wantedAlarms);
     for (const { queue, host } of endpoints) {
-      const rows = new Map((await rowsOf(queue)).map((row) => [row.seq, row]));
+      const rows = new Map((await listRows(queue)).map((row) => [row.seq, row]));
       for (const event of events) {
         const posts = answered.get(`${host} ${event.id}`) ?? [];
         expect(posts.length).toBeGreaterThan(0);

@@ -45,8 +45,8 @@ import {
 import { createServiceCall } from "../support/world.ts";
 
 const hook = "https://hook1.merchant-tests.com/in?tenant=7";
-const answeredWith = (status: number) => ({ kind: "answered", status, durationMs: 1, exchangeSealed: null }) as const;
-const answering = (status: number) => () => new Response(null, { status });
+const createAnsweredOutcome = (status: number) => ({ kind: "answered", status, durationMs: 1, exchangeSealed: null }) as const;
+const createResponder = (status: number) => () => new Response(null, { status });
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -67,14 +67,14 @@ const createQueueWith = async (events: number, url = hook): Promise<RegisteredEn
   return { ...registered, business };
 };
 
-const deliveriesOf = async (queue: DeliveryQueueStub): Promise<readonly Delivery[]> =>
+const listDeliveries = async (queue: DeliveryQueueStub): Promise<readonly Delivery[]> =>
   (await queue.listDeliveries(100, null))?.deliveries ?? [];
-const deliveryOf = async (queue: DeliveryQueueStub): Promise<Delivery> => (await deliveriesOf(queue))[0] as Delivery;
-const healthOf = async (queue: DeliveryQueueStub): Promise<EndpointHealth> => (await queue.getHealth()) as EndpointHealth;
+const getDelivery = async (queue: DeliveryQueueStub): Promise<Delivery> => (await listDeliveries(queue))[0] as Delivery;
+const getHealth = async (queue: DeliveryQueueStub): Promise<EndpointHealth> => (await queue.getHealth()) as EndpointHealth;
 
 describe("the retry schedule", () => {
   test("retries exactly 1 min, 5 min, 30 min and 2 h after each failure and stops after five attempts", async () => {
-    const posts = mockReceivers(answering(500));
+    const posts = mockReceivers(createResponder(500));
     const { queue } = await createQueueWith(1);
     await runEveryAlarm(queue, async (at) => {
       const before = posts.length;
@@ -87,7 +87,7 @@ describe("the retry schedule", () => {
     const first = posts[0]?.at ?? 0;
     expect(posts.map(({ at }) => at - first)).toEqual([0, 60_000, 360_000, 2_160_000, 9_360_000]);
     expect(posts).toHaveLength(maxDeliveryAttempts);
-    expect(await deliveryOf(queue)).toMatchObject({
+    expect(await getDelivery(queue)).toMatchObject({
       status: "abandoned",
       attempt: 5,
       responseStatus: 500,
@@ -102,14 +102,20 @@ describe("the retry schedule", () => {
     let status = 503;
     const posts = mockReceivers(() => new Response(null, { status }));
     const { queue } = await createQueueWith(1);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "pending", attempt: 0, responseStatus: null });
+    expect(await getDelivery(queue)).toMatchObject({ status: "pending", attempt: 0, responseStatus: null });
     await runAlarmsUntil(queue, farAhead + 1_000);
-    const failed = await deliveryOf(queue);
+    const failed = await getDelivery(queue);
     expect(failed).toMatchObject({ status: "retrying", attempt: 1, responseStatus: 503, deliveredAt: null });
     expect(failed.nextAttemptAt).toBe((posts[0]?.at ?? 0) + 60_000);
     status = 204;
     await runAlarmsUntil(queue);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 2, responseStatus: 204, error: null, nextAttemptAt: null });
+    expect(await getDelivery(queue)).toMatchObject({
+      status: "success",
+      attempt: 2,
+      responseStatus: 204,
+      error: null,
+      nextAttemptAt: null,
+    });
     expect(posts).toHaveLength(2);
     // This alarm deletes the first attempt when its retention period ends.
     expect(await getAlarm(queue)).toBe((posts[0]?.at ?? 0) + 7 * 86_400_000);
@@ -134,7 +140,7 @@ describe("the retry schedule", () => {
     );
     const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue, farAhead + 1_000);
-    expect(await deliveryOf(queue)).toMatchObject({ status: delivered ? "success" : "retrying", responseStatus: status });
+    expect(await getDelivery(queue)).toMatchObject({ status: delivered ? "success" : "retrying", responseStatus: status });
     expect(posts.map(({ url }) => url)).toEqual([hook]);
   });
 
@@ -148,8 +154,8 @@ describe("the retry schedule", () => {
     });
     const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue, farAhead + 1_000);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error });
-    expect((await healthOf(queue)).consecutiveFailures).toBe(1);
+    expect(await getDelivery(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error });
+    expect((await getHealth(queue)).consecutiveFailures).toBe(1);
   });
 
   test.each([301, 302, 303, 307, 308])("follows no redirect (%i)", async (status) => {
@@ -161,7 +167,7 @@ describe("the retry schedule", () => {
   });
 
   test("stays the same when the process ends between attempts", async () => {
-    const posts = mockReceivers(answering(500));
+    const posts = mockReceivers(createResponder(500));
     const { queue } = await createQueueWith(1);
     await runEveryAlarm(queue, () => evictDurableObject(queue));
     const first = posts[0]?.at ?? 0;
@@ -169,17 +175,17 @@ describe("the retry schedule", () => {
   });
 
   test("continues after a restart even if the alarm was lost", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, state) => state.storage.deleteAlarm());
     await evictDurableObject(queue);
-    expect(await healthOf(queue)).toMatchObject({ backlog: 1 }); // any call starts the object
+    expect(await getHealth(queue)).toMatchObject({ backlog: 1 }); // any call starts the object
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(1);
   });
 
   test("continues after the sending code fails 20 times, without abandoning a delivery or rejecting an alarm", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, async (object, state) => {
       const exec = state.storage.sql.exec.bind(state.storage.sql);
@@ -199,16 +205,16 @@ describe("the retry schedule", () => {
       await (object as DeliveryQueue).alarm();
     });
     expect(posts).toHaveLength(1);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "success", attempt: 1 });
+    expect(await getDelivery(queue)).toMatchObject({ status: "success", attempt: 1 });
   });
 
   test("counts no attempt while the resolver does not respond, until that lasts too long", async () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
     const { queue } = await createQueueWith(1, "https://unresolved.merchant-tests.com/");
     await runAlarmsUntil(queue, farAhead + 90_000);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "pending", attempt: 0 });
+    expect(await getDelivery(queue)).toMatchObject({ status: "pending", attempt: 0 });
     await runAlarmsUntil(queue, farAhead + 120_000);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, error: "dns" });
+    expect(await getDelivery(queue)).toMatchObject({ status: "retrying", attempt: 1, error: "dns" });
   });
 });
 
@@ -224,14 +230,14 @@ describe("an alarm", () => {
     const next = await getAlarm(queue);
     expect(next).toBeGreaterThan(Date.now()); // an alarm set for the current moment might be lost
     expect(next).toBeLessThan(Date.now() + 1_000);
-    expect(await healthOf(queue)).toMatchObject({ backlog: 100 - maxConcurrentDeliveries });
+    expect(await getHealth(queue)).toMatchObject({ backlog: 100 - maxConcurrentDeliveries });
     await runAlarmsUntil(queue);
     expect(new Set(posts.map(({ headers }) => headers.get("svc-event-id"))).size).toBe(100);
     expect(posts).toHaveLength(100);
   });
 
   test("waits for a moment after a delivery, and sends an event that arrives in this time without another alarm", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const { queue, business } = await createQueueWith(1);
     const { promise: idleTime, resolve: endIdleTime } = Promise.withResolvers<void>();
     const wait = scheduler.wait.bind(scheduler);
@@ -244,17 +250,17 @@ describe("an alarm", () => {
     await vi.waitFor(() => expect(posts).toHaveLength(2), 20_000);
     endIdleTime();
     await run;
-    expect(await healthOf(queue)).toMatchObject({ backlog: 0 });
+    expect(await getHealth(queue)).toMatchObject({ backlog: 0 });
   });
 
   test("runs every minute in development, so that a clock that jumps forward delays no delivery", async () => {
-    mockReceivers(answering(500));
+    mockReceivers(createResponder(500));
     const { queue } = await createQueueWith(1);
     for (let attempt = 1; attempt <= 4; attempt += 1) {
-      vi.setSystemTime((await deliveryOf(queue)).nextAttemptAt as number);
+      vi.setSystemTime((await getDelivery(queue)).nextAttemptAt as number);
       await runAlarm(queue);
     }
-    expect((await deliveryOf(queue)).nextAttemptAt).toBe(Date.now() + 7_200_000);
+    expect((await getDelivery(queue)).nextAttemptAt).toBe(Date.now() + 7_200_000);
     expect(await getAlarm(queue)).toBe(Date.now() + 60_000);
   });
 
@@ -276,7 +282,7 @@ describe("an alarm", () => {
 
 describe("a failure on our side", () => {
   test("does not count the first 20 times before each attempt, and then counts as a failed attempt", async () => {
-    mockReceivers(answering(200));
+    mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, { storage: { sql } }) => {
       let now = farAhead;
@@ -292,7 +298,7 @@ describe("a failure on our side", () => {
         const row = claim();
         expect(row.attempt).toBe(attempt);
         if (ends) deferDelivery(sql, row, "dns", now);
-        else settleAttempt(sql, row, answeredWith(500), now);
+        else settleAttempt(sql, row, createAnsweredOutcome(500), now);
         expect(findDeliveryRow(sql, row.id)).toMatchObject({
           status: "pending",
           attempt: attempt + 1,
@@ -304,11 +310,11 @@ describe("a failure on our side", () => {
 });
 
 describe("an attempt in progress", () => {
-  const hanging = (): Promise<Response> => new Promise<Response>(() => undefined);
+  const hang = (): Promise<Response> => new Promise<Response>(() => undefined);
 
   test("is sent again at once under the same number after a crash, three times, and then counts as failed", async () => {
     let alive = false;
-    const posts = mockReceivers(() => (alive ? new Response(null, { status: 500 }) : hanging()));
+    const posts = mockReceivers(() => (alive ? new Response(null, { status: 500 }) : hang()));
     const { id } = await createQueueWith(1);
     let queue = deliveryQueues.getByName(id);
     for (let death = 1; death <= 4; death += 1) {
@@ -318,19 +324,19 @@ describe("an attempt in progress", () => {
       await abortAllDurableObjects();
       await alarm;
       queue = deliveryQueues.getByName(id); // a dead object's stub does not recover, so get a new one
-      expect(await deliveryOf(queue)).toMatchObject({ status: "pending", attempt: 0 });
+      expect(await getDelivery(queue)).toMatchObject({ status: "pending", attempt: 0 });
     }
     expect(posts.map(({ headers }) => headers.get("svc-attempt"))).toEqual(["1", "1", "1", "1"]);
     alive = true;
     await runAlarm(queue); // counts the fourth crash as a failed attempt
-    expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, error: "connection" });
+    expect(await getDelivery(queue)).toMatchObject({ status: "retrying", attempt: 1, error: "connection" });
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(5 + 3);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "abandoned", attempt: 5 });
+    expect(await getDelivery(queue)).toMatchObject({ status: "abandoned", attempt: 5 });
   });
 
   test("does not count after its lease expired and the delivery was claimed again", async () => {
-    mockReceivers(answering(200));
+    mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, { storage: { sql } }) => {
       const first = claimDelivery(sql, farAhead) as DeliveryRow;
@@ -338,11 +344,11 @@ describe("an attempt in progress", () => {
       expect(claimDelivery(sql, farAhead + attemptLeaseMs - 1)).toBeNull(); // the lease of the first claim has not expired
       requeueInterrupted(sql, farAhead + attemptLeaseMs, false);
       const second = claimDelivery(sql, farAhead + attemptLeaseMs) as DeliveryRow;
-      settleAttempt(sql, first, answeredWith(500), farAhead + attemptLeaseMs);
+      settleAttempt(sql, first, createAnsweredOutcome(500), farAhead + attemptLeaseMs);
       deferDelivery(sql, first, "dns", farAhead + attemptLeaseMs);
       cancelDelivery(sql, first, farAhead + attemptLeaseMs);
       expect(findDeliveryRow(sql, second.id)).toEqual(second);
-      settleAttempt(sql, second, answeredWith(200), farAhead + attemptLeaseMs);
+      settleAttempt(sql, second, createAnsweredOutcome(200), farAhead + attemptLeaseMs);
       expect(findDeliveryRow(sql, second.id)).toMatchObject({ status: "success", attempt: 1, interruptions: 1 });
     });
   });
@@ -396,18 +402,18 @@ describe("an attempt in progress", () => {
   });
 
   test("leaves no timer that keeps the object awake", async () => {
-    mockReceivers(answering(200));
+    mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(100);
     await runAlarm(queue);
-    const began = performance.now();
+    const startedAt = performance.now();
     await evictDurableObject(queue); // waits for timers and requests that are still pending
-    expect(performance.now() - began).toBeLessThan(8_000); // with a leftover timer, eviction would take ten seconds
+    expect(performance.now() - startedAt).toBeLessThan(8_000); // with a leftover timer, eviction would take ten seconds
   });
 });
 
 describe("an endpoint", () => {
   test("gets the same body at every attempt, with a new signature that is valid for 300 seconds", async () => {
-    const posts = mockReceivers(answering(500));
+    const posts = mockReceivers(createResponder(500));
     const { queue, secret, business } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     const [event] = await readSequence(business);
@@ -435,31 +441,32 @@ describe("an endpoint", () => {
   });
 
   test("gets two signatures for a day after a secret rotation, and one afterward", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const { id, queue, business, secret } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     const { vault } = await getPlatform(env as unknown as Env);
     const newSecret = formatWebhookSecret(crypto.getRandomValues(new Uint8Array(secretLength)));
     const sealed = await sealWebhookSecret(vault, { endpointId: id, businessId: business }, newSecret);
     await eventSequences.getByName(business).rotateSecret(id, { sealed, hint: "whsec_…" }, Date.now());
-    const next = async (): Promise<string> => {
+    const deliverNext = async (): Promise<string> => {
       await commitEvents(business, 1);
       await eventSequences.getByName(business).drain();
       await runAlarmsUntil(queue);
       return posts.at(-1)?.headers.get("svc-signature") ?? "";
     };
-    const during = await next();
+    const during = await deliverNext();
     expect(during).toMatch(/^t=\d{10}(,v1=[0-9a-f]{64}){2}$/);
-    const fits = (header: string, by: string): boolean => verifySignature(posts.at(-1)?.body ?? "", header, by, Date.now() / 1_000);
-    expect([fits(during, secret), fits(during, newSecret)]).toEqual([true, true]);
+    const isSignatureValid = (header: string, signingSecret: string): boolean =>
+      verifySignature(posts.at(-1)?.body ?? "", header, signingSecret, Date.now() / 1_000);
+    expect([isSignatureValid(during, secret), isSignatureValid(during, newSecret)]).toEqual([true, true]);
     vi.setSystemTime(Date.now() + 24 * 3_600_000);
-    const after = await next();
+    const after = await deliverNext();
     expect(after).toMatch(/^t=\d{10},v1=[0-9a-f]{64}$/);
-    expect([fits(after, secret), fits(after, newSecret)]).toEqual([false, true]);
+    expect([isSignatureValid(after, secret), isSignatureValid(after, newSecret)]).toEqual([false, true]);
   });
 
   test("gets the event types it selected, and no events from before it was added", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const business = await createBusiness();
     await commitEvents(business, 3);
     await eventSequences.getByName(business).drain();
@@ -473,7 +480,7 @@ describe("an endpoint", () => {
   });
 
   test("gets each event once from a sequence that lost its progress, including events whose delivery was deleted", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const { queue, business } = await createQueueWith(3);
     await runAlarmsUntil(queue);
     const log = eventSequences.getByName(business);
@@ -481,8 +488,8 @@ describe("an endpoint", () => {
       runInDurableObject(log, (_, { storage: { sql } }) => {
         sql.exec("UPDATE endpoint SET acked = 0");
       });
-    for (const later of [0, 31 * 86_400_000]) {
-      vi.setSystemTime(farAhead + later);
+    for (const delay of [0, 31 * 86_400_000]) {
+      vi.setSystemTime(farAhead + delay);
       await evictDurableObject(log);
       await forget();
       await evictDurableObject(log);
@@ -496,33 +503,33 @@ describe("an endpoint", () => {
   });
 
   test("gets nothing while it is disabled and everything afterward", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const { id, queue, business } = await createQueueWith(1);
     await eventSequences.getByName(business).updateEndpoint(id, { status: "disabled" });
     await commitEvents(business, 2);
     await eventSequences.getByName(business).drain();
     await runAlarm(queue);
     expect(posts).toEqual([]);
-    expect(await healthOf(queue)).toMatchObject({ backlog: 3, consecutiveFailures: 0 });
+    expect(await getHealth(queue)).toMatchObject({ backlog: 3, consecutiveFailures: 0 });
     await eventSequences.getByName(business).updateEndpoint(id, { status: "enabled" });
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(3);
   });
 
   test("never gets a payload of a share that has ended", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const business = await createBusiness();
     const { queue } = await registerEndpoint(business, hook);
     await commitEvents(business, 1, { type: "consumer.updated.email", certId: null, shareId: "shr_gone", dataSealed: "1.sealed" });
     await eventSequences.getByName(business).drain();
     await runAlarmsUntil(queue);
     expect(posts).toEqual([]);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "abandoned", attempt: 0, error: null });
-    expect((await healthOf(queue)).consecutiveFailures).toBe(0);
+    expect(await getDelivery(queue)).toMatchObject({ status: "abandoned", attempt: 0, error: null });
+    expect((await getHealth(queue)).consecutiveFailures).toBe(0);
   });
 
   test("does not count a delivery as failed that failed before its share ended", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const business = await createBusiness();
     const { queue } = await registerEndpoint(business, hook);
     await commitEvents(business, 1, { type: "consumer.updated.email", certId: null, shareId: "shr_gone", dataSealed: "1.sealed" });
@@ -532,20 +539,20 @@ describe("an endpoint", () => {
     });
     await runAlarmsUntil(queue);
     expect(posts).toEqual([]);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "abandoned", attempt: 1, error: null });
+    expect(await getDelivery(queue)).toMatchObject({ status: "abandoned", attempt: 1, error: null });
     expect(await queue.countFailedSince(0)).toBe(0);
     expect(await queue.recoverFailed(0)).toMatchObject({ queued: 0 });
   });
 
   test("is not called at a private address written to its row", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, state) => {
       state.storage.sql.exec("UPDATE queue SET url = 'http://169.254.169.254/latest/'");
     });
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(posts).toEqual([]);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null });
+    expect(await getDelivery(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null });
   });
 
   test("alerts its owners once and is listed for the operator after 100 failures in a row or a day, and stays enabled", async () => {
@@ -553,23 +560,23 @@ describe("an endpoint", () => {
     const posts = mockReceivers(() => new Response(null, { status }));
     const { queue, business, id } = await createQueueWith(99);
     const operator = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex("o".repeat(43)) });
-    const listed = async (): Promise<readonly object[]> => {
+    const listStuck = async (): Promise<readonly object[]> => {
       const { body } = await operator("/v1/admin/stuck", { headers: { authorization: `Bearer ${"o".repeat(43)}` } });
       return body.data.failing_endpoints.filter(({ business_id }: { business_id: string }) => business_id === business);
     };
     const countAlertNotes = (): Promise<number | null> =>
       env.DB.prepare("SELECT COUNT(*) AS n FROM outbox WHERE kind = 'failing_endpoint' AND entity_id = ?").bind(id).first<number>("n");
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(business).run();
-    const alertEmails = (): Promise<number | null> =>
+    const countAlertEmails = (): Promise<number | null> =>
       env.DB.prepare("SELECT TOTAL(notices) AS n FROM owner_notices WHERE kind = 'webhook_failing'").first<number>("n");
     await runAlarmsUntil(queue, farAhead + 30_000);
-    expect(await healthOf(queue)).toMatchObject({ consecutiveFailures: 99, failingSince: posts[0]?.at });
-    expect(await alertEmails()).toBe(0);
-    expect(await listed()).toEqual([]);
+    expect(await getHealth(queue)).toMatchObject({ consecutiveFailures: 99, failingSince: posts[0]?.at });
+    expect(await countAlertEmails()).toBe(0);
+    expect(await listStuck()).toEqual([]);
     await runAlarmsUntil(queue, farAhead + 90_000);
-    expect(await alertEmails()).toBe(1);
-    const { consecutiveFailures: failures, failingSince, backlog } = await healthOf(queue);
-    expect(await listed()).toEqual([
+    expect(await countAlertEmails()).toBe(1);
+    const { consecutiveFailures: failures, failingSince, backlog } = await getHealth(queue);
+    expect(await listStuck()).toEqual([
       {
         shard: "00",
         webhook_id: id,
@@ -580,35 +587,35 @@ describe("an endpoint", () => {
       },
     ]);
     await runAlarmsUntil(queue, farAhead + 400_000);
-    expect(await alertEmails()).toBe(1);
+    expect(await countAlertEmails()).toBe(1);
     status = 200;
     await runAlarmsUntil(queue);
-    expect(await healthOf(queue)).toMatchObject({ consecutiveFailures: 0, failingSince: null, backlog: 0, lastResponseStatus: 200 });
-    expect([await countAlertNotes(), await listed(), await countAlertNotes()]).toEqual([1, [], 0]);
+    expect(await getHealth(queue)).toMatchObject({ consecutiveFailures: 0, failingSince: null, backlog: 0, lastResponseStatus: 200 });
+    expect([await countAlertNotes(), await listStuck(), await countAlertNotes()]).toEqual([1, [], 0]);
     status = 500;
     await commitEvents(business, 100);
     await eventSequences.getByName(business).drain();
     await runAlarmsUntil(queue, Date.now() + 30_000);
-    expect(await alertEmails()).toBe(2); // the endpoint had recovered, so a new failure triggers a new alert
-    expect(await listed()).toMatchObject([{ webhook_id: id }]);
+    expect(await countAlertEmails()).toBe(2); // the endpoint had recovered, so a new failure triggers a new alert
+    expect(await listStuck()).toMatchObject([{ webhook_id: id }]);
     await eventSequences.getByName(business).removeEndpoint(id);
-    expect([await listed(), await countAlertNotes()]).toEqual([[], 0]);
+    expect([await listStuck(), await countAlertNotes()]).toEqual([[], 0]);
     const late = await createQueueWith(1);
     await env.DB.prepare("UPDATE businesses SET contact_email = 'ops@acme.example.com' WHERE id = ?").bind(late.business).run();
     await runAlarmsUntil(late.queue);
-    expect(await alertEmails()).toBe(2);
+    expect(await countAlertEmails()).toBe(2);
     vi.setSystemTime(Date.now() + 86_400_000);
     await commitEvents(late.business, 1);
     await eventSequences.getByName(late.business).drain();
-    const began = performance.now();
+    const startedAt = performance.now();
     await runAlarmsUntil(late.queue, Date.now() + 1_000);
     // The alarm does not wait for an attempt that ends while the email is being stored.
-    expect(performance.now() - began).toBeLessThan(5_000);
-    expect(await alertEmails()).toBe(3);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(await countAlertEmails()).toBe(3);
   });
 
   test("is not called while its host resolves to a private address, which is checked again at the next attempt", async () => {
-    const posts = mockReceivers(answering(200));
+    const posts = mockReceivers(createResponder(200));
     const outside = vi.mocked(globalThis.fetch).getMockImplementation() as typeof fetch;
     let address = "10.0.0.7";
     const resolverHosts: string[] = [];
@@ -622,7 +629,7 @@ describe("an endpoint", () => {
     const { queue } = await createQueueWith(1, "https://turns.merchant-tests.com/");
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(posts).toEqual([]);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "dns" });
+    expect(await getDelivery(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "dns" });
     expect(new Set(resolverHosts).size).toBe(2); // both resolvers were asked
     address = "93.184.216.34";
     await runAlarmsUntil(queue);
@@ -633,7 +640,7 @@ describe("an endpoint", () => {
   test("keeps the verdict that its host is public for five seconds, whichever way the clock moves", async () => {
     let address = "93.184.216.34";
     let lookups = 0;
-    const posts = mockReceivers(answering(200), () => {
+    const posts = mockReceivers(createResponder(200), () => {
       lookups += 1;
       return [address];
     });
@@ -677,11 +684,11 @@ describe("an endpoint", () => {
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(1);
     expect(cancelled).toBe(1);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "success", responseStatus: 200 });
+    expect(await getDelivery(queue)).toMatchObject({ status: "success", responseStatus: 200 });
   });
 
   test("gets its deliveries while 20 other endpoints of the business hang", async () => {
-    const posts = mockReceivers(({ url }) => (url.includes("slow") ? hangsForGood() : new Response(null, { status: 200 })));
+    const posts = mockReceivers(({ url }) => (url.includes("slow") ? hangForever() : new Response(null, { status: 200 })));
     const business = await createBusiness();
     const slow = await Promise.all(
       Array.from({ length: 19 }, (_, at) => registerEndpoint(business, `https://slow${at}.merchant-tests.com/`)),
@@ -692,7 +699,7 @@ describe("an endpoint", () => {
     const stuck = slow.map((one) => runAlarm(one.queue).catch(() => "died"));
     await runAlarm(queue);
     expect(posts.filter(({ url }) => url === hook)).toHaveLength(20);
-    expect(await healthOf(queue)).toMatchObject({ backlog: 0 });
+    expect(await getHealth(queue)).toMatchObject({ backlog: 0 });
     await abortAllDurableObjects();
     await Promise.all(stuck);
   });
@@ -709,13 +716,13 @@ describe("an endpoint", () => {
       await runAlarmsUntil(queue);
     };
     await attemptOnce();
-    expect(await deliveriesOf(queue)).toHaveLength(4);
+    expect(await listDeliveries(queue)).toHaveLength(4);
     vi.setSystemTime(farAhead + 31 * 86_400_000);
     await attemptOnce();
-    expect((await deliveriesOf(queue)).map(({ status }) => status)).toEqual(["abandoned", "abandoned"]);
+    expect((await listDeliveries(queue)).map(({ status }) => status)).toEqual(["abandoned", "abandoned"]);
     vi.setSystemTime(farAhead + 91 * 86_400_000);
     await attemptOnce();
-    expect(await deliveriesOf(queue)).toHaveLength(2);
+    expect(await listDeliveries(queue)).toHaveLength(2);
   });
 
   test("deletes old deliveries even if nothing else happens on the endpoint, and while it is disabled", async () => {
@@ -733,7 +740,7 @@ describe("an endpoint", () => {
     for (let at = await getAlarm(queue); at !== null; at = await getAlarm(queue)) {
       vi.setSystemTime(at);
       await runAlarm(queue);
-      left.push([Math.round((at - ended) / 86_400_000), (await deliveriesOf(queue)).length]);
+      left.push([Math.round((at - ended) / 86_400_000), (await listDeliveries(queue)).length]);
     }
     // After 7 days, the alarms only delete old attempts.
     expect(left.filter(([days]) => days > 7)).toEqual([
@@ -743,35 +750,35 @@ describe("an endpoint", () => {
   });
 
   test("deletes old deliveries after the alarm was lost", async () => {
-    mockReceivers(answering(200));
+    mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     await runInDurableObject(queue, (_, state) => state.storage.deleteAlarm());
     await evictDurableObject(queue);
-    expect(await healthOf(queue)).toMatchObject({ backlog: 0 }); // any call starts the object
+    expect(await getHealth(queue)).toMatchObject({ backlog: 0 }); // any call starts the object
     await vi.waitFor(async () => expect(await getAlarm(queue)).not.toBeNull(), 20_000);
     await runAlarm(queue);
     expect(await getAlarm(queue)).toBeGreaterThan(farAhead + 6 * 86_400_000);
   });
 });
 
-const hangsForGood = (): Promise<Response> => new Promise<Response>(() => undefined);
+const hangForever = (): Promise<Response> => new Promise<Response>(() => undefined);
 
 describe("the hourly attempt counts", () => {
   const hour = 3_600_000;
   const start = Math.floor(farAhead / hour) * hour;
-  const hoursOf = (queue: DeliveryQueueStub) => queue.listAttemptHours(0);
+  const listHours = (queue: DeliveryQueueStub) => queue.listAttemptHours(0);
 
   test("count each attempt in the hour it ended, without rows for empty hours", async () => {
     let status = 500;
     mockReceivers(() => new Response(null, { status }));
     const { queue } = await createQueueWith(2);
     await runAlarmsUntil(queue, farAhead + 1_000);
-    expect(await hoursOf(queue)).toEqual([{ start, delivered: 0, failed: 2 }]);
+    expect(await listHours(queue)).toEqual([{ start, delivered: 0, failed: 2 }]);
     vi.setSystemTime(start + 5 * hour);
     status = 204;
     await runAlarmsUntil(queue);
-    expect(await hoursOf(queue)).toEqual([
+    expect(await listHours(queue)).toEqual([
       { start, delivered: 0, failed: 2 },
       { start: start + 5 * hour, delivered: 2, failed: 0 },
     ]);
@@ -782,40 +789,40 @@ describe("the hourly attempt counts", () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("busy", { status: 503 }));
     const { queue } = await createQueueWith(1, "https://unresolved.merchant-tests.com/");
     await runAlarmsUntil(queue, farAhead + 60_000);
-    expect(await hoursOf(queue)).toEqual([]);
-    await queue.saveReplay((await deliveryOf(queue)).id, answeredWith(500));
-    expect(await hoursOf(queue)).toEqual([]);
-    await queue.saveReplay((await deliveryOf(queue)).id, answeredWith(200));
-    expect(await hoursOf(queue)).toEqual([{ start, delivered: 1, failed: 0 }]);
+    expect(await listHours(queue)).toEqual([]);
+    await queue.saveReplay((await getDelivery(queue)).id, createAnsweredOutcome(500));
+    expect(await listHours(queue)).toEqual([]);
+    await queue.saveReplay((await getDelivery(queue)).id, createAnsweredOutcome(200));
+    expect(await listHours(queue)).toEqual([{ start, delivered: 1, failed: 0 }]);
   });
 
   test("are kept for two days", async () => {
-    mockReceivers(answering(200));
+    mockReceivers(createResponder(200));
     const { queue, business } = await createQueueWith(1);
     await runAlarmsUntil(queue);
-    for (const later of [47, 48]) {
-      vi.setSystemTime(start + later * hour);
+    for (const hours of [47, 48]) {
+      vi.setSystemTime(start + hours * hour);
       await commitEvents(business, 1);
       await eventSequences.getByName(business).drain();
       await runAlarmsUntil(queue);
     }
-    expect((await hoursOf(queue)).map((one) => (one.start - start) / hour)).toEqual([47, 48]);
+    expect((await listHours(queue)).map((one) => (one.start - start) / hour)).toEqual([47, 48]);
   });
 
   test("are deleted with the endpoint", async () => {
-    mockReceivers(answering(200));
+    mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue);
     await queue.wipe();
-    expect(await hoursOf(queue)).toEqual([]);
+    expect(await listHours(queue)).toEqual([]);
   });
 });
 
 describe("the recorded attempts", () => {
   const day = 86_400_000;
   const recordOf = async (queue: DeliveryQueueStub): Promise<DeliveryRecord> =>
-    (await queue.findRecord((await deliveryOf(queue)).id)) as DeliveryRecord;
-  const attemptsOf = async (queue: DeliveryQueueStub): Promise<readonly RecordedAttempt[]> => (await recordOf(queue)).attempts;
+    (await queue.findRecord((await getDelivery(queue)).id)) as DeliveryRecord;
+  const readAttempts = async (queue: DeliveryQueueStub): Promise<readonly RecordedAttempt[]> => (await recordOf(queue)).attempts;
   const openExchanges = async (queue: DeliveryQueueStub): Promise<readonly (WebhookExchange | null)[]> => {
     const { vault } = await getPlatform(env as unknown as Env);
     const { settings, delivery, attempts } = await recordOf(queue);
@@ -835,7 +842,7 @@ describe("the recorded attempts", () => {
     await runAlarmsUntil(queue, farAhead + 1_000);
     status = 202;
     await runAlarmsUntil(queue);
-    expect(await attemptsOf(queue)).toMatchObject([
+    expect(await readAttempts(queue)).toMatchObject([
       { number: 2, isResend: false, at: posts[1]?.at, responseStatus: 202, error: null },
       { number: 1, isResend: false, at: posts[0]?.at, responseStatus: 500, error: "http" },
     ]);
@@ -886,7 +893,7 @@ describe("the recorded attempts", () => {
     await runAlarmsUntil(queue, farAhead + 1_000);
     address = "10.0.0.7";
     await runAlarmsUntil(queue, farAhead + 70_000);
-    expect(await attemptsOf(queue)).toMatchObject([
+    expect(await readAttempts(queue)).toMatchObject([
       { number: 2, error: "dns", exchangeSealed: null },
       { number: 1, error: "connection" },
     ]);
@@ -894,15 +901,15 @@ describe("the recorded attempts", () => {
   });
 
   test("include replays, even those that failed", async () => {
-    mockReceivers(answering(500));
+    mockReceivers(createResponder(500));
     const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue, farAhead + 1_000);
-    const { id } = await deliveryOf(queue);
+    const { id } = await getDelivery(queue);
     vi.setSystemTime(farAhead + 2_000);
-    await queue.saveReplay(id, answeredWith(500));
+    await queue.saveReplay(id, createAnsweredOutcome(500));
     vi.setSystemTime(farAhead + 3_000);
-    await queue.saveReplay(id, answeredWith(200));
-    expect(await attemptsOf(queue)).toMatchObject([
+    await queue.saveReplay(id, createAnsweredOutcome(200));
+    expect(await readAttempts(queue)).toMatchObject([
       { number: 1, isResend: true, responseStatus: 200, error: null },
       { number: 1, isResend: true, responseStatus: 500, error: "http" },
       { number: 1, isResend: false, responseStatus: 500, error: "http" },
@@ -924,7 +931,7 @@ describe("the recorded attempts", () => {
     );
     const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue);
-    expect(await deliveryOf(queue)).toMatchObject({ status: "success", responseStatus: 200 });
+    expect(await getDelivery(queue)).toMatchObject({ status: "success", responseStatus: 200 });
     expect(await openExchanges(queue)).toMatchObject([{ response: { body: "ok", isCut: true } }]);
   });
 
@@ -933,19 +940,19 @@ describe("the recorded attempts", () => {
     mockReceivers(() => new Response(hostile, { status: 200, headers: { "x-large": '"'.repeat(4_000), "x-larger": "y".repeat(9_000) } }));
     const { queue } = await createQueueWith(1);
     await runAlarmsUntil(queue);
-    const [attempt] = await attemptsOf(queue);
+    const [attempt] = await readAttempts(queue);
     expect(attempt?.exchangeSealed?.length).toBeLessThan(32_000);
     expect(await openExchanges(queue)).toMatchObject([{ response: { isCut: true } }]);
   });
 
   test("are an endpoint's newest 1,000 successes and newest 2,000 failures", async () => {
-    mockReceivers(answering(200));
+    mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, { storage }) =>
       storage.transactionSync(() => {
         for (let at = 1; at <= 5_000; at += 1)
           for (const status of [200, 500])
-            insertAttempt(storage.sql, { seq: at, number: 1, isResend: false, result: answeredWith(status) }, farAhead + at);
+            insertAttempt(storage.sql, { seq: at, number: 1, isResend: false, result: createAnsweredOutcome(status) }, farAhead + at);
         for (const [status, kept] of [
           [200, 1_000],
           [500, 2_000],
@@ -964,7 +971,7 @@ describe("the recorded attempts", () => {
   });
 
   test("are deleted after seven days, even if nothing else happens on the endpoint", async () => {
-    mockReceivers(answering(200));
+    mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(3);
     await runAlarmsUntil(queue);
     expect(await countAttempts(queue)).toBe(3);
@@ -993,17 +1000,18 @@ describe("the list of deliveries", () => {
     };
     await commitAndSend();
     await commitAndSend(Date.now() + 1_000);
-    const seqs = (list: Awaited<ReturnType<DeliveryQueueStub["listDeliveries"]>>) => list?.deliveries.map(({ status: of }) => of);
-    expect(seqs(await queue.listDeliveries(10, null))).toEqual(["retrying", "abandoned", "success", "success"]);
-    expect(seqs(await queue.listDeliveries(10, null, "retrying"))).toEqual(["retrying"]);
-    expect(seqs(await queue.listDeliveries(10, null, "abandoned"))).toEqual(["abandoned"]);
+    const listStatuses = (list: Awaited<ReturnType<DeliveryQueueStub["listDeliveries"]>>) =>
+      list?.deliveries.map(({ status: deliveryStatus }) => deliveryStatus);
+    expect(listStatuses(await queue.listDeliveries(10, null))).toEqual(["retrying", "abandoned", "success", "success"]);
+    expect(listStatuses(await queue.listDeliveries(10, null, "retrying"))).toEqual(["retrying"]);
+    expect(listStatuses(await queue.listDeliveries(10, null, "abandoned"))).toEqual(["abandoned"]);
     const overview = await queue.getOverview(10, null, "abandoned");
     expect(overview).toMatchObject({ health: { backlog: 1 }, page: { hasMore: false, deliveries: [{ status: "abandoned" }] } });
     expect(overview?.hours.reduce((sum, { failed }) => sum + failed, 0)).toBe(6);
   });
 
   test("reads few rows for a rare result among many deliveries", async () => {
-    mockReceivers(answering(200));
+    mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(0);
     await runInDurableObject(queue, (_, { storage: { sql } }) => {
       sql.exec(`INSERT INTO delivery (seq, id, event_id, type, happened_at, created_at, status, attempt, due, interruptions, unready, ended_at)

@@ -61,13 +61,13 @@ const run = async (senders: readonly Sender[], durationMs: number, stepMs = step
 };
 
 const countFrom = ({ business }: Sender): number => posts.filter(({ url }) => url.includes(business)).length;
-const deliveriesOf = async ({ queue }: RegisteredEndpoint): Promise<readonly Delivery[]> =>
+const listDeliveries = async ({ queue }: RegisteredEndpoint): Promise<readonly Delivery[]> =>
   (await queue.listDeliveries(100, null))?.deliveries ?? [];
-const seqOf = ({ body }: ReceivedPost): number => (JSON.parse(body) as { seq: number }).seq;
+const parseSeq = ({ body }: ReceivedPost): number => (JSON.parse(body) as { seq: number }).seq;
 
 /** Returns the largest number of posts in any minute. */
-const countBusiestMinute = (of: readonly ReceivedPost[]): number =>
-  Math.max(...of.map(({ at }) => of.filter((other) => other.at >= at && other.at < at + minute).length));
+const countBusiestMinute = (received: readonly ReceivedPost[]): number =>
+  Math.max(...received.map(({ at }) => received.filter((other) => other.at >= at && other.at < at + minute).length));
 
 describe("a host that has never returned a 2xx status for a business", () => {
   test("gets at most 10 attempts in any minute from 20 endpoints of the business, and no event is lost", async () => {
@@ -75,12 +75,12 @@ describe("a host that has never returned a 2xx status for a business", () => {
     await run([sender], 3 * minute, 5 * step);
     expect(countFrom(sender)).toBe(30);
     expect(countBusiestMinute(posts)).toBe(10);
-    const waiting = (await Promise.all(sender.endpoints.map(deliveriesOf))).flat();
+    const waiting = (await Promise.all(sender.endpoints.map(listDeliveries))).flat();
     expect(waiting.length).toBe(40);
     expect(waiting.filter((delivery) => delivery.status === "abandoned")).toEqual([]);
     status = 200;
     await run([sender], 7 * minute, minute); // the third attempts are due five minutes after the second ones
-    expect((await Promise.all(sender.endpoints.map(deliveriesOf))).flat().every((delivery) => delivery.status === "success")).toBe(true);
+    expect((await Promise.all(sender.endpoints.map(listDeliveries))).flat().every((delivery) => delivery.status === "success")).toBe(true);
   }, 60_000);
 
   test("gets at most 60 attempts in any minute from all such businesses together, each of which gets its turn", async () => {
@@ -97,13 +97,13 @@ describe("a host that has never returned a 2xx status for a business", () => {
     status = 200;
     const sender = await createSender(1, 30);
     await run([sender], step);
-    expect(posts.map(seqOf)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+    expect(posts.map(parseSeq)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
   });
 
   test("gets waiting first attempts in order while it fails", async () => {
     const sender = await createSender(1, 25);
     await run([sender], 2 * minute, 5 * step);
-    const firstAttempts = posts.filter(({ headers }) => headers.get("svc-attempt") === "1").map(seqOf);
+    const firstAttempts = posts.filter(({ headers }) => headers.get("svc-attempt") === "1").map(parseSeq);
     expect(firstAttempts).toEqual(firstAttempts.toSorted((a, b) => a - b));
     expect(countBusiestMinute(posts)).toBe(10);
   });
@@ -127,20 +127,20 @@ describe("a host that has never returned a 2xx status for a business", () => {
     expect(countInHour(5)).toBeLessThanOrEqual(8);
     status = 200;
     await runAlarmsUntil(endpoint.queue, farAhead + 6 * hour);
-    expect(new Set((await deliveriesOf(endpoint)).map((delivery) => delivery.status))).toEqual(new Set(["success"]));
+    expect(new Set((await listDeliveries(endpoint)).map((delivery) => delivery.status))).toEqual(new Set(["success"]));
   }, 60_000);
 
   test("keeps the place of a business that asks again while the queue of businesses is full", async () => {
     const stub = destinationHosts.getByName(host);
     const limits = { business: { count: 1, seconds: 60 }, host: { count: 1, seconds: 60 } };
-    const ask = async (businessId: string, afterSeconds: number): Promise<string> =>
+    const takeAttemptAfter = async (businessId: string, afterSeconds: number): Promise<string> =>
       (await stub.takeAttempt({ businessId, now: farAhead + afterSeconds * 1_000, limits, isMemberCall: false })).kind;
-    expect(await ask("first", 0)).toBe("counted");
+    expect(await takeAttemptAfter("first", 0)).toBe("counted");
     const waiting = Array.from({ length: 1_000 }, (_, n) => `waiting-${n}`);
-    for (const businessId of waiting) expect(await ask(businessId, 0)).toBe("wait");
-    expect(await ask("waiting-500", 50)).toBe("wait"); // extends its place, and the other places expire after 90 seconds
-    expect(await ask("newcomer", 100)).toBe("wait");
-    expect(await ask("waiting-500", 100)).toBe("counted");
+    for (const businessId of waiting) expect(await takeAttemptAfter(businessId, 0)).toBe("wait");
+    expect(await takeAttemptAfter("waiting-500", 50)).toBe("wait"); // extends its place, and the other places expire after 90 seconds
+    expect(await takeAttemptAfter("newcomer", 100)).toBe("wait");
+    expect(await takeAttemptAfter("waiting-500", 100)).toBe("counted");
   });
 
   test("keeps no rows of attempts and businesses after a day without attempts", async () => {

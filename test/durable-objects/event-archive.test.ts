@@ -34,7 +34,7 @@ afterEach(() => {
 type Namespace = { readonly getByName: (name: string) => EventSequenceMethods };
 
 /** Runs work on a new instance of the sequence that has a small size limit and whose segments may fail. */
-const small = <T>(
+const useSmallLog = <T>(
   stub: EventSequenceStub,
   use: (log: EventSequence, state: DurableObjectState) => Promise<T>,
   segments?: Namespace,
@@ -50,12 +50,12 @@ const small = <T>(
     ),
   );
 
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+const countUpTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 
 type SegmentRow = { number: number; after: number; up_to: number; moved: number };
-const segmentsOf = (state: DurableObjectState): SegmentRow[] =>
+const listSegments = (state: DurableObjectState): SegmentRow[] =>
   state.storage.sql.exec<SegmentRow>("SELECT * FROM segment ORDER BY number").toArray();
-const rowsIn = (state: DurableObjectState): number => state.storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM event").one().n;
+const countRows = (state: DurableObjectState): number => state.storage.sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM event").one().n;
 
 const readAll = async (log: EventSequence, limit: number): Promise<StoredEvent[]> => {
   const events: StoredEvent[] = [];
@@ -70,11 +70,11 @@ const readAll = async (log: EventSequence, limit: number): Promise<StoredEvent[]
 };
 
 /** Fills a sequence until at least `wanted` segments are complete and none is being filled. Returns the event IDs in order. */
-const filled = async (business: string, wanted: number): Promise<string[]> => {
+const fillLog = async (business: string, wanted: number): Promise<string[]> => {
   const ids: string[] = [];
-  await small(eventSequences.getByName(business), async (log, state) => {
+  await useSmallLog(eventSequences.getByName(business), async (log, state) => {
     for (;;) {
-      const rows = segmentsOf(state);
+      const rows = listSegments(state);
       if (rows.length >= wanted && rows.every(({ moved, up_to }) => moved === up_to)) return;
       ids.push(...(await commitEvents(business, 100)));
       await log.drain();
@@ -87,29 +87,29 @@ const filled = async (business: string, wanted: number): Promise<string[]> => {
 describe("an event sequence at its size limit", () => {
   test("moves the older half to a segment, and its feed stays the same", async () => {
     const business = await createBusiness();
-    const ids = await filled(business, 3);
-    await small(eventSequences.getByName(business), async (log, state) => {
-      const rows = segmentsOf(state);
-      expect(rows.map(({ number }) => number)).toEqual(upTo(rows.length));
+    const ids = await fillLog(business, 3);
+    await useSmallLog(eventSequences.getByName(business), async (log, state) => {
+      const rows = listSegments(state);
+      expect(rows.map(({ number }) => number)).toEqual(countUpTo(rows.length));
       expect(rows.map(({ after }) => after)).toEqual([0, ...rows.slice(0, -1).map(({ up_to }) => up_to)]);
       const movedThrough = rows.at(-1)?.up_to as number;
-      expect(rowsIn(state)).toBe(ids.length - movedThrough); // each event is stored once
+      expect(countRows(state)).toBe(ids.length - movedThrough); // each event is stored once
       expect(state.storage.sql.databaseSize).toBeLessThan(2 * Number(limitBytes));
       for (const { number, after, up_to } of rows) {
         await runInDurableObject(eventSequences.getByName(`${business}#${number}`), (_, segment) => {
-          expect(rowsIn(segment)).toBe(up_to - after);
+          expect(countRows(segment)).toBe(up_to - after);
         });
       }
       for (const limit of [7, 100, 500]) {
         const events = await readAll(log, limit);
-        expect(events.map(({ seq }) => seq)).toEqual(upTo(ids.length));
+        expect(events.map(({ seq }) => seq)).toEqual(countUpTo(ids.length));
         expect(events.map(({ id }) => id)).toEqual(ids);
       }
       const border = rows[0]?.up_to as number;
       const across = await log.listEvents(border - 3, 6, null); // this page contains events from two objects
-      expect(across.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => border + of));
+      expect(across.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((offset) => border + offset));
       const recent = await log.listEvents(movedThrough - 3, 6, null);
-      expect(recent.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((of) => movedThrough + of));
+      expect(recent.events.map(({ seq }) => seq)).toEqual([-2, -1, 0, 1, 2, 3].map((offset) => movedThrough + offset));
     });
   });
 
@@ -118,8 +118,8 @@ describe("an event sequence at its size limit", () => {
   }, async () => {
     const business = await createBusiness();
     const total = 2_000;
-    await small(eventSequences.getByName(business), async (log, state) => {
-      const reader = async (limit: number): Promise<number[]> => {
+    await useSmallLog(eventSequences.getByName(business), async (log, state) => {
+      const readSeqs = async (limit: number): Promise<number[]> => {
         const seen: number[] = [];
         for (let cursor = 0; seen.length < total; ) {
           const page = await log.listEvents(cursor, limit, null);
@@ -130,21 +130,21 @@ describe("an event sequence at its size limit", () => {
         }
         return seen;
       };
-      const readers = [1, 7, 500].map(reader);
+      const readers = [1, 7, 500].map(readSeqs);
       for (let at = 0; at < total; at += 100) {
         await commitEvents(business, 100);
         await log.drain();
       }
-      for (const seen of await Promise.all(readers)) expect(seen).toEqual(upTo(total));
-      expect(segmentsOf(state).length).toBeGreaterThanOrEqual(3);
+      for (const seen of await Promise.all(readers)) expect(seen).toEqual(countUpTo(total));
+      expect(listSegments(state).length).toBeGreaterThanOrEqual(3);
     });
   });
 
   test("skips other event types in every segment when a reader asks for rare ones", async () => {
     const business = await createBusiness();
     const before = await commitEvents(business, 1, { type: "share.created", certId: null, shareId: "shr_1" });
-    const ids = await filled(business, 2);
-    await small(eventSequences.getByName(business), async (log) => {
+    const ids = await fillLog(business, 2);
+    await useSmallLog(eventSequences.getByName(business), async (log) => {
       const page = await log.listEvents(0, 100, ["share.created"]);
       expect(page.events.map(({ id }) => id)).toEqual(before);
       expect(page).toMatchObject({ readThrough: ids.length + 1, head: ids.length + 1 });
@@ -153,14 +153,14 @@ describe("an event sequence at its size limit", () => {
 
   test("gives no second number to an event that is in a segment", async () => {
     const business = await createBusiness();
-    const ids = await filled(business, 2);
+    const ids = await fillLog(business, 2);
     const old = ids.slice(0, 50);
     await batch(
       openDatabase(env.DB),
       old.map((id) => buildEventRow(business, { id })),
     ); // commits the same events again, as after a database restore
     const fresh = await commitEvents(business, 3);
-    await small(eventSequences.getByName(business), async (log) => {
+    await useSmallLog(eventSequences.getByName(business), async (log) => {
       await log.drain();
       expect((await readAll(log, 500)).map(({ id }) => id)).toEqual([...ids, ...fresh]);
     });
@@ -190,46 +190,46 @@ describe("an event sequence at its size limit", () => {
     const ids: string[] = [];
     for (let process = 0; process < 40; process += 1) {
       ids.push(...(await commitEvents(business, 50)));
-      await small(
+      await useSmallLog(
         stub,
         async (log, state) => {
           await log.drain();
           expect((await readAll(log, 500)).map(({ id }) => id)).toEqual(ids);
-          if (segmentsOf(state).some(({ moved, up_to }) => moved < up_to)) expect(await state.storage.getAlarm()).not.toBeNull();
+          if (listSegments(state).some(({ moved, up_to }) => moved < up_to)) expect(await state.storage.getAlarm()).not.toBeNull();
         },
         dying,
       );
       await evictDurableObject(stub);
     }
     expect(step).toBeGreaterThan(6);
-    await small(stub, async (_, state) => {
-      expect(segmentsOf(state).length).toBeGreaterThanOrEqual(3);
+    await useSmallLog(stub, async (_, state) => {
+      expect(listSegments(state).length).toBeGreaterThanOrEqual(3);
     });
   });
 
   test("rejects instead of returning a gap when a segment does not respond", async () => {
     const business = await createBusiness();
-    const ids = await filled(business, 1);
-    const away: Namespace = {
+    const ids = await fillLog(business, 1);
+    const unavailableNamespace: Namespace = {
       getByName: () => ({
         listSegmentEvents: () => Promise.reject(new Error("away")),
         listKnownIds: () => Promise.reject(new Error("away")),
       }),
     };
-    await small(
+    await useSmallLog(
       eventSequences.getByName(business),
       async (log, state) => {
         await expect(log.listEvents(0, 100, null)).rejects.toThrow("away");
-        const movedThrough = segmentsOf(state).at(-1)?.up_to as number;
+        const movedThrough = listSegments(state).at(-1)?.up_to as number;
         expect((await log.listEvents(movedThrough, 500, null)).events).toHaveLength(ids.length - movedThrough); // events that are still in the sequence itself can be read
         await commitEvents(business, 1);
         await log.drain(); // a segment might already contain the event, so it is appended only once the segments respond again
         expect((await log.listEvents(movedThrough, 500, null)).head).toBe(ids.length);
         expect(await state.storage.getAlarm()).not.toBeNull();
       },
-      away,
+      unavailableNamespace,
     );
-    await small(eventSequences.getByName(business), async (log) => {
+    await useSmallLog(eventSequences.getByName(business), async (log) => {
       await log.drain();
       expect(await readAll(log, 500)).toHaveLength(ids.length + 1);
     });
@@ -241,7 +241,7 @@ describe("an event sequence at its size limit", () => {
     const full: Namespace = {
       getByName: () => ({ saveToSegment: () => Promise.reject(new Error("full")), listKnownIds: () => Promise.resolve([]) }),
     };
-    await small(
+    await useSmallLog(
       stub,
       async (log, state) => {
         const pauses: number[] = [];
@@ -251,7 +251,7 @@ describe("an event sequence at its size limit", () => {
           vi.setSystemTime(Date.now() + 61_000);
           await log.alarm();
           expect((await log.listEvents(0, 500, null)).head).toBe(count + 100);
-          if (segmentsOf(state).length > 0) pauses.push(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000));
+          if (listSegments(state).length > 0) pauses.push(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000));
         }
         expect(pauses).toEqual([5, 10, 20, 40]);
       },
@@ -262,16 +262,16 @@ describe("an event sequence at its size limit", () => {
   test("fills a segment with its alarms when no more events come, and then has no alarm", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
-    await small(stub, async (log, state) => {
+    await useSmallLog(stub, async (log, state) => {
       await commitEvents(business, 3_000); // half of these events do not fit into one batch
       await log.drain();
-      expect(segmentsOf(state)).toMatchObject([{ after: 0, moved: 500 }]);
+      expect(listSegments(state)).toMatchObject([{ after: 0, moved: 500 }]);
       for (let alarms = 0; (await state.storage.getAlarm()) !== null; alarms += 1) {
         expect(alarms).toBeLessThan(60);
         await log.alarm();
       }
-      expect(segmentsOf(state).every(({ moved, up_to }) => moved === up_to)).toBe(true);
-      expect((await readAll(log, 500)).map(({ seq }) => seq)).toEqual(upTo(3_000));
+      expect(listSegments(state).every(({ moved, up_to }) => moved === up_to)).toBe(true);
+      expect((await readAll(log, 500)).map(({ seq }) => seq)).toEqual(countUpTo(3_000));
     });
     expect(await getAlarm(stub)).toBeNull();
   });
@@ -289,8 +289,8 @@ describe("an endpoint of an event sequence at its size limit", () => {
     let isWrong = true;
     await runInDurableObject(stub, async (_, state) => {
       const push = async (...args: Parameters<typeof queue.push>) => {
-        const answer = await deliveryQueues.getByName(id).push(...args);
-        return isWrong ? undefined : answer;
+        const result = await deliveryQueues.getByName(id).push(...args);
+        return isWrong ? undefined : result;
       };
       const log = new EventSequence(state, { ...env, DELIVERY_QUEUE: { getByName: () => ({ push }) } } as unknown as EventSequenceEnv);
       await commitEvents(business, 2);
@@ -301,7 +301,7 @@ describe("an endpoint of an event sequence at its size limit", () => {
       await log.alarm();
     });
     await runAlarmsUntil(queue);
-    expect(posts.map(({ body }) => (JSON.parse(body) as { seq: number }).seq).sort((a, b) => a - b)).toEqual(upTo(3));
+    expect(posts.map(({ body }) => (JSON.parse(body) as { seq: number }).seq).sort((a, b) => a - b)).toEqual(countUpTo(3));
   });
 
   test("gets every event once, including events that moved to a segment before they were handed over", async () => {
@@ -312,13 +312,13 @@ describe("an endpoint of an event sequence at its size limit", () => {
     const stub = eventSequences.getByName(business);
     const { id, queue } = await registerEndpoint(business, "https://hook1.merchant-tests.com/");
     await runAlarm(stub); // finishes the work left by the registration
-    let away = true;
+    let isUnavailable = true;
     const total = 1_500;
     await runInDurableObject(stub, async (_, state) => {
       const namespace = {
         getByName: (name: string): DeliveryQueueMethods => ({
           push: async (...args: Parameters<typeof queue.push>) => {
-            if (away) throw new Error("overloaded");
+            if (isUnavailable) throw new Error("overloaded");
             return deliveryQueues.getByName(name).push(...args);
           },
         }),
@@ -332,15 +332,15 @@ describe("an endpoint of an event sequence at its size limit", () => {
         await commitEvents(business, 100);
         await log.drain();
       }
-      expect(segmentsOf(state).length).toBeGreaterThanOrEqual(2);
+      expect(listSegments(state).length).toBeGreaterThanOrEqual(2);
       expect((await deliveryQueues.getByName(id).getHealth())?.backlog).toBe(0);
-      away = false;
+      isUnavailable = false;
       vi.setSystemTime(Date.now() + 61_000);
       await log.alarm();
     });
     await runAlarmsUntil(queue);
     const events = posts.map(({ body }) => (JSON.parse(body) as { seq: number }).seq).sort((a, b) => a - b);
-    expect(events).toEqual(upTo(total));
+    expect(events).toEqual(countUpTo(total));
     expect((await deliveryQueues.getByName(id).getHealth())?.backlog).toBe(0);
   });
 });

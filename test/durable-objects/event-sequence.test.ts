@@ -45,20 +45,20 @@ const inLog = async (businessId: string): Promise<string[]> => {
 const setAsideUntil = (sequence: string): Promise<number | null> =>
   env.DB.prepare("SELECT next_at AS n FROM change_exceptions WHERE reader = 'events' AND subject = ?").bind(sequence).first<number>("n");
 
-const places = (events: readonly StoredEvent[]): number[] => events.map(({ seq }) => seq);
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+const listSeqs = (events: readonly StoredEvent[]): number[] => events.map(({ seq }) => seq);
+const countUpTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 
 type Fault = (sql: string) => Promise<void> | void;
 
 /** Wraps a database and calls `before` and `after` with each statement's text before and after the statement runs. */
-const disturbed = (db: D1Database, before: Fault, after: Fault = () => {}): D1Database => {
-  const statement = (target: D1PreparedStatement, sql: string): D1PreparedStatement =>
+const createFaultyDatabase = (db: D1Database, before: Fault, after: Fault = () => {}): D1Database => {
+  const wrapStatement = (target: D1PreparedStatement, sql: string): D1PreparedStatement =>
     new Proxy(target, {
       get: (_, name) => {
         const value = Reflect.get(target, name) as unknown;
         if (typeof value !== "function") return value;
         return (...args: unknown[]) => {
-          if (name === "bind") return statement(Reflect.apply(value, target, args) as D1PreparedStatement, sql);
+          if (name === "bind") return wrapStatement(Reflect.apply(value, target, args) as D1PreparedStatement, sql);
           return (async () => {
             await before(sql);
             const result = (await Reflect.apply(value, target, args)) as unknown;
@@ -68,23 +68,23 @@ const disturbed = (db: D1Database, before: Fault, after: Fault = () => {}): D1Da
         };
       },
     });
-  const guard = <T extends object>(target: T): T =>
+  const wrapTarget = <T extends object>(target: T): T =>
     new Proxy(target, {
       get: (_, name) => {
         const value = Reflect.get(target, name) as unknown;
         if (typeof value !== "function") return value;
         return (...args: unknown[]) => {
           const result = Reflect.apply(value, target, args) as object;
-          if (name === "withSession") return guard(result);
-          return name === "prepare" ? statement(result as D1PreparedStatement, String(args[0])) : result;
+          if (name === "withSession") return wrapTarget(result);
+          return name === "prepare" ? wrapStatement(result as D1PreparedStatement, String(args[0])) : result;
         };
       },
     });
-  return guard(db);
+  return wrapTarget(db);
 };
 
 /** Runs the object on the given database, which may fail. */
-const onDatabase = (
+const useDatabase = (
   stub: EventSequenceStub,
   db: D1Database,
   use: (log: EventSequence, state: DurableObjectState) => Promise<void>,
@@ -114,12 +114,19 @@ describe("an event sequence", () => {
     const [id] = await commitEvents(business, 1);
     await stub.drain();
     await runInDurableObject(stub, (_, state) => {
-      const again = { id: id as string, type: "certificate.revoked", createdAt: 1, shareId: null, certId: "cc_1", dataSealed: null };
-      expect(appendEvents(state.storage.sql, Array(100).fill(again), 1)).toBe(1);
+      const repeatedEvent = {
+        id: id as string,
+        type: "certificate.revoked",
+        createdAt: 1,
+        shareId: null,
+        certId: "cc_1",
+        dataSealed: null,
+      };
+      expect(appendEvents(state.storage.sql, Array(100).fill(repeatedEvent), 1)).toBe(1);
     });
     await commitEvents(business, 2);
     await stub.drain();
-    expect(places(await readSequence(business))).toEqual([1, 2, 3]);
+    expect(listSeqs(await readSequence(business))).toEqual([1, 2, 3]);
   });
 
   test("stores no event twice after a crash between appending and storing the reader's position", async () => {
@@ -131,9 +138,9 @@ describe("an event sequence", () => {
     await evictDurableObject(stub);
     await runMinute();
     expect((await readSequence(business)).map((event) => event.id)).toEqual(ids);
-    const later = await commitEvents(business, 1);
+    const laterIds = await commitEvents(business, 1);
     await stub.drain();
-    expect((await readSequence(business)).map((event) => event.id)).toEqual([...ids, ...later]);
+    expect((await readSequence(business)).map((event) => event.id)).toEqual([...ids, ...laterIds]);
   });
 
   test("takes events without a drain request in the next minute, in commit order", async () => {
@@ -147,8 +154,8 @@ describe("an event sequence", () => {
   test("includes events that are committed during a drain", { timeout: 60_000 }, async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
-    const slow = disturbed(env.DB, () => scheduler.wait(20));
-    await onDatabase(stub, slow, async (log) => {
+    const slow = createFaultyDatabase(env.DB, () => scheduler.wait(20));
+    await useDatabase(stub, slow, async (log) => {
       const drains: Promise<unknown>[] = [];
       for (let at = 0; at < 50; at += 1) {
         await batch(openDatabase(env.DB), [buildEventRow(business)]);
@@ -172,10 +179,10 @@ describe("an event sequence", () => {
         await commitEvents(business, 1);
         void log.drain();
       };
-      const late = disturbed(env.DB, () => {}, commitLate);
+      const late = createFaultyDatabase(env.DB, () => {}, commitLate);
       const log = new EventSequence(state, { ...env, DB: late } as unknown as EventSequenceEnv);
       await log.drain();
-      expect(places((await log.listEvents(0, 500, null)).events)).toEqual([1, 2, 3]);
+      expect(listSeqs((await log.listEvents(0, 500, null)).events)).toEqual([1, 2, 3]);
     });
     expect(notices).toBe(2);
   });
@@ -185,10 +192,10 @@ describe("an event sequence", () => {
     const stub = eventSequences.getByName(business);
     await commitEvents(business, 3);
     let failing = true;
-    const down = disturbed(env.DB, () => {
+    const down = createFaultyDatabase(env.DB, () => {
       if (failing) throw new Error("D1_ERROR: away");
     });
-    await onDatabase(stub, down, async (log, state) => {
+    await useDatabase(stub, down, async (log, state) => {
       const pauses: number[] = [];
       for (let run = 0; run < 6; run += 1) {
         await log.alarm(); // the alarm must not reject, even while the database fails
@@ -198,7 +205,7 @@ describe("an event sequence", () => {
       failing = false;
       await log.alarm();
       expect(await state.storage.getAlarm()).toBeNull();
-      expect(places((await log.listEvents(0, 500, null)).events)).toEqual([1, 2, 3]);
+      expect(listSeqs((await log.listEvents(0, 500, null)).events)).toEqual([1, 2, 3]);
     });
   });
 
@@ -225,7 +232,7 @@ describe("an event sequence", () => {
     const fresh = await commitEvents(business, 50);
     await stub.drain();
     const sequence = await readSequence(business);
-    expect(places(sequence)).toEqual(upTo(100));
+    expect(listSeqs(sequence)).toEqual(countUpTo(100));
     expect(sequence.map(({ id }) => id)).toEqual([...old, ...fresh]);
   });
 
@@ -303,23 +310,23 @@ describe("an event sequence", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const total = 2_000;
-    const reader = async (limit: number): Promise<number[]> => {
+    const readSeqs = async (limit: number): Promise<number[]> => {
       const seen: number[] = [];
       for (let cursor = 0; seen.length < total; ) {
         const page = await stub.listEvents(cursor, limit, null);
-        seen.push(...places(page.events));
+        seen.push(...listSeqs(page.events));
         expect(page.readThrough).toBe(seen.at(-1) ?? cursor);
         cursor = page.readThrough;
         if (page.events.length === 0) await scheduler.wait(2);
       }
       return seen;
     };
-    const readers = [1, 7, 500].map(reader);
+    const readers = [1, 7, 500].map(readSeqs);
     for (let at = 0; at < total; at += 100) {
       await commitEvents(business, 100);
       await stub.drain();
     }
-    for (const seen of await Promise.all(readers)) expect(seen).toEqual(upTo(total));
+    for (const seen of await Promise.all(readers)) expect(seen).toEqual(countUpTo(total));
   });
 
   test("skips event types that were not requested and returns how far it read", async () => {
@@ -380,14 +387,14 @@ describe("an event sequence", () => {
     await runAlarm(stub); // finishes the work left by the registration
     await commitEvents(business, 3);
     let failing = true;
-    const backlogOf = async ({ id }: RegisteredEndpoint): Promise<number | undefined> =>
+    const getBacklog = async ({ id }: RegisteredEndpoint): Promise<number | undefined> =>
       (await deliveryQueues.getByName(id).getHealth())?.backlog;
     await runInDurableObject(stub, async (_, state) => {
       const { log, pushed } = openRecordedSequence(state, (name) => {
         if (failing && name === broken.id) throw new Error("overloaded");
       });
       await log.drain();
-      expect([await backlogOf(broken), await backlogOf(sound)]).toEqual([0, 3]);
+      expect([await getBacklog(broken), await getBacklog(sound)]).toEqual([0, 3]);
       const pauseNow = async (): Promise<number> => Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000);
       expect(await pauseNow()).toBe(2);
       vi.useFakeTimers({ toFake: ["Date"] });
@@ -403,7 +410,7 @@ describe("an event sequence", () => {
       expect(await state.storage.getAlarm()).toBeNull();
       expect(pushed.filter((name) => name === sound.id)).toHaveLength(1);
     });
-    expect([await backlogOf(broken), await backlogOf(sound)]).toEqual([3, 3]);
+    expect([await getBacklog(broken), await getBacklog(sound)]).toEqual([3, 3]);
   });
 
   test("sends the events of a second in one push to an endpoint that hangs, and new settings at once", async () => {
@@ -462,8 +469,8 @@ describe("an event sequence", () => {
       const never = { getByName: (): DeliveryQueueMethods => ({ push: () => new Promise(() => undefined) }) };
       const dying = new EventSequence(state, { ...env, DELIVERY_QUEUE: never } as unknown as EventSequenceEnv);
       void dying.drain();
-      const stored = (): unknown[] => state.storage.sql.exec("SELECT seq FROM event").toArray();
-      await vi.waitFor(() => expect(stored()).toHaveLength(2), { timeout: 20_000 });
+      const readStored = (): unknown[] => state.storage.sql.exec("SELECT seq FROM event").toArray();
+      await vi.waitFor(() => expect(readStored()).toHaveLength(2), { timeout: 20_000 });
     });
     expect((await queue.getHealth())?.backlog).toBe(0);
     expect(await getAlarm(stub)).not.toBeNull();

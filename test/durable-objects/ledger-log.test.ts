@@ -47,21 +47,21 @@ import vectors from "../vectors/ledger.json" with { type: "json" };
 
 describe("adding an entry", () => {
   test("returns its index, the same one for the same bytes (L5)", async () => {
-    const ask = createLedger();
+    const call = createLedger();
     const statement = vectors.anchor[0]?.statement ?? "";
-    expect(await ask("add", buildPost(statement))).toMatchObject({ status: 200, text: "0" });
-    expect(await ask("add", buildPost("another"))).toMatchObject({ status: 200, text: "1" });
-    expect(await ask("add", buildPost(statement))).toMatchObject({ status: 200, text: "0" });
-    const batch = await ask("add-batch", buildPost(encodeEntryBundle([encodeUtf8("third"), encodeUtf8(statement), encodeUtf8("third")])));
+    expect(await call("add", buildPost(statement))).toMatchObject({ status: 200, text: "0" });
+    expect(await call("add", buildPost("another"))).toMatchObject({ status: 200, text: "1" });
+    expect(await call("add", buildPost(statement))).toMatchObject({ status: 200, text: "0" });
+    const batch = await call("add-batch", buildPost(encodeEntryBundle([encodeUtf8("third"), encodeUtf8(statement), encodeUtf8("third")])));
     expect(batch).toMatchObject({ status: 200, text: '{"indices":["2","0","2"]}' });
     expect(batch.headers.get("content-type")).toBe("application/json");
   });
 
   test("accepts a whole tile at once and an entry of the maximum length", async () => {
-    const ask = createLedger();
-    const batch = await addBatch(ask, 0, 256);
+    const call = createLedger();
+    const batch = await addBatch(call, 0, 256);
     expect(JSON.parse(batch.text).indices).toHaveLength(256);
-    expect(await ask("add", buildPost(new Uint8Array(65_535)))).toMatchObject({ status: 200, text: "256" });
+    expect(await call("add", buildPost(new Uint8Array(65_535)))).toMatchObject({ status: 200, text: "256" });
   });
 
   test("survives a restart of the object", async () => {
@@ -91,26 +91,26 @@ describe("adding an entry", () => {
     [405, "another method", "add", { method: "PUT", body: "x", headers: writerHeaders }],
     [404, "another path", "add-all", { headers: writerHeaders }],
   ])("returns %i for %s (%s)", async (status, _, path, init) => {
-    const ask = createLedger();
-    const answer = await ask(path, init);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
-    expect(parseCheckpoint((await ask("checkpoint")).text)?.size).toBe(0n);
+    const call = createLedger();
+    const response = await call(path, init);
+    expect(response.status).toBe(status);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
+    expect(parseCheckpoint((await call("checkpoint")).text)?.size).toBe(0n);
   });
 
   test("returns 429 to anonymous readers who request too many proofs, like the audit log", async () => {
-    const counts = async (fetch: (path: string) => Promise<Response>): Promise<number[]> => {
-      const answers = await Promise.all(Array.from({ length: 203 }, () => fetch("proof?index=0")));
-      for (const answer of answers) await answer.arrayBuffer();
-      return [200, 429].map((status) => answers.filter((answer) => answer.status === status).length);
+    const countStatuses = async (fetch: (path: string) => Promise<Response>): Promise<number[]> => {
+      const responses = await Promise.all(Array.from({ length: 203 }, () => fetch("proof?index=0")));
+      for (const response of responses) await response.arrayBuffer();
+      return [200, 429].map((status) => responses.filter((response) => response.status === status).length);
     };
     await runInDurableObject(createLedgerObject(), async (_, state) => {
       const ledger = new LedgerLog(state, settings);
       await ledger.fetch(new Request(`${base}/add`, buildPost("one") as never));
       await ledger.fetch(new Request(`${base}/checkpoint`));
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
-      expect(await counts((path) => ledger.fetch(new Request(`${base}/${path}`)))).toEqual([200, 3]);
+      expect(await countStatuses((path) => ledger.fetch(new Request(`${base}/${path}`)))).toEqual([200, 3]);
     });
     vi.useRealTimers();
     const shard = getAuditLogStub(toAuditLog(12));
@@ -118,14 +118,14 @@ describe("adding an entry", () => {
     await shard.proveChainHead(toChainTag(0x12));
     await runInDurableObject(shard, async (log) => {
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
-      expect(await counts((path) => log.fetch(new Request(`http://svc/audit/tc/${path}`)))).toEqual([200, 3]);
+      expect(await countStatuses((path) => log.fetch(new Request(`http://svc/audit/tc/${path}`)))).toEqual([200, 3]);
     });
   });
 
   test("returns 429 beyond the limit per second", async () => {
-    const ask = createLedgerWith({ LEDGER_ENTRIES_PER_SECOND: "3" });
+    const call = createLedgerWith({ LEDGER_ENTRIES_PER_SECOND: "3" });
     // All calls use one object, because the object keeps its budget in memory.
-    const answers = await runInDurableObject(createLedgerObject(), async (_, state) => {
+    const responses = await runInDurableObject(createLedgerObject(), async (_, state) => {
       const ledger = new LedgerLog(state, { ...settings, LEDGER_ENTRIES_PER_SECOND: "3" });
       const second = Math.floor(Date.now() / 1_000) + 1;
       await scheduler.wait(second * 1_000 - Date.now() + 5);
@@ -135,40 +135,40 @@ describe("adding an entry", () => {
         ),
       );
     });
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-    expect(answers[3]?.headers.get("retry-after")).toBe("1");
-    expect((await addBatch(ask, 0, 200)).status).toBe(200); // larger than the budget for one second, but the only request in that second
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(responses[3]?.headers.get("retry-after")).toBe("1");
+    expect((await addBatch(call, 0, 200)).status).toBe(200); // larger than the budget for one second, but the only request in that second
   });
 });
 
 describe("reading the ledger", () => {
   test("returns a checkpoint that its key signed and that must not be cached", async () => {
-    const ask = createLedger();
-    await addBatch(ask, 0, 5);
-    const answer = await ask("checkpoint");
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(await verifyCheckpoint(noteCrypto, answer.text, trust)).toMatchObject({ ok: true, checkpoint: { size: 5n } });
+    const call = createLedger();
+    await addBatch(call, 0, 5);
+    const response = await call("checkpoint");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(await verifyCheckpoint(noteCrypto, response.text, trust)).toMatchObject({ ok: true, checkpoint: { size: 5n } });
   });
 
   test("returns tiles without authentication, including partial tiles of old checkpoints (L6)", async () => {
-    const ask = createLedger();
-    await addBatch(ask, 0, 100);
-    const old = await ask("tile/0/000.p/100");
+    const call = createLedger();
+    await addBatch(call, 0, 100);
+    const old = await call("tile/0/000.p/100");
     expect(old.status).toBe(200);
     expect(old.bytes).toHaveLength(3_200);
-    expect((await ask("tile/0/000.p/101")).status).toBe(404);
-    expect((await ask("tile/0/000")).status).toBe(404);
-    await addBatch(ask, 100, 300);
-    const again = await ask("tile/0/000.p/100");
-    expect(toHex(again.bytes)).toBe(toHex(old.bytes));
-    const full = await ask("tile/0/000");
+    expect((await call("tile/0/000.p/101")).status).toBe(404);
+    expect((await call("tile/0/000")).status).toBe(404);
+    await addBatch(call, 100, 300);
+    const repeated = await call("tile/0/000.p/100");
+    expect(toHex(repeated.bytes)).toBe(toHex(old.bytes));
+    const full = await call("tile/0/000");
     expect(full.bytes).toHaveLength(8_192);
     expect(toHex(full.bytes.subarray(0, 3_200))).toBe(toHex(old.bytes));
-    expect((await ask("tile/0/001.p/44")).bytes).toHaveLength(44 * 32);
-    expect((await ask("tile/1/000.p/1")).bytes).toHaveLength(32);
-    for (const { headers } of [old, again, full]) {
+    expect((await call("tile/0/001.p/44")).bytes).toHaveLength(44 * 32);
+    expect((await call("tile/1/000.p/1")).bytes).toHaveLength(32);
+    for (const { headers } of [old, repeated, full]) {
       expect(headers.get("content-type")).toBe("application/octet-stream");
       expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
     }
@@ -182,85 +182,85 @@ describe("reading the ledger", () => {
       "tile/0/x001/000",
       "tile/64/000",
     ]) {
-      expect((await ask(path)).status).toBe(404);
+      expect((await call(path)).status).toBe(404);
     }
   });
 
   test("requires an auditor token for entries (L6)", async () => {
-    const ask = createLedger();
-    await addBatch(ask, 0, 260);
-    expect((await ask("tile/entries/000")).status).toBe(401);
-    expect((await ask("tile/entries/000", { headers: writerHeaders })).status).toBe(403);
-    const answer = await ask("tile/entries/000", { headers: auditorHeaders });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("cache-control")).toBe("private, max-age=31536000, immutable");
-    expect(answer.headers.get("vary")).toBe("Authorization");
-    expect(parseEntryBundle(answer.bytes)).toEqual(Array.from({ length: 256 }, (_, at) => buildEntry(at)));
-    const edge = await ask("tile/entries/001.p/4", { headers: auditorHeaders });
+    const call = createLedger();
+    await addBatch(call, 0, 260);
+    expect((await call("tile/entries/000")).status).toBe(401);
+    expect((await call("tile/entries/000", { headers: writerHeaders })).status).toBe(403);
+    const response = await call("tile/entries/000", { headers: auditorHeaders });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("private, max-age=31536000, immutable");
+    expect(response.headers.get("vary")).toBe("Authorization");
+    expect(parseEntryBundle(response.bytes)).toEqual(Array.from({ length: 256 }, (_, at) => buildEntry(at)));
+    const edge = await call("tile/entries/001.p/4", { headers: auditorHeaders });
     expect(parseEntryBundle(edge.bytes)).toEqual([256, 257, 258, 259].map(buildEntry));
-    expect((await ask("tile/entries/001.p/5", { headers: auditorHeaders })).status).toBe(404);
+    expect((await call("tile/entries/001.p/5", { headers: auditorHeaders })).status).toBe(404);
   });
 
   test("returns entries without authentication when they are public", async () => {
-    const ask = createLedgerWith({ LEDGER_PUBLIC_ENTRIES: "true" });
-    await ask("add", buildPost("open"));
-    const answer = await ask("tile/entries/000.p/1");
-    expect(answer).toMatchObject({ status: 200, bytes: encodeEntryBundle([encodeUtf8("open")]) });
-    expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    const call = createLedgerWith({ LEDGER_PUBLIC_ENTRIES: "true" });
+    await call("add", buildPost("open"));
+    const response = await call("tile/entries/000.p/1");
+    expect(response).toMatchObject({ status: 200, bytes: encodeEntryBundle([encodeUtf8("open")]) });
+    expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
     expect((await createLedgerWith({ LEDGER_PUBLIC_ENTRIES: "1" })("tile/entries/000.p/1")).status).toBe(401);
   });
 
   test("answers HEAD like GET, without the body", async () => {
-    const ask = createLedger();
-    await addBatch(ask, 0, 3);
-    const head = await ask("tile/0/000.p/3", { method: "HEAD" });
+    const call = createLedger();
+    await addBatch(call, 0, 3);
+    const head = await call("tile/0/000.p/3", { method: "HEAD" });
     expect(head).toMatchObject({ status: 200, text: "" });
     expect(head.headers.get("cache-control")).toContain("immutable");
   });
 
   test("returns the proof of an entry as one text", async () => {
-    const ask = createLedger();
-    await addBatch(ask, 0, 70);
-    const first = await waitForCheckpoint(ask, 70);
-    await addBatch(ask, 70, 90);
-    await waitForCheckpoint(ask, 90);
+    const call = createLedger();
+    await addBatch(call, 0, 70);
+    const first = await waitForCheckpoint(call, 70);
+    await addBatch(call, 70, 90);
+    await waitForCheckpoint(call, 90);
     for (const [index, size] of [
       [0, 70],
       [69, 70],
       [12, 90],
       [89, 90],
     ] as const) {
-      const { status, text } = await ask(`proof?index=${index}&size=${size}`);
+      const { status, text } = await call(`proof?index=${index}&size=${size}`);
       expect(status).toBe(200);
       expect(await verifyTlogProof(noteCrypto, text, buildEntry(index), trust)).toMatchObject({
         ok: true,
         checkpoint: { size: BigInt(size) },
       });
     }
-    expect(parseTlogProof((await ask("proof?index=5&size=70")).text)?.checkpoint).toBe(first);
-    expect(parseCheckpoint(parseTlogProof((await ask("proof?index=5")).text)?.checkpoint ?? "")?.size).toBe(90n);
+    expect(parseTlogProof((await call("proof?index=5&size=70")).text)?.checkpoint).toBe(first);
+    expect(parseCheckpoint(parseTlogProof((await call("proof?index=5")).text)?.checkpoint ?? "")?.size).toBe(90n);
     for (const query of ["index=90", "index=5&size=71", "index=70&size=70", "index=9007199254740993", "index=1&size=9223372036854775807"]) {
-      expect((await ask(`proof?${query}`)).status).toBe(404);
+      expect((await call(`proof?${query}`)).status).toBe(404);
     }
     for (const query of ["", "index=", "index=-1", "index=01", "index=1&size=x", "size=70"])
-      expect((await ask(`proof?${query}`)).status).toBe(400);
+      expect((await call(`proof?${query}`)).status).toBe(400);
   });
 
   test("lets a client that knows only the key build and verify a receipt from tiles", async () => {
-    const ask = createLedger();
+    const call = createLedger();
     const statement = encodeUtf8(vectors.anchor[0]?.statement ?? "");
-    await addBatch(ask, 0, 300);
+    await addBatch(call, 0, 300);
     const submittedAt = new Date().toISOString();
-    const index = BigInt((await ask("add", buildPost(statement))).text);
-    await addBatch(ask, 301, 320);
-    const note = await waitForCheckpoint(ask, 320);
+    const index = BigInt((await call("add", buildPost(statement))).text);
+    await addBatch(call, 301, 320);
+    const note = await waitForCheckpoint(call, 320);
     const verdict = await verifyCheckpoint(noteCrypto, note, trust);
     if (!verdict.ok) throw new Error(verdict.fault);
     const { size, root } = verdict.checkpoint;
 
     const needed = listTilesRead(size, (nodes) => buildInclusionProof(index, size, nodes));
     const fetched = new Map(
-      await Promise.all(needed.map(async (place) => [formatTilePath(place), (await ask(formatTilePath(place))).bytes] as const)),
+      await Promise.all(needed.map(async (place) => [formatTilePath(place), (await call(formatTilePath(place))).bytes] as const)),
     );
     const read: TileReader = (level, n, width) => fetched.get(formatTilePath({ level, n, width })) ?? new Uint8Array(0);
     const proof = buildInclusionProofFromTiles(index, size, read);
@@ -291,9 +291,9 @@ describe("a misconfigured or damaged ledger", () => {
     ["an origin without a path", { LEDGER_ORIGIN: "ledger.svc.test" }],
     ["no key", { LEDGER_KEY: "", LOG_SEED: "" }],
   ])("returns 503 with %s", async (_, change) => {
-    const ask = createLedgerWith(change);
-    expect((await ask("checkpoint")).status).toBe(503);
-    expect((await ask("add", buildPost("x"))).status).toBe(503);
+    const call = createLedgerWith(change);
+    expect((await call("checkpoint")).status).toBe(503);
+    expect((await call("add", buildPost("x"))).status).toBe(503);
   });
 
   test("does not sign with the key of another log or a malformed key", async () => {
@@ -303,24 +303,24 @@ describe("a misconfigured or damaged ledger", () => {
   });
 
   test("accepts no entries without a write token", async () => {
-    const ask = createLedgerWith({ LEDGER_WRITE_TOKEN: "", LEDGER_AUDITOR_TOKEN: "" });
-    expect((await ask("add", buildPost("x", { authorization: "Bearer " }))).status).toBe(401);
-    expect((await ask("add", buildPost("x"))).status).toBe(401);
+    const call = createLedgerWith({ LEDGER_WRITE_TOKEN: "", LEDGER_AUDITOR_TOKEN: "" });
+    expect((await call("add", buildPost("x", { authorization: "Bearer " }))).status).toBe(401);
+    expect((await call("add", buildPost("x"))).status).toBe(401);
   });
 
   test("accepts and signs nothing after its storage was restored to an earlier state, and still serves what it has (L3)", async () => {
     const stub = createLedgerObject();
-    const ask = createLedgerCall(stub);
-    await addBatch(ask, 0, 4);
-    await waitForCheckpoint(ask, 4);
+    const call = createLedgerCall(stub);
+    await addBatch(call, 0, 4);
+    await waitForCheckpoint(call, 4);
     expect(await stub.checkHighwater("4", (await stub.getState()).signed?.root ?? "")).toBe(true);
     expect(await stub.checkHighwater("9", "00".repeat(32))).toBe(false);
     expect((await stub.getState()).frozen).toBe("the log had 9 entries and has 4");
-    expect((await ask("checkpoint")).status).toBe(503);
-    expect((await ask("add", buildPost("x"))).status).toBe(503);
-    expect((await addBatch(ask, 10, 12)).status).toBe(503);
-    expect((await ask("tile/0/000.p/4")).status).toBe(200);
-    expect((await ask("proof?index=1&size=4")).status).toBe(200);
+    expect((await call("checkpoint")).status).toBe(503);
+    expect((await call("add", buildPost("x"))).status).toBe(503);
+    expect((await addBatch(call, 10, 12)).status).toBe(503);
+    expect((await call("tile/0/000.p/4")).status).toBe(200);
+    expect((await call("proof?index=1&size=4")).status).toBe(200);
     await runInDurableObject(stub, (ledger) => {
       expect(() => ledger.checkHighwater("x", "00")).toThrow("not a tree head");
     });
@@ -328,9 +328,9 @@ describe("a misconfigured or damaged ledger", () => {
 
   test("can be read but not written after its configured name changed", async () => {
     const stub = createLedgerObject();
-    const ask = createLedgerCall(stub);
-    await addBatch(ask, 0, 4);
-    const last = await waitForCheckpoint(ask, 4);
+    const call = createLedgerCall(stub);
+    await addBatch(call, 0, 4);
+    const last = await waitForCheckpoint(call, 4);
     const successor = "ledger.svc.test/ledger/next";
     const changed = { LEDGER_ORIGIN: successor, LEDGER_KEY: await createSecret(successor, 77) };
     const closed = createLedgerWith(changed, stub);
@@ -342,8 +342,8 @@ describe("a misconfigured or damaged ledger", () => {
 });
 
 test("a proof contains its hashes in base64", async () => {
-  const ask = createLedger();
-  await addBatch(ask, 0, 2);
-  const { text } = await ask("proof?index=0");
+  const call = createLedger();
+  await addBatch(call, 0, 2);
+  const { text } = await call("proof?index=0");
   expect(fromBase64(text.split("\n")[2] ?? "")).toEqual(hashLeaf(buildEntry(1)));
 });

@@ -35,12 +35,12 @@ const buildStatement = (number: number): Uint8Array<ArrayBuffer> =>
       at: 1_772_600_767_089 + number,
     }),
   );
-const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, offset) => from + offset);
+const listRange = (from: number, count: number): number[] => Array.from({ length: count }, (_, offset) => from + offset);
 
 test("a full shard's audit log and ledger each stay below 2 GB", async () => {
   const audit = await runInDurableObject(getAuditLogStub(toAuditLog(30)), (_, { storage }) =>
     measure(storage.sql, (from, count) => {
-      const rows = range(from, count).map((number) =>
+      const rows = listRange(from, count).map((number) =>
         buildAuditRow(crypto.randomUUID(), toChainTag(number % 50), {
           changeOrd: number,
           type: "certificate.issued",
@@ -54,7 +54,7 @@ test("a full shard's audit log and ledger each stay below 2 GB", async () => {
   );
   const ledger = await runInDurableObject(createLedgerObject(), (_, { storage }) =>
     measure(storage.sql, (from, count) => {
-      const leaves = range(from, count).map((number) => {
+      const leaves = listRange(from, count).map((number) => {
         const entry = buildStatement(number);
         return { dedupeKey: computeEntryKey(entry), entry };
       });
@@ -70,7 +70,7 @@ test("2 GB hold 45 million entries of a ledger whose old entries are in R2", asy
   const getBytes = () => ledger.withObject((_, { sql }) => sql.databaseSize);
   const perRound = 5_120;
   const grow = async (from: number): Promise<void> => {
-    for (let at = from; at < from + perRound; at += perBatch) await addEntries(ledger.call, range(at, perBatch).map(buildStatement));
+    for (let at = from; at < from + perRound; at += perBatch) await addEntries(ledger.call, listRange(at, perBatch).map(buildStatement));
     await waitForCheckpoint(ledger.call, from + perRound);
     await ledger.runAlarm();
   };
@@ -84,7 +84,7 @@ test("2 GB hold 45 million entries of a ledger whose old entries are in R2", asy
     const newest = findNewestCheckpoint(sql);
     if (newest === null) throw new Error("nothing was signed");
     const start = sql.databaseSize;
-    for (const size of range(newest.size + 1, checkpoints)) saveCheckpoint(sql, { ...newest, size });
+    for (const size of listRange(newest.size + 1, checkpoints)) saveCheckpoint(sql, { ...newest, size });
     return (sql.databaseSize - start) / checkpoints;
   });
   console.log(`ledger with tiles in R2 ${bytes.toFixed(1)} B an entry, and ${checkpointBytes.toFixed(0)} B a checkpoint`);

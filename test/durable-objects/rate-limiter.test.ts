@@ -7,7 +7,7 @@ import { call, buildConsentRequest, getWithKey, buildSubmission, world, type Tes
 
 const objects = env.RATE_LIMITER as unknown as DurableObjectNamespace<RateLimiter>;
 let count = 0;
-const fresh = (): DurableObjectStub<RateLimiter> => {
+const createLimiter = (): DurableObjectStub<RateLimiter> => {
   count += 1;
   return objects.getByName(`test:${count}`);
 };
@@ -15,7 +15,7 @@ const minute = { count: 120, seconds: 60 };
 
 describe("a rate limit window", () => {
   test("allows exactly 120 of 500 simultaneous calls", async () => {
-    const limiter = fresh();
+    const limiter = createLimiter();
     const states = await Promise.all(Array.from({ length: 500 }, () => limiter.take(minute, 1_000_000)));
     expect(states.filter(({ isAllowed }) => isAllowed)).toHaveLength(120);
     expect(new Set(states.filter(({ isAllowed }) => isAllowed).map(({ remaining }) => remaining)).size).toBe(120);
@@ -26,7 +26,7 @@ describe("a rate limit window", () => {
   });
 
   test("slides: a call is allowed when an earlier one leaves the window, not when a clock minute ends", async () => {
-    const limiter = fresh();
+    const limiter = createLimiter();
     const take = async (times: number, now: number): Promise<number> => {
       let allowed = 0;
       for (let at = 0; at < times; at += 1) if ((await limiter.take({ count: 4, seconds: 60 }, now)).isAllowed) allowed += 1;
@@ -41,7 +41,7 @@ describe("a rate limit window", () => {
   });
 
   test("never has more calls than the limit, whenever they arrive", async () => {
-    const limiter = fresh();
+    const limiter = createLimiter();
     const limit = { count: 5, seconds: 10 };
     const taken: number[] = [];
     let now = 0;
@@ -56,7 +56,7 @@ describe("a rate limit window", () => {
   });
 
   test("allows several calls together or not at all, and returns when there is room for all", async () => {
-    const limiter = fresh();
+    const limiter = createLimiter();
     const limit = { count: 5, seconds: 60 };
     expect(await limiter.take(limit, 0, 2)).toEqual({ isAllowed: true, remaining: 3, resetMs: 60_000 });
     expect(await limiter.take(limit, 10_000, 2)).toEqual({ isAllowed: true, remaining: 1, resetMs: 50_000 });
@@ -68,7 +68,7 @@ describe("a rate limit window", () => {
   });
 
   test("survives the eviction of its object", async () => {
-    const limiter = fresh();
+    const limiter = createLimiter();
     for (let at = 0; at < 120; at += 1) await limiter.take(minute, 5_000);
     await evictDurableObject(limiter);
     expect((await limiter.take(minute, 64_999)).isAllowed).toBe(false);
@@ -76,7 +76,7 @@ describe("a rate limit window", () => {
   });
 
   test("does not block callers after the clock was set back", async () => {
-    const limiter = fresh();
+    const limiter = createLimiter();
     for (let at = 0; at < 120; at += 1) await limiter.take(minute, 86_400_000);
     expect(await limiter.take(minute, 1_000)).toMatchObject({ isAllowed: true, remaining: 119 });
   });
@@ -86,20 +86,20 @@ describe("an API key", () => {
   afterEach(() => {
     vi.useRealTimers();
   });
-  const statuses = (answers: readonly TestResponse[]): Record<number, number> => {
+  const countStatuses = (responses: readonly TestResponse[]): Record<number, number> => {
     const counted: Record<number, number> = {};
-    for (const { status } of answers) counted[status] = (counted[status] ?? 0) + 1;
+    for (const { status } of responses) counted[status] = (counted[status] ?? 0) + 1;
     return counted;
   };
-  const many = (times: number, key: string): Promise<TestResponse[]> =>
+  const sendMany = (times: number, key: string): Promise<TestResponse[]> =>
     Promise.all(Array.from({ length: times }, (_, at) => getWithKey(at % 2 === 0 ? "/v1/certs?page=0" : "/v1/certs/nothing", key)));
 
   test("may make 120 calls in 60 seconds across all routes, and then gets the time to retry", { timeout: 30_000 }, async () => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
-    const answers = await many(500, world.acme.keys.live);
-    expect(statuses(answers)[429]).toBe(380);
-    for (const { status, headers, body } of answers) {
+    const responses = await sendMany(500, world.acme.keys.live);
+    expect(countStatuses(responses)[429]).toBe(380);
+    for (const { status, headers, body } of responses) {
       expect(headers.get("ratelimit-limit")).toBe("120");
       expect(headers.get("ratelimit-remaining")).toMatch(/^(?:\d|[1-9]\d|1[01]\d)$/);
       expect(headers.get("ratelimit-reset")).toMatch(/^(?:[1-9]|[1-5]\d|60)$/);
@@ -114,20 +114,20 @@ describe("an API key", () => {
     vi.setSystemTime(start + 59_999);
     expect((await getWithKey("/v1/certs", world.acme.keys.live)).headers.get("retry-after")).toBe("1");
     vi.setSystemTime(start + 60_000);
-    expect(statuses(await many(130, world.acme.keys.live))[429]).toBe(10);
+    expect(countStatuses(await sendMany(130, world.acme.keys.live))[429]).toBe(10);
   });
 
   test("is counted regardless of the response and of how the header is written", async () => {
-    const remaining = async (authorization: string): Promise<number> =>
+    const readRemaining = async (authorization: string): Promise<number> =>
       Number((await call("/v1/certs?page=0", { headers: { Authorization: authorization } })).headers.get("ratelimit-remaining"));
-    const first = await remaining(`Bearer ${world.other.keys.sandbox}`);
-    expect(await remaining(`bearer ${world.other.keys.sandbox}`)).toBe(first - 1);
-    expect(await remaining(`BEARER ${world.other.keys.sandbox}`)).toBe(first - 2);
+    const first = await readRemaining(`Bearer ${world.other.keys.sandbox}`);
+    expect(await readRemaining(`bearer ${world.other.keys.sandbox}`)).toBe(first - 1);
+    expect(await readRemaining(`BEARER ${world.other.keys.sandbox}`)).toBe(first - 2);
   });
 
   test("is not counted when it is invalid", async () => {
-    const answer = await getWithKey("/v1/certs", `${world.acme.keys.live.slice(0, -1)}_`);
-    expect(answer.status).toBe(401);
-    expect(answer.headers.has("ratelimit-limit")).toBe(false);
+    const response = await getWithKey("/v1/certs", `${world.acme.keys.live.slice(0, -1)}_`);
+    expect(response.status).toBe(401);
+    expect(response.headers.has("ratelimit-limit")).toBe(false);
   });
 });

@@ -260,13 +260,13 @@ describe("an object that was reset to an earlier state", () => {
     const ledger = await createLedger();
     const earlier = await copyState(ledger);
     await ledger.runAlarm();
-    const versions = async () => (await tileBucket.list({ prefix: ledger.origin })).objects.map(({ key, version }) => [key, version]);
-    const before = await versions();
+    const listVersions = async () => (await tileBucket.list({ prefix: ledger.origin })).objects.map(({ key, version }) => [key, version]);
+    const before = await listVersions();
     await resetTo(ledger, earlier);
     expect(await countRows(ledger)).toEqual(allRows);
     await ledger.runAlarm();
     expect(await countRows(ledger)).toEqual(remainingRows);
-    expect(await versions()).toEqual(before);
+    expect(await listVersions()).toEqual(before);
     await expectLogContinues(ledger);
   });
 

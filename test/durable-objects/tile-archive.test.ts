@@ -132,14 +132,14 @@ describe("when R2 or the object fails", () => {
     ledger.useBucket(failingBucket);
     await ledger.grow(0, 300);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const waits: number[] = [];
+    const delays: number[] = [];
     for (let failures = 0; failures < 9; failures += 1) {
       await ledger.runAlarm();
       const nextAt = (await findAlarm(ledger)) as number;
-      waits.push((nextAt - Date.now()) / 1_000);
+      delays.push((nextAt - Date.now()) / 1_000);
       vi.setSystemTime(nextAt);
     }
-    expect(waits).toEqual([10, 20, 40, 80, 160, 320, 640, 900, 900]);
+    expect(delays).toEqual([10, 20, 40, 80, 160, 320, 640, 900, 900]);
     expect(error).toHaveBeenCalledTimes(9);
     expect(error.mock.calls[0]?.[0]).toContain('"at":"log-tiles.upload"');
     vi.useRealTimers();

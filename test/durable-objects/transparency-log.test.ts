@@ -24,7 +24,7 @@ import {
 } from "../../durable-objects/transparency-log/tables.ts";
 import { ensureSignedCheckpoint, openLogKeys, type LogKeys } from "../../durable-objects/transparency-log/signing.ts";
 import { noteCrypto } from "../../storage/note-keys.ts";
-import { naiveLeaf, naiveRoot, naiveTiles } from "../support/naive-log.ts";
+import { computeNaiveLeaf, computeNaiveRoot, buildNaiveTiles } from "../support/naive-log.ts";
 import { createRandomKey, createSecret, deriveVkey } from "../support/note-keys.ts";
 
 const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
@@ -38,8 +38,8 @@ const trust = { origin, keys: [verifier] };
 const inFreshLog = <T>(work: (storage: DurableObjectStorage) => T | Promise<T>): Promise<T> =>
   runInDurableObject(objects.getByName(crypto.randomUUID()), (_, state) => work(state.storage));
 
-const entriesFrom = (from: number, to: number): Uint8Array[] =>
-  Array.from({ length: to - from }, (_, at) => encodeUtf8(`entry ${from + at}`));
+const createEntries = (from: number, end: number): Uint8Array[] =>
+  Array.from({ length: end - from }, (_, at) => encodeUtf8(`entry ${from + at}`));
 
 const append = (storage: DurableObjectStorage, entries: readonly Uint8Array[]): number[] =>
   storage.transactionSync(() =>
@@ -49,14 +49,14 @@ const append = (storage: DurableObjectStorage, entries: readonly Uint8Array[]): 
     ),
   );
 
-const sign = (storage: DurableObjectStorage, now: number, covers = 0, by: LogKeys = keys): Promise<SignedCheckpoint | null> =>
-  ensureSignedCheckpoint(storage, by, () => now, covers);
+const sign = (storage: DurableObjectStorage, now: number, covers = 0, logKeys: LogKeys = keys): Promise<SignedCheckpoint | null> =>
+  ensureSignedCheckpoint(storage, logKeys, () => now, covers);
 
 /** Copies every table, so that a test can later go back to this state, as if the object's storage had been restored. */
-const snapshot = (sql: SqlStorage) =>
+const readSnapshot = (sql: SqlStorage) =>
   ["leaf", "leaf_key", "tile", "checkpoint", "meta"].map((table) => ({ table, rows: [...sql.exec(`SELECT * FROM ${table}`).raw()] }));
 
-const restore = (sql: SqlStorage, tables: ReturnType<typeof snapshot>): void => {
+const restore = (sql: SqlStorage, tables: ReturnType<typeof readSnapshot>): void => {
   for (const { table, rows } of tables) {
     sql.exec(`DELETE FROM ${table}`);
     for (const row of rows) sql.exec(`INSERT INTO ${table} VALUES (${row.map(() => "?").join(", ")})`, ...row);
@@ -67,12 +67,12 @@ describe("appending entries", () => {
   test("writes the tiles that the specification defines, regardless of the batches", async () => {
     await inFreshLog((storage) => {
       const batches = [1, 2, 250, 3, 1, 255, 500, 1, 1_000];
-      const entries = entriesFrom(0, 2_013);
+      const entries = createEntries(0, 2_013);
       let at = 0;
       for (const count of batches) {
         expect(append(storage, entries.slice(at, at + count))).toEqual(Array.from({ length: count }, (_, one) => at + one));
         at += count;
-        const leaves = entries.slice(0, at).map(naiveLeaf);
+        const leaves = entries.slice(0, at).map(computeNaiveLeaf);
         const stored = storage.sql.exec<{ level: number; n: number; data: ArrayBuffer }>("SELECT level, n, data FROM tile").toArray();
         const published = new Map(
           stored.map(({ level, n, data }) => [
@@ -80,40 +80,40 @@ describe("appending entries", () => {
             toHex(new Uint8Array(data)),
           ]),
         );
-        expect(published).toEqual(new Map([...naiveTiles(leaves)].map(([path, data]) => [path, toHex(data)])));
-        expect(toHex(computeRoot(storage.sql, at))).toBe(toHex(naiveRoot(leaves)));
+        expect(published).toEqual(new Map([...buildNaiveTiles(leaves)].map(([path, data]) => [path, toHex(data)])));
+        expect(toHex(computeRoot(storage.sql, at))).toBe(toHex(computeNaiveRoot(leaves)));
       }
     });
   });
 
   test("gives the same bytes the same index, in a later batch and twice in one (L5)", async () => {
     await inFreshLog((storage) => {
-      const [a, b, c] = entriesFrom(0, 3) as [Uint8Array, Uint8Array, Uint8Array];
+      const [a, b, c] = createEntries(0, 3) as [Uint8Array, Uint8Array, Uint8Array];
       expect(append(storage, [a, b])).toEqual([0, 1]);
       expect(append(storage, [b, c, c, a])).toEqual([1, 2, 2, 0]);
       expect(append(storage, [a, b, c])).toEqual([0, 1, 2]);
       expect(getLogSize(storage.sql)).toBe(3);
-      expect(toHex(computeRoot(storage.sql, 3))).toBe(toHex(naiveRoot([a, b, c].map(naiveLeaf))));
+      expect(toHex(computeRoot(storage.sql, 3))).toBe(toHex(computeNaiveRoot([a, b, c].map(computeNaiveLeaf))));
     });
   });
 
   test("writes nothing when it fails halfway", async () => {
     await inFreshLog((storage) => {
-      append(storage, entriesFrom(0, 300));
-      const before = JSON.stringify(snapshot(storage.sql));
+      append(storage, createEntries(0, 300));
+      const before = JSON.stringify(readSnapshot(storage.sql));
       storage.sql.exec("CREATE TRIGGER broken BEFORE UPDATE ON tile WHEN NEW.level = 0 BEGIN SELECT RAISE(ABORT, 'no'); END");
-      expect(() => append(storage, entriesFrom(300, 310))).toThrow("no");
-      expect(JSON.stringify(snapshot(storage.sql))).toBe(before);
+      expect(() => append(storage, createEntries(300, 310))).toThrow("no");
+      expect(JSON.stringify(readSnapshot(storage.sql))).toBe(before);
       storage.sql.exec("DROP TRIGGER broken");
-      expect(append(storage, entriesFrom(300, 310))[0]).toBe(300);
+      expect(append(storage, createEntries(300, 310))[0]).toBe(300);
     });
   });
 
   test("throws when storage lost the edge tile", async () => {
     await inFreshLog((storage) => {
-      append(storage, entriesFrom(0, 10));
+      append(storage, createEntries(0, 10));
       storage.sql.exec("DELETE FROM leaf WHERE idx = 9");
-      expect(() => append(storage, entriesFrom(20, 21))).toThrow(/edge/);
+      expect(() => append(storage, createEntries(20, 21))).toThrow(/edge/);
     });
   });
 });
@@ -121,12 +121,12 @@ describe("appending entries", () => {
 describe("signing a checkpoint", () => {
   test("covers the committed tree with one signature for many callers, and proofs lead to it", async () => {
     await inFreshLog(async (storage) => {
-      const entries = entriesFrom(0, 600);
+      const entries = createEntries(0, 600);
       append(storage, entries);
-      const answers = await Promise.all(Array.from({ length: 20 }, () => sign(storage, 10_000)));
-      const [first] = answers;
+      const checkpoints = await Promise.all(Array.from({ length: 20 }, () => sign(storage, 10_000)));
+      const [first] = checkpoints;
       if (!first) throw new Error("nothing was signed");
-      expect(new Set(answers.map((answer) => answer?.note))).toEqual(new Set([first.note]));
+      expect(new Set(checkpoints.map((checkpoint) => checkpoint?.note))).toEqual(new Set([first.note]));
       expect(await verifyCheckpoint(noteCrypto, first.note, trust)).toMatchObject({ ok: true, checkpoint: { origin, size: 600n } });
       for (const index of [0, 255, 256, 511, 599]) {
         const proof = buildTlogProof(storage.sql, index, first);
@@ -140,12 +140,12 @@ describe("signing a checkpoint", () => {
 
   test("happens at most once a second, and every checkpoint is saved", async () => {
     await inFreshLog(async (storage) => {
-      append(storage, entriesFrom(0, 1));
+      append(storage, createEntries(0, 1));
       const first = await sign(storage, 10_000);
-      append(storage, entriesFrom(1, 2));
+      append(storage, createEntries(1, 2));
       expect((await sign(storage, 10_999))?.note).toBe(first?.note);
       expect((await sign(storage, 11_000))?.size).toBe(2);
-      append(storage, entriesFrom(2, 3));
+      append(storage, createEntries(2, 3));
       expect((await sign(storage, 5_000))?.size).toBe(3); // the clock was set back before this call
       const kept = storage.sql.exec<{ size: number }>("SELECT size FROM checkpoint ORDER BY size").toArray();
       expect(kept).toEqual([{ size: 1 }, { size: 2 }, { size: 3 }]);
@@ -154,9 +154,9 @@ describe("signing a checkpoint", () => {
 
   test("waits out the second for a caller that needs a larger tree", async () => {
     await inFreshLog(async (storage) => {
-      append(storage, entriesFrom(0, 1));
+      append(storage, createEntries(0, 1));
       await sign(storage, 10_000);
-      append(storage, entriesFrom(1, 2));
+      append(storage, createEntries(1, 2));
       const started = performance.now();
       expect((await sign(storage, 10_900, 2))?.size).toBe(2);
       expect(performance.now() - started).toBeGreaterThanOrEqual(95);
@@ -173,7 +173,7 @@ describe("signing a checkpoint", () => {
 
   test("adds lines of the old and the new key while one replaces the other", async () => {
     await inFreshLog(async (storage) => {
-      append(storage, entriesFrom(0, 1));
+      append(storage, createEntries(0, 1));
       const before = await sign(storage, 10_000);
       const newSecret = await createSecret(origin, 61);
       const both = await openLogKeys({ secrets: `${secret} ${newSecret}`, logSeed: undefined }, origin);
@@ -209,7 +209,7 @@ describe("signing a checkpoint", () => {
 
   test("returns the larger tree that was signed in the meantime when a smaller one finishes late", async () => {
     await inFreshLog(async (storage) => {
-      append(storage, entriesFrom(0, 5));
+      append(storage, createEntries(0, 5));
       const older = { size: 3, root: computeRoot(storage.sql, 3), note: "late", signedAt: 1 };
       const newest = await sign(storage, 10_000);
       expect(saveCheckpoint(storage.sql, older)?.note).toBe(newest?.note);
@@ -224,7 +224,7 @@ describe("any two checkpoints", () => {
       const sizes = [1, 2, 3, 4, 5, 8, 13, 21, 64, 100, 254, 255, 256, 257, 300, 511, 512, 513, 768, 1_000, 1_024, 1_025, 1_300];
       const signed: SignedCheckpoint[] = [];
       for (const size of sizes) {
-        append(storage, entriesFrom(getLogSize(storage.sql), size));
+        append(storage, createEntries(getLogSize(storage.sql), size));
         const checkpoint = await sign(storage, size * 1_000);
         if (checkpoint !== null) signed.push(checkpoint);
       }
@@ -232,8 +232,9 @@ describe("any two checkpoints", () => {
       for (const older of signed) {
         for (const newer of signed.filter(({ size }) => size >= older.size)) {
           const proof = buildConsistencyProof(storage.sql, older.size, newer.size);
-          const [from, to] = [older, newer].map(({ size, root }) => ({ size: BigInt(size), root }));
-          if (from === undefined || to === undefined || !isConsistent(from, to, proof)) throw new Error(`${older.size} to ${newer.size}`);
+          const [from, newerHead] = [older, newer].map(({ size, root }) => ({ size: BigInt(size), root }));
+          if (from === undefined || newerHead === undefined || !isConsistent(from, newerHead, proof))
+            throw new Error(`${older.size} to ${newer.size}`);
         }
       }
     });
@@ -243,10 +244,10 @@ describe("any two checkpoints", () => {
 describe("a log that was reset to an earlier state", () => {
   test("signs and accepts nothing after it learns its high-water mark (L3)", async () => {
     await inFreshLog(async (storage) => {
-      append(storage, entriesFrom(0, 10));
+      append(storage, createEntries(0, 10));
       await sign(storage, 10_000);
-      const earlier = snapshot(storage.sql);
-      append(storage, entriesFrom(10, 20));
+      const earlier = readSnapshot(storage.sql);
+      append(storage, createEntries(10, 20));
       const highwater = await sign(storage, 20_000);
       if (highwater === null) throw new Error("nothing was signed");
       expect(freezeUnlessConsistent(storage.sql, highwater)).toBe(true);
@@ -255,20 +256,20 @@ describe("a log that was reset to an earlier state", () => {
       expect(freezeUnlessConsistent(storage.sql, highwater)).toBe(false);
       expect(findFreezeReason(storage.sql)).toBe("the log had 20 entries and has 10");
       expect(await sign(storage, 30_000)).toBeNull();
-      expect(() => append(storage, entriesFrom(30, 31))).toThrow("the log is frozen");
+      expect(() => append(storage, createEntries(30, 31))).toThrow("the log is frozen");
       expect(saveCheckpoint(storage.sql, highwater)).toBeNull();
     });
   });
 
   test("is detected by its old root after it has grown past its old size", async () => {
     await inFreshLog(async (storage) => {
-      append(storage, entriesFrom(0, 10));
-      const earlier = snapshot(storage.sql);
-      append(storage, entriesFrom(10, 20));
+      append(storage, createEntries(0, 10));
+      const earlier = readSnapshot(storage.sql);
+      append(storage, createEntries(10, 20));
       const highwater = await sign(storage, 20_000);
       if (highwater === null) throw new Error("nothing was signed");
       restore(storage.sql, earlier);
-      append(storage, entriesFrom(100, 130));
+      append(storage, createEntries(100, 130));
       expect(freezeUnlessConsistent(storage.sql, highwater)).toBe(false);
       expect(findFreezeReason(storage.sql)).toMatch(/^at size 20 the root was [0-9a-f]{64}$/);
       expect(await sign(storage, 30_000)).toBeNull();
@@ -277,9 +278,9 @@ describe("a log that was reset to an earlier state", () => {
 
   test("freezes by itself when it is behind its own checkpoints (L3)", async () => {
     await inFreshLog(async (storage) => {
-      append(storage, entriesFrom(0, 10));
-      const leavesAndTiles = snapshot(storage.sql).filter(({ table }) => table === "leaf" || table === "tile");
-      append(storage, entriesFrom(10, 20));
+      append(storage, createEntries(0, 10));
+      const leavesAndTiles = readSnapshot(storage.sql).filter(({ table }) => table === "leaf" || table === "tile");
+      append(storage, createEntries(10, 20));
       await sign(storage, 10_000);
       restore(storage.sql, leavesAndTiles);
       expect(await sign(storage, 20_000)).toBeNull();
@@ -291,10 +292,10 @@ describe("a log that was reset to an earlier state", () => {
     const spoils = ["UPDATE tile SET data = zeroblob(320) WHERE level = 0", "DELETE FROM tile"];
     for (const spoil of spoils) {
       await inFreshLog(async (storage) => {
-        append(storage, entriesFrom(0, 10));
+        append(storage, createEntries(0, 10));
         await sign(storage, 10_000);
-        const tiles = snapshot(storage.sql).filter(({ table }) => table === "tile");
-        append(storage, entriesFrom(10, 11));
+        const tiles = readSnapshot(storage.sql).filter(({ table }) => table === "tile");
+        append(storage, createEntries(10, 11));
         storage.sql.exec(spoil);
         expect(await sign(storage, 20_000)).toBeNull();
         expect(findFreezeReason(storage.sql)).toMatch(/^at size 10 the root was/);
@@ -306,7 +307,7 @@ describe("a log that was reset to an earlier state", () => {
 
   test("never signs a second root at a signed size", async () => {
     await inFreshLog(async (storage) => {
-      append(storage, entriesFrom(0, 10));
+      append(storage, createEntries(0, 10));
       await sign(storage, 10_000);
       const other = { size: 10, root: sha256("another history"), note: "another", signedAt: 20_000 };
       expect(saveCheckpoint(storage.sql, other)).toBeNull();
@@ -316,7 +317,7 @@ describe("a log that was reset to an earlier state", () => {
 
   test("keeps the first reason it froze for", async () => {
     await inFreshLog((storage) => {
-      append(storage, entriesFrom(0, 2));
+      append(storage, createEntries(0, 2));
       expect(freezeUnlessConsistent(storage.sql, { size: 3, root: sha256("x") })).toBe(false);
       expect(freezeUnlessConsistent(storage.sql, { size: 1, root: sha256("y") })).toBe(false);
       expect(findFreezeReason(storage.sql)).toBe("the log had 3 entries and has 2");

@@ -19,7 +19,7 @@ const witnessKey = parseVkey(await deriveVkey(settings.LEDGER_WITNESS_KEY as str
 
 describe("cosigning the audit log", () => {
   /** Creates an audit log in memory. */
-  const auditLog = (salt = "") => {
+  const createAuditLog = (salt = "") => {
     const tiles = computeTilesAfterAppend(
       0n,
       Array.from({ length: 50 }, (_, at) => hashLeaf(encodeUtf8(`audit ${salt}${at}`))),
@@ -27,33 +27,37 @@ describe("cosigning the audit log", () => {
     );
     const read: TileReader = (level, n, width) =>
       tiles.find((tile) => tile.level === level && tile.n === n)?.data.subarray(0, width * 32) ?? new Uint8Array(0);
-    const head = (size: number): TreeHead => ({ size: BigInt(size), root: computeRootFromTiles(BigInt(size), read) });
+    const createHead = (size: number): TreeHead => ({ size: BigInt(size), root: computeRootFromTiles(BigInt(size), read) });
     return {
-      head,
-      proof: (from: number, to: number): Uint8Array[] => buildConsistencyProofFromTiles(BigInt(from), BigInt(to), read),
+      head: createHead,
+      proof: (from: number, newSize: number): Uint8Array[] => buildConsistencyProofFromTiles(BigInt(from), BigInt(newSize), read),
       note: async (size: number, name = auditOrigin): Promise<string> => {
-        return signNote(formatCheckpoint({ origin: name, ...head(size) }), [auditSigner]);
+        return signNote(formatCheckpoint({ origin: name, ...createHead(size) }), [auditSigner]);
       },
     };
   };
-  const log = auditLog();
-  const request = async (from: number, to: number, of = log): Promise<string> =>
-    formatAddCheckpointRequest({ oldSize: BigInt(from), proof: from === 0 ? [] : of.proof(from, to), checkpoint: await of.note(to) });
-  const send = (ask: LedgerCall, body: string): Promise<LedgerResponse> => ask("add-checkpoint", { method: "POST", body });
+  const log = createAuditLog();
+  const request = async (from: number, newSize: number, sourceLog = log): Promise<string> =>
+    formatAddCheckpointRequest({
+      oldSize: BigInt(from),
+      proof: from === 0 ? [] : sourceLog.proof(from, newSize),
+      checkpoint: await sourceLog.note(newSize),
+    });
+  const send = (call: LedgerCall, body: string): Promise<LedgerResponse> => call("add-checkpoint", { method: "POST", body });
 
   test("returns one line that verifies with the checkpoint, at every step", async () => {
-    const ask = createLedger();
-    for (const [from, to] of [
+    const call = createLedger();
+    for (const [from, newSize] of [
       [0, 1],
       [1, 7],
       [7, 7],
       [7, 32],
       [32, 50],
     ] as const) {
-      const answer = await send(ask, await request(from, to));
-      expect(answer.status).toBe(200);
-      expect(answer.text).toMatch(/^\u2014 ledger\.svc\.test\/witness [A-Za-z0-9+/]+={0,2}\n$/);
-      const cosigned = (await log.note(to)) + answer.text;
+      const response = await send(call, await request(from, newSize));
+      expect(response.status).toBe(200);
+      expect(response.text).toMatch(/^\u2014 ledger\.svc\.test\/witness [A-Za-z0-9+/]+={0,2}\n$/);
+      const cosigned = (await log.note(newSize)) + response.text;
       const verdict = await verifyCheckpoint(noteCrypto, cosigned, {
         origin: auditOrigin,
         keys: [auditSigner.key],
@@ -65,39 +69,39 @@ describe("cosigning the audit log", () => {
   });
 
   test("refuses a log that was reset or has another history, and returns the size it knows (L3)", async () => {
-    const ask = createLedger();
-    await send(ask, await request(0, 20));
+    const call = createLedger();
+    await send(call, await request(0, 20));
     for (const body of [await request(0, 10), await request(0, 30), await request(10, 30), await request(10, 10)]) {
-      const answer = await send(ask, body);
-      expect(answer).toMatchObject({ status: 409, text: "20\n" });
-      expect(answer.headers.get("content-type")).toBe("text/x.tlog.size");
+      const response = await send(call, body);
+      expect(response).toMatchObject({ status: 409, text: "20\n" });
+      expect(response.headers.get("content-type")).toBe("text/x.tlog.size");
     }
-    const fork = auditLog("forked ");
-    expect(await send(ask, await request(20, 20, fork))).toMatchObject({ status: 409, text: "20\n" });
-    expect((await send(ask, await request(20, 30, fork))).status).toBe(422);
-    expect((await send(ask, await request(20, 30))).status).toBe(200);
+    const fork = createAuditLog("forked ");
+    expect(await send(call, await request(20, 20, fork))).toMatchObject({ status: 409, text: "20\n" });
+    expect((await send(call, await request(20, 30, fork))).status).toBe(422);
+    expect((await send(call, await request(20, 30))).status).toBe(200);
   });
 
   test("returns 422 for a proof that does not connect the trees", async () => {
-    const ask = createLedger();
-    await send(ask, await request(0, 20));
+    const call = createLedger();
+    await send(call, await request(0, 20));
     const good = log.proof(20, 30);
-    const body = async (proof: readonly Uint8Array[], from = 20n): Promise<string> =>
+    const buildBody = async (proof: readonly Uint8Array[], from = 20n): Promise<string> =>
       formatAddCheckpointRequest({ oldSize: from, proof, checkpoint: await log.note(30) });
     for (const proof of [[], good.slice(1), good.toReversed(), [...good, sha256("more")]]) {
-      expect((await send(ask, await body(proof))).status).toBe(422);
+      expect((await send(call, await buildBody(proof))).status).toBe(422);
     }
     const first = createLedger();
-    expect((await send(first, await body([sha256("x")], 0n))).status).toBe(422);
+    expect((await send(first, await buildBody([sha256("x")], 0n))).status).toBe(422);
   });
 
   test("returns 404 for an unwatched log, 403 for one that did not sign, 400 for a malformed request", async () => {
-    const ask = createLedger();
+    const call = createLedger();
     const unknown = formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: await log.note(5, "svc.test/audit/7") });
-    expect((await send(ask, unknown)).status).toBe(404);
+    expect((await send(call, unknown)).status).toBe(404);
     const other = await openNoteSigner(await createSecret(auditOrigin, 99));
     const unsigned = await signNote(formatCheckpoint({ origin: auditOrigin, ...log.head(5) }), [other]);
-    expect((await send(ask, formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: unsigned }))).status).toBe(403);
+    expect((await send(call, formatAddCheckpointRequest({ oldSize: 0n, proof: [], checkpoint: unsigned }))).status).toBe(403);
     const good = await request(0, 5);
     const malformed = [
       "",
@@ -111,19 +115,23 @@ describe("cosigning the audit log", () => {
       good.slice(0, -1),
       `old 9\n\n${await log.note(5)}`,
     ];
-    for (const body of malformed) expect((await send(ask, body)).status).toBe(400);
-    expect((await ask("add-checkpoint", { method: "POST", body: new Uint8Array([0x6f, 0xff]) })).status).toBe(400);
-    expect((await ask("add-checkpoint", { method: "POST", body: new Uint8Array(70_000) })).status).toBe(413);
-    expect((await ask("add-checkpoint")).status).toBe(405);
-    expect((await send(ask, good)).status).toBe(200);
+    for (const body of malformed) expect((await send(call, body)).status).toBe(400);
+    expect((await call("add-checkpoint", { method: "POST", body: new Uint8Array([0x6f, 0xff]) })).status).toBe(400);
+    expect((await call("add-checkpoint", { method: "POST", body: new Uint8Array(70_000) })).status).toBe(413);
+    expect((await call("add-checkpoint")).status).toBe(405);
+    expect((await send(call, good)).status).toBe(200);
   });
 
   test("accepts one of two concurrent requests with the same old size and returns the new size to the other", async () => {
-    const ask = createLedger();
-    await send(ask, await request(0, 5));
-    const answers = await Promise.all([send(ask, await request(5, 20)), send(ask, await request(5, 30)), send(ask, await request(5, 40))]);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    const sizes = new Set(answers.filter(({ status }) => status === 409).map(({ text }) => text));
+    const call = createLedger();
+    await send(call, await request(0, 5));
+    const responses = await Promise.all([
+      send(call, await request(5, 20)),
+      send(call, await request(5, 30)),
+      send(call, await request(5, 40)),
+    ]);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    const sizes = new Set(responses.filter(({ status }) => status === 409).map(({ text }) => text));
     expect(sizes.size).toBe(1);
     expect(["20\n", "30\n", "40\n"]).toContain([...sizes][0]);
   });

@@ -22,7 +22,7 @@ interface Ended {
   readonly code: number;
   readonly said: string;
 }
-const admin = async (words: readonly string[], secret = token): Promise<Ended> => {
+const runAdmin = async (words: readonly string[], secret = token): Promise<Ended> => {
   const env = { ...process.env, ADMIN_URL: `${service.origin}/v1`, ADMIN_TOKEN: secret };
   try {
     return { code: 0, said: (await promisify(execFile)(process.execPath, ["scripts/admin.ts", ...words], { env })).stdout };
@@ -34,13 +34,13 @@ const admin = async (words: readonly string[], secret = token): Promise<Ended> =
 
 test("approves, suspends and closes a business and changes its plan, with immediate effect", async () => {
   const { id, keys } = service.world.examples.free;
-  const listing = async (): Promise<string> => {
-    const answer = await fetch(`${service.origin}/v1/certs`, { headers: { authorization: `Bearer ${keys.live}` } });
-    const { error } = (await answer.json()) as { error?: { code: string } };
-    return `${answer.status} ${error?.code ?? "ok"}`;
+  const getListingError = async (): Promise<string> => {
+    const response = await fetch(`${service.origin}/v1/certs`, { headers: { authorization: `Bearer ${keys.live}` } });
+    const { error } = (await response.json()) as { error?: { code: string } };
+    return `${response.status} ${error?.code ?? "ok"}`;
   };
-  const shown = async (): Promise<unknown> => JSON.parse((await admin(["show", id])).said);
-  expect(await shown()).toEqual({ id, status: "active", plan: "free" });
+  const readShown = async (): Promise<unknown> => JSON.parse((await runAdmin(["show", id])).said);
+  expect(await readShown()).toEqual({ id, status: "active", plan: "free" });
   for (const [words, status, plan, outcome] of [
     [["suspend", id], "suspended", "free", "402 business_suspended"],
     [["unsuspend", id], "active", "free", "200 ok"],
@@ -48,13 +48,13 @@ test("approves, suspends and closes a business and changes its plan, with immedi
     [["close", id], "closed", "enterprise", "402 business_inactive"],
     [["approve", id], "active", "enterprise", "200 ok"],
   ] as const) {
-    expect(JSON.parse((await admin(words)).said)).toEqual({ id, status, plan });
-    expect(await listing()).toBe(outcome);
+    expect(JSON.parse((await runAdmin(words)).said)).toEqual({ id, status, plan });
+    expect(await getListingError()).toBe(outcome);
   }
 });
 
 test("lists stuck work and the size of each shard", async () => {
-  const { stuck, shards } = JSON.parse((await admin(["stuck"])).said) as {
+  const { stuck, shards } = JSON.parse((await runAdmin(["stuck"])).said) as {
     stuck: unknown[];
     shards: { bytes: number; max_bytes: number }[];
   };
@@ -64,31 +64,31 @@ test("lists stuck work and the size of each shard", async () => {
 });
 
 test("lists the shards, closes one and opens it again", async () => {
-  const [first] = JSON.parse((await admin(["shards"])).said) as object[];
+  const [first] = JSON.parse((await runAdmin(["shards"])).said) as object[];
   expect(first).toEqual({ shard: "00", state: "open", bytes: expect.any(Number), max_bytes: 10_000_000_000, next: true, available: true });
   for (const [action, state] of [
     ["close", "closed"],
     ["open", "open"],
   ] as const) {
-    expect(JSON.parse((await admin(["shards", action, "00"])).said)).toEqual({ shard: "00", state });
-    expect(JSON.parse((await admin(["shards"])).said)).toMatchObject([{ shard: "00", state, next: true, available: true }]);
+    expect(JSON.parse((await runAdmin(["shards", action, "00"])).said)).toEqual({ shard: "00", state });
+    expect(JSON.parse((await runAdmin(["shards"])).said)).toMatchObject([{ shard: "00", state, next: true, available: true }]);
   }
-  expect(await admin(["shards", "close", "zz"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
+  expect(await runAdmin(["shards", "close", "zz"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
 });
 
 test("adds the next free shard, or the given one, to the configuration, and refuses one that is bound or malformed", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-add-shard-"));
   const path = join(folder, "wrangler.toml");
   cpSync("wrangler.toml", path);
-  const databases = (): readonly { readonly binding: string; readonly database_name: string; readonly database_id: string }[] =>
+  const readDatabases = (): readonly { readonly binding: string; readonly database_name: string; readonly database_id: string }[] =>
     unstable_readConfig({ config: path }).d1_databases;
-  const bindings = (): readonly string[] => databases().map(({ binding }) => binding);
+  const listBindings = (): readonly string[] => readDatabases().map(({ binding }) => binding);
   try {
-    const before = bindings();
+    const before = listBindings();
     expect([addShard(path, undefined), addShard(path, "0a"), addShard(path, undefined)]).toEqual(["01", "0a", "02"]);
-    expect(bindings()).toEqual([...before, "DB_01", "DB_0a", "DB_02"]);
-    expect(databases().map(({ database_name: name }) => name)).toEqual(["svc", "svc-db-01", "svc-db-0a", "svc-db-02"]);
-    const ids = databases().map(({ database_id: databaseId }) => databaseId);
+    expect(listBindings()).toEqual([...before, "DB_01", "DB_0a", "DB_02"]);
+    expect(readDatabases().map(({ database_name: name }) => name)).toEqual(["svc", "svc-db-01", "svc-db-0a", "svc-db-02"]);
+    const ids = readDatabases().map(({ database_id: databaseId }) => databaseId);
     expect(new Set(ids).size).toBe(ids.length); // with equal IDs, two shards would share a database
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(() => addShard(path, "0a")).toThrow("already binds shard 0a");
@@ -109,7 +109,7 @@ test("completes a removal, which creates its affidavit as a PDF", async () => {
     body: JSON.stringify({ authorize: true, targets: ["spokeo"] }),
   });
   const { data } = (await requested.json()) as { data: { id: string } };
-  expect(JSON.parse((await admin(["removal", data.id, "spokeo=completed"])).said)).toMatchObject({ id: data.id, status: "completed" });
+  expect(JSON.parse((await runAdmin(["removal", data.id, "spokeo=completed"])).said)).toMatchObject({ id: data.id, status: "completed" });
   const affidavit = await fetch(`${service.origin}/v1/me/removals/${data.id}/affidavit`, { headers: { cookie } });
   expect(affidavit.headers.get("content-type")).toBe("application/pdf");
   expect(Buffer.from(await affidavit.arrayBuffer()).toString("latin1")).toMatch(/^%PDF-.*%%EOF\s*$/s);
@@ -121,13 +121,13 @@ test.each([
   ["an incident without text", ["incident", "open", "degraded", "email", "Emails are late"]],
   ["a removal target without a status", ["removal", "rmv_00000000000000000000000000", "spokeo"]],
 ])("prints the usage and exits with 2 for %s", async (_, words) => {
-  expect(await admin(words)).toMatchObject({ code: 2, said: expect.stringContaining("Usage: npm run admin") });
+  expect(await runAdmin(words)).toMatchObject({ code: 2, said: expect.stringContaining("Usage: npm run admin") });
 });
 
 test("prints the error and exits with 1 when refused, and generates a token with its hash", async () => {
-  expect(await admin(["show", "biz_00nobody"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
-  expect(await admin(["stuck"], "wrong")).toMatchObject({ code: 1, said: expect.stringContaining("401 unauthorized") });
-  const generated = (await admin(["token"])).said;
+  expect(await runAdmin(["show", "biz_00nobody"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
+  expect(await runAdmin(["stuck"], "wrong")).toMatchObject({ code: 1, said: expect.stringContaining("401 unauthorized") });
+  const generated = (await runAdmin(["token"])).said;
   const [, secret = "", hash] = /^ADMIN_TOKEN=(\S+)\nADMIN_TOKEN_SHA256=(\S+)\n$/.exec(generated) ?? [];
   expect(sha256Hex(secret)).toBe(hash);
 });

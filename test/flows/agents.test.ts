@@ -12,7 +12,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allowConnection, createToken, createShare, signInToService } from "../support/assistants.ts";
+import { approveConnection, createToken, createShare, signInToService } from "../support/assistants.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 const named = { name: "svc-tests", version: "1.0.0" };
-const address = (): URL => new URL(`${service.origin}/mcp`);
+const getAddress = (): URL => new URL(`${service.origin}/mcp`);
 
 const withToken = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } });
 
@@ -52,20 +52,20 @@ const modes: Readonly<Record<string, Mode>> = {
   "SDK 2 that supports only the latest revision": { pin: "2026-07-28" },
 };
 
-const newer = async (mode: Mode, options: ReturnType<typeof withToken> | { authProvider: NewerProvider }): Promise<Connected> => {
+const connectNewer = async (mode: Mode, options: ReturnType<typeof withToken> | { authProvider: NewerProvider }): Promise<Connected> => {
   const client = new NewerClient(named, { versionNegotiation: { mode } });
-  await client.connect(new NewerTransport(address(), options));
+  await client.connect(new NewerTransport(getAddress(), options));
   return client as Connected;
 };
-const older = async (options: ReturnType<typeof withToken> | { authProvider: OAuthClientProvider }): Promise<Connected> => {
+const connectOlder = async (options: ReturnType<typeof withToken> | { authProvider: OAuthClientProvider }): Promise<Connected> => {
   const client = new Client(named);
-  await client.connect(new StreamableHTTPClientTransport(address(), options) as Parameters<Client["connect"]>[0]);
+  await client.connect(new StreamableHTTPClientTransport(getAddress(), options) as Parameters<Client["connect"]>[0]);
   return client as Connected;
 };
 
 const clients: Readonly<Record<string, (token: string) => Promise<Connected>>> = {
-  "SDK 1": (token) => older(withToken(token)),
-  ...Object.fromEntries(Object.entries(modes).map(([name, mode]) => [name, (token: string) => newer(mode, withToken(token))])),
+  "SDK 1": (token) => connectOlder(withToken(token)),
+  ...Object.fromEntries(Object.entries(modes).map(([name, mode]) => [name, (token: string) => connectNewer(mode, withToken(token))])),
 };
 
 describe.each(Object.entries(clients))("%s", (_, connect) => {
@@ -90,7 +90,7 @@ describe.each(Object.entries(clients))("%s", (_, connect) => {
 });
 
 /** Provides storage for an OAuth client. `address` is the page that the client would open in its user's browser. */
-const signingIn = () => {
+const createAuthProvider = () => {
   const redirectUrl = "http://127.0.0.1:50123/callback";
   const kept: { client?: StoredOAuthClientInformation; tokens?: StoredOAuthTokens; verifier?: string; address?: URL } = {};
   const provider = {
@@ -102,8 +102,8 @@ const signingIn = () => {
       kept.client = client;
     },
     tokens: () => kept.tokens,
-    saveTokens: (given: StoredOAuthTokens) => {
-      kept.tokens = given;
+    saveTokens: (tokens: StoredOAuthTokens) => {
+      kept.tokens = tokens;
     },
     redirectToAuthorization: (url: URL) => {
       kept.address = url;
@@ -118,15 +118,15 @@ const signingIn = () => {
 
 describe("a client without a token", () => {
   test.each(["SDK 1", ...Object.keys(modes)])("%s starts from a 401, registers, is allowed and calls a tool", async (name) => {
-    const { kept, provider } = signingIn();
+    const { kept, provider } = createAuthProvider();
     const mode = modes[name];
     const authProvider = provider as OAuthClientProvider & NewerProvider;
-    const connect = () => (mode === undefined ? older({ authProvider }) : newer(mode, { authProvider }));
+    const connect = () => (mode === undefined ? connectOlder({ authProvider }) : connectNewer(mode, { authProvider }));
     await expect(connect()).rejects.toThrow();
-    const back = (await allowConnection(cookies.consumer, kept.address as URL)).searchParams;
+    const back = (await approveConnection(cookies.consumer, kept.address as URL)).searchParams;
     expect([back.get("iss"), back.get("state")]).toEqual([service.origin, "of the program"]);
-    if (mode === undefined) await new StreamableHTTPClientTransport(address(), { authProvider }).finishAuth(back.get("code") as string);
-    else await new NewerTransport(address(), { authProvider }).finishAuth(back);
+    if (mode === undefined) await new StreamableHTTPClientTransport(getAddress(), { authProvider }).finishAuth(back.get("code") as string);
+    else await new NewerTransport(getAddress(), { authProvider }).finishAuth(back);
     const client = await connect();
     expect((await client.callTool({ name: "svc_get_audit", arguments: { limit: 5 } })).isError).toBe(false);
     await client.close();
@@ -151,7 +151,7 @@ describe("SDK 2 in the latest revision with an action that needs the person", ()
         opened.push(params.mode === "url" ? params.url : "a form");
         return { action };
       });
-      await client.connect(new NewerTransport(address(), withToken(tokens.consumer)));
+      await client.connect(new NewerTransport(getAddress(), withToken(tokens.consumer)));
       const result = await client.callTool({ name: "svc_get_share", arguments: { share_id, hand_over: "renew" } });
       expect(opened).toEqual([`${service.origin}/app/shares/${share_id}/renew`]);
       expect(result).toMatchObject({ isError: false, structuredContent: { id: share_id } });
@@ -164,7 +164,7 @@ describe("SDK 2 in the latest revision with an action that needs the person", ()
       versionNegotiation: { mode: { pin: "2026-07-28" } },
       capabilities: elicitation === undefined ? {} : { elicitation },
     });
-    await client.connect(new NewerTransport(address(), withToken(tokens.consumer)));
+    await client.connect(new NewerTransport(getAddress(), withToken(tokens.consumer)));
     const result = await client.callTool({ name: "svc_get_share", arguments: { share_id, hand_over: "review" } });
     expect(result).toMatchObject({ structuredContent: { id: share_id, open_at: `${service.origin}/app/shares/${share_id}` } });
     await client.close();
@@ -177,7 +177,7 @@ test("returns 401 for two Authorization headers, even if both are valid", async 
     const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
     const headers = [
       "Host",
-      address().host,
+      getAddress().host,
       "Authorization",
       authorization,
       "Authorization",
@@ -185,7 +185,7 @@ test("returns 401 for two Authorization headers, even if both are valid", async 
       "Content-Length",
       String(body.length),
     ];
-    request(address(), { method: "POST", headers }, (response) => resolve(response.resume().statusCode))
+    request(getAddress(), { method: "POST", headers }, (response) => resolve(response.resume().statusCode))
       .on("error", reject)
       .end(body);
   });

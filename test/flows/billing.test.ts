@@ -13,34 +13,34 @@ afterAll(() => service.stop());
 const press = (page: string, name: string): Promise<Response> =>
   fetch(page, { method: "POST", body: new URLSearchParams({ do: name }), redirect: "manual" });
 
-const account = (): Promise<unknown> =>
+const readAccount = (): Promise<unknown> =>
   service.database.prepare("SELECT status, plan FROM businesses WHERE id = ?").bind(service.world.examples.free.id).first();
 
 test("changes the account when an owner pays, fails to pay, pays again, changes the plan and cancels", async () => {
   const cookie = await signInToOrigin(service.origin, getExampleOwnerEmail("free"));
   const open = async (): Promise<string> => {
-    const answer = await fetch(`${service.origin}/v1/billing/checkout?plan=business`, { headers: { cookie }, redirect: "manual" });
-    expect(answer.status).toBe(303);
-    return answer.headers.get("location") as string;
+    const response = await fetch(`${service.origin}/v1/billing/checkout?plan=business`, { headers: { cookie }, redirect: "manual" });
+    expect(response.status).toBe(303);
+    return response.headers.get("location") as string;
   };
   const checkout = await open();
   expect(checkout.startsWith(`${service.demoOrigin}/pay/cs_`)).toBe(true);
   expect(await (await fetch(checkout)).text()).toContain("no money moves");
   const paid = await press(checkout, "pay");
   expect([paid.status, paid.headers.get("location")]).toEqual([303, `${service.origin}/portal/billing`]);
-  expect(await account()).toEqual({ status: "active", plan: "business" });
+  expect(await readAccount()).toEqual({ status: "active", plan: "business" });
   expect((await press(checkout, "pay")).status).toBe(405);
 
   const subscription = await open();
   expect(subscription).toMatch(/\/pay\/account\/cus_/);
   await press(subscription, "fail");
-  expect(await account()).toEqual({ status: "past_due", plan: "business" });
+  expect(await readAccount()).toEqual({ status: "past_due", plan: "business" });
   await press(subscription, "pay");
-  expect(await account()).toEqual({ status: "active", plan: "business" });
+  expect(await readAccount()).toEqual({ status: "active", plan: "business" });
   await press(subscription, "enterprise");
-  expect(await account()).toEqual({ status: "active", plan: "enterprise" });
+  expect(await readAccount()).toEqual({ status: "active", plan: "enterprise" });
   await press(subscription, "end");
-  expect(await account()).toEqual({ status: "active", plan: "free" });
+  expect(await readAccount()).toEqual({ status: "active", plan: "free" });
 });
 
 test("cancels the subscription of a person who deletes the account", async () => {
@@ -69,9 +69,9 @@ test("cancels the subscription of a person who deletes the account", async () =>
 });
 
 test("returns 401 from the provider mock without the right key", async () => {
-  const answer = await fetch(`${service.demoOrigin}/v1/checkout/sessions`, {
+  const response = await fetch(`${service.demoOrigin}/v1/checkout/sessions`, {
     method: "POST",
     headers: { authorization: "Bearer sk_test_other" },
   });
-  expect(answer.status).toBe(401);
+  expect(response.status).toBe(401);
 });

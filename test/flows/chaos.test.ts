@@ -78,7 +78,7 @@ describe("the comparison", () => {
     readonly events?: readonly object[];
     readonly received?: readonly (typeof event)[];
   }) => {
-    const answers: Readonly<Record<string, object | null>> = {
+    const responses: Readonly<Record<string, object | null>> = {
       "/v1/certs/cc_1/verify": certificate,
       "/v1/certs/search": { certs: found },
       "/v1/events?limit=500&cursor=0": { events, next_cursor: 1, has_more: false },
@@ -86,7 +86,7 @@ describe("the comparison", () => {
       "/v1/webhooks": { webhooks: [] },
     };
     const send = async (path: string): Promise<Answer> => {
-      const data = answers[path];
+      const data = responses[path];
       return { status: data === null ? 404 : 200, data: (data ?? {}) as Answer["data"], code: null, headers: new Headers() };
     };
     const client: Client = { send, sendUntilAnswered: send, download: async () => null, takeSlowestMs: () => 0, moveTo: () => {} };
@@ -128,7 +128,7 @@ describe("the comparison", () => {
 
 describe("docs/operate/reliability.md", () => {
   const page = readFileSync("docs/operate/reliability.md", "utf8");
-  const row = (id: string, change: Partial<FaultResult> = {}): string =>
+  const createRow = (id: string, change: Partial<FaultResult> = {}): string =>
     formatRow({
       fault: faults.find((fault) => fault.id === id) as Fault,
       seed: 1,
@@ -143,9 +143,9 @@ describe("docs/operate/reliability.md", () => {
 
   test("gets a row for each fault and seed, in order, and a new row replaces an earlier one", () => {
     const empty = page.replaceAll(/^\| F\d.*\n/gm, "");
-    const rows = [row("F10"), row("F2", { seed: 2 }), row("F2"), row("F10", { acknowledged: 30 })];
+    const rows = [createRow("F10"), createRow("F2", { seed: 2 }), createRow("F2"), createRow("F10", { acknowledged: 30 })];
     const filled = rows.reduce(insertRow, empty);
-    expect(filled.match(/^\| F\d.*$/gm)).toEqual([row("F2"), row("F2", { seed: 2 }), row("F10", { acknowledged: 30 })]);
+    expect(filled.match(/^\| F\d.*$/gm)).toEqual([createRow("F2"), createRow("F2", { seed: 2 }), createRow("F10", { acknowledged: 30 })]);
     expect(filled.replaceAll(/^\| F\d.*\n/gm, "")).toBe(empty);
   });
 

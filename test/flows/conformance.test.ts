@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allowConnection, createToken, signInToService } from "../support/assistants.ts";
+import { approveConnection, createToken, signInToService } from "../support/assistants.ts";
 import { findFreePort, startLocalService, type LocalService } from "../support/local-service.ts";
 
 let service: LocalService;
@@ -21,14 +21,14 @@ let results = "";
 /** Starts a proxy that adds the token, because the suite cannot send it. The proxy changes nothing else, not even the Host header. */
 const startTokenProxy = (token: string): Promise<Server> =>
   new Promise((resolve) => {
-    const server = createServer((incoming, answer) => {
+    const server = createServer((incoming, outgoing) => {
       const { method, url, rawHeaders } = incoming;
       const onward = request(new URL(url ?? "/", service.origin), { method, headers: [...rawHeaders, "Authorization", `Bearer ${token}`] });
       onward.on("response", (response) => {
-        answer.writeHead(response.statusCode ?? 500, response.rawHeaders);
-        response.pipe(answer);
+        outgoing.writeHead(response.statusCode ?? 500, response.rawHeaders);
+        response.pipe(outgoing);
       });
-      onward.on("error", () => answer.destroy());
+      onward.on("error", () => outgoing.destroy());
       incoming.pipe(onward);
     });
     server.listen(0, "127.0.0.1", () => resolve(server));
@@ -53,7 +53,7 @@ interface Run {
   readonly output: string;
 }
 
-const suite = (args: readonly string[], onText: (text: string) => void = () => undefined): Promise<Run> =>
+const runSuite = (args: readonly string[], onText: (text: string) => void = () => undefined): Promise<Run> =>
   new Promise((resolve) => {
     const child = spawn(process.execPath, [program, ...args]);
     let output = "";
@@ -65,13 +65,13 @@ const suite = (args: readonly string[], onText: (text: string) => void = () => u
     child.on("close", (status) => resolve({ status, output: stripVTControlCharacters(output) }));
   });
 
-const baselineOf = (revision: string): string => `test/flows/conformance/${revision}.yml`;
-const passedIn = (output: string): string[] =>
+const getBaselinePath = (revision: string): string => `test/flows/conformance/${revision}.yml`;
+const listPassed = (output: string): string[] =>
   [...output.matchAll(/^✓ ([\w-]+): [1-9]\d* passed, 0 failed/gm)].map(([, name]) => name as string);
 
 /** Returns the parts of the suite's summary about checks that do not match the revision's file. */
-const unexpectedIn = (output: string): string[] =>
-  [...output.slice(output.indexOf("=== SUMMARY ===")).matchAll(/^(?:Unexpected|Stale).*(?:\n {2}\S.*)*/gm)].map(([said]) => said);
+const listUnexpected = (output: string): string[] =>
+  [...output.slice(output.indexOf("=== SUMMARY ===")).matchAll(/^(?:Unexpected|Stale).*(?:\n {2}\S.*)*/gm)].map(([message]) => message);
 
 /** Scenarios that a server with only tools can pass. All other scenarios need the tools, prompts and resources of a test fixture. */
 const shown: Readonly<Record<string, readonly string[]>> = {
@@ -83,17 +83,17 @@ describe.each(Object.entries(shown))("the conformance suite of %s", (revision, w
   test("reports only failures that the file explains", async () => {
     const { port } = tokenProxy.address() as AddressInfo;
     const where = ["--url", `http://localhost:${port}/mcp`, "-o", join(results, revision)];
-    const { status, output } = await suite([
+    const { status, output } = await runSuite([
       "server",
       ...where,
-      ...["--suite", "all", "--spec-version", revision, "--expected-failures", baselineOf(revision)],
+      ...["--suite", "all", "--spec-version", revision, "--expected-failures", getBaselinePath(revision)],
     ]);
-    expect({ status, unexpected: unexpectedIn(output) }).toEqual({ status: 0, unexpected: [] });
-    expect(passedIn(output)).toEqual(expect.arrayContaining([...wanted]));
+    expect({ status, unexpected: listUnexpected(output) }).toEqual({ status: 0, unexpected: [] });
+    expect(listPassed(output)).toEqual(expect.arrayContaining([...wanted]));
   });
 
   test("has a reason for each line of the file, and no line that covers a whole scenario", () => {
-    const lines = readFileSync(baselineOf(revision), "utf8")
+    const lines = readFileSync(getBaselinePath(revision), "utf8")
       .split("\n")
       .filter((line) => line.trimStart().startsWith("- "));
     expect(lines.length).toBeGreaterThan(10);
@@ -113,14 +113,14 @@ describe("the conformance suite for authorization servers", () => {
     const { client_id } = (await registered.json()) as { client_id: string };
     let isOpened = false;
     const where = ["--url", service.origin, "--resource", `${service.origin}/mcp`, "--client-id", client_id, "-p", String(port)];
-    const { status, output } = await suite(["authorization", ...where, "-o", join(results, "authorization")], (text) => {
+    const { status, output } = await runSuite(["authorization", ...where, "-o", join(results, "authorization")], (text) => {
       const address = /https?:\/\/\S+\/oauth\/authorize\?\S+/.exec(text)?.[0];
       if (isOpened || address === undefined) return;
       isOpened = true; // opens the page once, as the person's browser would
-      void allowConnection(cookie, new URL(address)).then(fetch);
+      void approveConnection(cookie, new URL(address)).then(fetch);
     });
     expect({ status, output: status === 0 ? "" : output.slice(-3_000) }).toEqual({ status: 0, output: "" });
     expect(isOpened).toBe(true);
-    expect(passedIn(output)).toEqual(["authorization-server-metadata-endpoint", "authorization-code-grant"]);
+    expect(listPassed(output)).toEqual(["authorization-server-metadata-endpoint", "authorization-code-grant"]);
   });
 });

@@ -1,7 +1,7 @@
 // Locks the database file during submissions and withdrawals, so that every write fails for a while. During the outage, submissions get 201
 // from the journal, withdrawals get 503, and nothing is written partially. After the outage, no record, statement or event is missing.
 // OUTAGE_MS is the duration (npm run stress sets 30,000).
-import { auditEntriesSql, auditPositionSql, statementsSql } from "../support/statements-sql.ts";
+import { auditEntriesSql, buildAuditPositionSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -73,7 +73,7 @@ interface Answered {
   readonly to: number;
   readonly status: number;
 }
-const answers: Answered[] = [];
+const responses: Answered[] = [];
 
 interface Issued {
   readonly cert_id: string;
@@ -81,12 +81,12 @@ interface Issued {
 }
 
 /** Repeats a request until the response is not a 5xx, as a page or a person would. */
-const insist = async (path: string, init: RequestInit): Promise<{ readonly status: number; readonly data: Issued }> => {
+const sendUntilAccepted = async (path: string, init: RequestInit): Promise<{ readonly status: number; readonly data: Issued }> => {
   for (;;) {
     const from = performance.now();
     const response = await fetch(`${url}${path}`, init);
     const { data } = (await response.json()) as { data: Issued };
-    answers.push({ path, from, to: performance.now(), status: response.status });
+    responses.push({ path, from, to: performance.now(), status: response.status });
     if (response.status < 500) return { status: response.status, data };
     await pause(100);
   }
@@ -95,10 +95,10 @@ const insist = async (path: string, init: RequestInit): Promise<{ readonly statu
 let serial = 0;
 const issueAndWithdraw = async (): Promise<string> => {
   const { headers, body } = consentRequest(acme, "https://www.example.com", serial++);
-  const issued = await insist("/v1/consent", { method: "POST", headers: { ...headers }, body: body as string });
+  const issued = await sendUntilAccepted("/v1/consent", { method: "POST", headers: { ...headers }, body: body as string });
   expect([200, 201]).toContain(issued.status);
   const { cert_id, manage_url } = issued.data;
-  const withdrawn = await insist(`/v1/certs/${cert_id}/opt-out/manage`, {
+  const withdrawn = await sendUntilAccepted(`/v1/certs/${cert_id}/opt-out/manage`, {
     method: "POST",
     headers: { "content-type": "application/json", "cf-connecting-ip": `10.200.${(serial >> 8) & 255}.${serial & 255}` },
     body: JSON.stringify({ token: manage_url.split("#m=")[1] }),
@@ -107,7 +107,7 @@ const issueAndWithdraw = async (): Promise<string> => {
   return cert_id;
 };
 
-const sequence = async (place: ProducerTarget): Promise<PlacedEvent[]> => {
+const readSequence = async (place: ProducerTarget): Promise<PlacedEvent[]> => {
   const events: PlacedEvent[] = [];
   for (let cursor = 0; ; ) {
     const page = await listEvents(place, cursor, 500);
@@ -122,22 +122,22 @@ test("issues certificates and returns 503 for withdrawals during a database outa
 }, async () => {
   const place: ProducerTarget = { url, vars: testVars, business: acme.id };
   await registerEndpoint(place, `http://${endpointAt}/hook`);
-  const done: string[] = [];
+  const completed: string[] = [];
   let running = true;
-  const client = async (): Promise<void> => {
+  const runClient = async (): Promise<void> => {
     while (running) {
-      done.push(await issueAndWithdraw());
+      completed.push(await issueAndWithdraw());
       await pause(20);
     }
   };
-  const storm = Promise.all(Array.from({ length: clients }, client));
+  const storm = Promise.all(Array.from({ length: clients }, runClient));
   await pause(aroundMs);
 
   const db = openDatabase();
   db.exec("BEGIN EXCLUSIVE");
   const lockedAt = performance.now();
   const isSubmission = ({ path }: Answered): boolean => path === "/v1/consent";
-  const wasSubmitted = (): boolean => answers.some((answer) => isSubmission(answer) && answer.from > lockedAt);
+  const wasSubmitted = (): boolean => responses.some((response) => isSubmission(response) && response.from > lockedAt);
   // These clients submit now, because all others may be waiting for a withdrawal.
   const visitors = Promise.all(Array.from({ length: clients }, issueAndWithdraw));
   const progress = createProgressPrinter("Milliseconds of outage", outageMs);
@@ -150,25 +150,25 @@ test("issues certificates and returns 503 for withdrawals during a database outa
   await pause(aroundMs);
   running = false;
   await storm;
-  done.push(...(await visitors));
+  completed.push(...(await visitors));
 
-  const inOutage = answers.filter(({ from, to }) => from > lockedAt && to < openedAt);
+  const inOutage = responses.filter(({ from, to: end }) => from > lockedAt && end < openedAt);
   expect(inOutage.length).toBeGreaterThan(clients);
-  const listStatuses = (of: readonly Answered[]): readonly number[] => [...new Set(of.map(({ status }) => status))];
+  const listStatuses = (received: readonly Answered[]): readonly number[] => [...new Set(received.map(({ status }) => status))];
   expect(listStatuses(inOutage.filter(isSubmission))).toEqual([201]);
-  expect(listStatuses(inOutage.filter((answer) => !isSubmission(answer)))).toEqual([503]);
+  expect(listStatuses(inOutage.filter((response) => !isSubmission(response)))).toEqual([503]);
 
   const count = (sql: string): number => Number((db.prepare(sql).get() as { n: number }).n);
-  const all = done.length;
+  const all = completed.length;
   expect(all).toBeGreaterThan(clients);
-  await expect.poll(async () => (await sequence(place)).length, { timeout: 60_000 }).toBe(all);
-  const events = await sequence(place);
+  await expect.poll(async () => (await readSequence(place)).length, { timeout: 60_000 }).toBe(all);
+  const events = await readSequence(place);
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
   expect(new Set(events.map(({ id }) => id)).size).toBe(all);
   await expect.poll(() => received.size, { timeout: 60_000 }).toBe(all);
   expect([...received].sort()).toEqual(events.map(({ id }) => id).sort());
 
-  expect(new Set(done).size).toBe(all);
+  expect(new Set(completed).size).toBe(all);
   for (const sql of [
     "SELECT COUNT(*) AS n FROM certificates",
     "SELECT COUNT(*) AS n FROM certificates WHERE status = 'revoked'",
@@ -181,7 +181,7 @@ test("issues certificates and returns 503 for withdrawals during a database outa
   ])
     expect(count(sql), sql).toBe(all);
   await expect
-    .poll(() => count(`SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE ord > ${auditPositionSql("00")}`), {
+    .poll(() => count(`SELECT COUNT(*) AS n FROM ${auditEntriesSql} WHERE ord > ${buildAuditPositionSql("00")}`), {
       timeout: 60_000,
     })
     .toBe(0);

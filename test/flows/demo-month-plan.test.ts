@@ -33,11 +33,11 @@ describe("the demo month", () => {
   test("covers 30 days, with more certificates on working days than on weekends, and none in the future", () => {
     for (const now of starts) {
       const times = listLeadTimes(now, createDice(30));
-      const averageOf = (days: readonly number[]): number =>
+      const computeAverage = (days: readonly number[]): number =>
         days.reduce((sum, day) => sum + times.filter((at) => at - (at % dayMs) === day).length, 0) / days.length;
       const today = now - (now % dayMs);
       const days = Array.from({ length: 27 }, (_, index) => today - (index + 2) * dayMs);
-      expect(averageOf(days.filter((day) => !isWeekend(day)))).toBeGreaterThan(averageOf(days.filter(isWeekend)));
+      expect(computeAverage(days.filter((day) => !isWeekend(day)))).toBeGreaterThan(computeAverage(days.filter(isWeekend)));
       expect(times.length).toBeGreaterThan(150);
       expect(times.at(-1)).toBeLessThan(now);
       expect(times[0]).toBeGreaterThan(today - 30 * dayMs);

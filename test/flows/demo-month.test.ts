@@ -36,9 +36,9 @@ let service: LocalService;
 let owner: { readonly cookie: string };
 
 const getData = async <T>(path: string, headers: Readonly<Record<string, string>> = useKey()): Promise<T> => {
-  const answer = await fetch(`${service.origin}${path}`, { headers });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return ((await answer.json()) as { readonly data: T }).data;
+  const response = await fetch(`${service.origin}${path}`, { headers });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return ((await response.json()) as { readonly data: T }).data;
 };
 
 const useKey = (environment: "live" | "sandbox" = "live") => ({ authorization: `Bearer ${service.world.acme.keys[environment]}` });
@@ -153,21 +153,23 @@ describe("the demo month", () => {
 
   test("delivers new events to the demo website", async () => {
     const { webhooks } = await getData<{ webhooks: readonly { id: string }[] }>("/v1/webhooks", owner);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       webhooks.map(({ id }) =>
         fetch(`${service.origin}/v1/webhooks/${id}/test`, { method: "POST", headers: { ...owner, origin: service.origin } }),
       ),
     );
-    const results = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { data: { delivered: boolean } }).data));
+    const results = await Promise.all(
+      responses.map(async (response) => ((await response.json()) as { data: { delivered: boolean } }).data),
+    );
     expect(results.map(({ delivered }) => delivered)).toEqual([true, true]);
   });
 
   test("has certificates whose evidence passes the verifier once the logs have them", async () => {
     await service.runtime.scheduled("* * * * *");
     const save = async (name: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> => {
-      const answer = await fetch(`${service.origin}${path}`, { headers });
-      expect(answer.status).toBe(200);
-      writeFileSync(join(folder, name), new Uint8Array(await answer.arrayBuffer()));
+      const response = await fetch(`${service.origin}${path}`, { headers });
+      expect(response.status).toBe(200);
+      writeFileSync(join(folder, name), new Uint8Array(await response.arrayBuffer()));
       return join(folder, name);
     };
     const trust = await save("trust.json", "/.well-known/svc-trust.json");

@@ -26,12 +26,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
-interface Ran {
+interface CommandResult {
   readonly status: number | null;
   readonly output: string;
 }
 type Environment = Readonly<Record<string, string>>;
-const runProgram = (program: string, words: readonly string[], environment: Environment): Promise<Ran> =>
+const runProgram = (program: string, words: readonly string[], environment: Environment): Promise<CommandResult> =>
   new Promise((done) => {
     const env = { ...process.env, CI: "1", CLOUDFLARE_API_TOKEN: "", CLOUDFLARE_ACCOUNT_ID: "", ...environment };
     const child = spawn(program, words, { cwd: clone, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -40,10 +40,10 @@ const runProgram = (program: string, words: readonly string[], environment: Envi
     child.on("close", (status) => done({ status, output }));
   });
 /** Runs an npm script, such as `deploy --domain acme-solar.test`. */
-const runNpm = (script: string, words: string, environment: Environment = {}): Promise<Ran> =>
+const runNpm = (script: string, words: string, environment: Environment = {}): Promise<CommandResult> =>
   runProgram("npm", ["run", script, "--", ...words.split(" ")], environment);
 /** Runs an npm script without npm, which takes half a second to start. */
-const run = (script: string, words: string, environment: Environment = {}): Promise<Ran> =>
+const run = (script: string, words: string, environment: Environment = {}): Promise<CommandResult> =>
   runProgram(process.execPath, ["scripts/run.mjs", script, ...words.split(" ")], environment);
 
 const readSecrets = (): Record<string, string> => JSON.parse(readFileSync(join(clone, ".deploy/production.secrets.json"), "utf8"));
@@ -147,7 +147,7 @@ describe("npm run deploy", () => {
   });
   afterAll(() => api.close());
 
-  const deploy = (environment: Environment = {}): Promise<Ran> =>
+  const deploy = (environment: Environment = {}): Promise<CommandResult> =>
     run("deploy", `--domain ${domain} --yes --skip-check --replace-hosts`, { ...api.environment, ...environment });
 
   const steps: Readonly<Record<string, RegExp>> = {
@@ -265,7 +265,7 @@ describe("npm run deploy", () => {
 
   test("rotates a key with npm run keys, which uploads only what changed and never prints it", async () => {
     const before = readSecrets();
-    const rotate = (kind: string, more = "--yes"): Promise<Ran> =>
+    const rotate = (kind: string, more = "--yes"): Promise<CommandResult> =>
       run("keys", `rotate ${kind} --domain ${domain} ${more}`, api.environment);
     const planned = await rotate("issuer", "--dry-run");
     expect(planned.status, planned.output).toBe(0);
@@ -319,8 +319,8 @@ describe("npm run deploy", () => {
     ["no domain", undefined, "production", "Set the domain"],
     ["a placeholder", "example.com", "production", "svc.config.ts, production: domain is a placeholder. Use a domain of yours."],
     ["an unknown deployment", domain, "qa", 'svc.config.ts has no deployment "qa".'],
-  ])("refuses %s", (_, given, environment, reason) => {
-    expect(() => resolveDeployment({ production: {} }, environment, { domain: given })).toThrow(reason);
+  ])("refuses %s", (_, response, environment, reason) => {
+    expect(() => resolveDeployment({ production: {} }, environment, { domain: response })).toThrow(reason);
   });
 
   test("refuses hosts that are equal or not host names, and settings that cannot be set", () => {
@@ -357,16 +357,18 @@ describe("npm run deploy", () => {
     });
 
     test("stops when DNS cannot be queried", async () => {
-      const broken = (): Promise<never> => Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }));
-      await expect(assertHostsFree(tmpdir(), deployment, false, broken)).rejects.toThrow(`Could not look up api.${domain} (ECONNREFUSED).`);
+      const lookUpBroken = (): Promise<never> => Promise.reject(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }));
+      await expect(assertHostsFree(tmpdir(), deployment, false, lookUpBroken)).rejects.toThrow(
+        `Could not look up api.${domain} (ECONNREFUSED).`,
+      );
     });
 
     test("accepts its own hosts, but not new ones that are taken", async () => {
       const folder = join(clone, ".deploy"); // contains the configuration of the deployment above
       await expect(assertHostsFree(folder, deployment, true, resolve)).resolves.toBeUndefined();
       const moved = { ...deployment, hosts: { ...deployment.hosts, cdn: `www.${domain}` } };
-      const taken = async (): Promise<readonly string[]> => ["192.0.2.1"];
-      await expect(assertHostsFree(folder, moved, true, taken)).rejects.toThrow(`DNS already has records for www.${domain}.`);
+      const lookUpTaken = async (): Promise<readonly string[]> => ["192.0.2.1"];
+      await expect(assertHostsFree(folder, moved, true, lookUpTaken)).rejects.toThrow(`DNS already has records for www.${domain}.`);
     });
   });
 

@@ -18,7 +18,7 @@ import {
   shareButtonSelector,
   waitUntilClickable,
   waitUntilClosed,
-  type HeardEvent,
+  type ReceivedEvent,
 } from "../support/share-visit.ts";
 
 const releases = readdirSync("test/releases");
@@ -105,7 +105,7 @@ describe.each(releases)("the files of %s", (release) => {
           body: readFileSync(pathOf(file), "utf8"),
         }),
       );
-    const events: HeardEvent[] = [];
+    const events: ReceivedEvent[] = [];
     await recordEvents(context, events);
     await opened.page.goto(`${service.demoOrigin}${path}`);
     return { ...opened, events };

@@ -91,7 +91,7 @@ afterAll(async () => {
 
 const place = (url: string): ProducerTarget => ({ url, vars: testVars, business: acme.id });
 
-const feed = async (url: string): Promise<readonly { readonly id: string; readonly seq: number }[]> => {
+const readFeed = async (url: string): Promise<readonly { readonly id: string; readonly seq: number }[]> => {
   const events: { id: string; seq: number }[] = [];
   for (let cursor = 0; ; ) {
     const page = await listEvents(place(url), cursor, 500);
@@ -101,7 +101,7 @@ const feed = async (url: string): Promise<readonly { readonly id: string; readon
   }
 };
 
-const deliveries = async (url: string, endpoint: string): Promise<{ status: string; attempt: number }[]> => {
+const readDeliveries = async (url: string, endpoint: string): Promise<{ status: string; attempt: number }[]> => {
   const all: { status: string; attempt: number }[] = [];
   for (let before: string | null = null; ; ) {
     const page = await listDeliveries(place(url), endpoint, before);
@@ -121,14 +121,14 @@ describe("SIGKILL under a load of events", () => {
     for (let round = 1; round <= kills; round += 1) {
       let alive = true;
       const until = perKill * round;
-      const client = async (): Promise<void> => {
+      const runClient = async (): Promise<void> => {
         while (alive && acknowledged.length < until) {
           // Every third commit sends no notification, as if the process had died after the commit.
           const ids = await commitEvents(place(url), 1, { notify: acknowledged.length % 3 !== 0 }).catch(() => []);
           acknowledged.push(...ids);
         }
       };
-      const running = Promise.all(Array.from({ length: clients }, client));
+      const running = Promise.all(Array.from({ length: clients }, runClient));
       await pause(200 + Math.random() * 900);
       if (acknowledged.length < until) await pause(100);
       alive = false;
@@ -139,18 +139,18 @@ describe("SIGKILL under a load of events", () => {
     while (acknowledged.length < total) acknowledged.push(...(await commitEvents(place(url), 1)));
 
     const deadline = Date.now() + 60_000;
-    const got = (): Set<string> => new Set(received.map(({ event }) => event));
+    const getReceivedIds = (): Set<string> => new Set(received.map(({ event }) => event));
     // An event whose response was lost is in the feed too, so the number of events does not show whether any acknowledged event is missing.
     // The test looks for each acknowledged event, then waits until the feed stays unchanged for two sweeps (one per second here).
-    let sequence = await feed(url);
+    let sequence = await readFeed(url);
     let grewAt = Date.now();
     const isWhole = (): boolean => {
       const ids = new Set(sequence.map(({ id }) => id));
-      return acknowledged.every((id) => ids.has(id)) && got().size >= ids.size && Date.now() - grewAt > 2_500;
+      return acknowledged.every((id) => ids.has(id)) && getReceivedIds().size >= ids.size && Date.now() - grewAt > 2_500;
     };
     while (Date.now() < deadline && !isWhole()) {
       await pause(100);
-      const now = await feed(url);
+      const now = await readFeed(url);
       if (now.length > sequence.length) grewAt = Date.now();
       sequence = now;
     }
@@ -159,13 +159,13 @@ describe("SIGKILL under a load of events", () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
     expect(ids.length - acknowledged.length).toBeLessThanOrEqual(kills * clients);
-    expect([...got()].sort()).toEqual([...ids].sort());
+    expect([...getReceivedIds()].sort()).toEqual([...ids].sort());
     expect(received.length - ids.length).toBeLessThanOrEqual(kills * 5);
     for (const { body, signature, at } of received) expect(verifySignature(body, signature, endpoint.secret, at)).toBe(true);
 
-    const settled = async (): Promise<boolean> => (await deliveries(url, endpoint.id)).every(({ status }) => status === "success");
-    while (Date.now() < deadline && !(await settled())) await pause(100);
-    const ended = await deliveries(url, endpoint.id);
+    const isSettled = async (): Promise<boolean> => (await readDeliveries(url, endpoint.id)).every(({ status }) => status === "success");
+    while (Date.now() < deadline && !(await isSettled())) await pause(100);
+    const ended = await readDeliveries(url, endpoint.id);
     expect(ended).toHaveLength(ids.length);
     expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["success"]));
     expect(Math.max(...ended.map(({ attempt }) => attempt))).toBeLessThanOrEqual(2); // a delivery repeated after a kill is not a new attempt; one repeated after a broken connection is

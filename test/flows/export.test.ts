@@ -43,12 +43,12 @@ let world: DemoWorld;
 let sourceVars: Readonly<Record<string, string>>;
 let runtime: Runtime | null = null;
 
-const origin = (): string => `http://localhost:${port}`;
-const settingsOf = (stateDir: string, vars: Readonly<Record<string, string>>) =>
+const getOrigin = (): string => `http://localhost:${port}`;
+const buildSettings = (stateDir: string, vars: Readonly<Record<string, string>>) =>
   buildLocalSettings({ port, demoPort: 1, stateDir: join(folder, stateDir), vars });
 
 const start = async (stateDir: string, vars: Readonly<Record<string, string>>): Promise<Runtime> => {
-  const settings = settingsOf(stateDir, vars);
+  const settings = buildSettings(stateDir, vars);
   runtime = await startPreparedRuntime({
     ...settings,
     vars: {
@@ -94,19 +94,19 @@ afterAll(async () => {
 
 const getAnswer = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
   const headers = { "content-type": "application/json", authorization: `Bearer ${world.acme.keys.live}` };
-  const response = await fetch(`${origin()}${path}`, { ...init, headers: init.headers ?? headers });
-  const answer = (await response.json()) as { data?: T; error?: object };
-  if (answer.data === undefined) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer.error)}`);
-  return answer.data;
+  const response = await fetch(`${getOrigin()}${path}`, { ...init, headers: init.headers ?? headers });
+  const body = (await response.json()) as { data?: T; error?: object };
+  if (body.data === undefined) throw new Error(`${path}: ${response.status} ${JSON.stringify(body.error)}`);
+  return body.data;
 };
-const getTrust = async (): Promise<Trust> => trustOf(await (await fetch(`${origin()}/.well-known/svc-trust.json`)).json()) as Trust;
+const getTrust = async (): Promise<Trust> => trustOf(await (await fetch(`${getOrigin()}/.well-known/svc-trust.json`)).json()) as Trust;
 const signInOwner = async (): Promise<Record<string, string>> => ({
   "content-type": "application/json",
-  cookie: await signInToOrigin(origin(), world.ownerEmail),
-  origin: origin(),
+  cookie: await signInToOrigin(getOrigin(), world.ownerEmail),
+  origin: getOrigin(),
 });
 const getPack = async (certId: string): Promise<Uint8Array> => {
-  const response = await fetch(`${origin()}/v1/certs/${certId}/evidence-pack?format=zip`, {
+  const response = await fetch(`${getOrigin()}/v1/certs/${certId}/evidence-pack?format=zip`, {
     headers: { authorization: `Bearer ${world.acme.keys.live}` },
   });
   expect(response.status).toBe(200);
@@ -117,7 +117,7 @@ const listFiles = (pack: Uint8Array): readonly string[] => {
   return parsed.ok ? [...parsed.files.keys()] : [];
 };
 const readCheckpointSize = async (log: string): Promise<number> => {
-  const response = await fetch(`${origin()}/${log}/checkpoint`);
+  const response = await fetch(`${getOrigin()}/${log}/checkpoint`);
   expect(response.status, log).toBe(200);
   return Number((await response.text()).split("\n")[1]);
 };
@@ -159,13 +159,13 @@ const fillLedger = async (): Promise<void> => {
   for (let from = 0; from < 1_280; from += 256) {
     const entries = Array.from({ length: 256 }, (_, at) => encodeUtf8(`entry ${from + at}`));
     const headers = { authorization: `Bearer ${sourceVars.LEDGER_WRITE_TOKEN}` };
-    const response = await fetch(`${origin()}/ledger/2026h2/add-batch`, { method: "POST", headers, body: encodeEntryBundle(entries) });
+    const response = await fetch(`${getOrigin()}/ledger/2026h2/add-batch`, { method: "POST", headers, body: encodeEntryBundle(entries) });
     expect(response.status).toBe(200);
   }
   await readCheckpointSize("ledger/2026h2"); // signs the entries
 };
 const waitForRemovedTiles = async (): Promise<void> => {
-  const [file = ""] = listObjectFiles(settingsOf("source", sourceVars).stateDir, "LedgerLog");
+  const [file = ""] = listObjectFiles(buildSettings("source", sourceVars).stateDir, "LedgerLog");
   const countRemoved = async (): Promise<number> => {
     await readCheckpointSize("ledger/2026h2");
     const database = openForReading(file);
@@ -179,19 +179,19 @@ const oldLedgerPaths = ["tile/0/000", "tile/0/002.p/9", "tile/entries/001", "pro
 const readOldLedger = (size: number, vars: Readonly<Record<string, string>>): Promise<readonly string[]> =>
   Promise.all(
     oldLedgerPaths.map(async (path) => {
-      const url = `${origin()}/ledger/2026h2/${path}${path.endsWith("=") ? size : ""}`;
+      const url = `${getOrigin()}/ledger/2026h2/${path}${path.endsWith("=") ? size : ""}`;
       const response = await fetch(url, { headers: { authorization: `Bearer ${vars.LEDGER_AUDITOR_TOKEN}` } });
       return `${response.status} ${Buffer.from(await response.arrayBuffer()).toString("base64")}`;
     }),
   );
 
 const exportOptions = (changes: Partial<ExportOptions> = {}): ExportOptions => {
-  const { stateDir, extraShards, vars } = settingsOf("source", sourceVars);
+  const { stateDir, extraShards, vars } = buildSettings("source", sourceVars);
   const base = { stateDir, extraShards, vars, folder: exported, passphrase, serviceVersion: "1.0.0", now: Date.now, report: () => {} };
   return { ...base, ...changes };
 };
 const importOptions = (vars: Readonly<Record<string, string>>, changes: Partial<ImportOptions> = {}): ImportOptions => {
-  const target = settingsOf("target", vars);
+  const target = buildSettings("target", vars);
   return {
     stateDir: target.stateDir,
     extraShards: target.extraShards,
@@ -203,7 +203,7 @@ const importOptions = (vars: Readonly<Record<string, string>>, changes: Partial<
   };
 };
 /** Returns a report function that throws on call number `line`, as if the process were killed there. */
-const interruptAt = (line: number): ((text: string) => void) => {
+const createInterrupt = (line: number): ((text: string) => void) => {
   let lines = 0;
   return () => {
     lines += 1;
@@ -244,7 +244,7 @@ describe("an export and its import into another deployment", () => {
     await stop();
 
     // The export stops after its fifth file. When the same command is repeated, it keeps the complete files.
-    await expect(runExport(exportOptions({ report: interruptAt(5) }))).rejects.toThrow("interrupted");
+    await expect(runExport(exportOptions({ report: createInterrupt(5) }))).rejects.toThrow("interrupted");
     const first = join(exported, "databases/00/account_erasures.sealed");
     const written = statSync(first).mtimeMs;
     await expect(runExport(exportOptions({ passphrase: "another long passphrase" }))).rejects.toThrow("not the passphrase");
@@ -268,7 +268,7 @@ describe("an export and its import into another deployment", () => {
     expect(checked).toHaveLength(manifest.files.length);
     expect(existsSync(join(folder, "target"))).toBe(false);
 
-    await expect(runImport(importOptions(targetVars, { report: interruptAt(40) }))).rejects.toThrow("interrupted");
+    await expect(runImport(importOptions(targetVars, { report: createInterrupt(40) }))).rejects.toThrow("interrupted");
     const continued: string[] = [];
     const moved = await runImport(importOptions(targetVars, { report: (text) => continued.push(text) }));
     expect(continued).toHaveLength(manifest.files.length - 40);
@@ -307,12 +307,12 @@ describe("an export and its import into another deployment", () => {
     }
 
     // The logs grow from their earlier sizes, and witnesses and verifiers accept the growth as an extension.
-    const later = await issue(2);
+    const laterCertificate = await issue(2);
     await runJobs(1);
     const sizesAfter = { audit: await readCheckpointSize("audit/00"), ledger: await readCheckpointSize("ledger/2026h2") };
     expect(sizesAfter.audit).toBeGreaterThan(sizes.audit);
     expect(sizesAfter.ledger).toBeGreaterThan(sizes.ledger);
-    const { failed } = await verifyPack(await getPack(later.cert_id), { ...defaultVerificationOptions, trust });
+    const { failed } = await verifyPack(await getPack(laterCertificate.cert_id), { ...defaultVerificationOptions, trust });
     expect(failed).toBeNull();
 
     // The person withdraws with the link that was created before the move. The endpoint gets the event, signed with the endpoint's secret.
@@ -332,18 +332,18 @@ describe("an export and its import into another deployment", () => {
     // The import refuses a state folder with data, a deployment whose logs have other names, and changed files.
     const target = importOptions(targetVars);
     await expect(runImport(target)).rejects.toThrow("already has data");
-    const elsewhere = { ...target, stateDir: join(folder, "elsewhere") };
-    await expect(runImport({ ...elsewhere, vars: { ...target.vars, BASE_URL: "https://api.other.example/v1" } })).rejects.toThrow(
+    const otherTarget = { ...target, stateDir: join(folder, "elsewhere") };
+    await expect(runImport({ ...otherTarget, vars: { ...target.vars, BASE_URL: "https://api.other.example/v1" } })).rejects.toThrow(
       "the API must keep its host",
     );
     const changed = join(exported, "databases/00/businesses.sealed");
     const bytes = readFileSync(changed);
     bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1;
     writeFileSync(changed, bytes);
-    await expect(runImport({ ...elsewhere, isDryRun: true })).rejects.toThrow("databases/00/businesses.sealed is missing or was changed");
+    await expect(runImport({ ...otherTarget, isDryRun: true })).rejects.toThrow("databases/00/businesses.sealed is missing or was changed");
     const manifestPath = join(exported, "manifest.json");
     writeFileSync(manifestPath, readFileSync(manifestPath, "utf8").replace('"lines": 1', '"lines": 2'));
-    await expect(runImport({ ...elsewhere, isDryRun: true })).rejects.toThrow("was changed");
+    await expect(runImport({ ...otherTarget, isDryRun: true })).rejects.toThrow("was changed");
     expect(existsSync(join(folder, "elsewhere"))).toBe(false);
   });
 

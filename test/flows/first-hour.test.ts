@@ -12,20 +12,22 @@ import { launchBrowser, openPage } from "../support/browser.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 const text = readFileSync("docs/guides/first-hour.md", "utf8");
-const blocks = (language: string): string[] =>
-  [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, of, block]) => (of === language ? [block as string] : []));
+const extractBlocks = (language: string): string[] =>
+  [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, blockLanguage, block]) =>
+    blockLanguage === language ? [block as string] : [],
+  );
 
-interface Heard {
+interface ReceivedRequest {
   readonly body: string;
   readonly signature: string | undefined;
 }
 
 const folder = mkdtempSync(join(tmpdir(), "svc-first-hour-"));
-const heard: Heard[] = [];
+const received: ReceivedRequest[] = [];
 let receiver: Server;
 let service: LocalService;
 
-const listening = (server: Server): Promise<string> =>
+const startListening = (server: Server): Promise<string> =>
   new Promise((resolve) => server.listen(0, "localhost", () => resolve(`localhost:${(server.address() as AddressInfo).port}`)));
 
 let hook: string;
@@ -33,10 +35,10 @@ beforeAll(async () => {
   receiver = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
-    heard.push({ body: Buffer.concat(parts).toString(), signature: request.headers["svc-signature"] as string | undefined });
+    received.push({ body: Buffer.concat(parts).toString(), signature: request.headers["svc-signature"] as string | undefined });
     response.writeHead(204).end();
   });
-  hook = await listening(receiver);
+  hook = await startListening(receiver);
   service = await startLocalService({ DEV_FETCH_ALLOW: hook });
 });
 afterAll(async () => {
@@ -60,13 +62,13 @@ const inShell = async (scripts: readonly string[], env: Readonly<Record<string, 
 };
 
 /** Returns the responses in the printed output, in order. */
-const answersIn = (printed = ""): { ok: boolean; data: Record<string, unknown> }[] =>
-  [...printed.matchAll(/\{"ok":.*?"request_id":"[^"]*"\}/g)].map(([answer]) => JSON.parse(answer));
+const parseResponses = (printed = ""): { ok: boolean; data: Record<string, unknown> }[] =>
+  [...printed.matchAll(/\{"ok":.*?"request_id":"[^"]*"\}/g)].map(([match]) => JSON.parse(match));
 
 describe("the first hour", () => {
   test("issues and withdraws a certificate with the printed commands", async () => {
     const { acme } = service.world;
-    const [issued, checked, registered, pinged, withdrawn, contact] = await inShell(blocks("sh"), {
+    const [issued, checked, registered, pinged, withdrawn, contact] = await inShell(extractBlocks("sh"), {
       SVC: service.origin,
       CLIENT: acme.clients.live,
       KEY: acme.keys.live,
@@ -74,27 +76,27 @@ describe("the first hour", () => {
       SITE: "https://www.example.com",
       HOOK: `http://${hook}`,
     });
-    const [certificate] = answersIn(issued);
+    const [certificate] = parseResponses(issued);
     expect(certificate?.data.cert_id).toMatch(/^cc_/);
     expect(checked).toContain(`fingerprint matches: ${certificate?.data.fingerprint}`);
-    const [, , endpoint] = answersIn(registered);
+    const [, , endpoint] = parseResponses(registered);
     const secret = endpoint?.data.secret as string;
-    expect(answersIn(pinged)[0]?.data).toMatchObject({ delivered: true, response_status: 204 });
-    expect(answersIn(withdrawn)[0]?.data).toMatchObject({ cease_by: expect.stringMatching(/^\d{4}-/) });
-    const [asked, acknowledged] = answersIn(contact);
-    expect(JSON.stringify(asked?.data)).toContain('"contactable":false');
+    expect(parseResponses(pinged)[0]?.data).toMatchObject({ delivered: true, response_status: 204 });
+    expect(parseResponses(withdrawn)[0]?.data).toMatchObject({ cease_by: expect.stringMatching(/^\d{4}-/) });
+    const [request, acknowledged] = parseResponses(contact);
+    expect(JSON.stringify(request?.data)).toContain('"contactable":false');
     expect(acknowledged?.ok).toBe(true);
 
-    const typesHeard = () => heard.map(({ body }) => (JSON.parse(body) as { type: string }).type);
-    await vi.waitUntil(() => ["certificate.revoked", "business.ceased"].every((type) => typesHeard().includes(type)), {
+    const listReceivedTypes = () => received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+    await vi.waitUntil(() => ["certificate.revoked", "business.ceased"].every((type) => listReceivedTypes().includes(type)), {
       timeout: 45_000,
     });
-    expect(new Set(typesHeard())).toEqual(new Set(["test.ping", "certificate.revoked", "business.ceased"]));
-    for (const { body, signature } of heard) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
+    expect(new Set(listReceivedTypes())).toEqual(new Set(["test.ping", "certificate.revoked", "business.ceased"]));
+    for (const { body, signature } of received) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
   });
 
   test("certifies a submission with the printed tag and adds the certificate ID", async () => {
-    const [form = ""] = blocks("html");
+    const [form = ""] = extractBlocks("html");
     const sent: string[] = [];
     const site = createServer(async (request, response) => {
       const parts: Buffer[] = [];
@@ -103,7 +105,7 @@ describe("the first hour", () => {
       const page = form.replace("{cdn_url}", service.origin).replace("pc_test_...", service.world.acme.clients.sandbox);
       response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><html lang="en"><title>Quote</title>${page}`);
     });
-    const at = await listening(site);
+    const at = await startListening(site);
     const browser = await launchBrowser();
     try {
       const { page } = await openPage(browser);

@@ -23,21 +23,21 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const textOf = (guide: "withdrawal" | "evidence-pack" | "fingerprints" | "policies"): string => readFileSync(guidePath(guide), "utf8");
-const commandsOf = (guide: Parameters<typeof textOf>[0]): string[] =>
-  [...textOf(guide).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block]) => block as string);
+const readGuide = (guide: "withdrawal" | "evidence-pack" | "fingerprints" | "policies"): string => readFileSync(guidePath(guide), "utf8");
+const listCommands = (guide: Parameters<typeof readGuide>[0]): string[] =>
+  [...readGuide(guide).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block]) => block as string);
 
 interface Issued {
   readonly cert_id: string;
   readonly fingerprint: string;
   readonly manage_url: string;
 }
-const issued = async (): Promise<Issued> => {
+const issueCertificate = async (): Promise<Issued> => {
   issuedBefore += 1;
   const { headers, body } = consentRequest(service.world.acme, "https://www.example.com", issuedBefore);
-  const answer = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
-  expect(answer.status).toBe(201);
-  return ((await answer.json()) as { data: Issued }).data;
+  const response = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
+  expect(response.status).toBe(201);
+  return ((await response.json()) as { data: Issued }).data;
 };
 
 const inShell = async (script: string, more: Readonly<Record<string, string>> = {}): Promise<string> => {
@@ -48,25 +48,25 @@ const inShell = async (script: string, more: Readonly<Record<string, string>> = 
 
 describe("the commands of the guides", () => {
   test("record withdrawals for all recipients or one, acknowledge that contact has ceased, and check before a campaign", async () => {
-    const [block = "", ...others] = commandsOf("withdrawal");
+    const [block = "", ...others] = listCommands("withdrawal");
     expect(others).toEqual([]);
-    const [whole, single] = [await issued(), await issued()];
-    const said: { ok: boolean; data: Record<string, unknown> }[] = [];
+    const [complete, single] = [await issueCertificate(), await issueCertificate()];
+    const responses: { ok: boolean; data: Record<string, unknown> }[] = [];
     const parts = block.split(/\n\n/);
     for (const part of parts) {
-      const CERT = part.includes("entities") ? single.cert_id : whole.cert_id;
-      said.push(JSON.parse(await inShell(part.replaceAll("curl ", "curl -s "), { CERT })));
+      const CERT = part.includes("entities") ? single.cert_id : complete.cert_id;
+      responses.push(JSON.parse(await inShell(part.replaceAll("curl ", "curl -s "), { CERT })));
     }
-    expect(said.map(({ ok }) => ok)).toEqual(parts.map(() => true));
-    expect(said.at(-1)?.data.results).toHaveLength(2);
-    const verified = async ({ cert_id: id }: Issued): Promise<string> =>
+    expect(responses.map(({ ok }) => ok)).toEqual(parts.map(() => true));
+    expect(responses.at(-1)?.data.results).toHaveLength(2);
+    const getStatus = async ({ cert_id: id }: Issued): Promise<string> =>
       ((await (await fetch(`${service.origin}/v1/certs/${id}/verify`)).json()) as { data: { status: string } }).data.status;
-    expect([await verified(whole), await verified(single)]).toEqual(["revoked", "active"]);
+    expect([await getStatus(complete), await getStatus(single)]).toEqual(["revoked", "active"]);
   });
 
   test("save an evidence pack", async () => {
-    const { cert_id: CERT } = await issued();
-    const [exporting = "", ...others] = commandsOf("evidence-pack");
+    const { cert_id: CERT } = await issueCertificate();
+    const [exporting = "", ...others] = listCommands("evidence-pack");
     expect(others.map((block) => block.split(" ", 3).join(" "))).toEqual(["npm run verify", "jq -j .data.canonical"]);
     await service.runtime.scheduled("* * * * *");
     await vi.waitFor(
@@ -81,7 +81,7 @@ describe("the commands of the guides", () => {
   });
 
   test("check the receipt of a withdrawal", async () => {
-    const { cert_id: id, manage_url: manageUrl } = await issued();
+    const { cert_id: id, manage_url: manageUrl } = await issueCertificate();
     const withdrawn = await fetch(`${service.origin}/v1/certs/${id}/opt-out/manage`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -94,7 +94,7 @@ describe("the commands of the guides", () => {
     };
     const key = createPublicKey({ key: issuer_keys.keys[0], format: "jwk" });
     writeFileSync(join(folder, "issuer.pem"), key.export({ type: "spki", format: "pem" }));
-    const [, , block = ""] = commandsOf("evidence-pack");
+    const [, , block = ""] = listCommands("evidence-pack");
     writeFileSync(join(folder, "withdrawal.json"), receipt);
     expect(await inShell(block)).toContain("Signature Verified Successfully");
     writeFileSync(join(folder, "withdrawal.json"), receipt.replace('"canonical":"{', '"canonical":"{ '));
@@ -102,17 +102,17 @@ describe("the commands of the guides", () => {
   });
 
   test("print the fingerprint", async () => {
-    const { cert_id: CERT, fingerprint } = await issued();
-    const [block = "", ...others] = commandsOf("fingerprints");
+    const { cert_id: CERT, fingerprint } = await issueCertificate();
+    const [block = "", ...others] = listCommands("fingerprints");
     expect(others).toEqual([]);
     expect(await inShell(block, { CERT })).toBe(`${fingerprint}  -\n`);
   });
 
   test("print the hash of the example policy text", async () => {
-    const [block = "", ...others] = commandsOf("policies");
+    const [block = "", ...others] = listCommands("policies");
     expect(others).toEqual([]);
-    const [, example = ""] = /has the text\n\n```\n([\s\S]*?)\n```/.exec(textOf("policies")) ?? [];
-    const [, hash = ""] = /and the hash `([0-9a-f]{64})`/.exec(textOf("policies")) ?? [];
+    const [, example = ""] = /has the text\n\n```\n([\s\S]*?)\n```/.exec(readGuide("policies")) ?? [];
+    const [, hash = ""] = /and the hash `([0-9a-f]{64})`/.exec(readGuide("policies")) ?? [];
     expect(await inShell(block, { text: example })).toBe(`${hash}  -\n`);
   });
 });

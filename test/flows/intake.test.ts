@@ -80,8 +80,8 @@ const createSubmission = (business = acme): Submission => consentRequest(busines
 /** Returns the receipt, or the status of the refusal. */
 const send = async ({ url }: Service, { headers, body }: Submission): Promise<Receipt | number> => {
   const response = await fetch(`${url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
-  const answer = (await response.json()) as { ok: boolean; data: Receipt };
-  return answer.ok ? answer.data : response.status;
+  const parsedBody = (await response.json()) as { ok: boolean; data: Receipt };
+  return parsedBody.ok ? parsedBody.data : response.status;
 };
 
 /** Creates clients whose submissions go to different journals, because their IDs end in different characters. */
@@ -142,7 +142,7 @@ describe("a service that is killed while its database fails", () => {
     for (let round = 0; round < kills; round += 1) {
       const service = await start();
       let isAlive = true;
-      const loop = async (): Promise<void> => {
+      const runLoop = async (): Promise<void> => {
         let submission = createSubmission();
         while (isAlive) {
           const receipt = await send(service, submission).catch(() => null); // returns null once the service is killed
@@ -153,7 +153,7 @@ describe("a service that is killed while its database fails", () => {
           }
         }
       };
-      const storm = Promise.all(Array.from({ length: connections }, loop));
+      const storm = Promise.all(Array.from({ length: connections }, runLoop));
       const before = receipts.size;
       const faults = 2 + Math.floor(Math.random() * 4);
       for (let fault = 0; fault < faults; fault += 1) {
@@ -198,7 +198,7 @@ describe("a database that hangs under a steady load", () => {
     for (const client of clients) expect(typeof (await send(service, createSubmission(client)))).toBe("object"); // fills the account cache
     await setFault(service, "hang", Math.min(hangMs + 600_000, maxFaultMs));
     const durations: number[] = [];
-    const answers: (Receipt | number)[] = [];
+    const results: (Receipt | number)[] = [];
     /** Receipts by connection. A connection sends its next submission after the response to the previous one. */
     const inOrder: string[][] = [];
     const startedAt = performance.now();
@@ -208,21 +208,21 @@ describe("a database that hangs under a steady load", () => {
     /** All submissions of a connection go to one journal, because different journals do not keep an order. */
     const connect = async (_: unknown, connection: number): Promise<void> => {
       const client = clients[connection % clients.length];
-      const own: string[] = [];
-      inOrder.push(own);
+      const clientIds: string[] = [];
+      inOrder.push(clientIds);
       while (sent < due) {
         const at = startedAt + (sent++ * 1_000) / perSecond;
         await pause(Math.max(0, at - performance.now()));
         const from = performance.now();
-        const answer = await send(service, createSubmission(client));
+        const result = await send(service, createSubmission(client));
         durations.push(performance.now() - from);
-        answers.push(answer);
-        if (typeof answer === "object") own.push(answer.cert_id);
-        progress(answers.length);
+        results.push(result);
+        if (typeof result === "object") clientIds.push(result.cert_id);
+        progress(results.length);
       }
     };
     await Promise.all(Array.from({ length: 100 }).map(connect));
-    expect(answers.filter((answer) => typeof answer !== "object")).toEqual([]);
+    expect(results.filter((result) => typeof result !== "object")).toEqual([]);
 
     await setFault(service, "hang", 0);
     const endedAt = performance.now();
@@ -236,15 +236,16 @@ describe("a database that hangs under a steady load", () => {
         .all()
         .map(({ id, ord }) => [String(id), Number(ord)]),
     );
-    for (const own of inOrder) {
-      const placed = own.map((id) => ords.get(id) as number);
+    for (const clientIds of inOrder) {
+      const placed = clientIds.map((id) => ords.get(id) as number);
       expect(placed).toEqual(placed.toSorted((a, b) => a - b));
     }
     expectComplete(db);
     const sorted = durations.toSorted((a, b) => a - b);
-    const quantile = (share: number): number => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+    const computeQuantile = (share: number): number =>
+      Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
     console.log(
-      `intake: ${due} submissions in ${Math.round(performance.now() - startedAt)} ms, all 201; p50 ${quantile(0.5)}, p99 ${quantile(0.99)}, max ${quantile(1)} ms; placed in ${Math.round(drainMs)} ms (${Math.round((due * 1_000) / drainMs)}/s)`,
+      `intake: ${due} submissions in ${Math.round(performance.now() - startedAt)} ms, all 201; p50 ${computeQuantile(0.5)}, p99 ${computeQuantile(0.99)}, max ${computeQuantile(1)} ms; placed in ${Math.round(drainMs)} ms (${Math.round((due * 1_000) / drainMs)}/s)`,
     );
     db.close();
     await kill(service);

@@ -37,8 +37,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const api = (): string => `${service.origin}/v1`;
-const bearer = (): Record<string, string> => ({ authorization: `Bearer ${service.world.acme.keys.live}` });
+const getApiUrl = (): string => `${service.origin}/v1`;
+const buildHeaders = (): Record<string, string> => ({ authorization: `Bearer ${service.world.acme.keys.live}` });
 
 interface Acknowledged {
   readonly certId: string;
@@ -55,17 +55,19 @@ const startTraffic = () => {
   const submit = async (n: number): Promise<void> => {
     const { headers, body } = consentRequest(service.world.acme, "https://www.example.com", n);
     for (;;) {
-      const response = await fetch(`${api()}/consent`, { method: "POST", headers: { ...headers }, body: body as string }).catch(() => null);
-      const answer = response === null ? null : ((await response.json().catch(() => null)) as { data?: { cert_id: string } } | null);
-      if (answer?.data !== undefined) {
+      const response = await fetch(`${getApiUrl()}/consent`, { method: "POST", headers: { ...headers }, body: body as string }).catch(
+        () => null,
+      );
+      const parsedBody = response === null ? null : ((await response.json().catch(() => null)) as { data?: { cert_id: string } } | null);
+      if (parsedBody?.data !== undefined) {
         acknowledged.push({
-          certId: answer.data.cert_id,
+          certId: parsedBody.data.cert_id,
           email: (JSON.parse(body as string) as { fields: { email: string } }).fields.email,
         });
         return;
       }
       // If a restart cut off the response, `answer` is null and the submission is repeated.
-      if (response !== null && answer !== null && response.status < 500) throw new Error(`refused: ${JSON.stringify(answer)}`);
+      if (response !== null && parsedBody !== null && response.status < 500) throw new Error(`refused: ${JSON.stringify(parsedBody)}`);
       await delay(50);
     }
   };
@@ -84,7 +86,7 @@ const startTraffic = () => {
   };
 };
 
-const rotationOptions = (aheadMs = 0): RotationOptions => ({
+const buildRotationOptions = (aheadMs = 0): RotationOptions => ({
   statePath,
   store: {
     read: () => secrets,
@@ -93,24 +95,25 @@ const rotationOptions = (aheadMs = 0): RotationOptions => ({
     },
     publish: (changed) => service.restartWith(changed),
   },
-  processStored: (kind, cursor, isCheck) => createProcessStoredCall(api(), () => service.vars.ADMIN_TOKEN ?? "")(kind, cursor, isCheck),
+  processStored: (kind, cursor, isCheck) =>
+    createProcessStoredCall(getApiUrl(), () => service.vars.ADMIN_TOKEN ?? "")(kind, cursor, isCheck),
   now: () => Date.now() + aheadMs,
   report: () => {},
 });
 
 /** Runs a rotation to its end, as if the operator repeated the command each time the next step is due. */
 const rotate = async (kind: keyof typeof rotations): Promise<void> => {
-  for (let aheadMs = 0; !(await runRotation(kind, rotationOptions(aheadMs))); ) aheadMs += 31 * dayMs;
+  for (let aheadMs = 0; !(await runRotation(kind, buildRotationOptions(aheadMs))); ) aheadMs += 31 * dayMs;
 };
 
 const getData = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
-  const response = await fetch(`${api()}${path}`, {
+  const response = await fetch(`${getApiUrl()}${path}`, {
     ...init,
-    headers: { "content-type": "application/json", ...(init.headers ?? bearer()) },
+    headers: { "content-type": "application/json", ...(init.headers ?? buildHeaders()) },
   });
-  const answer = (await response.json()) as { data?: T; error?: object };
-  if (answer.data === undefined) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer.error)}`);
-  return answer.data;
+  const body = (await response.json()) as { data?: T; error?: object };
+  if (body.data === undefined) throw new Error(`${path}: ${response.status} ${JSON.stringify(body.error)}`);
+  return body.data;
 };
 
 interface Assistant {
@@ -145,17 +148,17 @@ const useAssistant = async ({ client_id: id, client_secret: secret }: Assistant)
 /** Signs in a person who has signed in before, and checks that no new account is created. Waits for a new email with a code. */
 const signInAgain = async (email: string, realm: "business" | "consumer"): Promise<void> => {
   const listCodeMails = async (): Promise<readonly { text: string }[]> => {
-    const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
-    const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
+    const response = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
+    const { messages } = (await response.json()) as { messages: readonly { text: string }[] };
     return messages.filter(({ text }) => /^\d{6}$/m.test(text));
   };
   const { length: earlier } = await listCodeMails();
   expect(earlier).toBeGreaterThan(0);
-  const init = (body: object) => ({ method: "POST", headers: {}, body: JSON.stringify(body) });
-  await getData("/auth/request-code", init({ email, realm }));
+  const buildRequest = (body: object) => ({ method: "POST", headers: {}, body: JSON.stringify(body) });
+  await getData("/auth/request-code", buildRequest({ email, realm }));
   let mails = await listCodeMails();
   for (; mails.length === earlier; mails = await listCodeMails()) await delay(50);
-  const { created } = await getData<{ created: boolean }>("/auth/verify-code", init({ email, realm, code: findNewestCode(mails) }));
+  const { created } = await getData<{ created: boolean }>("/auth/verify-code", buildRequest({ email, realm, code: findNewestCode(mails) }));
   expect(created).toBe(false);
 };
 
@@ -205,21 +208,21 @@ describe("the rotation of every key under traffic", () => {
     const traffic = startTraffic();
 
     // Publishing the new master key fails once. The repeated command publishes the same key.
-    const failing = { ...rotationOptions().store, publish: () => Promise.reject(new Error("no network")) };
-    await expect(runRotation("master", { ...rotationOptions(), store: failing })).rejects.toThrow("no network");
+    const failing = { ...buildRotationOptions().store, publish: () => Promise.reject(new Error("no network")) };
+    await expect(runRotation("master", { ...buildRotationOptions(), store: failing })).rejects.toThrow("no network");
     const prepared = secrets.MASTER_KEYS;
     expect(statSync(statePath).mode & 0o777).toBe(0o600);
     // The rewrapping stops after three steps. The repeated command continues where it stopped.
     let calls = 0;
-    const interrupted: RotationOptions["processStored"] = (kind, cursor, isCheck) => {
+    const processInterrupted: RotationOptions["processStored"] = (kind, cursor, isCheck) => {
       calls += 1;
-      return calls > 3 ? Promise.reject(new Error("interrupted")) : rotationOptions().processStored(kind, cursor, isCheck);
+      return calls > 3 ? Promise.reject(new Error("interrupted")) : buildRotationOptions().processStored(kind, cursor, isCheck);
     };
-    await expect(runRotation("master", { ...rotationOptions(), processStored: interrupted })).rejects.toThrow("interrupted");
+    await expect(runRotation("master", { ...buildRotationOptions(), processStored: processInterrupted })).rejects.toThrow("interrupted");
     expect(secrets.MASTER_KEYS).toBe(prepared);
     expect(describeRotation("master", statePath, Date.now())).toContain("next  2.");
-    expect(await runRotation("master", rotationOptions())).toBe(false);
-    expect(await countOutdatedValues("master", rotationOptions())).toBe(0);
+    expect(await runRotation("master", buildRotationOptions())).toBe(false);
+    expect(await countOutdatedValues("master", buildRotationOptions())).toBe(0);
     expect(listMasterKeyVersions(secrets)).toEqual(["1", "2"]);
     await rotate("master");
     expect(listMasterKeyVersions(secrets)).toEqual(["2"]);
@@ -239,36 +242,38 @@ describe("the rotation of every key under traffic", () => {
       await signInAgain(person, "consumer");
       await signInAgain(service.world.ownerEmail, "business");
     };
-    await expect(runRotation("index", { ...rotationOptions(), store: failing })).rejects.toThrow("no network");
+    await expect(runRotation("index", { ...buildRotationOptions(), store: failing })).rejects.toThrow("no network");
     const addedIndexKeys = secrets.INDEX_ENCRYPTION_KEYS;
     expect(addedIndexKeys).toMatch(/^index,1:\S+@next$/);
-    expect(await runRotation("index", rotationOptions())).toBe(false);
+    expect(await runRotation("index", buildRotationOptions())).toBe(false);
     expect(secrets.INDEX_ENCRYPTION_KEYS).toBe(addedIndexKeys);
     await assertFound();
     expect(describeRotation("index", statePath, Date.now())).toContain("next  2.");
-    expect(await runRotation("index", rotationOptions(11 * minuteMs))).toBe(false);
+    expect(await runRotation("index", buildRotationOptions(11 * minuteMs))).toBe(false);
     expect(secrets.INDEX_ENCRYPTION_KEYS).toBe(addedIndexKeys?.replace("@next", ""));
     await assertFound();
-    expect(await countOutdatedValues("index", rotationOptions())).toBeGreaterThan(minSubmissions);
+    expect(await countOutdatedValues("index", buildRotationOptions())).toBeGreaterThan(minSubmissions);
     calls = 0;
-    await expect(runRotation("index", { ...rotationOptions(22 * minuteMs), processStored: interrupted })).rejects.toThrow("interrupted");
-    expect(await runRotation("index", rotationOptions(22 * minuteMs))).toBe(false);
-    expect(await countOutdatedValues("index", rotationOptions())).toBe(0);
-    expect(await runRotation("index", rotationOptions(7 * dayMs))).toBe(false);
-    expect(await runRotation("index", rotationOptions(8 * dayMs + 12 * minuteMs))).toBe(true);
+    await expect(runRotation("index", { ...buildRotationOptions(22 * minuteMs), processStored: processInterrupted })).rejects.toThrow(
+      "interrupted",
+    );
+    expect(await runRotation("index", buildRotationOptions(22 * minuteMs))).toBe(false);
+    expect(await countOutdatedValues("index", buildRotationOptions())).toBe(0);
+    expect(await runRotation("index", buildRotationOptions(7 * dayMs))).toBe(false);
+    expect(await runRotation("index", buildRotationOptions(8 * dayMs + 12 * minuteMs))).toBe(true);
     expect(secrets.INDEX_ENCRYPTION_KEYS).toBe(addedIndexKeys?.slice("index,".length, -"@next".length));
     await assertFound();
 
     for (const kind of ["issuer", "logs"] as const) {
       await rotate(kind);
-      expect(await checkPublishedKeys(kind, secrets, api()), kind).toEqual([]);
+      expect(await checkPublishedKeys(kind, secrets, getApiUrl()), kind).toEqual([]);
     }
 
     // An assistant registers before the link key is rotated. The assistant's secret works until the old key is removed. Then an assistant
     // that registers again gets a secret that works.
     const earlierClient = await registerAssistant();
-    const linkOptions = (aheadMs: number): RotationOptions => ({ ...rotationOptions(aheadMs), isLeaked: true });
-    const checkLinks = async () => checkLinkKeys(secrets, await fetchLinkKeys(api(), service.vars.ADMIN_TOKEN ?? ""));
+    const linkOptions = (aheadMs: number): RotationOptions => ({ ...buildRotationOptions(aheadMs), isLeaked: true });
+    const checkLinks = async () => checkLinkKeys(secrets, await fetchLinkKeys(getApiUrl(), service.vars.ADMIN_TOKEN ?? ""));
     await expect(runRotation("links", { ...linkOptions(0), store: failing })).rejects.toThrow("no network");
     const addedKeys = secrets.LINK_KEYS;
     expect(addedKeys).toMatch(/^index,1:\S+@next$/);
@@ -280,7 +285,7 @@ describe("the rotation of every key under traffic", () => {
     expect([secrets.LINK_KEYS, await checkLinks()]).toEqual([addedKeys?.replace("@next", ""), []]);
     expect(await useAssistant(earlierClient)).toBe("invalid_grant");
     expect(await runRotation("links", linkOptions(12 * minuteMs))).toBe(false);
-    expect(await runRotation("links", rotationOptions(729 * dayMs))).toBe(false);
+    expect(await runRotation("links", buildRotationOptions(729 * dayMs))).toBe(false);
     expect(await runRotation("links", linkOptions(22 * minuteMs))).toBe(true);
     expect([secrets.LINK_KEYS, await checkLinks()]).toEqual([addedKeys?.slice("index,".length, -"@next".length), []]);
     expect(await useAssistant(earlierClient)).toBe("invalid_client");
@@ -290,14 +295,14 @@ describe("the rotation of every key under traffic", () => {
     // the command does not replace them again.
     const revealSecrets = (): Promise<readonly { secret: string }[]> =>
       Promise.all(webhooks.map(({ id }) => getData<{ secret: string }>(`/webhooks/${id}/secret`, { headers: owner })));
-    const replaceSecrets = createReplaceSecretsCall(api(), () => service.vars.ADMIN_TOKEN ?? "");
-    const losingAnswers: ReplaceSecrets = async (request) => {
-      const answer = await replaceSecrets(request);
+    const replaceSecrets = createReplaceSecretsCall(getApiUrl(), () => service.vars.ADMIN_TOKEN ?? "");
+    const replaceAndLoseResponse: ReplaceSecrets = async (request) => {
+      const result = await replaceSecrets(request);
       if (!request.isCheck) throw new Error("no answer");
-      return answer;
+      return result;
     };
     const webhookRotation = { statePath, webhookId: null, replaceSecrets, report: () => {} };
-    await expect(rotateWebhooks({ ...webhookRotation, replaceSecrets: losingAnswers })).rejects.toThrow("no answer");
+    await expect(rotateWebhooks({ ...webhookRotation, replaceSecrets: replaceAndLoseResponse })).rejects.toThrow("no answer");
     const replaced = await revealSecrets();
     for (const [at, { secret }] of replaced.entries()) expect(secret).not.toBe(revealedBefore[at]?.secret);
     expect((await checkWebhookRotation(webhookRotation)).isComplete).toBe(true);
@@ -335,7 +340,7 @@ describe("the rotation of every key under traffic", () => {
     const trust = trustOf(await (await fetch(`${service.origin}/.well-known/svc-trust.json`)).json());
     const packs = [...certificates.map(({ id }) => id), ...traffic.acknowledged.slice(-2).map(({ certId }) => certId)];
     for (const id of packs) {
-      const pack = await fetch(`${api()}/certs/${id}/evidence-pack?format=zip`, { headers: bearer() });
+      const pack = await fetch(`${getApiUrl()}/certs/${id}/evidence-pack?format=zip`, { headers: buildHeaders() });
       const { failed } = await verifyPack(new Uint8Array(await pack.arrayBuffer()), { ...defaultVerificationOptions, trust });
       expect(failed, id).toBeNull();
     }

@@ -48,7 +48,7 @@ const kill = (child: ChildProcess): Promise<void> =>
     process.kill(-(child.pid as number), "SIGKILL");
   });
 
-const database = (): DatabaseSync => {
+const openDatabase = (): DatabaseSync => {
   const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
   const file = readdirSync(folder).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
   if (file === undefined) throw new Error("no database file");
@@ -59,9 +59,9 @@ let serial = 0;
 const submit = async (url: string): Promise<Acknowledged | null> => {
   const { headers, body } = consentRequest(acme, "https://www.example.com", serial++);
   const response = await fetch(`${url}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
-  const answer = (await response.json()) as { ok: boolean; data: Acknowledged };
-  if (!answer.ok) throw new Error(`refused: ${JSON.stringify(answer)}`);
-  return answer.data;
+  const parsedBody = (await response.json()) as { ok: boolean; data: Acknowledged };
+  if (!parsedBody.ok) throw new Error(`refused: ${JSON.stringify(parsedBody)}`);
+  return parsedBody.data;
 };
 
 /** Withdraws with the receipt's manage link. Returns the certificate's ID once the withdrawal is acknowledged. */
@@ -71,8 +71,8 @@ const withdraw = async (url: string, { cert_id, manage_url }: Acknowledged): Pro
     headers: { "content-type": "application/json", "cf-connecting-ip": `10.200.${serial % 250}.${(serial * 7) % 250}` },
     body: JSON.stringify({ token: manage_url.split("#m=")[1] }),
   });
-  const answer = (await response.json()) as { ok: boolean };
-  if (!answer.ok) throw new Error(`refused: ${JSON.stringify(answer)}`);
+  const body = (await response.json()) as { ok: boolean };
+  if (!body.ok) throw new Error(`refused: ${JSON.stringify(body)}`);
   return cert_id;
 };
 
@@ -83,7 +83,7 @@ interface FeedPage {
 }
 
 /** Returns every event of the business, in order. */
-const feed = async (url: string): Promise<FeedPage["events"]> => {
+const readFeed = async (url: string): Promise<FeedPage["events"]> => {
   const events: FeedPage["events"][number][] = [];
   for (let cursor = 0, more = true; more; ) {
     const response = await fetch(`${url}/v1/events?limit=500&cursor=${cursor}`, { headers: { authorization: `Bearer ${acme.keys.live}` } });
@@ -110,7 +110,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
       const { child, url } = await start();
       let alive = true;
       const before = acknowledged.length;
-      const loop = async (): Promise<void> => {
+      const runLoop = async (): Promise<void> => {
         while (alive) {
           const receipt = await submit(url).catch((error: unknown) => {
             if (alive) throw error; // before the kill, every submission must succeed
@@ -119,14 +119,14 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
           if (receipt === null) continue;
           acknowledged.push(receipt);
           if (acknowledged.length % 3 > 0) continue;
-          const done = await withdraw(url, receipt).catch((error: unknown) => {
+          const withdrawal = await withdraw(url, receipt).catch((error: unknown) => {
             if (alive) throw error;
             return null;
           });
-          if (done !== null) withdrawn.push(done);
+          if (withdrawal !== null) withdrawn.push(withdrawal);
         }
       };
-      const storm = Promise.all(Array.from({ length: connections }, loop));
+      const storm = Promise.all(Array.from({ length: connections }, runLoop));
       await new Promise((resolve) => setTimeout(resolve, 800 + Math.random() * 1_500));
       // On a busy machine, there may be no acknowledged withdrawal yet.
       while (round === rounds - 1 && withdrawn.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -136,7 +136,7 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
       expect(acknowledged.length).toBeGreaterThan(before);
     }
 
-    const db = database();
+    const db = openDatabase();
     const count = (sql: string): number => Number((db.prepare(sql).get() as { n: number }).n);
     const lost = acknowledged.filter(({ cert_id, fingerprint }) => {
       const stored = db.prepare("SELECT lower(hex(fingerprint)) AS fingerprint FROM certificates WHERE id = ?").all(cert_id) as {
@@ -194,8 +194,8 @@ describe("SIGKILL under a load of submissions and withdrawals", () => {
     const next = (await submit(url)) as Acknowledged;
     expect(next.cert_id).toMatch(/^cc_/);
     await withdraw(url, next); // committing another event also brings events that were left behind into the feed
-    await expect.poll(async () => (await feed(url)).length, { timeout: 20_000 }).toBe(withdrawals + 1);
-    expect(new Set((await feed(url)).map(({ cert_id }) => cert_id)).size).toBe(withdrawals + 1);
+    await expect.poll(async () => (await readFeed(url)).length, { timeout: 20_000 }).toBe(withdrawals + 1);
+    expect(new Set((await readFeed(url)).map(({ cert_id }) => cert_id)).size).toBe(withdrawals + 1);
     await kill(child);
   });
 });

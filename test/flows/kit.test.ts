@@ -15,10 +15,12 @@ import { signInToOrigin } from "../support/local-session.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 const text = readFileSync("docs/guides/kit.md", "utf8");
-const blocks = (language: string): string[] =>
-  [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, of, block]) => (of === language ? [block as string] : []));
+const extractBlocks = (language: string): string[] =>
+  [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, blockLanguage, block]) =>
+    blockLanguage === language ? [block as string] : [],
+  );
 
-interface Heard {
+interface ReceivedRequest {
   readonly path: string;
   readonly body: string;
   readonly headers: IncomingHttpHeaders;
@@ -31,7 +33,7 @@ interface Event {
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "svc-kit-of-a-developer-"));
-const heard: Heard[] = [];
+const received: ReceivedRequest[] = [];
 let receiver: Server;
 let port = 0;
 let service: LocalService;
@@ -41,7 +43,7 @@ const openReceiver = async (): Promise<void> => {
   receiver = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
-    heard.push({ path: request.url ?? "", body: Buffer.concat(parts).toString(), headers: request.headers });
+    received.push({ path: request.url ?? "", body: Buffer.concat(parts).toString(), headers: request.headers });
     response.writeHead(204).end();
   });
   await new Promise<void>((done) => receiver.listen(port, "localhost", done));
@@ -52,7 +54,7 @@ const closeReceiver = (): Promise<unknown> => {
   return new Promise((done) => receiver.close(done));
 };
 
-const env = (more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({
+const buildEnv = (more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({
   ...process.env,
   SVC_API: service.origin,
   SVC_API_KEY: service.world.acme.keys.sandbox,
@@ -61,37 +63,37 @@ const env = (more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => 
 });
 
 const inShell = async (script: string, more: Readonly<Record<string, string>> = {}): Promise<string> =>
-  (await run("bash", ["-e", "-o", "pipefail", "-c", script], { cwd: folder, env: env(more), maxBuffer: 10_000_000 })).stdout;
+  (await run("bash", ["-e", "-o", "pipefail", "-c", script], { cwd: folder, env: buildEnv(more), maxBuffer: 10_000_000 })).stdout;
 
 interface Ended {
   readonly code: number | null;
   readonly said: string;
 }
-const svc = async (words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ended> => {
-  const child = spawn("node_modules/.bin/svc", words, { cwd: folder, env: env(more) });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (said += String(part)));
+const runSvc = async (words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ended> => {
+  const child = spawn("node_modules/.bin/svc", words, { cwd: folder, env: buildEnv(more) });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += String(part)));
   const code = await new Promise<number | null>((done) => child.on("close", done));
-  return { code, said };
+  return { code, said: output };
 };
-const trigger = async (type: string): Promise<Event> => JSON.parse((await svc(["trigger", type])).said) as Event;
+const trigger = async (type: string): Promise<Event> => JSON.parse((await runSvc(["trigger", type])).said) as Event;
 
 /** Starts a command that runs until it is killed. `said` returns its output so far. */
-const listening = (
+const startListening = (
   command: string,
 ): { readonly child: ChildProcess; readonly said: () => string; readonly ended: Promise<number | null> } => {
-  const child = spawn("bash", ["-c", `exec ${command}`], { cwd: folder, env: env(), detached: true });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (said += String(part)));
-  return { child, said: () => said, ended: new Promise((done) => child.on("close", done)) };
+  const child = spawn("bash", ["-c", `exec ${command}`], { cwd: folder, env: buildEnv(), detached: true });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += String(part)));
+  return { child, said: () => output, ended: new Promise((done) => child.on("close", done)) };
 };
 const end = (child: ChildProcess, signal: NodeJS.Signals): void => {
   process.kill(-(child.pid as number), signal);
 };
 
 /** Returns the events that arrived at one path. `svc listen` forwards events to /hook, and the service delivers them to /endpoint. */
-const events = (path = "/hook"): Event[] => heard.filter((one) => one.path === path).map(({ body }) => JSON.parse(body) as Event);
-const secretIn = (said: string): string => /whsec_\S+/.exec(said)?.[0] as string;
+const listEvents = (path = "/hook"): Event[] => received.filter((one) => one.path === path).map(({ body }) => JSON.parse(body) as Event);
+const extractSecret = (output: string): string => /whsec_\S+/.exec(output)?.[0] as string;
 
 beforeAll(async () => {
   await openReceiver();
@@ -107,19 +109,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const [install = "", triggers = "", clockBlock = "", eventsBlock = "", verifyHelp = ""] = blocks("sh");
-const [listenBlock = "", followBlock = ""] = blocks("console");
-const [clientBlock = "", signatureBlock = ""] = blocks("js");
+const [install = "", triggers = "", clockBlock = "", eventsBlock = "", verifyHelp = ""] = extractBlocks("sh");
+const [listenBlock = "", followBlock = ""] = extractBlocks("console");
+const [clientBlock = "", signatureBlock = ""] = extractBlocks("js");
 
 test("covers every block of the guide", () => {
-  expect([blocks("sh").length, blocks("console").length, blocks("js").length]).toEqual([5, 2, 2]);
+  expect([extractBlocks("sh").length, extractBlocks("console").length, extractBlocks("js").length]).toEqual([5, 2, 2]);
 });
 
 describe("the package", () => {
   test("installs into an empty folder without dependencies, and its command prints its help", async () => {
     writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-    const said = await inShell(install, { KIT: "./svc-1.0.0.tgz", npm_config_offline: "true" });
-    expect(said).toContain("svc listen --forward-to");
+    const output = await inShell(install, { KIT: "./svc-1.0.0.tgz", npm_config_offline: "true" });
+    expect(output).toContain("svc listen --forward-to");
     const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as { packages: Record<string, unknown> };
     expect(Object.keys(lock.packages)).toEqual(["", "node_modules/svc"]);
     expect(await inShell(verifyHelp)).toContain("Usage: svc-verify");
@@ -149,10 +151,10 @@ export const describe = (event: ShareRevokedEvent, share: Share): string => even
     const strict = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--skipLibCheck", "false", "--noEmit"];
     const lib = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable,dom.asynciterable"];
     /** Type-checks both files in one run. Returns the positions of the errors. */
-    const errors = async (how: readonly string[]): Promise<string[]> => {
+    const listErrors = async (how: readonly string[]): Promise<string[]> => {
       const args = ["--ignoreConfig", "right.ts", "wrong.ts", ...strict, ...lib, ...how];
-      const failed = ({ stdout }: { stdout: string }) => ({ stdout });
-      const { stdout } = await run(resolve("node_modules/.bin/tsc"), args, { cwd: folder }).catch(failed);
+      const keepOutput = ({ stdout }: { stdout: string }) => ({ stdout });
+      const { stdout } = await run(resolve("node_modules/.bin/tsc"), args, { cwd: folder }).catch(keepOutput);
       return [...stdout.matchAll(/^(\S+\(\d+),/gm)].map(([, at]) => `${at})`);
     };
     const first = right.split("\n").length;
@@ -160,7 +162,7 @@ export const describe = (event: ShareRevokedEvent, share: Share): string => even
       ["--module", "esnext", "--moduleResolution", "bundler"],
       ["--module", "nodenext", "--moduleResolution", "nodenext"],
     ]) {
-      expect(await errors(how)).toEqual(wrong.map((_, at) => `wrong.ts(${first + at})`));
+      expect(await listErrors(how)).toEqual(wrong.map((_, at) => `wrong.ts(${first + at})`));
     }
   });
 
@@ -175,20 +177,20 @@ export const describe = (event: ShareRevokedEvent, share: Share): string => even
 
 describe("svc listen and svc trigger", () => {
   test("forward triggered events to the receiver, signed with a secret that stays the same in the next run", async () => {
-    heard.length = 0;
-    const first = listening(listenBlock.trim());
+    received.length = 0;
+    const first = startListening(listenBlock.trim());
     await vi.waitFor(() => expect(first.said()).toContain("Signing secret"), { timeout: 20_000 });
     const printed = await inShell(triggers);
     const triggered = [...printed.matchAll(/"id": "([^"]+)"/g)].map(([, id]) => id);
-    await vi.waitFor(() => expect(events().map(({ id }) => id)).toEqual(expect.arrayContaining(triggered)), { timeout: 30_000 });
+    await vi.waitFor(() => expect(listEvents().map(({ id }) => id)).toEqual(expect.arrayContaining(triggered)), { timeout: 30_000 });
     end(first.child, "SIGINT");
     await first.ended; // waits only for npx, which the signal kills; another test checks the command itself
     expect(triggered.length).toBe(3);
-    expect(new Set(events().map(({ type }) => type))).toEqual(new Set(["share.created", "consumer.updated.email", "share.revoked"]));
+    expect(new Set(listEvents().map(({ type }) => type))).toEqual(new Set(["share.created", "consumer.updated.email", "share.revoked"]));
     expect(printed).toContain("new@example.com");
-    expect(events().map(({ seq }) => seq)).toEqual(events().map((_, at) => (events()[0] as Event).seq + at));
-    const secret = secretIn(first.said());
-    for (const { body, headers } of heard) {
+    expect(listEvents().map(({ seq }) => seq)).toEqual(listEvents().map((_, at) => (listEvents()[0] as Event).seq + at));
+    const secret = extractSecret(first.said());
+    for (const { body, headers } of received) {
       expect(verifySignature(body, headers["svc-signature"] as string, secret, Date.now() / 1_000)).toBe(true);
     }
     expect(first.said()).not.toContain(service.world.acme.keys.sandbox);
@@ -196,9 +198,9 @@ describe("svc listen and svc trigger", () => {
     expect(readFileSync(join(folder, ".svc/.gitignore"), "utf8")).toBe("*\n");
     expect(readFileSync(join(folder, ".svc/listen-sandbox.json"), "utf8")).not.toContain("sk_test_");
 
-    const again = await svc(["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"]);
-    expect(again.code).toBe(0);
-    expect(secretIn(again.said)).toBe(secret);
+    const repeated = await runSvc(["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"]);
+    expect(repeated.code).toBe(0);
+    expect(extractSecret(repeated.said)).toBe(secret);
   });
 
   test("forward the same body and headers that an endpoint gets, except for headers that differ between attempts", async () => {
@@ -211,82 +213,83 @@ describe("svc listen and svc trigger", () => {
       body: JSON.stringify({ url, environment: "sandbox" }),
     });
     const { secret } = ((await registered.json()) as { data: { secret: string } }).data;
-    heard.length = 0;
+    received.length = 0;
     const { id } = await trigger("consumer.updated.email");
-    await svc(["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"]);
-    const of = (path: string): Heard | undefined => heard.find((one) => one.path === path && one.headers["svc-event-id"] === id);
-    await vi.waitFor(() => expect(of("/endpoint")).toBeDefined(), { timeout: 30_000 });
-    const [pushed, forwarded] = [of("/endpoint") as Heard, of("/hook") as Heard];
+    await runSvc(["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"]);
+    const findReceived = (path: string): ReceivedRequest | undefined =>
+      received.find((one) => one.path === path && one.headers["svc-event-id"] === id);
+    await vi.waitFor(() => expect(findReceived("/endpoint")).toBeDefined(), { timeout: 30_000 });
+    const [pushed, forwarded] = [findReceived("/endpoint") as ReceivedRequest, findReceived("/hook") as ReceivedRequest];
     expect(forwarded.body).toBe(pushed.body);
     const perAttempt = ["svc-signature", "svc-delivery-id", "webhook-timestamp", "webhook-signature"];
     const ours = /^(?:svc-|webhook-|user-agent$|content-type$)/; // the transport adds the other headers
-    const comparableHeaders = ({ headers }: Heard): object =>
+    const getComparableHeaders = ({ headers }: ReceivedRequest): object =>
       Object.fromEntries(
         Object.entries(headers)
           .filter(([name]) => ours.test(name))
           .map(([name, value]) => [name, perAttempt.includes(name) ? "" : value]),
       );
-    expect(Object.keys(comparableHeaders(pushed)).length).toBe(10);
-    expect(comparableHeaders(forwarded)).toEqual(comparableHeaders(pushed));
+    expect(Object.keys(getComparableHeaders(pushed)).length).toBe(10);
+    expect(getComparableHeaders(forwarded)).toEqual(getComparableHeaders(pushed));
     expect(verifySignature(pushed.body, pushed.headers["svc-signature"] as string, secret, Date.now() / 1_000)).toBe(true);
     expect(pushed.headers["svc-delivery-id"]).toMatch(/^dlv_/);
     expect(forwarded.headers["svc-delivery-id"]).toMatch(/^dlv_local_/);
   });
 
   test("skip no event and keep the order when the receiver and the command are killed between events", async () => {
-    heard.length = 0;
+    received.length = 0;
     const listen = `node_modules/.bin/svc listen --forward-to http://localhost:${port}/hook`;
-    const first = listening(listen);
+    const first = startListening(listen);
     await vi.waitFor(() => expect(first.said()).toContain("Signing secret"), { timeout: 20_000 });
     const sent = [await trigger("share.created")];
-    await vi.waitFor(() => expect(events().length).toBe(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(listEvents().length).toBe(1), { timeout: 20_000 });
     await closeReceiver();
     sent.push(await trigger("share.created"), await trigger("share.created"));
     await vi.waitFor(() => expect(first.said()).toContain("no response, trying again"), { timeout: 20_000 });
     end(first.child, "SIGKILL");
     await first.ended;
-    const second = listening(listen);
+    const second = startListening(listen);
     await vi.waitFor(() => expect(second.said()).toContain("no response, trying again"), { timeout: 20_000 });
     await openReceiver();
-    await vi.waitFor(() => expect(events().length).toBeGreaterThanOrEqual(3), { timeout: 30_000 });
+    await vi.waitFor(() => expect(listEvents().length).toBeGreaterThanOrEqual(3), { timeout: 30_000 });
     end(second.child, "SIGTERM");
     expect(await second.ended).toBe(0);
-    expect([...new Set(events().map(({ id }) => id))]).toEqual(sent.map(({ id }) => id));
-    expect(secretIn(second.said())).toBe(secretIn(first.said()));
+    expect([...new Set(listEvents().map(({ id }) => id))]).toEqual(sent.map(({ id }) => id));
+    expect(extractSecret(second.said())).toBe(extractSecret(first.said()));
   });
 
   test("read the given types from the given position, and ignore a saved position of another service", async () => {
-    const to = ["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"];
-    heard.length = 0;
-    expect((await svc([...to, "--from", "start"])).code).toBe(0);
-    const all = events().map(({ seq }) => seq);
+    const listenCommand = ["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"];
+    received.length = 0;
+    expect((await runSvc([...listenCommand, "--from", "start"])).code).toBe(0);
+    const all = listEvents().map(({ seq }) => seq);
     expect(all).toEqual(all.map((_, at) => at + 1));
-    heard.length = 0;
-    await svc([...to, "--from", "2", "--types", "share.revoked"]);
-    expect(new Set(events().map(({ type }) => type))).toEqual(new Set(["share.revoked"]));
-    heard.length = 0;
-    await svc([...to, "--from", "now"]);
-    expect(events()).toEqual([]);
+    received.length = 0;
+    await runSvc([...listenCommand, "--from", "2", "--types", "share.revoked"]);
+    expect(new Set(listEvents().map(({ type }) => type))).toEqual(new Set(["share.revoked"]));
+    received.length = 0;
+    await runSvc([...listenCommand, "--from", "now"]);
+    expect(listEvents()).toEqual([]);
     const kept = join(folder, ".svc/listen-sandbox.json");
     const { secret } = JSON.parse(readFileSync(kept, "utf8")) as { secret: string };
     writeFileSync(kept, JSON.stringify({ api: "https://elsewhere.example", secret, cursor: 1 }));
-    const { said } = await svc(to);
-    expect(events()).toEqual([]);
-    expect(secretIn(said)).toBe(secret);
-    expect(said).toContain(`after seq ${all.length}`);
+    const { said: output } = await runSvc(listenCommand);
+    expect(listEvents()).toEqual([]);
+    expect(extractSecret(output)).toBe(secret);
+    expect(output).toContain(`after seq ${all.length}`);
   });
 
   test("post once regardless of the response, and with --retry until it is 2xx", async () => {
     const statuses = [500, 302, 204];
-    const asked: string[] = [];
+    const requested: string[] = [];
     const strict = createServer((request, response) => {
-      asked.push(String(request.headers["svc-attempt"]));
+      requested.push(String(request.headers["svc-attempt"]));
       request.resume();
-      response.writeHead(statuses[asked.length - 1] ?? 204, { location: `http://localhost:${port}/elsewhere` }).end();
+      response.writeHead(statuses[requested.length - 1] ?? 204, { location: `http://localhost:${port}/elsewhere` }).end();
     });
     await new Promise<void>((done) => strict.listen(0, "localhost", done));
     const { seq } = await trigger("share.created");
-    const to = [
+    const listenCommand = [
       "listen",
       "--forward-to",
       `http://localhost:${(strict.address() as AddressInfo).port}/`,
@@ -294,37 +297,46 @@ describe("svc listen and svc trigger", () => {
       "--from",
       String(seq - 1),
     ];
-    expect((await svc(to)).said).toContain("-> 500");
-    expect(asked).toEqual(["1"]);
-    heard.length = 0;
-    asked.length = 0;
-    expect((await svc([...to, "--retry"])).said).toContain("-> 204");
-    expect(asked).toEqual(["1", "2", "3"]);
-    expect(events("/elsewhere")).toEqual([]);
+    expect((await runSvc(listenCommand)).said).toContain("-> 500");
+    expect(requested).toEqual(["1"]);
+    received.length = 0;
+    requested.length = 0;
+    expect((await runSvc([...listenCommand, "--retry"])).said).toContain("-> 204");
+    expect(requested).toEqual(["1", "2", "3"]);
+    expect(listEvents("/elsewhere")).toEqual([]);
     strict.close();
   });
 
   test("wait for Retry-After, and for a service that is unreachable", async () => {
-    const asked: number[] = [];
+    const requested: number[] = [];
     const busy = createServer((_, response) => {
-      asked.push(Date.now());
-      const answer = (status: number, body: object): unknown =>
+      requested.push(Date.now());
+      const respond = (status: number, body: object): unknown =>
         response.writeHead(status, { "content-type": "application/json", "retry-after": "2" }).end(JSON.stringify(body));
-      if (asked.length === 1)
-        answer(429, { ok: false, error: { code: "rate_limited", message: "Too many requests." }, request_id: "req_x" });
-      else answer(200, { ok: true, data: { events: [], next_cursor: 0, has_more: false, head: 0 }, request_id: "req_x" });
+      if (requested.length === 1)
+        respond(429, { ok: false, error: { code: "rate_limited", message: "Too many requests." }, request_id: "req_x" });
+      else respond(200, { ok: true, data: { events: [], next_cursor: 0, has_more: false, head: 0 }, request_id: "req_x" });
     });
     await new Promise<void>((done) => busy.listen(0, "localhost", done));
     const api = `http://localhost:${(busy.address() as AddressInfo).port}`;
-    const { code, said } = await svc(["listen", "--forward-to", "http://localhost:9/", "--once", "--api", api, "--from", "start"]);
+    const { code, said: output } = await runSvc([
+      "listen",
+      "--forward-to",
+      "http://localhost:9/",
+      "--once",
+      "--api",
+      api,
+      "--from",
+      "start",
+    ]);
     expect(code).toBe(0);
-    expect(said).toContain("Too many requests. Trying again in 2 s.");
-    expect((asked[1] as number) - (asked[0] as number)).toBeGreaterThanOrEqual(1_990);
+    expect(output).toContain("Too many requests. Trying again in 2 s.");
+    expect((requested[1] as number) - (requested[0] as number)).toBeGreaterThanOrEqual(1_990);
     busy.close();
-    const away = listening(`node_modules/.bin/svc listen --forward-to http://localhost:9/ --api ${api}`);
-    await vi.waitFor(() => expect(away.said()).toContain("The service did not answer. Trying again in 5 s."), { timeout: 20_000 });
-    end(away.child, "SIGINT");
-    expect(await away.ended).toBe(0);
+    const disconnected = startListening(`node_modules/.bin/svc listen --forward-to http://localhost:9/ --api ${api}`);
+    await vi.waitFor(() => expect(disconnected.said()).toContain("The service did not answer. Trying again in 5 s."), { timeout: 20_000 });
+    end(disconnected.child, "SIGINT");
+    expect(await disconnected.ended).toBe(0);
   });
 });
 
@@ -334,8 +346,8 @@ interface Clock {
   readonly swept?: number;
 }
 /** Parses multi-line JSON objects that were printed one after another. */
-const objectsIn = <T>(printed: string): T[] => printed.split(/(?<=^\})\n/m).flatMap((one) => (one === "" ? [] : [JSON.parse(one) as T]));
-const linesIn = (printed: string): Event[] => printed.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Event]));
+const parseObjects = <T>(printed: string): T[] => printed.split(/(?<=^\})\n/m).flatMap((one) => (one === "" ? [] : [JSON.parse(one) as T]));
+const parseLines = (printed: string): Event[] => printed.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Event]));
 
 describe("svc clock", () => {
   const day = 86_400;
@@ -346,27 +358,27 @@ describe("svc clock", () => {
 
   test("reads and moves the clock, and processes everything due by then", async () => {
     await reset();
-    const made = JSON.parse((await svc(["trigger", "share.created"])).said) as { share_id: string };
-    const [before, after] = objectsIn<Clock>(await inShell(clockBlock));
+    const created = JSON.parse((await runSvc(["trigger", "share.created"])).said) as { share_id: string };
+    const [before, after] = parseObjects<Clock>(await inShell(clockBlock));
     expect([before?.offset_seconds, after?.offset_seconds]).toEqual([0, 6 * day]);
     expect(Date.parse((after as Clock).now) - Date.parse((before as Clock).now)).toBeGreaterThanOrEqual(6 * day * 1_000);
-    const later = JSON.parse((await svc(["clock", "+52w"])).said) as Clock;
-    expect([later.offset_seconds, later.swept]).toEqual([(6 + 52 * 7) * day, 1]);
-    const ended = linesIn((await svc(["events", "--types", "share.expired"])).said) as unknown as { share_id: string }[];
-    expect(ended.at(-1)?.share_id).toBe(made.share_id);
+    const laterClock = JSON.parse((await runSvc(["clock", "+52w"])).said) as Clock;
+    expect([laterClock.offset_seconds, laterClock.swept]).toEqual([(6 + 52 * 7) * day, 1]);
+    const ended = parseLines((await runSvc(["events", "--types", "share.expired"])).said) as unknown as { share_id: string }[];
+    expect(ended.at(-1)?.share_id).toBe(created.share_id);
     await reset();
   });
 
   test("moves by every unit and to a given time, but not back", async () => {
     await reset();
     const offsets: number[] = [];
-    for (const by of ["+90s", "+30m", "+12h", "+6d", "+2w"]) {
-      offsets.push((JSON.parse((await svc(["clock", by])).said) as Clock).offset_seconds);
+    for (const advance of ["+90s", "+30m", "+12h", "+6d", "+2w"]) {
+      offsets.push((JSON.parse((await runSvc(["clock", advance])).said) as Clock).offset_seconds);
     }
     expect(offsets.map((offset, at) => offset - (offsets[at - 1] ?? 0))).toEqual([90, 1_800, 43_200, 6 * day, 14 * day]);
     const moment = new Date(Date.now() + 100 * day * 1_000).toISOString();
-    expect((JSON.parse((await svc(["clock", moment])).said) as Clock).now >= moment).toBe(true);
-    const back = await svc(["clock", new Date().toISOString()]);
+    expect((JSON.parse((await runSvc(["clock", moment])).said) as Clock).now >= moment).toBe(true);
+    const back = await runSvc(["clock", new Date().toISOString()]);
     expect([back.code, back.said.includes("invalid_request")]).toEqual([1, true]);
     await reset();
   });
@@ -375,32 +387,33 @@ describe("svc clock", () => {
 describe("svc events", () => {
   test("prints the feed, one event per line", async () => {
     const sent = [await trigger("share.created"), await trigger("share.revoked")];
-    const printed = linesIn(await inShell(eventsBlock));
+    const printed = parseLines(await inShell(eventsBlock));
     expect(printed.slice(-1)).toEqual(sent.slice(-1));
     expect(printed).toContainEqual(sent[0]);
     expect(new Set(printed.map(({ type }) => type))).toEqual(new Set(["share.created", "share.revoked"]));
-    const all = linesIn((await svc(["events"])).said);
+    const all = parseLines((await runSvc(["events"])).said);
     expect(all.map(({ seq }) => seq)).toEqual(all.map((_, at) => at + 1));
     const { seq } = sent[1] as Event;
-    expect(linesIn((await svc(["events", "--from", String(seq - 1)])).said)).toEqual([sent[1]]);
-    expect(await svc(["events", "--from", "now"])).toEqual({ code: 0, said: "" });
-    expect(linesIn(await inShell("npx svc events | head -n 1"))).toEqual(all.slice(0, 1));
+    expect(parseLines((await runSvc(["events", "--from", String(seq - 1)])).said)).toEqual([sent[1]]);
+    expect(await runSvc(["events", "--from", "now"])).toEqual({ code: 0, said: "" });
+    expect(parseLines(await inShell("npx svc events | head -n 1"))).toEqual(all.slice(0, 1));
   });
 
   test("prints new events with --follow and exits with 0 when it is stopped", async () => {
-    const printed = listening(followBlock.trim());
-    const own = listening("node_modules/.bin/svc events --follow");
-    for (const one of [printed, own]) await vi.waitFor(() => expect(one.said()).toContain("Following test events"), { timeout: 20_000 });
+    const printed = startListening(followBlock.trim());
+    const follower = startListening("node_modules/.bin/svc events --follow");
+    for (const one of [printed, follower])
+      await vi.waitFor(() => expect(one.said()).toContain("Following test events"), { timeout: 20_000 });
     const sent = [await trigger("share.created"), await trigger("consumer.updated.phone")].at(-1) as Event;
-    for (const one of [printed, own]) await vi.waitFor(() => expect(one.said()).toContain(sent.id), { timeout: 30_000 });
+    for (const one of [printed, follower]) await vi.waitFor(() => expect(one.said()).toContain(sent.id), { timeout: 30_000 });
     end(printed.child, "SIGINT");
-    end(own.child, "SIGINT");
+    end(follower.child, "SIGINT");
     await printed.ended;
-    expect(await own.ended).toBe(0);
-    const [head, ...rest] = own.said().split("\n");
+    expect(await follower.ended).toBe(0);
+    const [head, ...rest] = follower.said().split("\n");
     expect(head).toContain("after seq");
-    expect(linesIn(rest.join("\n")).at(-1)).toEqual(sent);
-    expect(own.said()).not.toContain(service.world.acme.keys.sandbox);
+    expect(parseLines(rest.join("\n")).at(-1)).toEqual(sent);
+    expect(follower.said()).not.toContain(service.world.acme.keys.sandbox);
   });
 });
 
@@ -414,21 +427,21 @@ describe("svc verify", () => {
     const pack = await vi.waitFor(
       async () => {
         const authorization = `Bearer ${world.acme.keys.live}`;
-        const answer = await fetch(`${origin}/v1/certs/${data.cert_id}/evidence-pack?format=zip`, { headers: { authorization } });
-        expect(answer.status).toBe(200);
-        return Buffer.from(await answer.arrayBuffer());
+        const response = await fetch(`${origin}/v1/certs/${data.cert_id}/evidence-pack?format=zip`, { headers: { authorization } });
+        expect(response.status).toBe(200);
+        return Buffer.from(await response.arrayBuffer());
       },
       { timeout: 30_000, interval: 1_000 },
     );
     writeFileSync(join(folder, "evidence.zip"), pack);
-    const { code, said } = await svc(["verify", "evidence.zip"]);
-    expect([code, said.includes(data.cert_id)], said).toEqual([3, true]);
-    expect((await svc(["verify", "evidence.zip", "--expect-fingerprint", "0".repeat(64)])).code).toBe(1);
+    const { code, said: output } = await runSvc(["verify", "evidence.zip"]);
+    expect([code, output.includes(data.cert_id)], output).toEqual([3, true]);
+    expect((await runSvc(["verify", "evidence.zip", "--expect-fingerprint", "0".repeat(64)])).code).toBe(1);
   });
 });
 
 describe("the exit code of a command", () => {
-  const to = ["listen", "--forward-to", "http://localhost:9/"];
+  const listenCommand = ["listen", "--forward-to", "http://localhost:9/"];
 
   test("is 2 for wrong usage, with the help and without the key in the output", async () => {
     const { sandbox, live } = service.world.acme.keys;
@@ -440,14 +453,14 @@ describe("the exit code of a command", () => {
       [["listen", "--forward-to", "ftp://localhost/"], {}],
       [["listen", "--forward-to", "https://hook.example.com/"], {}],
       [["listen", "--forward-to", "http://127.0.0.1.example.com/"], {}],
-      [[...to, "more"], {}],
-      [[...to, "--from", "yesterday"], {}],
-      [[...to, "--api", "nowhere"], {}],
-      [[...to, "--api-key", sandbox], {}],
-      [[...to, `--key=${sandbox}`], {}],
-      [to, { SVC_API_KEY: "" }],
-      [to, { SVC_API_KEY: "secret" }],
-      [to, { SVC_API_KEY: live }],
+      [[...listenCommand, "more"], {}],
+      [[...listenCommand, "--from", "yesterday"], {}],
+      [[...listenCommand, "--api", "nowhere"], {}],
+      [[...listenCommand, "--api-key", sandbox], {}],
+      [[...listenCommand, `--key=${sandbox}`], {}],
+      [listenCommand, { SVC_API_KEY: "" }],
+      [listenCommand, { SVC_API_KEY: "secret" }],
+      [listenCommand, { SVC_API_KEY: live }],
       [["trigger"], {}],
       [["trigger", "share.created", "share.revoked"], {}],
       [["trigger", "consumer.updated.email", "--field", "email"], {}],
@@ -466,23 +479,23 @@ describe("the exit code of a command", () => {
       [["verify", "no-such-file.zip"], {}],
     ];
     for (const [words, more] of wrong) {
-      const { code, said } = await svc(words, more);
+      const { code, said: output } = await runSvc(words, more);
       expect([code, words]).toEqual([2, words]);
-      expect(said).toContain("Usage: svc");
-      expect(said).not.toContain(sandbox);
-      expect(said).not.toContain(live);
+      expect(output).toContain("Usage: svc");
+      expect(output).not.toContain(sandbox);
+      expect(output).not.toContain(live);
     }
   });
 
   test("is 1 when the service refuses, with the error code in the output", async () => {
     const stranger = { SVC_API_KEY: `sk_test_00${"x".repeat(43)}` };
-    for (const words of [to, ["trigger", "share.created"], ["clock"], ["clock", "+1d"], ["events"], ["events", "--follow"]]) {
-      const { code, said } = await svc(words, stranger);
-      expect([code, said.includes("unauthorized")]).toEqual([1, true]);
-      expect(said).not.toContain(stranger.SVC_API_KEY);
+    for (const words of [listenCommand, ["trigger", "share.created"], ["clock"], ["clock", "+1d"], ["events"], ["events", "--follow"]]) {
+      const { code, said: output } = await runSvc(words, stranger);
+      expect([code, output.includes("unauthorized")]).toEqual([1, true]);
+      expect(output).not.toContain(stranger.SVC_API_KEY);
     }
-    expect((await svc(["trigger", "share.eaten"])).said).toContain("invalid_request");
-    const foreign = await svc(["trigger", "share.revoked", "--share", "shr_00k3v9d2m4q8x1c7b5n0t6w2h9"]);
+    expect((await runSvc(["trigger", "share.eaten"])).said).toContain("invalid_request");
+    const foreign = await runSvc(["trigger", "share.revoked", "--share", "shr_00k3v9d2m4q8x1c7b5n0t6w2h9"]);
     expect([foreign.code, foreign.said.includes("not_found")]).toEqual([1, true]);
   });
 
@@ -495,8 +508,8 @@ describe("the exit code of a command", () => {
       ["events", "--help"],
       ["verify", "--help"],
     ]) {
-      const { code, said } = await svc(words);
-      expect([code, said.startsWith("Usage: svc")]).toEqual([0, true]);
+      const { code, said: output } = await runSvc(words);
+      expect([code, output.startsWith("Usage: svc")]).toEqual([0, true]);
     }
   });
 });
@@ -504,19 +517,19 @@ describe("the exit code of a command", () => {
 describe("the client code of the guide", () => {
   test("triggers an event, reads current values and lists shares", async () => {
     writeFileSync(join(folder, "client.js"), clientBlock);
-    const said = await inShell("node client.js");
-    expect(said).toMatch(/^\S+@\S+\n/);
-    expect(said.trim().split("\n").length).toBeGreaterThan(3);
+    const output = await inShell("node client.js");
+    expect(output).toMatch(/^\S+@\S+\n/);
+    expect(output.trim().split("\n").length).toBeGreaterThan(3);
   });
 
   test("checks a signature", async () => {
     writeFileSync(join(folder, "signature.js"), signatureBlock);
-    const { code } = await svc(["listen", "--forward-to", `http://localhost:${port}/signed`, "--once", "--from", "0"]);
+    const { code } = await runSvc(["listen", "--forward-to", `http://localhost:${port}/signed`, "--once", "--from", "0"]);
     expect(code).toBe(0);
-    const { body, headers } = heard.find(({ path }) => path === "/signed") as Heard;
+    const { body, headers } = received.find(({ path }) => path === "/signed") as ReceivedRequest;
     const { secret } = JSON.parse(readFileSync(join(folder, ".svc/listen-sandbox.json"), "utf8")) as { secret: string };
-    const given = { BODY: body, HEADER: String(headers["svc-signature"]), SECRET: secret };
-    expect(await inShell("node signature.js", given)).toBe("true\n");
-    expect(await inShell("node signature.js", { ...given, BODY: `${body} ` })).toBe("false\n");
+    const variables = { BODY: body, HEADER: String(headers["svc-signature"]), SECRET: secret };
+    expect(await inShell("node signature.js", variables)).toBe("true\n");
+    expect(await inShell("node signature.js", { ...variables, BODY: `${body} ` })).toBe("false\n");
   });
 });

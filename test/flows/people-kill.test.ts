@@ -41,12 +41,12 @@ const kill = (child: ChildProcess): Promise<void> =>
 
 const post = (url: string, path: string, body: object): Promise<Response> =>
   fetch(`${url}/v1/auth/${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-const addressOf = (at: number): string => `person-${at}@kill-test.example`;
-const databases = (): string[] => globSync(join(state, "v3", "d1", "**", "*.sqlite"));
+const createEmail = (at: number): string => `person-${at}@kill-test.example`;
+const listDatabases = (): string[] => globSync(join(state, "v3", "d1", "**", "*.sqlite"));
 
 /** Releases emails that a killed sender had claimed. Otherwise they would be released only after a minute. */
 const endLeases = (): void => {
-  for (const file of databases()) {
+  for (const file of listDatabases()) {
     const database = new DatabaseSync(file);
     const isOurs = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'mail_outbox'").get() !== undefined;
     if (isOurs) database.exec("UPDATE mail_outbox SET next_at = 0");
@@ -68,8 +68,8 @@ test("delivers every promised code and keeps every session across SIGKILL", { ti
   let alive = true;
   const asking = Array.from({ length: people }, async (_, at) => {
     await new Promise((resolve) => setTimeout(resolve, at * 10));
-    const answer = await post(url, "request-code", { email: addressOf(at), realm: "consumer" }).catch(() => null);
-    if (alive && answer?.status === 200) promised.push(addressOf(at));
+    const response = await post(url, "request-code", { email: createEmail(at), realm: "consumer" }).catch(() => null);
+    if (alive && response?.status === 200) promised.push(createEmail(at));
   });
   while (promised.length < people / 2) await new Promise((resolve) => setTimeout(resolve, 5));
   await kill(child);
@@ -84,9 +84,9 @@ test("delivers every promised code and keeps every session across SIGKILL", { ti
   for (const email of promised) {
     const { messages } = (await (await fetch(`${url}/dev/mail?to=${email}`)).json()) as { messages: { text: string }[] };
     const code = findNewestCode(messages) ?? "";
-    const answer = await post(url, "verify-code", { email, code, realm: "consumer" });
-    expect(answer.status, email).toBe(200);
-    sessions.push({ email, code, cookie: (answer.headers.get("set-cookie") ?? "").split(";")[0] as string });
+    const response = await post(url, "verify-code", { email, code, realm: "consumer" });
+    expect(response.status, email).toBe(200);
+    sessions.push({ email, code, cookie: (response.headers.get("set-cookie") ?? "").split(";")[0] as string });
   }
   await kill(child);
 
@@ -99,9 +99,9 @@ test("delivers every promised code and keeps every session across SIGKILL", { ti
 
   ({ child, url } = await start());
   for (const { email, cookie, code } of sessions) {
-    const answer = await fetch(`${url}/v1/auth/session`, { headers: { cookie } });
-    const { data } = (await answer.json()) as { data: { user: { email: string } } };
-    expect([answer.status, data.user.email]).toEqual([200, email]);
+    const response = await fetch(`${url}/v1/auth/session`, { headers: { cookie } });
+    const { data } = (await response.json()) as { data: { user: { email: string } } };
+    expect([response.status, data.user.email]).toEqual([200, email]);
     expect((await post(url, "verify-code", { email, code, realm: "consumer" })).status).toBe(400);
   }
   await kill(child);

@@ -16,7 +16,7 @@ let pages: Record<string, Page> = {};
 let seen: { readonly host: string; readonly path: string; readonly headers: IncomingMessage["headers"]; closedAfterMs: number | null }[] =
   [];
 
-const html =
+const createHtmlPage =
   (body: string, headers: Record<string, string> = {}): Page =>
   (_, response) => {
     response.writeHead(200, { "content-type": "text/html; charset=utf-8", ...headers }).end(body);
@@ -50,7 +50,10 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   seen = [];
-  pages = { "/quote": html('<a href="/privacy">Privacy policy</a> <a href="/terms">Terms of service</a>'), "/terms": html("Terms") };
+  pages = {
+    "/quote": createHtmlPage('<a href="/privacy">Privacy policy</a> <a href="/terms">Terms of service</a>'),
+    "/terms": createHtmlPage("Terms"),
+  };
   // Makes this domain's last capture look old, so that the next certificate triggers a new capture.
   await service.database.batch([
     service.database.prepare("UPDATE policy_captures SET captured_at = 0"),
@@ -74,9 +77,9 @@ const issue = async (at = `http://localhost:${port}`): Promise<{ readonly certId
       page_url: `${at}/quote?email=pat@example.com`,
     }),
   });
-  const answer = (await response.json()) as { data: { cert_id: string } };
+  const body = (await response.json()) as { data: { cert_id: string } };
   expect(response.status).toBe(201);
-  return { certId: answer.data.cert_id, ms: performance.now() - start };
+  return { certId: body.data.cert_id, ms: performance.now() - start };
 };
 
 interface Policies {
@@ -92,7 +95,7 @@ const read = async (certId: string): Promise<Policies> => {
   const headers = { authorization: `Bearer ${service.world.acme.keys.live}` };
   return ((await (await fetch(`${service.origin}/v1/certs/${certId}`, { headers })).json()) as { data: Policies }).data;
 };
-const settled = async (certId: string, withinMs = 5_000): Promise<Policies> => {
+const waitForPolicies = async (certId: string, withinMs = 5_000): Promise<Policies> => {
   for (const start = Date.now(); Date.now() - start < withinMs; ) {
     const detail = await read(certId);
     if (detail.policies_status !== "pending") return detail;
@@ -100,7 +103,7 @@ const settled = async (certId: string, withinMs = 5_000): Promise<Policies> => {
   }
   throw new Error("still pending");
 };
-const paths = (): string[] => seen.map(({ path }) => path);
+const listPaths = (): string[] => seen.map(({ path }) => path);
 
 describe("a site on this machine", () => {
   test("is captured, compressed or not, without sending anything about the visitor", async () => {
@@ -111,14 +114,14 @@ describe("a site on this machine", () => {
         .end(gzipSync(privacy));
     };
     const { certId } = await issue();
-    const { policies_status, policies } = await settled(certId);
+    const { policies_status, policies } = await waitForPolicies(certId);
     expect(policies_status).toBe("captured");
     expect(policies.map(({ kind, source_url, text }) => ({ kind, source_url, text }))).toEqual([
       { kind: "privacy", source_url: `http://localhost:${port}/privacy`, text: "Privacy\nDatenschutz\nWir speichern wenig & kurz." },
       { kind: "terms", source_url: `http://localhost:${port}/terms`, text: "Terms" },
     ]);
     for (const { content_hash, text } of policies) expect(content_hash).toBe(sha256Hex(text));
-    expect(paths()).toEqual(["/", "/quote", "/privacy", "/terms"]);
+    expect(listPaths()).toEqual(["/", "/quote", "/privacy", "/terms"]);
     for (const { headers } of seen) {
       expect(headers["user-agent"]).toBe("Svc-Policies/1");
       expect([headers.cookie, headers.referer, headers.authorization, headers.origin]).toEqual([
@@ -142,10 +145,10 @@ describe("a site on this machine", () => {
     pages["/privacy"] = (_, response) => {
       response.writeHead(302, { location: location(port) }).end();
     };
-    pages["/other"] = html("Privacy, reached around the corner");
+    pages["/other"] = createHtmlPage("Privacy, reached around the corner");
     const { certId } = await issue();
-    expect((await settled(certId)).policies.map(({ kind }) => kind)).toEqual(["terms"]);
-    expect(paths()).not.toContain("/other");
+    expect((await waitForPolicies(certId)).policies.map(({ kind }) => kind)).toEqual(["terms"]);
+    expect(listPaths()).not.toContain("/other");
   });
 
   test("cannot exhaust the memory with a page that decompresses to 200 MB", async () => {
@@ -155,30 +158,30 @@ describe("a site on this machine", () => {
       gzip.pipe(response);
       const block = Buffer.alloc(1 << 20, "x");
       let blocks = 0;
-      const more = (): void => {
+      const writeMore = (): void => {
         while (!response.destroyed && blocks < 200) {
           blocks += 1;
           if (!gzip.write(block)) {
-            gzip.once("drain", more);
+            gzip.once("drain", writeMore);
             return;
           }
         }
         gzip.end();
       };
       response.on("close", () => gzip.destroy());
-      more();
+      writeMore();
     };
     const { certId } = await issue();
-    expect((await settled(certId)).policies.map(({ kind }) => kind)).toEqual(["terms"]);
+    expect((await waitForPolicies(certId)).policies.map(({ kind }) => kind)).toEqual(["terms"]);
   });
 
   test("is abandoned after ten seconds if it responds slowly, without delaying visitors", async () => {
     const drips: NodeJS.Timeout[] = [];
-    const dripping: Page = (_, response) => {
+    const dripPage: Page = (_, response) => {
       response.writeHead(200, { "content-type": "text/html" });
       drips.push(setInterval(() => response.write("x"), 200));
     };
-    pages["/quote"] = dripping;
+    pages["/quote"] = dripPage;
     pages["/"] = (_, response) => {
       response.writeHead(503).end();
     };
@@ -187,21 +190,21 @@ describe("a site on this machine", () => {
     for (let n = 0; n < 10; n += 1) times.push((await issue()).ms);
     expect(Math.max(...times)).toBeLessThan(3_000);
     expect((await read(certId)).policies_status).toBe("pending");
-    const dripped = () => seen.find(({ path }) => path === "/quote");
-    for (const start = Date.now(); (dripped()?.closedAfterMs ?? null) === null && Date.now() - start < 20_000; ) {
+    const findDripped = () => seen.find(({ path }) => path === "/quote");
+    for (const start = Date.now(); (findDripped()?.closedAfterMs ?? null) === null && Date.now() - start < 20_000; ) {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     drips.forEach(clearInterval);
-    expect(dripped()?.closedAfterMs).toBeGreaterThan(9_000);
-    expect(dripped()?.closedAfterMs).toBeLessThan(13_000);
+    expect(findDripped()?.closedAfterMs).toBeGreaterThan(9_000);
+    expect(findDripped()?.closedAfterMs).toBeLessThan(13_000);
     expect((await read(certId)).policies_status).toBe("pending"); // the capture is retried later
-    expect(paths().filter((path) => path === "/quote")).toHaveLength(1); // only one request for all eleven certificates
+    expect(listPaths().filter((path) => path === "/quote")).toHaveLength(1); // only one request for all eleven certificates
   });
 });
 
 test("captures the policies of the demo site", async () => {
   const { certId } = await issue(service.demoOrigin);
-  const { policies } = await settled(certId);
+  const { policies } = await waitForPolicies(certId);
   expect(policies.map(({ kind, source_url }) => [kind, source_url])).toEqual([
     ["privacy", `${service.demoOrigin}/privacy`],
     ["terms", `${service.demoOrigin}/terms`],

@@ -63,21 +63,21 @@ const register = (business: string, path: string, play: Play): Promise<{ readonl
   return registerEndpoint(place(business), `http://${at}${path}`);
 };
 
-interface Shown {
+interface ShownDelivery {
   readonly status: string;
   readonly attempt: number;
   readonly responseStatus: number | null;
   readonly error: string | null;
   readonly durationMs: number | null;
 }
-const deliveries = async (business: string, endpoint: string): Promise<readonly Shown[]> =>
-  (await listDeliveries(place(business), endpoint, null)).deliveries as unknown as readonly Shown[];
+const readDeliveries = async (business: string, endpoint: string): Promise<readonly ShownDelivery[]> =>
+  (await listDeliveries(place(business), endpoint, null)).deliveries as unknown as readonly ShownDelivery[];
 
 /** Returns the endpoint's only delivery, once its first attempt has ended. */
-const ended = async (business: string, endpoint: string): Promise<Shown> => {
+const waitForDelivery = async (business: string, endpoint: string): Promise<ShownDelivery> => {
   const deadline = Date.now() + 20_000;
   for (;;) {
-    const [one] = await deliveries(business, endpoint);
+    const [one] = await readDeliveries(business, endpoint);
     if (one !== undefined && one.attempt > 0) return one;
     if (Date.now() > deadline) throw new Error("the attempt did not end");
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -104,13 +104,13 @@ describe("a receiver", () => {
     const moved = await register(business, "/moved", (_, response) => response.writeHead(307, { location: `http://${at}/target` }).end());
     await commitEvents(place(business), 1, { wait: true });
 
-    expect(await ended(business, drip.id)).toMatchObject({ status: "success", attempt: 1, responseStatus: 200 });
+    expect(await waitForDelivery(business, drip.id)).toMatchObject({ status: "success", attempt: 1, responseStatus: 200 });
     await vi.waitFor(() => expect(dripClosed).toBe(true), { timeout: 10_000 }); // the socket closes a moment later
-    expect(await ended(business, reset.id)).toMatchObject({ status: "retrying", responseStatus: null, error: "connection" });
-    expect(await ended(business, moved.id)).toMatchObject({ status: "retrying", responseStatus: 307, error: "http" });
+    expect(await waitForDelivery(business, reset.id)).toMatchObject({ status: "retrying", responseStatus: null, error: "connection" });
+    expect(await waitForDelivery(business, moved.id)).toMatchObject({ status: "retrying", responseStatus: 307, error: "http" });
     expect(hits.get("/target")).toBeUndefined();
-    expect(await ended(business, slow.id)).toMatchObject({ status: "success", responseStatus: 200 });
-    const late = await ended(business, never.id);
+    expect(await waitForDelivery(business, slow.id)).toMatchObject({ status: "success", responseStatus: 200 });
+    const late = await waitForDelivery(business, never.id);
     expect(late).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "timeout" });
     expect(late.durationMs).toBeGreaterThanOrEqual(9_990);
     expect(late.durationMs).toBeLessThan(12_000);
@@ -137,12 +137,13 @@ describe("a receiver", () => {
     for (const response of held) response.writeHead(200).end();
     held = [];
     const deadline = Date.now() + 120_000;
-    const left = async (): Promise<number> => (await deliveries(business, endpoint.id)).filter(({ status }) => status !== "success").length;
+    const countPending = async (): Promise<number> =>
+      (await readDeliveries(business, endpoint.id)).filter(({ status }) => status !== "success").length;
     // Counts requests before it lists deliveries, because listing hundreds of them slows the service down.
     while (Date.now() < deadline && (hits.get("/flips") ?? 0) < 600) await new Promise((resolve) => setTimeout(resolve, 20));
-    while (Date.now() < deadline && (await left()) > 0) await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(await left()).toBe(0);
-    expect((await deliveries(business, endpoint.id)).length).toBe(600);
+    while (Date.now() < deadline && (await countPending()) > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await countPending()).toBe(0);
+    expect((await readDeliveries(business, endpoint.id)).length).toBe(600);
     expect(max).toBeLessThanOrEqual(5);
     expect(hits.get("/flips")).toBeGreaterThanOrEqual(600);
     expect(hits.get("/flips")).toBeLessThanOrEqual(605); // if all this took longer than ten seconds, the first five were sent twice
@@ -176,15 +177,15 @@ describe("a receiver", () => {
     ]);
     const take = (path: string, request: IncomingMessage): number =>
       arrived.get(path)?.push(String(request.headers["svc-event-id"])) ?? Number.NaN;
-    const distinct = (path: string): number => new Set(arrived.get(path)).size;
-    const eventually = async (holds: () => boolean): Promise<void> => {
+    const countDistinct = (path: string): number => new Set(arrived.get(path)).size;
+    const waitUntil = async (holds: () => boolean): Promise<void> => {
       for (const deadline = Date.now() + 150_000; !holds() && Date.now() < deadline; )
         await new Promise((resolve) => setTimeout(resolve, 10));
       expect(holds()).toBe(true);
     };
     const held: ServerResponse[] = [];
     let holding = true;
-    const letGo = (): void => {
+    const releaseHeld = (): void => {
       holding = false;
       for (const response of held.splice(0)) response.writeHead(200).end();
     };
@@ -201,25 +202,25 @@ describe("a receiver", () => {
     });
     for (let left = besideEvents; left > 0; left -= 500) await commitEvents(place(busy), Math.min(500, left), { notify: false });
     await commitEvents(place(busy), 0, { wait: true });
-    await eventually(() => held.length === 5);
+    await waitUntil(() => held.length === 5);
 
     const committed = [...(await commitEvents(place(other), 20, { wait: true }))];
-    await eventually(() => distinct("/other") === 20);
+    await waitUntil(() => countDistinct("/other") === 20);
     expect(arrived.get("/busy")).toHaveLength(5); // all of the busy endpoint's slots were in use the whole time
-    letGo();
+    releaseHeld();
 
-    await eventually(() => held.length === 5);
+    await waitUntil(() => held.length === 5);
     for (let poll = 0; poll < 50; poll += 1) {
       const page = await listEvents(place(other), poll % 20, 100);
       expect(page.events.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 - (poll % 20) }, (_, at) => (poll % 20) + at + 1));
       expect(page.events.map(({ id }) => id)).toEqual(committed.slice(poll % 20));
     }
     committed.push(...(await commitEvents(place(other), 20, { wait: true })));
-    await eventually(() => distinct("/other") === 40);
-    expect(distinct("/busy")).toBeLessThan(besideEvents);
-    letGo();
+    await waitUntil(() => countDistinct("/other") === 40);
+    expect(countDistinct("/busy")).toBeLessThan(besideEvents);
+    releaseHeld();
 
-    await eventually(() => distinct("/busy") === besideEvents);
+    await waitUntil(() => countDistinct("/busy") === besideEvents);
     expect(arrived.get("/other")?.toSorted()).toEqual(committed.toSorted());
     // Each event arrives once. Only the ten held events may arrive again, if they were held longer than a receiver may take.
     expect(arrived.get("/busy")?.length).toBeLessThanOrEqual(besideEvents + 10);

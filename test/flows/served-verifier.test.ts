@@ -9,8 +9,8 @@ import { buildEvidenceBundle } from "../../core/certificates/evidence-bundle.ts"
 import { buildPackFiles } from "../../core/certificates/evidence-pack.ts";
 import type { JsonObject } from "../../core/canonical-json.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import { worldOf } from "../core/verifier/evidence.ts";
-import { textOf } from "../core/verifier/repack.ts";
+import { buildWorld } from "../core/verifier/evidence.ts";
+import { readText } from "../core/verifier/repack.ts";
 import { startLocalService, type LocalService } from "../support/local-service.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-verifier-"));
@@ -64,12 +64,12 @@ test("the verifier is offered on a certificate's page with the hash of the file 
 });
 
 test("the verifier is named with its hash in a pack's README and in the bundle, and in neither if the service serves none", async () => {
-  const { parts } = await worldOf({ trust });
+  const { parts } = await buildWorld({ trust });
   const { url, sha256 } = trust.verifier;
-  const readme = textOf(await buildPackFiles(parts), "README.txt");
+  const readme = readText(await buildPackFiles(parts), "README.txt");
   expect(readme).toContain(`curl -O ${url}\n    echo "${sha256}  svc-verify.mjs" | sha256sum -c\n`);
   expect(buildEvidenceBundle(parts).how_to_verify).toContain(`${url}, SHA-256 ${sha256}`);
-  expect(textOf(await buildPackFiles((await worldOf()).parts), "README.txt")).not.toContain("curl -O http");
+  expect(readText(await buildPackFiles((await buildWorld()).parts), "README.txt")).not.toContain("curl -O http");
 });
 
 test("an icon is served to browsers that request /favicon.ico, and they may cache it", async () => {

@@ -14,9 +14,11 @@ import { startLocalService, type LocalService } from "../support/local-service.t
 import { shareButtonSelector, waitUntilClickable } from "../support/share-visit.ts";
 
 const text = readFileSync("docs/guides/sharing.md", "utf8");
-const blocks = (language: string): string[] =>
-  [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, of, block]) => (of === language ? [block as string] : []));
-const [only = ""] = blocks("html");
+const extractBlocks = (language: string): string[] =>
+  [...text.matchAll(/```([a-z]*)\n([\s\S]*?)```/g)].flatMap(([, blockLanguage, block]) =>
+    blockLanguage === language ? [block as string] : [],
+  );
+const [only = ""] = extractBlocks("html");
 
 const folder = mkdtempSync(join(tmpdir(), "svc-sharing-guide-"));
 let service: LocalService;
@@ -31,7 +33,7 @@ afterAll(async () => {
 });
 
 const site = "http://localhost:3000";
-const env = () => ({
+const buildEnv = () => ({
   ...process.env,
   SVC: service.origin,
   CLIENT: service.world.acme.clients.sandbox,
@@ -39,42 +41,42 @@ const env = () => ({
   SITE: site,
 });
 
-const printed = async (command: string, args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
-  const child = spawn(command, args, { cwd: folder, env: { ...env(), ...more }, stdio: ["ignore", "pipe", "pipe"] });
-  let [said, complained] = ["", ""];
-  child.stdout.on("data", (part) => (said += String(part)));
+const runAndRead = async (command: string, args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
+  const child = spawn(command, args, { cwd: folder, env: { ...buildEnv(), ...more }, stdio: ["ignore", "pipe", "pipe"] });
+  let [output, complained] = ["", ""];
+  child.stdout.on("data", (part) => (output += String(part)));
   child.stderr.on("data", (part) => (complained += String(part)));
   const code = await new Promise((done) => child.on("close", done));
   expect([code, complained]).toEqual([0, ""]);
-  return said;
+  return output;
 };
 
-interface Answer {
+interface PrintedResponse {
   readonly ok: boolean;
   readonly data: Readonly<Record<string, unknown>>;
   readonly error: { readonly code: string };
 }
-const answersIn = (said: string): Answer[] =>
-  [...said.matchAll(/\{"ok":.*?"request_id":"[^"]*"\}/g)].map(([answer]) => JSON.parse(answer) as Answer);
+const parseResponses = (output: string): PrintedResponse[] =>
+  [...output.matchAll(/\{"ok":.*?"request_id":"[^"]*"\}/g)].map(([match]) => JSON.parse(match) as PrintedResponse);
 
-const post = async (path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Answer["data"]> => {
-  const answer = await fetch(service.origin + path, {
+const post = async (path: string, body: object, headers: Readonly<Record<string, string>>): Promise<PrintedResponse["data"]> => {
+  const response = await fetch(service.origin + path, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
   });
-  return ((await answer.json()) as Answer).data;
+  return ((await response.json()) as PrintedResponse).data;
 };
 
 describe("the sharing guide", () => {
   test("redeems a code and acknowledges the revocation with the printed commands", async () => {
     const mark = "---- the next block ----";
-    const said = await printed("bash", ["-e", "-o", "pipefail", "-c", blocks("sh").join(`\necho; echo '${mark}'\n`)]);
-    const [agreed, redeemed, heard, current, ended] = said.split(mark).map(answersIn);
+    const output = await runAndRead("bash", ["-e", "-o", "pipefail", "-c", extractBlocks("sh").join(`\necho; echo '${mark}'\n`)]);
+    const [agreed, redeemed, eventResponses, current, ended] = output.split(mark).map(parseResponses);
     expect(agreed?.[0]?.data.expires_in).toBe(60);
     expect(redeemed?.[0]?.data).toMatchObject({ status: "active", fields: { email: "sandbox@example.com", first_name: "Sandy" } });
     const share = redeemed?.[0]?.data.share_id as string;
-    const events = heard?.[1]?.data.events as readonly { type: string; share_id: string; data: unknown }[];
+    const events = eventResponses?.[1]?.data.events as readonly { type: string; share_id: string; data: unknown }[];
     expect(events.filter((event) => event.share_id === share).map(({ type, data }) => [type, data])).toEqual([
       ["share.created", null],
       ["consumer.updated.email", { email: "new@example.com" }],
@@ -125,7 +127,7 @@ describe("the sharing guide", () => {
 
 describe("in your language", () => {
   /** Creates a code like the one that the consent sheet returns. */
-  const codeFor = async (verifier: string): Promise<string> => {
+  const requestCode = async (verifier: string): Promise<string> => {
     const decision = {
       client_id: service.world.acme.clients.sandbox,
       origin: site,
@@ -148,7 +150,7 @@ describe("in your language", () => {
       "node",
       ["main.mjs"],
       "main.mjs",
-      (of) => `${of}
+      (example) => `${example}
 const { CODE, VERIFIER, STOP } = process.env;
 const shared = await redeem(CODE, VERIFIER);
 console.log(shared.fields.email);
@@ -163,7 +165,7 @@ console.log((await acknowledge(shared.share_id, "Privacy team")).on_time);
       "python3",
       ["main.py"],
       "main.py",
-      (of) => `${of}
+      (example) => `${example}
 shared = redeem(os.environ["CODE"], os.environ["VERIFIER"])
 print(shared["fields"]["email"])
 try:
@@ -180,8 +182,8 @@ print(str(acknowledge(shared["share_id"], "Privacy team")["on_time"]).lower())
       "php",
       ["-d", "display_errors=stderr", "-d", "error_reporting=-1", "main.php"],
       "main.php",
-      (of) => `<?php
-${of}
+      (example) => `<?php
+${example}
 $shared = redeem(getenv('CODE'), getenv('VERIFIER'));
 echo $shared['fields']['email'], "\\n";
 try { redeem(getenv('CODE'), getenv('VERIFIER')); } catch (RuntimeException $error) { echo $error->getMessage(), "\\n"; }
@@ -195,8 +197,8 @@ echo json_encode(acknowledge($shared['share_id'], 'Privacy team')['on_time']), "
       "go",
       ["run", "main.go"],
       "main.go",
-      (of) => `package main
-${of.replace("import (", 'import (\n\t"fmt"')}
+      (example) => `package main
+${example.replace("import (", 'import (\n\t"fmt"')}
 func must(answer object, err error) object {
 	if err != nil {
 		panic(err)
@@ -229,18 +231,18 @@ func main() {
         await post(
           "/v1/sandbox/trigger",
           { type: "share.revoked", share_id: request.url?.slice(1) },
-          { authorization: `Bearer ${env().KEY}` },
+          { authorization: `Bearer ${buildEnv().KEY}` },
         );
         response.end();
       });
       await new Promise<void>((done) => stopper.listen(0, "127.0.0.1", done));
       const verifier = randomBytes(32).toString("base64url");
       const stop = `http://127.0.0.1:${(stopper.address() as AddressInfo).port}/`;
-      if (command === "go") await printed("go", ["vet", "main.go"]); // compiles the program before the code's 60 seconds start
-      const said = await printed(command, args, { CODE: await codeFor(verifier), VERIFIER: verifier, STOP: stop });
+      if (command === "go") await runAndRead("go", ["vet", "main.go"]); // compiles the program before the code's 60 seconds start
+      const output = await runAndRead(command, args, { CODE: await requestCode(verifier), VERIFIER: verifier, STOP: stop });
       stopper.closeAllConnections();
       stopper.close();
-      expect(said.trim().split("\n")).toEqual(["sandbox@example.com", "code_used", "sandbox@example.com", "true"]);
+      expect(output.trim().split("\n")).toEqual(["sandbox@example.com", "code_used", "sandbox@example.com", "true"]);
     },
   );
 });

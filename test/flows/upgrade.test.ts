@@ -37,7 +37,7 @@ const releases = readdirSync("test/releases").toSorted((a, b) => a.localeCompare
 /** The newest earlier release. Until there is one, the current release, whose code differs only in the example steps below. */
 const previous = releases.filter((version) => version !== currentVersion).at(-1) ?? currentVersion;
 const released = readReleasedWorker(join("test/releases", previous));
-const pathOf = (file: string): string => resolve("test/releases", previous, file);
+const buildPath = (file: string): string => resolve("test/releases", previous, file);
 
 test.each(releases)("no migration of %s was changed (before the version is tagged, npm run release saves the new one)", (release) => {
   const { migrations } = readReleasedWorker(join("test/releases", release));
@@ -108,7 +108,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
   let phase = 0;
   let quarterHours = 0;
 
-  const origin = (): string => `http://localhost:${port}`;
+  const getOrigin = (): string => `http://localhost:${port}`;
   const bundleOf = (version: Version): string => (version === "previous" ? oldDir : newDir);
 
   /** Starts the service with the Durable Objects of one version. */
@@ -218,7 +218,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     return results;
   };
 
-  const activate = async (id: string, code: string | null): Promise<void> => {
+  const activateVersion = async (id: string, code: string | null): Promise<void> => {
     const version: Version = id === previousId ? "previous" : "current";
     if (code !== null) {
       mkdirSync(newDir, { recursive: true });
@@ -236,7 +236,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     symlinkSync(resolve("node_modules"), join(clone, "node_modules"));
     addExampleSteps();
     mkdirSync(join(assetsDir, "v1"), { recursive: true });
-    cpSync(pathOf("svc.js"), join(assetsDir, "v1/svc.js"));
+    cpSync(buildPath("svc.js"), join(assetsDir, "v1/svc.js"));
 
     [port, machines] = await Promise.all([findFreePort(), startOtherMachines()]);
     const secrets = generateDevVars();
@@ -253,11 +253,11 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
       },
     });
     await start("previous");
-    client.moveTo(origin());
+    client.moveTo(getOrigin());
     const [accounts, oldTile] = await Promise.all([createAccounts(client, machines, [world]), fillTiles(client, secrets)]);
     service = { ...accounts, oldTile };
 
-    api = await startCloudflareApi(domain, { runSql, activate });
+    api = await startCloudflareApi(domain, { runSql, activate: activateVersion });
     api.databases.set("00000000-0000-4000-8000-0000000000d1", { name: "svc", db: null });
     api.namespaces.set("0000000000000000000000000000004b", "svc-kv");
     api.buckets.add("svc-log-tiles");
@@ -277,13 +277,13 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
   }, 120_000);
 
   const deploy = (...options: readonly string[]): Promise<{ readonly status: number | null; readonly output: string }> =>
-    new Promise((done) => {
-      const command = ["scripts/deploy.ts", "--domain", domain, "--yes", "--check-at", origin(), ...options];
+    new Promise((finish) => {
+      const command = ["scripts/deploy.ts", "--domain", domain, "--yes", "--check-at", getOrigin(), ...options];
       const env = { ...process.env, ...api.environment, CI: "1", CLOUDFLARE_ACCOUNT_ID: "" };
       const child = spawn(process.execPath, command, { cwd: clone, env, stdio: ["ignore", "pipe", "pipe"] });
       let output = "";
       for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += String(part)));
-      child.on("close", (status) => done({ status, output }));
+      child.on("close", (status) => finish({ status, output }));
     });
 
   const runJobs = async (): Promise<void> => {
@@ -304,10 +304,10 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     checkpoints.push({ log: path, checkpoint });
     for (const { checkpoint: shown } of checkpoints.filter((entry) => entry.log === path)) {
       const needed = listTilesRead(shown.size, (nodes) => computeRoot(shown.size, nodes));
-      const keyOf = ({ level, n }: Pick<TileLocation, "level" | "n">): string => `${level}/${n}`;
+      const formatKey = ({ level, n }: Pick<TileLocation, "level" | "n">): string => `${level}/${n}`;
       const tiles = new Map<string, Uint8Array>();
-      for (const location of needed) tiles.set(keyOf(location), await download(`${path}/${formatTilePath(location)}`));
-      const root = computeRootFromTiles(shown.size, (level, n) => tiles.get(keyOf({ level, n })) as Uint8Array);
+      for (const location of needed) tiles.set(formatKey(location), await download(`${path}/${formatTilePath(location)}`));
+      const root = computeRootFromTiles(shown.size, (level, n) => tiles.get(formatKey({ level, n })) as Uint8Array);
       expect(areBytesEqual(root, shown.root)).toBe(true);
     }
   };
@@ -316,8 +316,10 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
    * Issues a certificate and reads it with the client of the previous release, and checks its evidence pack with that release's verifier.
    */
   const checkEarlierTools = async (): Promise<void> => {
-    const { createSvc } = (await import(pathToFileURL(pathOf("client.mjs")).href)) as { readonly createSvc: (options: SvcOptions) => Svc };
-    const svc = createSvc({ baseUrl: origin(), apiKey: world.acme.keys.live });
+    const { createSvc } = (await import(pathToFileURL(buildPath("client.mjs")).href)) as {
+      readonly createSvc: (options: SvcOptions) => Svc;
+    };
+    const svc = createSvc({ baseUrl: getOrigin(), apiKey: world.acme.keys.live });
     const issued = await svc.captureConsent({
       headers: { Origin: "https://www.example.com" },
       body: {
@@ -331,16 +333,16 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     });
     const id = issued.data?.cert_id as string;
     expect((await svc.readCertificate({ path: { cert_id: id } })).data?.status).toBe("active");
-    const anchored = async () => {
+    const readAnchor = async () => {
       await runJobs();
       return (await client.send(`/v1/certs/${id}/verify`))?.data.anchor;
     };
-    await expect.poll(anchored, { timeout: 60_000 }).toMatchObject({ status: "anchored" });
+    await expect.poll(readAnchor, { timeout: 60_000 }).toMatchObject({ status: "anchored" });
     const [pack, trust] = [join(folder, "pack.zip"), join(folder, "trust.json")];
     const authorization = { authorization: `Bearer ${world.acme.keys.live}` };
     writeFileSync(pack, await download(`/v1/certs/${id}/evidence-pack?format=zip`, authorization));
     writeFileSync(trust, await download("/.well-known/svc-trust.json"));
-    const { status, stdout } = spawnSync(process.execPath, [pathOf("svc-verify.mjs"), pack, "--trust", trust], { encoding: "utf8" });
+    const { status, stdout } = spawnSync(process.execPath, [buildPath("svc-verify.mjs"), pack, "--trust", trust], { encoding: "utf8" });
     expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining(id) });
   };
 

@@ -8,17 +8,17 @@ import { updateWorkerBundle } from "../../scripts/worker-bundle.ts";
 import { ensureBuiltWorker } from "../support/local-service.ts";
 
 let folder = "";
-const pathOf = (name: string): string => join(folder, name);
+const buildPath = (name: string): string => join(folder, name);
 /** Writes a file with a modification time in 1970, which is earlier than every bundle. */
 const writeSource = (name: string, content: string): void => {
-  writeFileSync(pathOf(name), content);
-  utimesSync(pathOf(name), 1, 1);
+  writeFileSync(buildPath(name), content);
+  utimesSync(buildPath(name), 1, 1);
 };
 const makeBundle = async (outDir: string): Promise<void> => {
   writeFileSync(join(outDir, "index.js"), "the bundle");
   writeFileSync(
     join(outDir, "bundle-meta.json"),
-    JSON.stringify({ inputs: { [pathOf("a.ts")]: {}, [pathOf("b.ts")]: {}, "virtual:module": {} } }),
+    JSON.stringify({ inputs: { [buildPath("a.ts")]: {}, [buildPath("b.ts")]: {}, "virtual:module": {} } }),
   );
 };
 const update = (make = makeBundle): Promise<boolean> => updateWorkerBundle(folder, make);
@@ -51,26 +51,26 @@ test("the bundle is rebuilt after an input was changed", async () => {
 
 test("the bundle is rebuilt after an input was removed", async () => {
   await update();
-  rmSync(pathOf("b.ts"));
+  rmSync(buildPath("b.ts"));
   expect(await update()).toBe(true);
 });
 
 test("the bundle is rebuilt after another command overwrote or removed the bundle", async () => {
   await update();
-  writeFileSync(pathOf("index.js"), "another bundle");
+  writeFileSync(buildPath("index.js"), "another bundle");
   expect(await update()).toBe(true);
-  rmSync(pathOf("index.js"));
+  rmSync(buildPath("index.js"));
   expect(await update()).toBe(true);
 });
 
 test("the bundle is rebuilt after bundling failed, even if it left a bundle behind", async () => {
   await update();
   writeSource("a.ts", "broken");
-  const failing = async (outDir: string): Promise<void> => {
+  const failBundling = async (outDir: string): Promise<void> => {
     await makeBundle(outDir);
     throw new Error("Bundling the Worker failed");
   };
-  await expect(update(failing)).rejects.toThrow("Bundling the Worker failed");
+  await expect(update(failBundling)).rejects.toThrow("Bundling the Worker failed");
   writeSource("a.ts", "first");
   expect(await update()).toBe(true);
 });
@@ -78,8 +78,8 @@ test("the bundle is rebuilt after bundling failed, even if it left a bundle behi
 test("the bundle is rebuilt if an input was changed during the build", async () => {
   await update(async (outDir) => {
     await makeBundle(outDir);
-    writeFileSync(pathOf("a.ts"), "changed meanwhile");
-    utimesSync(pathOf("a.ts"), new Date(Date.now() + 60_000), new Date(Date.now() + 60_000));
+    writeFileSync(buildPath("a.ts"), "changed meanwhile");
+    utimesSync(buildPath("a.ts"), new Date(Date.now() + 60_000), new Date(Date.now() + 60_000));
   });
   expect(await update()).toBe(true);
 });

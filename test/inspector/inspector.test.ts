@@ -23,13 +23,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-interface Ran {
+interface CommandResult {
   readonly status: number | null;
   readonly output: string;
   readonly errors: string;
 }
 
-const inspector = (token: string, args: readonly string[]): Promise<Ran> =>
+const runInspector = (token: string, args: readonly string[]): Promise<CommandResult> =>
   new Promise((resolve) => {
     const where = ["--cli", `${service.origin}/mcp`, "--transport", "http", "--header", `Authorization: Bearer ${token}`];
     const child = spawn(process.execPath, [program, ...where, ...args]);
@@ -43,40 +43,40 @@ const inspector = (token: string, args: readonly string[]): Promise<Ran> =>
     child.on("close", (status) => resolve({ status, ...texts }));
   });
 
-const jsonOf = ({ status, output, errors }: Ran) => {
+const expectJson = ({ status, output, errors }: CommandResult) => {
   expect({ status, errors: status === 0 ? "" : errors }).toEqual({ status: 0, errors: "" });
   return JSON.parse(output);
 };
 
 describe.each(eras)("the Inspector, starting with the era %s", (era) => {
-  const ask = (token: string, ...args: readonly string[]) => inspector(token, ["--protocol-era", era, ...args]);
+  const callInspector = (token: string, ...args: readonly string[]) => runInspector(token, ["--protocol-era", era, ...args]);
 
   test("lists the tools of people and businesses, and none that grants consent", async () => {
-    const namesFor = async (token: string): Promise<string[]> =>
-      jsonOf(await ask(token, "--method", "tools/list"))
+    const listToolNames = async (token: string): Promise<string[]> =>
+      expectJson(await callInspector(token, "--method", "tools/list"))
         .tools.map(({ name }: { name: string }) => name)
         .sort();
-    expect([await namesFor(personsToken), await namesFor(businessToken)]).toEqual([
+    expect([await listToolNames(personsToken), await listToolNames(businessToken)]).toEqual([
       ["svc_get_audit", "svc_get_share", "svc_list_shares", "svc_revoke_share", "svc_update_field"],
       ["svc_get_audit", "svc_get_share", "svc_list_events", "svc_list_shares"],
     ]);
   });
 
   test("reads the shares of a person", async () => {
-    const answer = jsonOf(await ask(personsToken, "--method", "tools/call", "--tool-name", "svc_list_shares"));
-    expect(answer.isError).not.toBe(true);
-    expect(answer.content[0].text).toContain(shareId);
+    const response = expectJson(await callInspector(personsToken, "--method", "tools/call", "--tool-name", "svc_list_shares"));
+    expect(response.isError).not.toBe(true);
+    expect(response.content[0].text).toContain(shareId);
   });
 
   test("gets the reason for an unknown share", async () => {
     const nobodys = "shr_00000000000000000000000000";
     const args = ["--method", "tools/call", "--tool-name", "svc_get_share", "--tool-arg", `share_id=${nobodys}`];
-    const { output } = await ask(personsToken, ...args);
+    const { output } = await callInspector(personsToken, ...args);
     expect(JSON.parse(output).isError).toBe(true);
   });
 
   test("gets nothing with an invalid token", async () => {
-    const { status, output, errors } = await ask(`pat_00${"0".repeat(43)}`, "--method", "tools/list");
+    const { status, output, errors } = await callInspector(`pat_00${"0".repeat(43)}`, "--method", "tools/list");
     expect(status).not.toBe(0);
     expect(`${output}${errors}`).not.toContain("svc_list_shares");
   });

@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), "svc-signatures-"));
 beforeAll(async () => writeFileSync(join(folder, "verify-signature.mjs"), await bundleSignatureVerifier()));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const snippet = (heading: string, document = "docs/guides/first-hour.md"): string => {
+const extractSnippet = (heading: string, document = "docs/guides/first-hour.md"): string => {
   const found = new RegExp(`### ${heading}\\n(?:(?!\n### )[\\s\\S])*?\`\`\`[a-z]+\\n([\\s\\S]*?)\`\`\``).exec(
     readFileSync(document, "utf8"),
   );
@@ -43,7 +43,7 @@ const cases = ((): readonly Case[] => {
   const other = `v1=${"0".repeat(64)}`;
   const { header } = first;
   const arabic = header.replace(/^t=\d+/, (time) => time.replace(/\d/g, (digit) => String.fromCharCode(0x660 + Number(digit))));
-  const rotated = [header.replace(",", `,${other},`), `${header},${other}`].map((of) => ({ ...first, header: of }));
+  const rotated = [header.replace(",", `,${other},`), `${header},${other}`].map((rotatedHeader) => ({ ...first, header: rotatedHeader }));
   const nearly = [
     "",
     `${header} `,
@@ -58,11 +58,11 @@ const cases = ((): readonly Case[] => {
     header.slice(0, -1),
     header.replace(",", ", "),
     arabic,
-  ].map((of) => ({ ...first, header: of, valid: false }));
+  ].map((invalidHeader) => ({ ...first, header: invalidHeader, valid: false }));
   return [...plain, ...rotated, ...nearly];
 })();
 
-const answers = (command: string, args: readonly string[]): readonly string[] => {
+const runVerifier = (command: string, args: readonly string[]): readonly string[] => {
   const { status, stdout, stderr, error } = spawnSync(command, args, { input: JSON.stringify(cases), encoding: "utf8" });
   if (error !== undefined) throw new Error(`${command} is not there: npm test installs it`);
   expect([status, stderr]).toEqual([0, ""]);
@@ -72,26 +72,26 @@ const answers = (command: string, args: readonly string[]): readonly string[] =>
 const expected = cases.map(({ valid }) => (valid ? "true" : "false"));
 
 test("the documented Python agrees with every vector, and with a header of two signatures", () => {
-  const program = `${snippet("Python")}
+  const program = `${extractSnippet("Python")}
 import json, sys
 for case in json.load(sys.stdin):
     print("true" if verify_signature(case["body"].encode(), case["header"], case["secret"], case["now_seconds"]) else "false")
 print("false" if verify_signature(b"", None, "x", 0) is False else "true")
 `;
-  expect(answers("python3", ["-c", program])).toEqual([...expected, "false"]);
+  expect(runVerifier("python3", ["-c", program])).toEqual([...expected, "false"]);
 });
 
 test("the documented PHP agrees with every vector, and with a header of two signatures", () => {
-  const program = `${snippet("PHP")}
+  const program = `${extractSnippet("PHP")}
 foreach (json_decode(stream_get_contents(STDIN), true) as $case)
   echo verify_signature($case['body'], $case['header'], $case['secret'], $case['now_seconds']) ? "true\\n" : "false\\n";
 echo verify_signature('', null, 'x', 0) ? "true\\n" : "false\\n";
 `;
-  expect(answers("php", ["-d", "display_errors=stderr", "-d", "error_reporting=-1", "-r", program])).toEqual([...expected, "false"]);
+  expect(runVerifier("php", ["-d", "display_errors=stderr", "-d", "error_reporting=-1", "-r", program])).toEqual([...expected, "false"]);
 });
 
 test("the documented Go agrees with every vector, and with a header of two signatures", () => {
-  const source = snippet("Go").replace("import (", 'import (\n\t"encoding/json"\n\t"fmt"\n\t"os"');
+  const source = extractSnippet("Go").replace("import (", 'import (\n\t"encoding/json"\n\t"fmt"\n\t"os"');
   writeFileSync(
     join(folder, "main.go"),
     `package main
@@ -111,22 +111,25 @@ func main() {
 }
 `,
   );
-  expect(answers("go", ["run", join(folder, "main.go")])).toEqual([...expected, "false"]);
+  expect(runVerifier("go", ["run", join(folder, "main.go")])).toEqual([...expected, "false"]);
 });
 
 // Two of the programs read the clock themselves, so the test sets their clock to the vector's time.
-const atTheVectors = (now: number): string => `Date.now = () => ${now * 1_000};\n`;
+const buildClockOverride = (now: number): string => `Date.now = () => ${now * 1_000};\n`;
 const [vector, ...others] = cases.filter(
   ({ valid, secret, now_seconds }) => valid && secret === cases[0]?.secret && now_seconds === cases[0].now_seconds,
 );
 
 test("the documented Node server accepts only signed requests", async () => {
   if (vector === undefined) throw new Error("no vectors");
-  const source = snippet("Node").replace(".listen(3000)", '.listen(0, "127.0.0.1", function () { console.log(this.address().port); })');
+  const source = extractSnippet("Node").replace(
+    ".listen(3000)",
+    '.listen(0, "127.0.0.1", function () { console.log(this.address().port); })',
+  );
   expect(source).toContain("this.address()");
   writeFileSync(
     join(folder, "receiver.mjs"),
-    `${source}\nfunction handle(event) { console.log(JSON.stringify(event)); }\n${atTheVectors(vector.now_seconds)}`,
+    `${source}\nfunction handle(event) { console.log(JSON.stringify(event)); }\n${buildClockOverride(vector.now_seconds)}`,
   );
   const receiver = spawn(process.execPath, [join(folder, "receiver.mjs")], {
     env: { ...process.env, SVC_WEBHOOK_SECRET: vector.secret },
@@ -153,7 +156,7 @@ test("the documented Worker accepts only signed requests", async () => {
   const handled: unknown[] = [];
   writeFileSync(
     join(folder, "worker.mjs"),
-    `${snippet("Workers, Deno, Bun", "docs/guides/webhooks.md")}\nexport const handled = [];\nasync function handle(event) { handled.push(event); }\n`,
+    `${extractSnippet("Workers, Deno, Bun", "docs/guides/webhooks.md")}\nexport const handled = [];\nasync function handle(event) { handled.push(event); }\n`,
   );
   const worker = (await import(/* @vite-ignore */ join(folder, "worker.mjs"))) as {
     readonly default: { readonly fetch: (request: Request, env: object, context: object) => Promise<Response> };

@@ -22,27 +22,27 @@ import { world } from "../support/world.ts";
 
 const base = await getPlatform(env as unknown as Env);
 const perInvocation = 1_000;
-const number = async (sql: string, ...values: readonly unknown[]): Promise<number> =>
+const readNumber = async (sql: string, ...values: readonly unknown[]): Promise<number> =>
   (await env.DB.prepare(sql)
     .bind(...values)
     .first<number>("n")) as number;
 
 /** Creates a platform that counts database queries and finishes follow-up work before it returns. */
-const counting = (clock: () => number = () => Date.now()) => {
+const createCountingPlatform = (clock: () => number = () => Date.now()) => {
   const queries = { statements: 0 };
   const following: Promise<void>[] = [];
   const prepare = (text: string): D1PreparedStatement => {
     const statement = env.DB.prepare(text);
     const bind = statement.bind.bind(statement);
     return Object.assign(statement, {
-      bind: (...given: unknown[]) => {
+      bind: (...boundValues: unknown[]) => {
         queries.statements += 1;
-        return bind(...given);
+        return bind(...boundValues);
       },
     });
   };
   const counted = { prepare, batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements), withSession: () => counted };
-  const own = {
+  const overrides = {
     clock,
     shards: openShards({ DB: counted }),
     log: { ...base.log, error: () => {} },
@@ -50,22 +50,22 @@ const counting = (clock: () => number = () => Date.now()) => {
     attestors: [],
     waitUntil: (work: () => Promise<void>) => void following.push(work()),
   };
-  const platform = Object.assign(Object.create(base) as Platform, own);
-  const minute = async (): Promise<number> => {
+  const platform = Object.assign(Object.create(base) as Platform, overrides);
+  const runMinute = async (): Promise<number> => {
     const before = queries.statements;
     await runScheduledJobs(platform, "* * * * *", clock());
-    for (let done = 0; done < following.length; done += 1) await following[done];
+    for (let index = 0; index < following.length; index += 1) await following[index];
     return queries.statements - before;
   };
-  return { platform, minute };
+  return { platform, minute: runMinute };
 };
 
-const consumerOf = (by: SignedPerson): Promise<ConsumerId> => grantShare(by).then(({ share }) => idOf(share.id));
-const idOf = async (shareId: string): Promise<ConsumerId> =>
+const getConsumerId = (person: SignedPerson): Promise<ConsumerId> => grantShare(person).then(({ share }) => findConsumerId(share.id));
+const findConsumerId = async (shareId: string): Promise<ConsumerId> =>
   (await env.DB.prepare("SELECT consumer_id AS id FROM shares WHERE id = ?").bind(shareId).first<ConsumerId>("id")) as ConsumerId;
 
 /** Creates emails that cannot be decrypted, so each attempt only postpones its row. */
-const unsendableMails = (count: number) =>
+const insertUnsendableMails = (count: number) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
      INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at) SELECT 'mail ' || i, 'login_code', 'x', 0, ?, 0 FROM n`,
@@ -74,7 +74,7 @@ const unsendableMails = (count: number) =>
     .run();
 
 /** Creates recorded grants (share intents) whose share does not exist. The job looks up and deletes each of them. */
-const lostIntents = (count: number, consumerId: string) =>
+const insertLostIntents = (count: number, consumerId: string) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
      INSERT INTO share_intents SELECT printf('shr_00%024d', i), ?, 0 FROM n`,
@@ -82,9 +82,9 @@ const lostIntents = (count: number, consumerId: string) =>
     .bind(count, consumerId)
     .run();
 
-const mailsTried = () => number("SELECT SUM(attempts) AS n FROM mail_outbox");
-const intentsLeft = () => number("SELECT COUNT(*) AS n FROM share_intents");
-const noticesLeft = () => number("SELECT COUNT(*) AS n FROM share_notices");
+const countMailAttempts = () => readNumber("SELECT SUM(attempts) AS n FROM mail_outbox");
+const countIntentsLeft = () => readNumber("SELECT COUNT(*) AS n FROM share_intents");
+const countNoticesLeft = () => readNumber("SELECT COUNT(*) AS n FROM share_notices");
 
 beforeEach(async () => {
   await waitUntilSettled();
@@ -94,54 +94,54 @@ beforeEach(async () => {
 describe("a minute with more work than its budget", () => {
   test("uses fewer queries than an invocation allows, does part of every job, and leaves the rest to the next minute", async () => {
     const { share } = await grantShare(await signInPerson());
-    const consumerId = await idOf(share.id);
+    const consumerId = await findConsumerId(share.id);
     await copyRow("shares", share.id, 5_000);
     await env.DB.exec("INSERT INTO share_notices SELECT id, 'overdue', 0 FROM shares"); // these shares were not revoked, so no email is sent
-    await unsendableMails(3_000);
-    await lostIntents(3_000, consumerId);
-    const all = await noticesLeft();
-    const { minute } = counting();
+    await insertUnsendableMails(3_000);
+    await insertLostIntents(3_000, consumerId);
+    const all = await countNoticesLeft();
+    const { minute } = createCountingPlatform();
 
     expect(await minute()).toBeLessThanOrEqual(perInvocation);
-    const [tried, intents, notices] = [await mailsTried(), await intentsLeft(), await noticesLeft()];
-    for (const [done, of] of [
+    const [tried, intents, notices] = [await countMailAttempts(), await countIntentsLeft(), await countNoticesLeft()];
+    for (const [processed, total] of [
       [tried, 3_000],
       [3_000 - intents, 3_000],
       [all - notices, all],
     ] as const) {
-      expect(done).toBeGreaterThan(0);
-      expect(done).toBeLessThan(of);
+      expect(processed).toBeGreaterThan(0);
+      expect(processed).toBeLessThan(total);
     }
     expect(await minute()).toBeLessThanOrEqual(perInvocation);
-    expect(await mailsTried()).toBeGreaterThan(tried);
-    expect(await intentsLeft()).toBeLessThan(intents);
-    expect(await noticesLeft()).toBeLessThan(notices);
+    expect(await countMailAttempts()).toBeGreaterThan(tried);
+    expect(await countIntentsLeft()).toBeLessThan(intents);
+    expect(await countNoticesLeft()).toBeLessThan(notices);
   }, 120_000);
 
   test("gives at most half of its queries to one job", async () => {
-    await unsendableMails(3_000);
-    const { minute } = counting();
+    await insertUnsendableMails(3_000);
+    const { minute } = createCountingPlatform();
     const queryCount = await minute();
     expect(queryCount).toBeGreaterThan(400);
     expect(queryCount).toBeLessThan(600);
   }, 120_000);
 
   test("starts nothing after its time is over", async () => {
-    await lostIntents(500, await consumerOf(await signInPerson()));
+    await insertLostIntents(500, await getConsumerId(await signInPerson()));
     let now = Date.now();
-    const { minute } = counting(() => {
+    const { minute } = createCountingPlatform(() => {
       now += 100;
       return now;
     });
     await minute();
-    expect(await intentsLeft()).toBeGreaterThan(400);
-    expect(await intentsLeft()).toBeLessThan(500);
+    expect(await countIntentsLeft()).toBeGreaterThan(400);
+    expect(await countIntentsLeft()).toBeLessThan(500);
   }, 120_000);
 });
 
 describe("background work", () => {
   test("lets incoming requests run between two steps", async () => {
-    const { platform } = counting();
+    const { platform } = createCountingPlatform();
     const allowed = withBudget(platform, { maxMs: minuteMs, maxQueries: 10 });
     const order: string[] = [];
     setTimeout(() => order.push("somebody else"), 0);
@@ -152,7 +152,7 @@ describe("background work", () => {
   });
 
   test("uses the budget of the work around it", async () => {
-    const { platform } = counting();
+    const { platform } = createCountingPlatform();
     const around = withBudget(platform, { maxMs: minuteMs, maxQueries: 2 });
     const inner = withBudget(around, { maxMs: minuteMs, maxQueries: 100 });
     const [[, db] = [null, null]] = inner.shards.all();
@@ -166,12 +166,12 @@ describe("the shards", () => {
   test("take turns to be first, so that one with too much work does not starve the others", async () => {
     const db = openDatabase(env.DB);
     const shards = { ...base.shards, all: () => ["00", "01", "02"].map((shard) => [shard as ShardId, db] as const) };
-    const begunAt = async (minute: number): Promise<string> => {
+    const readShardOrder = async (minute: number): Promise<string> => {
       const order: string[] = [];
       await forEachShard({ ...base, shards, clock: () => minute * minuteMs + 59_999 }, "test", async (_, shard) => void order.push(shard));
       return order.join(" ");
     };
-    expect([await begunAt(0), await begunAt(1), await begunAt(2), await begunAt(3)]).toEqual([
+    expect([await readShardOrder(0), await readShardOrder(1), await readShardOrder(2), await readShardOrder(3)]).toEqual([
       "00 01 02",
       "01 02 00",
       "02 00 01",
@@ -183,26 +183,26 @@ describe("the shards", () => {
 describe("an account deletion with more shares than a run may end", () => {
   test("continues where it stopped, ends each share once, and deletes the account last", async () => {
     const { share } = await grantShare(await signInPerson());
-    const id = await idOf(share.id);
+    const id = await findConsumerId(share.id);
     const like = `${share.id.slice(0, 20)}%`;
     await copyRow("shares", share.id, 1_400);
-    const active = () => number("SELECT COUNT(*) AS n FROM shares WHERE id LIKE ? AND state = 'active'", like);
-    const isThere = () => number("SELECT COUNT(*) AS n FROM consumers WHERE id = ? AND email_sealed <> ''", id);
+    const countActiveShares = () => readNumber("SELECT COUNT(*) AS n FROM shares WHERE id LIKE ? AND state = 'active'", like);
+    const isThere = () => readNumber("SELECT COUNT(*) AS n FROM consumers WHERE id = ? AND email_sealed <> ''", id);
     let now = Date.now();
     await beginAccountErasure(openDatabase(env.DB), { consumerId: id, language: "en" }, now);
 
-    const { platform } = counting(() => now);
+    const { platform } = createCountingPlatform(() => now);
     now += 2 * minuteMs;
     await settleShares(withBudget(platform, { maxMs: 40 * secondMs, maxQueries: 12 }));
-    const left = await active();
+    const left = await countActiveShares();
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(1_401);
     expect(await isThere()).toBe(1);
 
     now += 2 * minuteMs;
     await settleShares(withBudget(platform, { maxMs: 40 * secondMs, maxQueries: 400 }));
-    expect([await active(), await isThere()]).toEqual([0, 0]);
+    expect([await countActiveShares(), await isThere()]).toEqual([0, 0]);
     const entries = "SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id LIKE ? AND type = 'share.revoked' AND chain = ?";
-    expect(await number(entries, like, world.acme.chain)).toBe(1_401);
+    expect(await readNumber(entries, like, world.acme.chain)).toBe(1_401);
   });
 });

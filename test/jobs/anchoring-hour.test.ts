@@ -19,7 +19,7 @@ const { ledger } = basePlatform.config;
 /** Uses one shard with one audit log and no attestors, so that four intervals produce four statements. */
 const only = { shards: openShards({ DB: env.DB }), attestors: [] };
 
-const counted = async (sql: string): Promise<number> => (await env.DB.prepare(sql).first<number>("n")) ?? 0;
+const countRows = async (sql: string): Promise<number> => (await env.DB.prepare(sql).first<number>("n")) ?? 0;
 const waitingSql = `SELECT (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored')
   + (SELECT COUNT(*) FROM changes h WHERE h.statement IS NOT NULL AND NOT EXISTS (SELECT 1 FROM anchors a WHERE a.ord = h.ord)
      AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.ord >= h.ord AND r.first_ord <= h.ord)) AS n`;
@@ -28,12 +28,12 @@ const rowsAStatement = 500; // takes about 200 KB of JSON; the limit for one val
 
 /** Inserts the changes of `count` certificates. */
 const addStatements = async (from: number, count: number, at: Instant): Promise<void> => {
-  for (let done = 0; done < count; done += rowsAStatement) {
-    const rows = Array.from({ length: Math.min(rowsAStatement, count - done) }, (_, one) => {
-      const entityId = `cc_00${String(from + done + one).padStart(24, "0")}`;
+  for (let inserted = 0; inserted < count; inserted += rowsAStatement) {
+    const rows = Array.from({ length: Math.min(rowsAStatement, count - inserted) }, (_, one) => {
+      const entityId = `cc_00${String(from + inserted + one).padStart(24, "0")}`;
       const fingerprint = sha256Hex(entityId);
       const statement = formatAnchorStatement({ event: "certificate.issued", entityId, fingerprint, originDomain: "www.example.com", at });
-      return [`hour-${from + done + one}`, entityId, statement];
+      return [`hour-${from + inserted + one}`, entityId, statement];
     });
     await env.DB.prepare(
       `INSERT INTO changes (id, type, entity_type, entity_id, at, ledger_id, statement)
@@ -50,7 +50,7 @@ interface Anchored {
 }
 
 /** Lists every statement that the ledger has, with its leaf index, in commit order. */
-const places = async (): Promise<Anchored[]> => {
+const listAnchoredPlaces = async (): Promise<Anchored[]> => {
   const { results } = await env.DB.prepare("SELECT leaves FROM receipts").all<{ leaves: string }>();
   return results
     .flatMap((row) => listLeaves(row))
@@ -90,8 +90,8 @@ test("after an hour without the ledger each statement is anchored once, in order
     }
     waiting((minute + 1) * aMinute);
   }
-  expect(await counted(waitingSql)).toBe(total + 4); // four intervals added a checkpoint each
-  expect(await counted("SELECT COUNT(*) AS n FROM receipts")).toBe(0);
+  expect(await countRows(waitingSql)).toBe(total + 4); // four intervals added a checkpoint each
+  expect(await countRows("SELECT COUNT(*) AS n FROM receipts")).toBe(0);
   // After five failures, the job sends only one statement at a time to test the ledger, at intervals that grow to 15 minutes.
   const probes = [...new Set(requestTimes)];
   const late = probes.filter((at) => at >= start + 15 * minuteMs);
@@ -111,13 +111,13 @@ test("after an hour without the ledger each statement is anchored once, in order
     await submitAnchors(healed);
     const took = performance.now() - minuteBegan;
     const before = left;
-    left = await counted(waitingSql);
+    left = await countRows(waitingSql);
     if (left < before) working += took; // counts only minutes in which statements were anchored
     drained(total + 4 - left);
     now += minuteMs;
   }
 
-  const rows = await places();
+  const rows = await listAnchoredPlaces();
   expect(rows).toHaveLength(total + 4);
   expect(new Set(rows.map(({ place }) => place)).size).toBe(total + 4);
   // The first statement was the one that tested the ledger. All others follow in commit order, and there are no other entries.
@@ -125,7 +125,7 @@ test("after an hour without the ledger each statement is anchored once, in order
   expect(others.filter((place, at) => place !== at + 1)).toEqual([]);
   const note = await (await real(new Request(`https://${ledger.origin}/checkpoint`))).text();
   expect(note.split("\n")[1]).toBe(String(total + 4));
-  expect(await counted("SELECT COUNT(*) AS n FROM anchors WHERE kind = 'checkpoint' AND status = 'anchored'")).toBe(4);
+  expect(await countRows("SELECT COUNT(*) AS n FROM anchors WHERE kind = 'checkpoint' AND status = 'anchored'")).toBe(4);
   const rate = Math.round((total + 4) / (working / 1_000));
   console.log(
     `O2: ${total + 4} statements after an hour, asked ${probes.length} times in it (${late.length} after the first quarter), anchored at ${rate}/s`,

@@ -27,14 +27,14 @@ const anchorOf = async (certId: string): Promise<StatementRow> => {
   return row;
 };
 
-const forkOf = async (): Promise<string | null> =>
+const readFork = async (): Promise<string | null> =>
   (await env.DB.prepare("SELECT fork FROM ledger_state").first<{ fork: string | null }>())?.fork ?? null;
 
 /** Each test uses its own ledger object. */
 let logName = "";
-const realLedger: SendRequest = (request) => openNamedLedger(logName)(request);
+const sendToRealLedger: SendRequest = (request) => openNamedLedger(logName)(request);
 
-const never: SendRequest = (request) =>
+const neverRespond: SendRequest = (request) =>
   new Promise((_, reject) => {
     request.signal.addEventListener("abort", () => reject(new Error("aborted")));
   });
@@ -60,7 +60,7 @@ const issueWaiting = async (count: number): Promise<string[]> => {
 describe("a healthy ledger", () => {
   test("takes due statements, oldest first, and the certificate shows the receipt", async () => {
     const ids = await issueWaiting(3);
-    await submitAnchors(createPlatformWith(realLedger));
+    await submitAnchors(createPlatformWith(sendToRealLedger));
     const rows = await anchors();
     expect(rows.map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
     expect(rows.map(({ tx_ref }) => tx_ref)).toEqual([0, 1, 2].map((index) => `${ledger.origin}#${index}`));
@@ -72,7 +72,7 @@ describe("a healthy ledger", () => {
 
   test("gives one receipt per row to concurrent workers (O4)", async () => {
     await issueWaiting(12);
-    const platform = createPlatformWith(realLedger);
+    const platform = createPlatformWith(sendToRealLedger);
     await Promise.all(Array.from({ length: 5 }, () => submitAnchors(platform)));
     const rows = await anchors();
     expect(rows.every(({ status }) => status === "anchored")).toBe(true);
@@ -82,7 +82,7 @@ describe("a healthy ledger", () => {
 
 describe("two runs at the same time", () => {
   /** Starts a run whose submission waits, and a second run that is faster. Then ends the first run with `respond`. */
-  const overtake = async (respond: SendRequest): Promise<void> => {
+  const overtakeRun = async (respond: SendRequest): Promise<void> => {
     const isSent = Promise.withResolvers<void>();
     const isOvertaken = Promise.withResolvers<void>();
     const slow = submitAnchors(
@@ -94,17 +94,17 @@ describe("two runs at the same time", () => {
       }),
     );
     await isSent.promise;
-    await submitAnchors(createPlatformWith(realLedger));
+    await submitAnchors(createPlatformWith(sendToRealLedger));
     isOvertaken.resolve();
     await slow;
   };
 
   test.each<readonly [string, SendRequest]>([
-    ["succeeds", (request) => realLedger(request)],
+    ["succeeds", (request) => sendToRealLedger(request)],
     ["fails", async () => Promise.reject(new Error("Network connection lost."))],
   ])("store the results of the faster one, even if the slower one %s later", async (_, respond) => {
     await issueWaiting(2);
-    await overtake(respond);
+    await overtakeRun(respond);
     expect((await anchors()).map(({ status, attempts, tx_ref }) => [status, attempts, tx_ref])).toEqual([
       ["anchored", 0, `${ledger.origin}#0`],
       ["anchored", 0, `${ledger.origin}#1`],
@@ -139,21 +139,21 @@ describe("two runs at the same time", () => {
 
   test("submit a statement that the faster one had not listed", async () => {
     await issueWaiting(1);
-    await submitAnchors(createPlatformWith(realLedger));
+    await submitAnchors(createPlatformWith(sendToRealLedger));
     await env.DB.prepare(
       "INSERT INTO changes (id, type, entity_type, entity_id, at) VALUES ('x', 'account.updated', 'business', 'b', 1)",
     ).run();
     const isReached = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const shards = openShards({ ...env, DB: delayStoring(isReached, release) });
-    const faster = submitAnchors({ ...createPlatformWith(realLedger), shards });
+    const faster = submitAnchors({ ...createPlatformWith(sendToRealLedger), shards });
     await isReached.promise;
     await issueWaiting(1);
     const slower = submitAnchors(
       createPlatformWith(async (request) => {
         release.resolve();
         await faster;
-        return realLedger(request);
+        return sendToRealLedger(request);
       }),
     );
     await Promise.all([faster, slower]);
@@ -164,7 +164,7 @@ describe("two runs at the same time", () => {
 describe("a ledger that prepares its own request, as Rekor does", () => {
   test("anchors an issuance in the first run", async () => {
     const [certId] = await issueWaiting(1);
-    const platform = createPlatformWith(realLedger);
+    const platform = createPlatformWith(sendToRealLedger);
     const [tlog] = platform.ledgersOf(firstShard);
     if (tlog === undefined) throw new Error("the platform has no ledger");
     const preparing: LedgerAdapter = {
@@ -184,14 +184,14 @@ describe("a ledger that prepares its own request, as Rekor does", () => {
 });
 
 describe("a failing or dishonest ledger", () => {
-  const garbage =
+  const respondWithGarbage =
     (status: number, body: string): SendRequest =>
     async () =>
       new Response(body, { status });
   const faults: readonly (readonly [string, SendRequest])[] = [
-    ["returns 500", garbage(500, "no")],
+    ["returns 500", respondWithGarbage(500, "no")],
     ["resets the connection", async () => Promise.reject(new Error("Network connection lost."))],
-    ["returns garbage", garbage(200, "{]")],
+    ["returns garbage", respondWithGarbage(200, "{]")],
     ["redirects to another host", async () => new Response(null, { status: 302, headers: { location: "https://example.com/" } })],
   ];
   test.each(faults)("that %s leaves certificates issued and their statements waiting (O1)", async (_, through) => {
@@ -218,7 +218,7 @@ describe("a failing or dishonest ledger", () => {
     const submitted = submitAnchors(
       createPlatformWith((request) => {
         requested.resolve();
-        return never(request);
+        return neverRespond(request);
       }),
     ).finally(() => {
       isOver = true;
@@ -233,11 +233,11 @@ describe("a failing or dishonest ledger", () => {
 
   test("is not believed when it returns the index of another entry (O1)", async () => {
     await issueWaiting(2);
-    const lying: SendRequest = async (request) => {
-      const answer = await realLedger(request);
-      return request.url.endsWith("/add-batch") ? Response.json({ indices: ["1", "0"] }) : answer;
+    const respondWithWrongIndices: SendRequest = async (request) => {
+      const response = await sendToRealLedger(request);
+      return request.url.endsWith("/add-batch") ? Response.json({ indices: ["1", "0"] }) : response;
     };
-    await submitAnchors(createPlatformWith(lying));
+    await submitAnchors(createPlatformWith(respondWithWrongIndices));
     expect((await anchors()).map(({ status, tx_ref }) => [status, tx_ref])).toEqual([
       ["pending", null],
       ["pending", null],
@@ -247,9 +247,9 @@ describe("a failing or dishonest ledger", () => {
   test("is not believed when another key signed its checkpoint (O1)", async () => {
     await issueWaiting(1);
     const platform = createPlatformWith(async (request) => {
-      const answer = await realLedger(request);
-      if (!request.url.endsWith("/checkpoint")) return answer;
-      return new Response((await answer.text()).replace(/(— [^ ]+ ).{10}/, "$1AAAAAAAAAA"));
+      const response = await sendToRealLedger(request);
+      if (!request.url.endsWith("/checkpoint")) return response;
+      return new Response((await response.text()).replace(/(— [^ ]+ ).{10}/, "$1AAAAAAAAAA"));
     });
     await submitAnchors(platform);
     expect((await anchors())[0]).toMatchObject({ status: "pending", tx_ref: null });
@@ -257,49 +257,49 @@ describe("a failing or dishonest ledger", () => {
 
   test("is queried again, and not treated as forked, when its tiles are too short", async () => {
     await issueWaiting(2);
-    await submitAnchors(createPlatformWith(realLedger));
+    await submitAnchors(createPlatformWith(sendToRealLedger));
     await issueWaiting(1);
-    const short = createPlatformWith(async (request) => (request.url.includes("/tile/") ? new Response("") : realLedger(request)));
+    const short = createPlatformWith(async (request) => (request.url.includes("/tile/") ? new Response("") : sendToRealLedger(request)));
     await submitAnchors(short);
     expect((await anchors()).at(-1)).toMatchObject({ status: "pending", last_error: "tile_malformed" });
-    expect(await forkOf()).toBeNull();
+    expect(await readFork()).toBeNull();
   });
 
   test("is queried again, and not treated as forked, when its tiles are garbage of the right length", async () => {
     await issueWaiting(2);
-    await submitAnchors(createPlatformWith(realLedger));
+    await submitAnchors(createPlatformWith(sendToRealLedger));
     await issueWaiting(1);
     let now = Date.now();
     const garbled = createPlatformWith(
       async (request) => {
-        const answer = await realLedger(request);
-        if (!request.url.includes("/tile/")) return answer;
-        return new Response(new Uint8Array((await answer.arrayBuffer()).byteLength).fill(7), { status: answer.status });
+        const response = await sendToRealLedger(request);
+        if (!request.url.includes("/tile/")) return response;
+        return new Response(new Uint8Array((await response.arrayBuffer()).byteLength).fill(7), { status: response.status });
       },
       () => now,
     );
     await submitAnchors(garbled);
     expect((await anchors()).at(-1)).toMatchObject({ status: "pending", last_error: "tiles_mismatch" });
-    expect(await forkOf()).toBeNull();
+    expect(await readFork()).toBeNull();
     now += minuteMs;
-    await submitAnchors(createPlatformWith(realLedger, () => now));
+    await submitAnchors(createPlatformWith(sendToRealLedger, () => now));
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
   });
 
   test("is not treated as forked when a cache returns an old checkpoint, which still counts for what it proves", async () => {
     const older = await issueWaiting(2);
     let cachedCheckpoint: string | null = null;
-    const cached: SendRequest = async (request) => {
-      if (!request.url.endsWith("/checkpoint")) return realLedger(request);
-      cachedCheckpoint ??= await (await realLedger(request)).text();
+    const respondFromCache: SendRequest = async (request) => {
+      if (!request.url.endsWith("/checkpoint")) return sendToRealLedger(request);
+      cachedCheckpoint ??= await (await sendToRealLedger(request)).text();
       return new Response(cachedCheckpoint);
     };
     let lost = true;
     let now = Date.now();
     const platform = createPlatformWith(
       async (request) => {
-        const answer = await cached(request);
-        if (!request.url.includes("/tile/") || !lost) return answer;
+        const response = await respondFromCache(request);
+        if (!request.url.includes("/tile/") || !lost) return response;
         throw new Error("Network connection lost."); // the first run reads the checkpoint but cannot prove the entry
       },
       () => now,
@@ -311,12 +311,12 @@ describe("a failing or dishonest ledger", () => {
       .bind(now + 10 * minuteMs)
       .run();
     await env.DB.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").run();
-    await submitAnchors(createPlatformWith(realLedger, () => now)); // this run reads a tree of size three
+    await submitAnchors(createPlatformWith(sendToRealLedger, () => now)); // this run reads a tree of size three
     lost = false;
     now += 20 * minuteMs;
     await submitAnchors(platform); // the cache still returns the tree of size two
     for (const id of older) expect(await anchorOf(id)).toMatchObject({ status: "anchored" });
-    expect(await forkOf()).toBeNull();
+    expect(await readFork()).toBeNull();
     expect(await env.DB.prepare("SELECT size FROM ledger_state").first("size")).toBe("3");
   });
 
@@ -341,36 +341,36 @@ describe("a failing or dishonest ledger", () => {
 
   test("changes nothing when its response arrives after the database was restored", async () => {
     const [before] = await issueWaiting(1);
-    const restoring: SendRequest = async (request) => {
+    const restoreDuringBatch: SendRequest = async (request) => {
       if (request.url.endsWith("/add-batch"))
         await env.DB.prepare("UPDATE changes SET id = 'restored', ledger_id = NULL, statement = NULL").run();
-      return realLedger(request);
+      return sendToRealLedger(request);
     };
-    await submitAnchors(createPlatformWith(restoring));
+    await submitAnchors(createPlatformWith(restoreDuringBatch));
     expect(await env.DB.prepare("SELECT * FROM ledger_state").first()).toBeNull();
     logName = crypto.randomUUID(); // resets the ledger's storage as well
     const [after] = await issueWaiting(1);
-    await submitAnchors(createPlatformWith(realLedger));
-    expect([before === after, (await anchorOf(after as string)).status, await forkOf()]).toEqual([false, "anchored", null]);
+    await submitAnchors(createPlatformWith(sendToRealLedger));
+    expect([before === after, (await anchorOf(after as string)).status, await readFork()]).toEqual([false, "anchored", null]);
   });
 
   test("returns the same index again when its first response was lost (O5)", async () => {
     const [id] = await issueWaiting(1);
     let lost = 0;
-    const losing: SendRequest = async (request) => {
-      const answer = await realLedger(request);
-      if (!request.url.endsWith("/add-batch") || lost > 0) return answer;
+    const loseFirstResponse: SendRequest = async (request) => {
+      const response = await sendToRealLedger(request);
+      if (!request.url.endsWith("/add-batch") || lost > 0) return response;
       lost += 1;
       throw new Error("Network connection lost.");
     };
     let now = Date.now();
-    const platform = createPlatformWith(losing, () => now);
+    const platform = createPlatformWith(loseFirstResponse, () => now);
     await submitAnchors(platform);
     expect((await anchorOf(id as string)).status).toBe("pending");
     now += minuteMs;
     await submitAnchors(platform);
     expect(await anchorOf(id as string)).toMatchObject({ status: "anchored", tx_ref: `${ledger.origin}#0` });
-    const size = (await (await realLedger(new Request(`https://${ledger.origin}/checkpoint`))).text()).split("\n")[1];
+    const size = (await (await sendToRealLedger(new Request(`https://${ledger.origin}/checkpoint`))).text()).split("\n")[1];
     expect(size).toBe("1");
   });
 
@@ -383,13 +383,13 @@ describe("a failing or dishonest ledger", () => {
   test("gets all statements except the one that it always rejects, which is parked (O9)", async () => {
     const ids = await issueWaiting(3);
     const poisoned = ids[1] as string;
-    const picky: SendRequest = async (request) => {
+    const rejectPoisonedBatch: SendRequest = async (request) => {
       const isPost = request.method === "POST";
       const body = isPost ? await request.clone().text() : "";
-      return isPost && body.includes(poisoned) ? new Response("no", { status: 400 }) : realLedger(request);
+      return isPost && body.includes(poisoned) ? new Response("no", { status: 400 }) : sendToRealLedger(request);
     };
     let now = Date.now();
-    const platform = createPlatformWith(picky, () => now);
+    const platform = createPlatformWith(rejectPoisonedBatch, () => now);
     const faults: string[] = [];
     const log = vi.spyOn(basePlatform.log, "error").mockImplementation((fault) => faults.push(fault.error));
     await submitAnchors(platform);
@@ -397,7 +397,7 @@ describe("a failing or dishonest ledger", () => {
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "parked", "anchored"]);
     expect(faults).toEqual([`parked 1 ${ledger.id}: http_400`]);
     now += 6 * 60 * minuteMs + minuteMs;
-    const healed = createPlatformWith(realLedger, () => now);
+    const healed = createPlatformWith(sendToRealLedger, () => now);
     await retryParkedAnchors(healed);
     await submitAnchors(healed);
     expect((await anchorOf(poisoned)).status).toBe("anchored");
@@ -405,9 +405,9 @@ describe("a failing or dishonest ledger", () => {
 
   test("causes a statement to be parked and logged after three invalid proofs (O9)", async () => {
     await issueWaiting(2);
-    const lying: SendRequest = async (request) => {
-      const answer = await realLedger(request);
-      return request.url.endsWith("/add-batch") ? Response.json({ indices: ["1", "0"] }) : answer;
+    const respondWithWrongIndices: SendRequest = async (request) => {
+      const response = await sendToRealLedger(request);
+      return request.url.endsWith("/add-batch") ? Response.json({ indices: ["1", "0"] }) : response;
     };
     let now = Date.now();
     const faults: string[] = [];
@@ -418,13 +418,13 @@ describe("a failing or dishonest ledger", () => {
       ["parked", "parked"],
     ]) {
       expect(faults).toEqual([]);
-      await submitAnchors(createPlatformWith(lying, () => now));
+      await submitAnchors(createPlatformWith(respondWithWrongIndices, () => now));
       expect((await anchors()).map(({ status }) => status)).toEqual(statuses);
       now += 20 * minuteMs;
     }
     log.mockRestore();
     expect(faults).toEqual([`parked 2 ${ledger.id}: receipt_root_mismatch`]);
-    const healed = createPlatformWith(realLedger, () => now);
+    const healed = createPlatformWith(sendToRealLedger, () => now);
     await retryParkedAnchors(healed);
     await submitAnchors(healed);
     expect((await anchors()).map(({ status }) => status)).toEqual(["parked", "parked"]); // parked statements are not retried for six hours
@@ -451,7 +451,7 @@ describe("a failing or dishonest ledger", () => {
     }
     expect(calls).toBeLessThanOrEqual(16); // five calls at first, then one at a time at intervals that grow to 15 minutes
     expect((await anchors()).every(({ status }) => status === "pending")).toBe(true);
-    const healed = createPlatformWith(realLedger, () => now);
+    const healed = createPlatformWith(sendToRealLedger, () => now);
     for (let minute = 0; minute < 20; minute += 1) {
       await submitAnchors(healed);
       now += minuteMs;
@@ -475,23 +475,23 @@ describe("a failing or dishonest ledger", () => {
         now,
       ),
     ]);
-    await submitAnchors(createPlatformWith(realLedger, () => now));
+    await submitAnchors(createPlatformWith(sendToRealLedger, () => now));
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored", "anchored"]);
   });
 
   test("gets no more requests after it shows a second history, and both histories are saved (L2)", async () => {
     await issueWaiting(2);
-    await submitAnchors(createPlatformWith(realLedger));
+    await submitAnchors(createPlatformWith(sendToRealLedger));
     logName = crypto.randomUUID(); // the same name and key with different storage, which gives a different history
     const ids = await issueWaiting(2); // the size is the same because there are two entries again, but the root differs
-    await submitAnchors(createPlatformWith(realLedger));
+    await submitAnchors(createPlatformWith(sendToRealLedger));
     for (const id of ids) expect(await anchorOf(id)).toMatchObject({ status: "pending", tx_ref: null });
-    expect(Object.keys(JSON.parse((await forkOf()) ?? "{}")).sort()).toEqual(["new", "old"]);
+    expect(Object.keys(JSON.parse((await readFork()) ?? "{}")).sort()).toEqual(["new", "old"]);
     let requests = 0;
     await submitAnchors(
       createPlatformWith(async (request) => {
         requests += 1;
-        return realLedger(request);
+        return sendToRealLedger(request);
       }),
     );
     expect(requests).toBe(0);
@@ -502,18 +502,18 @@ describe("a failing or dishonest ledger", () => {
 describe("a ledger that was reset to an earlier state", () => {
   test("anchors nothing, is queried again, and is detected when it has grown past its old size (L3)", async () => {
     await issueWaiting(3);
-    await submitAnchors(createPlatformWith(realLedger));
+    await submitAnchors(createPlatformWith(sendToRealLedger));
     logName = crypto.randomUUID();
     const [first] = await issueWaiting(1);
     let now = Date.now();
-    await submitAnchors(createPlatformWith(realLedger, () => now));
+    await submitAnchors(createPlatformWith(sendToRealLedger, () => now));
     expect(await anchorOf(first as string)).toMatchObject({ status: "pending", tx_ref: null, last_error: "checkpoint_behind" });
-    expect(await forkOf()).toBeNull();
+    expect(await readFork()).toBeNull();
     await issueWaiting(3);
     now += 10 * minuteMs;
     await env.DB.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").run();
-    await submitAnchors(createPlatformWith(realLedger, () => now));
-    expect(Object.keys(JSON.parse((await forkOf()) ?? "{}")).sort()).toEqual(["new", "old"]);
+    await submitAnchors(createPlatformWith(sendToRealLedger, () => now));
+    expect(Object.keys(JSON.parse((await readFork()) ?? "{}")).sort()).toEqual(["new", "old"]);
     expect((await anchors()).filter(({ status }) => status === "anchored")).toHaveLength(3);
   });
 });
@@ -556,11 +556,11 @@ describe("queue messages", () => {
     const failing = vi
       .spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring")
       .mockRejectedValue(new Error("queue is down"));
-    const answers = await Promise.all(Array.from({ length: 4 }, () => submitConsent(buildSubmission())));
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    const responses = await Promise.all(Array.from({ length: 4 }, () => submitConsent(buildSubmission())));
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     await vi.waitFor(() => expect(failing).toHaveBeenCalled(), 20_000);
     failing.mockRestore();
-    await runScheduledJobs({ ...createPlatformWith(realLedger) }, "* * * * *", Date.now());
+    await runScheduledJobs({ ...createPlatformWith(sendToRealLedger) }, "* * * * *", Date.now());
     expect((await anchors()).every(({ status }) => status === "anchored")).toBe(true);
   });
 });
@@ -583,7 +583,7 @@ describe("an hour without the ledger", () => {
       now += 15 * minuteMs;
     }
     expect((await anchors()).map(({ status }) => status)).toEqual(Array(10).fill("pending"));
-    const healed = { ...createPlatformWith(realLedger, () => now), ...only };
+    const healed = { ...createPlatformWith(sendToRealLedger, () => now), ...only };
     for (let minute = 0; minute < 20; minute += 1) {
       await submitAnchors(healed);
       now += minuteMs;
@@ -600,7 +600,7 @@ describe("an hour without the ledger", () => {
 describe("queue messages that never arrive", () => {
   test("delay anchoring by a minute, when the cron anchors everything (O3)", async () => {
     const [id] = await issueWaiting(1);
-    await runScheduledJobs({ ...createPlatformWith(realLedger) }, "* * * * *", Date.now());
+    await runScheduledJobs({ ...createPlatformWith(sendToRealLedger) }, "* * * * *", Date.now());
     expect((await anchorOf(id as string)).status).toBe("anchored");
   });
 });

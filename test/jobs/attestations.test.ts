@@ -37,7 +37,7 @@ const witnessSigner = await openNoteSigner(await createSecret("witness.example/w
 
 /** The last 15-minute interval that a test in this file used. All of these intervals are more than ten days in the future. */
 let window = Math.floor(Date.now() / (15 * minuteMs)) + 1_000;
-const nextWindow = (): Instant => {
+const getNextWindow = (): Instant => {
   window += 1;
   return window * 15 * minuteMs;
 };
@@ -51,17 +51,17 @@ interface Row {
   readonly attempts: number;
   readonly time: string | null;
 }
-const rowsOf = async (of: string): Promise<Row[]> =>
+const listRows = async (target: string): Promise<Row[]> =>
   (
     await env.DB.prepare(
       "SELECT origin, window, kind, attestor, status, attempts, time FROM attestations WHERE origin = ? ORDER BY window, kind",
     )
-      .bind(of)
+      .bind(target)
       .all<Row & Record<string, unknown>>()
   ).results;
 
 /** Creates witness w1, which responds as `behave` does. By default it cosigns. */
-const witness = (behave: (checkpoint: AttestationRequest) => Promise<AttestationOutcome> = cosign): CheckpointAttestor => ({
+const createWitness = (behave: (checkpoint: AttestationRequest) => Promise<AttestationOutcome> = cosign): CheckpointAttestor => ({
   kind: "cosignature",
   name: "witness.example/w1",
   scope: "every log",
@@ -72,22 +72,22 @@ async function cosign({ note }: AttestationRequest): Promise<AttestationOutcome>
   const line = await createCosignatureLine(parseNote(note)?.text ?? "", witnessSigner, BigInt(Date.parse(cosignedAt) / 1_000));
   return { ok: true, attestation: { kind: "cosignature", name: "witness.example/w1", time: cosignedAt, line }, verified: true };
 }
-const authority = (behave: () => Promise<AttestationOutcome>): CheckpointAttestor => ({
+const createAuthority = (behave: () => Promise<AttestationOutcome>): CheckpointAttestor => ({
   kind: "rfc3161",
   name: "tsa.example",
   scope: "every log",
   attest: behave,
 });
-const down = async (): Promise<AttestationOutcome> => ({ ok: false, kind: "retry", code: "connection" });
+const failToConnect = async (): Promise<AttestationOutcome> => ({ ok: false, kind: "retry", code: "connection" });
 
-const platformWith = (attestors: readonly CheckpointAttestor[], change: Partial<Platform> = {}): Platform => ({
+const createPlatformWith = (attestors: readonly CheckpointAttestor[], change: Partial<Platform> = {}): Platform => ({
   ...base,
   attestors: [...base.attestors.filter(({ scope }) => scope === "guard"), ...attestors],
   ...change,
 });
 
 /** Sends a GET request to the API while the service also has these attestors. */
-const shownBy = async (attestors: readonly CheckpointAttestor[], path: string): Promise<unknown> => {
+const readShownBy = async (attestors: readonly CheckpointAttestor[], path: string): Promise<unknown> => {
   const holder = base as { attestors: readonly CheckpointAttestor[] };
   const before = holder.attestors;
   holder.attestors = [...before, ...attestors];
@@ -98,7 +98,7 @@ const shownBy = async (attestors: readonly CheckpointAttestor[], path: string): 
   }
 };
 
-const anchoredCertificate = async (): Promise<string> => {
+const anchorCertificate = async (): Promise<string> => {
   const { cert_id } = await issueCertificate();
   await base.auditLogStub(firstShard).drainNow();
   await submitAnchors(base);
@@ -114,9 +114,9 @@ afterEach(() => {
 
 describe("a checkpoint of the audit log", () => {
   test("is cosigned by the ledger's own witness, and its statement waits for the ledger", async () => {
-    await anchoredCertificate();
-    await checkpointAuditLogs(base, nextWindow());
-    expect(await rowsOf("svc.test/audit/00")).toMatchObject([
+    await anchorCertificate();
+    await checkpointAuditLogs(base, getNextWindow());
+    expect(await listRows("svc.test/audit/00")).toMatchObject([
       { kind: "cosignature", attestor: "ledger.svc.test/witness", status: "attested" },
     ]);
     const statements = await env.DB.prepare(
@@ -143,8 +143,8 @@ describe("a checkpoint of the audit log", () => {
     };
     vi.spyOn(globalThis, "fetch").mockImplementation((request) => base.fetchLedger(new Request(request as Request)));
     const config = loadConfig({ ...env, ...settings } as unknown as Env);
-    const nobody = async (): Promise<Response> => new Response("nothing is embedded", { status: 599 });
-    return { ...base, config, ...(await createProofServices(config, [firstShard], nobody, Date.now, () => new Uint8Array(8))) };
+    const respondAsNobody = async (): Promise<Response> => new Response("nothing is embedded", { status: 599 });
+    return { ...base, config, ...(await createProofServices(config, [firstShard], respondAsNobody, Date.now, () => new Uint8Array(8))) };
   };
 
   test.each([
@@ -169,7 +169,7 @@ describe("a checkpoint of the audit log", () => {
       expect(response.status, await response.text()).toBe(200);
       const faults: string[] = [];
       vi.spyOn(base.log, "error").mockImplementation((fault) => faults.push(fault.error));
-      await checkpointAuditLogs(platform, nextWindow());
+      await checkpointAuditLogs(platform, getNextWindow());
       expect(faults).toContain("the ledger refuses the checkpoint: superseded");
       expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM checkpoints WHERE origin = ?").bind(log).first("n")).toBe(0);
       expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM anchors WHERE entity_id = ?").bind(log).first("n")).toBe(0);
@@ -178,31 +178,31 @@ describe("a checkpoint of the audit log", () => {
 
   test("is cosigned by the witness of an external ledger, which is not asked about the ledger itself", async () => {
     const platform = await withLedgerElsewhere();
-    await checkpointAuditLogs(platform, nextWindow());
-    expect(await rowsOf("svc.test/audit/00")).toMatchObject([{ attestor: "ledger.svc.test/witness", status: "attested" }]);
-    await anchoredCertificate();
-    await checkpointLedgers(platform, nextWindow());
-    expect(await rowsOf(origin)).toEqual([]);
+    await checkpointAuditLogs(platform, getNextWindow());
+    expect(await listRows("svc.test/audit/00")).toMatchObject([{ attestor: "ledger.svc.test/witness", status: "attested" }]);
+    await anchorCertificate();
+    await checkpointLedgers(platform, getNextWindow());
+    expect(await listRows(origin)).toEqual([]);
   });
 
   test("is made once per interval with one row per attestor, and a skipped interval has none (O6)", async () => {
-    const at = nextWindow();
-    const platform = platformWith([witness()]);
+    const at = getNextWindow();
+    const platform = createPlatformWith([createWitness()]);
     await Promise.all([checkpointAuditLogs(platform, at), checkpointAuditLogs(platform, at + minuteMs)]);
-    expect((await rowsOf("svc.test/audit/00")).map(({ attestor }) => attestor).sort()).toEqual([
+    expect((await listRows("svc.test/audit/00")).map(({ attestor }) => attestor).sort()).toEqual([
       "ledger.svc.test/witness",
       "witness.example/w1",
     ]);
-    nextWindow();
-    await checkpointAuditLogs(platform, nextWindow());
-    const windows = new Set((await rowsOf("svc.test/audit/00")).map((row) => row.window));
+    getNextWindow();
+    await checkpointAuditLogs(platform, getNextWindow());
+    const windows = new Set((await listRows("svc.test/audit/00")).map((row) => row.window));
     expect([...windows]).toEqual([window - 2, window]);
   });
 
   test("of an idle log has its own statement in every interval (Z2)", async () => {
     await env.DB.prepare("DELETE FROM anchors WHERE kind = 'checkpoint'").run();
-    await checkpointAuditLogs(base, nextWindow());
-    await checkpointAuditLogs(base, nextWindow());
+    await checkpointAuditLogs(base, getNextWindow());
+    await checkpointAuditLogs(base, getNextWindow());
     const { results } = await env.DB.prepare("SELECT statement FROM anchors WHERE entity_id = 'svc.test/audit/00' ORDER BY ord").all<{
       statement: string;
     }>();
@@ -215,7 +215,7 @@ describe("a checkpoint of the audit log", () => {
   test("is proven to another witness from the size that the witness cosigned last", async () => {
     const requests: { size: bigint; from: bigint; holds: boolean }[] = [];
     let last: { size: bigint; root: Uint8Array } | null = null;
-    const careful = witness(async (checkpoint) => {
+    const careful = createWitness(async (checkpoint) => {
       const claimed = parseCheckpoint(checkpoint.note);
       if (claimed === null) return { ok: false, kind: "permanent", code: "none" };
       const proof = await checkpoint.getConsistencyProof(checkpoint.witnessedSize);
@@ -227,11 +227,11 @@ describe("a checkpoint of the audit log", () => {
       last = claimed;
       return cosign(checkpoint);
     });
-    const only = platformWith([careful], { shards: openShards({ DB: env.DB }) });
-    await checkpointAuditLogs(only, nextWindow());
+    const only = createPlatformWith([careful], { shards: openShards({ DB: env.DB }) });
+    await checkpointAuditLogs(only, getNextWindow());
     await attestDue(only);
-    await anchoredCertificate();
-    await checkpointAuditLogs(only, nextWindow());
+    await anchorCertificate();
+    await checkpointAuditLogs(only, getNextWindow());
     await attestDue(only);
     expect(requests).toHaveLength(2);
     expect(requests[1]?.from).toBe(requests[0]?.size);
@@ -242,27 +242,27 @@ describe("a checkpoint of the audit log", () => {
 
 describe("a checkpoint of the ledger", () => {
   test("adds a late attestation to verify and to the evidence pack without changing the anchor (O7)", async () => {
-    const certId = await anchoredCertificate();
+    const certId = await anchorCertificate();
     const path = `/v1/certs/${certId}/verify`;
     let isUp = false;
-    const slow = witness((checkpoint) => (isUp ? cosign(checkpoint) : down()));
+    const slow = createWitness((checkpoint) => (isUp ? cosign(checkpoint) : failToConnect()));
     let now = Date.now();
-    const platform = platformWith([slow], { clock: () => now });
-    await checkpointLedgers(platform, nextWindow());
+    const platform = createPlatformWith([slow], { clock: () => now });
+    await checkpointLedgers(platform, getNextWindow());
     await attestDue(platform);
-    expect(await rowsOf(origin)).toMatchObject([{ status: "pending", attempts: 1 }]);
-    const before = (await shownBy([slow], path)) as { anchor: Record<string, unknown> };
+    expect(await listRows(origin)).toMatchObject([{ status: "pending", attempts: 1 }]);
+    const before = (await readShownBy([slow], path)) as { anchor: Record<string, unknown> };
     expect(before.anchor.status).toBe("anchored");
     expect(before.anchor).not.toHaveProperty("attested");
 
     isUp = true;
     await attestDue(platform);
-    expect(await rowsOf(origin)).toMatchObject([{ status: "pending" }]); // the retry is not due yet
+    expect(await listRows(origin)).toMatchObject([{ status: "pending" }]); // the retry is not due yet
     now += 20 * minuteMs;
     await attestDue(platform);
-    expect(await rowsOf(origin)).toMatchObject([{ status: "attested", time: cosignedAt }]);
+    expect(await listRows(origin)).toMatchObject([{ status: "attested", time: cosignedAt }]);
 
-    const { anchor } = (await shownBy([slow], path)) as { anchor: { [member: string]: never } & { attested: Record<string, never> } };
+    const { anchor } = (await readShownBy([slow], path)) as { anchor: { [member: string]: never } & { attested: Record<string, never> } };
     const { attested } = anchor as unknown as {
       attested: {
         tree_size: string;
@@ -293,7 +293,7 @@ describe("a checkpoint of the ledger", () => {
     const holder = base as { attestors: readonly CheckpointAttestor[] };
     const attestors = holder.attestors;
     holder.attestors = [...attestors, slow];
-    const answer = await exports.default.fetch(
+    const response = await exports.default.fetch(
       new Request(`http://svc.test/v1/certs/${certId}/evidence-pack?format=zip`, {
         headers: { authorization: `Bearer ${world.acme.keys.live}` },
       }),
@@ -305,7 +305,7 @@ describe("a checkpoint of the ledger", () => {
       tree_size: attested.tree_size,
       cosignatures: [expect.stringContaining("w1")],
     });
-    const zip = new Uint8Array(await answer.arrayBuffer());
+    const zip = new Uint8Array(await response.arrayBuffer());
     const published = (await getWithKey("/.well-known/svc-trust.json")).body;
     const trust = trustOf({ ...published, witnesses: [formatVkey(witnessSigner.key)] });
     const report = await verifyPack(zip, { ...defaultVerificationOptions, witnessMin: 1, trust });
@@ -319,71 +319,71 @@ describe("a checkpoint of the ledger", () => {
   });
 
   test("is not requested without attestors, or again before the ledger has grown", async () => {
-    await anchoredCertificate();
-    await checkpointLedgers(base, nextWindow());
-    expect(await rowsOf(origin)).toEqual([]);
-    const platform = platformWith([witness()]);
-    await checkpointLedgers(platform, nextWindow());
-    await checkpointLedgers(platform, nextWindow());
-    expect(await rowsOf(origin)).toHaveLength(1);
+    await anchorCertificate();
+    await checkpointLedgers(base, getNextWindow());
+    expect(await listRows(origin)).toEqual([]);
+    const platform = createPlatformWith([createWitness()]);
+    await checkpointLedgers(platform, getNextWindow());
+    await checkpointLedgers(platform, getNextWindow());
+    expect(await listRows(origin)).toHaveLength(1);
   });
 
   test("is abandoned when refused permanently, hidden when stamped with an unknown key, and logged in both cases", async () => {
-    const certId = await anchoredCertificate();
+    const certId = await anchorCertificate();
     const faults: string[] = [];
     vi.spyOn(base.log, "error").mockImplementation((fault) => faults.push(fault.error));
-    const refusing = witness(async () => ({ ok: false, kind: "permanent", code: "conflict" }));
+    const refusing = createWitness(async () => ({ ok: false, kind: "permanent", code: "conflict" }));
     const stamp = { kind: "rfc3161", tsa: "tsa.example", time: cosignedAt, token: "AAAA", spki_sha256: "ab".repeat(32) } as const;
-    const unknownKey = authority(async () => ({ ok: true, attestation: stamp, verified: false }));
-    const platform = platformWith([refusing, unknownKey]);
-    await checkpointLedgers(platform, nextWindow());
+    const unknownKey = createAuthority(async () => ({ ok: true, attestation: stamp, verified: false }));
+    const platform = createPlatformWith([refusing, unknownKey]);
+    await checkpointLedgers(platform, getNextWindow());
     await attestDue(platform);
-    expect((await rowsOf(origin)).map(({ kind, status }) => [kind, status])).toEqual([
+    expect((await listRows(origin)).map(({ kind, status }) => [kind, status])).toEqual([
       ["cosignature", "given_up"],
       ["rfc3161", "unverified"],
     ]);
     expect(faults.join("\n")).toContain("witness.example/w1 refuses: conflict");
     expect(faults.join("\n")).toContain("tsa.example stamped with a key that is not pinned");
-    const { anchor } = (await shownBy([refusing, unknownKey], `/v1/certs/${certId}/verify`)) as { anchor: object };
+    const { anchor } = (await readShownBy([refusing, unknownKey], `/v1/certs/${certId}/verify`)) as { anchor: object };
     expect(anchor).not.toHaveProperty("attested");
   });
 
   test("replaces earlier ones that are still waiting, because a late timestamp would prove nothing more", async () => {
-    const platform = platformWith([authority(down)]);
-    await anchoredCertificate();
-    await checkpointLedgers(platform, nextWindow());
+    const platform = createPlatformWith([createAuthority(failToConnect)]);
+    await anchorCertificate();
+    await checkpointLedgers(platform, getNextWindow());
     await attestDue(platform);
-    await anchoredCertificate();
-    await checkpointLedgers(platform, nextWindow());
-    expect((await rowsOf(origin)).map(({ status }) => status)).toEqual(["given_up", "pending"]);
+    await anchorCertificate();
+    await checkpointLedgers(platform, getNextWindow());
+    expect((await listRows(origin)).map(({ status }) => status)).toEqual(["given_up", "pending"]);
   });
 
   test("is not shown as attested with too few witnesses, or without the configured authority", async () => {
-    const certId = await anchoredCertificate();
-    const platform = platformWith([witness()]);
-    await checkpointLedgers(platform, nextWindow());
+    const certId = await anchorCertificate();
+    const platform = createPlatformWith([createWitness()]);
+    await checkpointLedgers(platform, getNextWindow());
     await attestDue(platform);
     const holder = base as { config: Platform["config"] };
     const { config } = base;
-    const shownWith = async (change: Partial<Platform["config"]>): Promise<object> => {
+    const readShownWith = async (change: Partial<Platform["config"]>): Promise<object> => {
       holder.config = { ...config, ...change };
       try {
-        return ((await shownBy([witness()], `/v1/certs/${certId}/verify`)) as { anchor: object }).anchor;
+        return ((await readShownBy([createWitness()], `/v1/certs/${certId}/verify`)) as { anchor: object }).anchor;
       } finally {
         holder.config = config;
       }
     };
-    expect(await shownWith({ witnessMin: 2 })).not.toHaveProperty("attested");
-    expect(await shownWith({ authorities: [{ name: "tsa.example", url: "https://tsa.example", pins: [], pem: "" }] })).not.toHaveProperty(
-      "attested",
-    );
-    expect(await shownWith({ witnessMin: 1 })).toHaveProperty("attested");
+    expect(await readShownWith({ witnessMin: 2 })).not.toHaveProperty("attested");
+    expect(
+      await readShownWith({ authorities: [{ name: "tsa.example", url: "https://tsa.example", pins: [], pem: "" }] }),
+    ).not.toHaveProperty("attested");
+    expect(await readShownWith({ witnessMin: 1 })).toHaveProperty("attested");
   });
 
   test("is not shown when the tiles of its ledger are missing or prove another tree", async () => {
-    const certId = await anchoredCertificate();
-    const platform = platformWith([witness()]);
-    await checkpointLedgers(platform, nextWindow());
+    const certId = await anchorCertificate();
+    const platform = createPlatformWith([createWitness()]);
+    await checkpointLedgers(platform, getNextWindow());
     await attestDue(platform);
     vi.spyOn(base.log, "error").mockImplementation(() => undefined);
     const [ledger] = base.ledgersOf(firstShard) as [LedgerAdapter];
@@ -396,7 +396,7 @@ describe("a checkpoint of the ledger", () => {
     ];
     for (const inclusion of lies) {
       holder.ledgersOf = () => [{ ...ledger, getInclusionProof: inclusion }];
-      const { anchor } = (await shownBy([witness()], `/v1/certs/${certId}/verify`)) as { anchor: Record<string, unknown> };
+      const { anchor } = (await readShownBy([createWitness()], `/v1/certs/${certId}/verify`)) as { anchor: Record<string, unknown> };
       expect(anchor.status).toBe("anchored");
       expect(anchor).not.toHaveProperty("attested");
     }
@@ -404,22 +404,22 @@ describe("a checkpoint of the ledger", () => {
   });
 
   test("is attested by one attestor while another hangs", async () => {
-    await anchoredCertificate();
-    let answered: () => void = () => undefined;
-    const hanging = authority(
+    await anchorCertificate();
+    let resolveHanging: () => void = () => undefined;
+    const hanging = createAuthority(
       () =>
         new Promise((resolve) => {
-          answered = () => resolve({ ok: false, kind: "retry", code: "timeout" });
+          resolveHanging = () => resolve({ ok: false, kind: "retry", code: "timeout" });
         }),
     );
-    const platform = platformWith([hanging, witness()]);
-    await checkpointLedgers(platform, nextWindow());
+    const platform = createPlatformWith([hanging, createWitness()]);
+    await checkpointLedgers(platform, getNextWindow());
     const run = attestDue(platform);
     await vi.waitFor(async () => {
-      expect((await rowsOf(origin)).find(({ kind }) => kind === "cosignature")?.status).toBe("attested");
+      expect((await listRows(origin)).find(({ kind }) => kind === "cosignature")?.status).toBe("attested");
     }, 20_000);
-    expect((await rowsOf(origin)).find(({ kind }) => kind === "rfc3161")?.status).toBe("pending");
-    answered();
+    expect((await listRows(origin)).find(({ kind }) => kind === "rfc3161")?.status).toBe("pending");
+    resolveHanging();
     await run;
   });
 
@@ -435,9 +435,9 @@ describe("a checkpoint of the ledger", () => {
         return batch.map(() => ({ ok: false, kind: "retry", code: "http_503" }));
       },
     };
-    const platform = platformWith([], { ledgersOf: () => [ledger, mirror] });
-    await anchoredCertificate();
-    const at = nextWindow();
+    const platform = createPlatformWith([], { ledgersOf: () => [ledger, mirror] });
+    await anchorCertificate();
+    const at = getNextWindow();
     await checkpointAuditLogs(platform, at);
     await checkpointLedgers(platform, at);
     await submitAnchors(platform);

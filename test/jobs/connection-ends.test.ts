@@ -12,10 +12,10 @@ import { createPersonEmail } from "../support/sharing.ts";
 import { call, world } from "../support/world.ts";
 
 const subject = "Your assistant’s connection will end soon";
-let began = Date.now();
+let startedAt = Date.now();
 beforeEach(async () => {
-  began += 200 * dayMs; // more than the lifetime of any other test's token
-  vi.useFakeTimers({ toFake: ["Date"], now: began });
+  startedAt += 200 * dayMs; // more than the lifetime of any other test's token
+  vi.useFakeTimers({ toFake: ["Date"], now: startedAt });
   await env.DB.prepare("DELETE FROM agent_tokens").run();
 });
 afterEach(() => {
@@ -23,13 +23,13 @@ afterEach(() => {
 });
 
 /** Runs the job twice at the same time, as if the cron had fired twice. */
-const minuteAt = async (at: number): Promise<void> => {
+const runMinuteAt = async (at: number): Promise<void> => {
   vi.setSystemTime(at);
   const platform = await getPlatform(env as unknown as Env);
   await Promise.all([sendConnectionExpiryNotices(platform), sendConnectionExpiryNotices(platform)]);
 };
-const warningsTo = async (email: string) => (await listMailTo(email)).filter((mail) => mail.subject === subject);
-const connected = async (session: { cookie: string }): Promise<string> => {
+const listWarningsTo = async (email: string) => (await listMailTo(email)).filter((mail) => mail.subject === subject);
+const connectClient = async (session: { cookie: string }): Promise<string> => {
   const client = await registerClient({ client_name: "Kitchen helper" });
   return (await exchangeCode(await getAuthorizationCode(client, session), client)).body.access_token;
 };
@@ -37,16 +37,16 @@ const connected = async (session: { cookie: string }): Promise<string> => {
 describe("an expiring connection", () => {
   test("sends one email a week before it expires, with a link to disconnect", async () => {
     const email = createPersonEmail();
-    const token = await connected(await signIn(email, "consumer"));
-    await minuteAt(began + 83 * dayMs - 1_000);
-    expect(await warningsTo(email)).toEqual([]);
-    await minuteAt(began + 83 * dayMs + 1_000);
-    await minuteAt(began + 85 * dayMs);
-    const warnings = await warningsTo(email);
+    const token = await connectClient(await signIn(email, "consumer"));
+    await runMinuteAt(startedAt + 83 * dayMs - 1_000);
+    expect(await listWarningsTo(email)).toEqual([]);
+    await runMinuteAt(startedAt + 83 * dayMs + 1_000);
+    await runMinuteAt(startedAt + 85 * dayMs);
+    const warnings = await listWarningsTo(email);
     expect(warnings).toHaveLength(1);
     expect(warnings[0]?.text).toContain("Kitchen helper");
     expect(warnings[0]?.text).toContain(
-      new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(began + 90 * dayMs),
+      new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(startedAt + 90 * dayMs),
     );
 
     const { pathname, search } = new URL(/https?:\S+\/oauth\/end\/\S+/.exec(warnings[0]?.text ?? "")?.[0] ?? "http://none.test");
@@ -57,21 +57,21 @@ describe("an expiring connection", () => {
   });
 
   test("sends the email to the member who made it", async () => {
-    await connected(await signIn(world.ownerEmail));
-    const before = (await warningsTo(world.ownerEmail)).length;
-    await minuteAt(began + 84 * dayMs);
-    expect(await warningsTo(world.ownerEmail)).toHaveLength(before + 1);
+    await connectClient(await signIn(world.ownerEmail));
+    const before = (await listWarningsTo(world.ownerEmail)).length;
+    await runMinuteAt(startedAt + 84 * dayMs);
+    expect(await listWarningsTo(world.ownerEmail)).toHaveLength(before + 1);
   });
 });
 
 test("no email is sent for a connection that was ended, or for a token that a person created", async () => {
   const email = createPersonEmail();
   const session = await signIn(email, "consumer");
-  await connected(session);
+  await connectClient(session);
   const { id } = (await call("/v1/me/agent-tokens", { headers: session })).body.data.agent_tokens[0];
   expect((await call(`/v1/me/agent-tokens/${id}`, { method: "DELETE", headers: session })).status).toBe(200);
   await createToken("consumer");
-  await minuteAt(began + 84 * dayMs);
+  await runMinuteAt(startedAt + 84 * dayMs);
   expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM agent_tokens WHERE expiry_notified_at IS NOT NULL").first("n")).toBe(0);
-  expect(await warningsTo(email)).toEqual([]);
+  expect(await listWarningsTo(email)).toEqual([]);
 });

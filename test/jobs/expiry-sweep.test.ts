@@ -14,33 +14,33 @@ const base = await getPlatform(env as unknown as Env);
 const now = Date.now();
 
 /** Inserts `count` idempotent responses that expire at `at`. */
-const answersUntil = (prefix: string, count: number, at: number): Promise<unknown> =>
+const insertResponsesUntil = (prefix: string, count: number, at: number): Promise<unknown> =>
   env.DB.prepare(
     `INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at)
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) SELECT ?2 || i, 'b', 201, 's', ?3 FROM n`,
   )
     .bind(count, prefix, at)
     .run();
-const sessionsUntil = (count: number, at: number): Promise<unknown> =>
+const insertSessionsUntil = (count: number, at: number): Promise<unknown> =>
   env.DB.prepare(
     `INSERT INTO sessions (token_hash, realm, user_id, created_at, expires_at)
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) SELECT 'ended' || i, 'consumer', 'none', 0, ?2 FROM n`,
   )
     .bind(count, at)
     .run();
-const left = async (table: "idempotent_responses" | "sessions"): Promise<number> =>
+const countLeft = async (table: "idempotent_responses" | "sessions"): Promise<number> =>
   (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first<{ n: number }>())?.n ?? -1;
 
 test("one minute deletes all expired rows and no others", async () => {
-  await answersUntil("expired", 20_500, now);
-  await answersUntil("kept", 3, now + minuteMs);
-  await sessionsUntil(1_500, now);
+  await insertResponsesUntil("expired", 20_500, now);
+  await insertResponsesUntil("kept", 3, now + minuteMs);
+  await insertSessionsUntil(1_500, now);
   await deleteExpired({ ...base, clock: () => now });
-  expect([await left("idempotent_responses"), await left("sessions")]).toEqual([3, 0]);
+  expect([await countLeft("idempotent_responses"), await countLeft("sessions")]).toEqual([3, 0]);
 });
 
 test("a minute stops at its time limit, and the next one continues", async () => {
-  await answersUntil("slow", 5_000, now);
+  await insertResponsesUntil("slow", 5_000, now);
   let at = now;
   const slow: Platform = {
     ...base,
@@ -51,9 +51,9 @@ test("a minute stops at its time limit, and the next one continues", async () =>
     },
   };
   await deleteExpired(withBudget(slow, { maxMs: 20_000, maxQueries: 400 }));
-  const remaining = await left("idempotent_responses");
+  const remaining = await countLeft("idempotent_responses");
   expect(remaining).toBeGreaterThan(3);
   expect(remaining).toBeLessThan(5_003);
   await deleteExpired({ ...base, clock: () => now });
-  expect(await left("idempotent_responses")).toBe(3);
+  expect(await countLeft("idempotent_responses")).toBe(3);
 });

@@ -25,20 +25,20 @@ test("runs the work once for every item, at most the limit at the same time, and
 test("claims an item only when a slot is free", async () => {
   let claimed = 0;
   const gate = Promise.withResolvers<void>();
-  async function* claims(): AsyncGenerator<number> {
+  async function* generateClaims(): AsyncGenerator<number> {
     for (; claimed < 5; ) {
       claimed += 1;
       yield claimed;
     }
   }
-  const done: number[] = [];
-  const all = forEachConcurrently(2, claims(), async (item) => {
+  const completed: number[] = [];
+  const all = forEachConcurrently(2, generateClaims(), async (item) => {
     await gate.promise;
-    done.push(item);
+    completed.push(item);
   });
   await scheduler.wait(5);
   expect(claimed).toBe(2);
   gate.resolve();
   await all;
-  expect(done).toEqual([1, 2, 3, 4, 5]);
+  expect(completed).toEqual([1, 2, 3, 4, 5]);
 });

@@ -62,46 +62,46 @@ describe("the text of a page", () => {
 });
 
 describe("the links of a page", () => {
-  const links = (body: string): readonly unknown[] => read(body).links;
+  const extractLinks = (body: string): readonly unknown[] => read(body).links;
   test("have their URL, relations and text", () => {
-    expect(links('<a href="/p" rel="NoFollow  privacy-policy"> Privacy <b>policy</b>\n</a>')).toEqual([
+    expect(extractLinks('<a href="/p" rel="NoFollow  privacy-policy"> Privacy <b>policy</b>\n</a>')).toEqual([
       { url: "https://www.shop.com/p", rel: ["nofollow", "privacy-policy"], text: "Privacy policy" },
     ]);
   });
   test("come from a, area and link elements", () => {
     expect(
-      links('<link rel="terms-of-service" href="t"><map><area href="/a" title="Terms"></map><a>none</a><form action="/f"></form>'),
+      extractLinks('<link rel="terms-of-service" href="t"><map><area href="/a" title="Terms"></map><a>none</a><form action="/f"></form>'),
     ).toEqual([
       { url: "https://www.shop.com/legal/t", rel: ["terms-of-service"], text: "" },
       { url: "https://www.shop.com/a", rel: [], text: "Terms" },
     ]);
   });
   test("have their label as text when they have no text", () => {
-    expect(links('<a href="/p" aria-label="Privacy policy"><img src="x"></a>')).toMatchObject([{ text: "Privacy policy" }]);
+    expect(extractLinks('<a href="/p" aria-label="Privacy policy"><img src="x"></a>')).toMatchObject([{ text: "Privacy policy" }]);
   });
   test("are relative to the first base element only", () => {
-    expect(links('<base href="/de/"><base href="/fr/"><a href="p">x</a>')).toMatchObject([{ url: "https://www.shop.com/de/p" }]);
+    expect(extractLinks('<base href="/de/"><base href="/fr/"><a href="p">x</a>')).toMatchObject([{ url: "https://www.shop.com/de/p" }]);
   });
   test("keep the host as written", () => {
-    expect(links('<a href="https://2130706433/p">x</a><a href="https://Shop%2ecom/p">x</a>')).toMatchObject([
+    expect(extractLinks('<a href="https://2130706433/p">x</a><a href="https://Shop%2ecom/p">x</a>')).toMatchObject([
       { url: "https://2130706433/p" },
       { url: "https://Shop%2ecom/p" },
     ]);
   });
   test("include no mail, script or same-page links", () => {
     expect(
-      links(
+      extractLinks(
         '<a href="mailto:x@shop.com">x</a><a href="javascript:x()">x</a><a href="#terms">x</a><a href="/legal/privacy#a">x</a><a href="">x</a>',
       ),
     ).toEqual([]);
   });
   test("exclude links inside ignored elements", () => {
-    expect(links('<noscript><a href="/p">Privacy</a></noscript><template><a href="/t">Terms</a></template>')).toEqual([]);
+    expect(extractLinks('<noscript><a href="/p">Privacy</a></noscript><template><a href="/t">Terms</a></template>')).toEqual([]);
   });
   test("end where the next link begins if they are nested or not closed", () => {
-    expect(links('<a href="/1">one<a href="/2">two')).toMatchObject([{ text: "one" }, { text: "two" }]);
+    expect(extractLinks('<a href="/1">one<a href="/2">two')).toMatchObject([{ text: "one" }, { text: "two" }]);
   });
   test("are at most 10,000", () => {
-    expect(links('<a href="/p">x</a>'.repeat(10_500))).toHaveLength(10_000);
+    expect(extractLinks('<a href="/p">x</a>'.repeat(10_500))).toHaveLength(10_000);
   });
 });

@@ -34,16 +34,16 @@ beforeEach(async () => {
 });
 
 /** Creates a platform whose email provider returns these outcomes in order and then repeats the last one. */
-const sending = (...answers: readonly (MailOutcome | Error)[]): Platform => ({
+const createSendingPlatform = (...outcomes: readonly (MailOutcome | Error)[]): Platform => ({
   ...platform,
   clock: () => now,
   log: { ...platform.log, error: ({ at, error }) => faults.push(`${at}: ${error}`) },
   mailer: {
     send: async (message) => {
-      const answer = answers[Math.min(sent.length, answers.length - 1)] as MailOutcome | Error;
+      const outcome = outcomes[Math.min(sent.length, outcomes.length - 1)] as MailOutcome | Error;
       sent.push(message);
-      if (answer instanceof Error) throw answer;
-      return answer;
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
     },
   },
 });
@@ -53,22 +53,22 @@ const write = async (change: Partial<NewMail> = {}): Promise<void> => {
   const db = openDatabase(env.DB);
   await batch(db, await insertMail(db, platform.vault, mail));
 };
-const waiting = async () => (await env.DB.prepare("SELECT next_at, attempts FROM mail_outbox ORDER BY ord").all()).results;
+const listWaitingMail = async () => (await env.DB.prepare("SELECT next_at, attempts FROM mail_outbox ORDER BY ord").all()).results;
 
 describe("an email in the outbox", () => {
   test("is sent once, in the reader's language, and its row is deleted", async () => {
     await write({ language: "es" });
-    const accepting = sending("accepted");
+    const accepting = createSendingPlatform("accepted");
     await Promise.all([relayMail(accepting), relayMail(accepting)]);
-    expect(sent.map(({ to, subject }) => [to, subject])).toEqual([["pat@example.com", "Su código para iniciar sesión"]]);
-    expect(await waiting()).toEqual([]);
+    expect(sent.map(({ to: recipient, subject }) => [recipient, subject])).toEqual([["pat@example.com", "Su código para iniciar sesión"]]);
+    expect(await listWaitingMail()).toEqual([]);
     await relayMail(accepting);
     expect(sent.length).toBe(1);
   });
 
   test("is sent after the response, not before", async () => {
     await write();
-    const accepting = sending("accepted");
+    const accepting = createSendingPlatform("accepted");
     const after: (() => Promise<void>)[] = [];
     createSchedules({ ...accepting, waitUntil: (work) => after.push(work) }).scheduleMail();
     expect([sent.length, after.length]).toEqual([0, 1]);
@@ -78,7 +78,7 @@ describe("an email in the outbox", () => {
 
   test("shares the relay of an email written just before, unless that relay was lost", async () => {
     const after: (() => Promise<void>)[] = [];
-    const { scheduleMail } = createSchedules({ ...sending("accepted"), waitUntil: (work) => after.push(work) });
+    const { scheduleMail } = createSchedules({ ...createSendingPlatform("accepted"), waitUntil: (work) => after.push(work) });
     for (let changes = 0; changes < 3; changes += 1) {
       await write();
       scheduleMail();
@@ -96,16 +96,16 @@ describe("an email in the outbox", () => {
 
   test("is written only if its condition holds", async () => {
     await write({ onlyIf: sql`exists (select 1 from ${businesses} where ${businesses.id} = ${"biz_none"})` });
-    expect(await waiting()).toEqual([]);
+    expect(await listWaitingMail()).toEqual([]);
     await write({ onlyIf: sql`exists (select 1 from ${businesses})` });
-    expect((await waiting()).length).toBe(1);
+    expect((await listWaitingMail()).length).toBe(1);
   });
 
   test("without a recipient takes the same row and is not sent", async () => {
     await write({ to: null });
-    expect((await waiting()).length).toBe(1);
-    await relayMail(sending("accepted"));
-    expect([sent, await waiting(), faults]).toEqual([[], [], []]);
+    expect((await listWaitingMail()).length).toBe(1);
+    await relayMail(createSendingPlatform("accepted"));
+    expect([sent, await listWaitingMail(), faults]).toEqual([[], [], []]);
   });
 
   test("is encrypted at rest, both waiting and captured", async () => {
@@ -117,16 +117,16 @@ describe("an email in the outbox", () => {
   });
 
   test("is not written for more or fewer than one mailbox", async () => {
-    for (const to of ["pat@example.com\r\nBcc: x@example.com", "a@example.com,b@example.com", "Pat <pat@example.com>", ""])
-      await expect(write({ to })).rejects.toThrow("not a single email address");
-    expect(await waiting()).toEqual([]);
+    for (const recipient of ["pat@example.com\r\nBcc: x@example.com", "a@example.com,b@example.com", "Pat <pat@example.com>", ""])
+      await expect(write({ to: recipient })).rejects.toThrow("not a single email address");
+    expect(await listWaitingMail()).toEqual([]);
   });
 });
 
 describe("many emails", () => {
   const many = 3_000;
   /** Inserts warnings that have been due for an hour. Their content does not matter here. */
-  const backlog = () =>
+  const insertBacklog = () =>
     env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
        INSERT INTO mail_outbox (id, template, message_sealed, next_at, give_up_at, created_at) SELECT 'warning ' || i, 'share_expiring', 'x', ?, ?, 0 FROM n`,
@@ -135,102 +135,103 @@ describe("many emails", () => {
       .run();
 
   test("do not delay a one-time code: the email that expires first is sent first", async () => {
-    await backlog();
+    await insertBacklog();
     await write();
-    await relayMail(withBudget(sending("accepted"), { maxMs: minute, maxQueries: 5 }));
+    await relayMail(withBudget(createSendingPlatform("accepted"), { maxMs: minute, maxQueries: 5 }));
     expect(sent).toHaveLength(1);
-    expect((await waiting()).length).toBeGreaterThanOrEqual(many - 10);
+    expect((await listWaitingMail()).length).toBeGreaterThanOrEqual(many - 10);
   });
 
   test("are claimed without reading all of them, whether they are due or wait for their next attempt", async () => {
-    await backlog();
-    const claimedRows = async (): Promise<number> => {
+    await insertBacklog();
+    const countClaimedRows = async (): Promise<number> => {
       const counter = await countRowsRead();
       await claimMail(openDatabase(env.DB), now, 5);
       counter.stop();
       return counter.take().reduce((sum, { rows }) => sum + rows, 0);
     };
-    expect(await claimedRows()).toBeLessThan(many);
+    expect(await countClaimedRows()).toBeLessThan(many);
     await env.DB.prepare("UPDATE mail_outbox SET next_at = ?")
       .bind(now + minute)
       .run();
-    expect(await claimedRows()).toBeLessThan(many);
+    expect(await countClaimedRows()).toBeLessThan(many);
   });
 });
 
 describe("a mail provider", () => {
   test("gets a failed email again after 15 s, and then after twice as long each time, with the same ID", async () => {
     await write();
-    const refusing = sending("later");
-    const waits: number[] = [];
+    const refusing = createSendingPlatform("later");
+    const delays: number[] = [];
     for (let attempt = 0; attempt < 5; attempt += 1) {
       await relayMail(refusing);
-      const [row] = await waiting();
-      waits.push((row?.next_at as number) - now);
+      const [row] = await listWaitingMail();
+      delays.push((row?.next_at as number) - now);
       now = (row?.next_at as number) - 1;
       const before = sent.length;
       await relayMail(refusing);
       expect(sent.length).toBe(before);
       now += 1;
     }
-    expect(waits).toEqual([15_000, 30_000, 60_000, 120_000, 240_000]);
+    expect(delays).toEqual([15_000, 30_000, 60_000, 120_000, 240_000]);
     expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
   });
 
   test("gets the email when it is available again", async () => {
     await write();
-    const healing = sending("later", new Error("a mistake of ours"), "accepted");
+    const healing = createSendingPlatform("later", new Error("a mistake of ours"), "accepted");
     await relayMail(healing);
     now += minute;
     await relayMail(healing);
-    expect((await waiting()).length).toBe(1);
+    expect((await listWaitingMail()).length).toBe(1);
     now += minute;
     await relayMail(healing);
-    expect([sent.length, await waiting()]).toEqual([3, []]);
+    expect([sent.length, await listWaitingMail()]).toEqual([3, []]);
   });
 
   test("gets no code that has expired while it was unavailable", async () => {
     await write();
     await write({ template: "withdrawal_owner_notice", data: { certIds: ["cc_1"], ceaseBy: start } });
     now += 10 * minute;
-    await relayMail(sending("later"));
+    await relayMail(createSendingPlatform("later"));
     expect(sent.map(({ subject }) => subject)).toEqual(["A person withdrew consent"]);
-    expect((await waiting()).length).toBe(1);
+    expect((await listWaitingMail()).length).toBe(1);
     expect(faults).toEqual(["mail: expired"]);
     now += 3 * 24 * 60 * minute;
-    await relayMail(sending("later"));
-    expect(await waiting()).toEqual([]);
+    await relayMail(createSendingPlatform("later"));
+    expect(await listWaitingMail()).toEqual([]);
   });
 
   test("gets no email again that it refused, and the log does not contain the address", async () => {
     await write();
-    await relayMail(sending("refused"));
-    expect([await waiting(), faults]).toEqual([[], ["mail: refused"]]);
+    await relayMail(createSendingPlatform("refused"));
+    expect([await listWaitingMail(), faults]).toEqual([[], ["mail: refused"]]);
     now += 60 * minute;
-    await relayMail(sending("accepted"));
+    await relayMail(createSendingPlatform("accepted"));
     expect(sent.length).toBe(1);
   });
 
   test("delays no other worker while it hangs, and the cron takes over after a crash", async () => {
     await write();
-    const dying = { ...sending("accepted"), mailer: { send: () => new Promise<MailOutcome>(() => undefined) } };
+    const dying = { ...createSendingPlatform("accepted"), mailer: { send: () => new Promise<MailOutcome>(() => undefined) } };
     void relayMail(dying);
-    await vi.waitFor(async () => expect((await waiting())[0]?.attempts).toBe(1), 20_000);
+    await vi.waitFor(async () => expect((await listWaitingMail())[0]?.attempts).toBe(1), 20_000);
     await write({ to: "sam@example.com" });
-    await relayMail(sending("accepted"));
-    expect(sent.map(({ to }) => to)).toEqual(["sam@example.com"]);
+    await relayMail(createSendingPlatform("accepted"));
+    expect(sent.map(({ to: recipient }) => recipient)).toEqual(["sam@example.com"]);
     now += minute;
-    await runScheduledJobs(sending("accepted"), "* * * * *", now);
-    expect(sent.map(({ to }) => to)).toEqual(["sam@example.com", "pat@example.com"]);
+    await runScheduledJobs(createSendingPlatform("accepted"), "* * * * *", now);
+    expect(sent.map(({ to: recipient }) => recipient)).toEqual(["sam@example.com", "pat@example.com"]);
   });
 
   test("gets all other emails while one row cannot be decrypted", async () => {
     await write();
     await env.DB.prepare("UPDATE mail_outbox SET message_sealed = '1.AAAA'").run();
-    for (const to of ["a@example.com", "b@example.com", "c@example.com", "d@example.com", "e@example.com"]) await write({ to });
-    await relayMail(sending("accepted"));
+    for (const recipient of ["a@example.com", "b@example.com", "c@example.com", "d@example.com", "e@example.com"])
+      await write({ to: recipient });
+    await relayMail(createSendingPlatform("accepted"));
     expect(sent.length).toBe(5);
-    expect((await waiting()).length).toBe(1);
+    expect((await listWaitingMail()).length).toBe(1);
   });
 });
 
@@ -241,7 +242,7 @@ test("a mail provider gets emails even if a sweep fails", async () => {
     "INSERT INTO sessions (token_hash, realm, user_id, created_at, expires_at) VALUES ('x', 'business', 'x', 0, 0)",
   ).run();
   try {
-    await runScheduledJobs(sending("accepted"), "* * * * *", now);
+    await runScheduledJobs(createSendingPlatform("accepted"), "* * * * *", now);
     expect(sent.length).toBe(1);
     expect(faults.some((fault) => fault.startsWith("expiry: "))).toBe(true);
   } finally {
@@ -257,9 +258,9 @@ const utf8 = { supportsUtf8Addresses: true };
 
 describe("Cloudflare Email Service", () => {
   test("gets the email in its own format", async () => {
-    const given: unknown[] = [];
-    expect(await createBindingMailer({ send: async (mail) => given.push(mail) }, ascii).send(message)).toBe("accepted");
-    expect(given).toEqual([{ to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" }]);
+    const boundValues: unknown[] = [];
+    expect(await createBindingMailer({ send: async (mail) => boundValues.push(mail) }, ascii).send(message)).toBe("accepted");
+    expect(boundValues).toEqual([{ to: "pat@example.com", from: "no-reply@example.com", subject: "s", text: "t", html: "<p>t" }]);
   });
 
   test.each([
@@ -320,7 +321,7 @@ describe("a mail provider over HTTPS", () => {
 });
 
 describe("an email that will not be sent", () => {
-  const failed = async () =>
+  const listFailedMail = async () =>
     (
       await env.DB.prepare(
         "SELECT template, reason, failed_at - ?1 AS failed_at, expires_at - ?1 AS expires_at, entity_id FROM failed_mail ORDER BY ord",
@@ -335,22 +336,22 @@ describe("an email that will not be sent", () => {
 
   test.each(["refused", "unsupported_address"] as const)("is kept as failed for 30 days if it was %s", async (reason) => {
     await write(notice);
-    await relayMail(sending(reason));
-    expect(await waiting()).toEqual([]);
-    expect(await failed()).toEqual([
+    await relayMail(createSendingPlatform(reason));
+    expect(await listWaitingMail()).toEqual([]);
+    expect(await listFailedMail()).toEqual([
       { template: "withdrawal_owner_notice", reason, failed_at: 0, expires_at: 30 * 24 * hour, entity_id: null },
     ]);
     now += 30 * 24 * hour;
-    await runScheduledJobs(sending("accepted"), "* * * * *", now);
-    expect(await failed()).toEqual([]);
+    await runScheduledJobs(createSendingPlatform("accepted"), "* * * * *", now);
+    expect(await listFailedMail()).toEqual([]);
   });
 
   test("is kept as failed if it was not sent in time, a code for one day", async () => {
     await write({ entityId: "code" });
     now += 10 * minute;
-    await relayMail(sending("accepted"));
+    await relayMail(createSendingPlatform("accepted"));
     const [failed_at, expires_at] = [10 * minute, 10 * minute + 24 * hour];
-    expect(await failed()).toEqual([{ template: "login_code", reason: "expired", failed_at, expires_at, entity_id: "code" }]);
+    expect(await listFailedMail()).toEqual([{ template: "login_code", reason: "expired", failed_at, expires_at, entity_id: "code" }]);
     expect(sent).toEqual([]);
   });
 
@@ -358,16 +359,16 @@ describe("an email that will not be sent", () => {
     await write(notice);
     await env.DB.prepare("UPDATE mail_outbox SET message_sealed = '1.AAAA'").run();
     now += 3 * 24 * hour;
-    await relayMail(sending("accepted"));
-    expect((await failed()).map(({ reason }) => reason)).toEqual(["expired"]);
-    expect(await waiting()).toEqual([]);
+    await relayMail(createSendingPlatform("accepted"));
+    expect((await listFailedMail()).map(({ reason }) => reason)).toEqual(["expired"]);
+    expect(await listWaitingMail()).toEqual([]);
   });
 
   test("is not kept if it never had a recipient, so that nothing is shown about unknown addresses", async () => {
     await write({ to: null });
     now += 10 * minute;
-    await relayMail(sending("refused"));
-    expect([await waiting(), await failed()]).toEqual([[], []]);
+    await relayMail(createSendingPlatform("refused"));
+    expect([await listWaitingMail(), await listFailedMail()]).toEqual([[], []]);
   });
 
   test("is kept only among the newest 10,000 of a shard", async () => {
@@ -376,7 +377,7 @@ describe("an email that will not be sent", () => {
        INSERT INTO failed_mail (id, template, message_sealed, reason, failed_at, expires_at, created_at) SELECT 'old ' || i, 'login_code', 'x', 'refused', 0, 9e15, 0 FROM n`,
     ).run();
     await write(notice);
-    await relayMail(sending("refused"));
+    await relayMail(createSendingPlatform("refused"));
     const count = await env.DB.prepare(
       "SELECT COUNT(*) AS n, MIN(id = 'old 3') AS first, SUM(template <> 'login_code') AS newest FROM failed_mail",
     ).first();
@@ -387,16 +388,16 @@ describe("an email that will not be sent", () => {
 
 describe("an address with letters outside ASCII", () => {
   /** Sends an email through an HTTP provider and through an email binding. Returns the outcomes and the addresses that both received. */
-  const sendToBoth = async (to: string, capabilities: MailCapabilities) => {
-    const given: { readonly to: string; readonly from: string }[] = [];
+  const sendToBoth = async (recipient: string, capabilities: MailCapabilities) => {
+    const sentMails: { readonly to: string; readonly from: string }[] = [];
     const http = createHttpMailer({ url: "https://mail.example/send", token: "x", ...capabilities }, async (request) => {
-      given.push(await request.json());
+      sentMails.push(await request.json());
       return new Response(null, { status: 202 });
     });
-    const binding = createBindingMailer({ send: async (mail) => given.push(mail) }, capabilities);
-    const mail = { ...message, to, from: "post@bücher.example" };
+    const binding = createBindingMailer({ send: async (mail) => sentMails.push(mail) }, capabilities);
+    const mail = { ...message, to: recipient, from: "post@bücher.example" };
     const outcomes = [await http.send(mail), await binding.send(mail)];
-    return { outcomes, given: given.map((sent) => [sent.to, sent.from]) };
+    return { outcomes, given: sentMails.map((sent) => [sent.to, sent.from]) };
   };
 
   test.each([
@@ -407,18 +408,19 @@ describe("an address with letters outside ASCII", () => {
     ["pat@faß.example", "pat@xn--fa-hia.example"],
     ["pat@xn--bcher-kva.example", "pat@xn--bcher-kva.example"],
     ["pat+news@example.com", "pat+news@example.com"],
-  ])("is passed to the provider with its domain in punycode: %s", async (to, passedOn) => {
+  ])("is passed to the provider with its domain in punycode: %s", async (recipient, passedOn) => {
     const pair = [passedOn, "post@xn--bcher-kva.example"];
-    expect(await sendToBoth(to, ascii)).toEqual({ outcomes: ["accepted", "accepted"], given: [pair, pair] });
+    expect(await sendToBoth(recipient, ascii)).toEqual({ outcomes: ["accepted", "accepted"], given: [pair, pair] });
   });
 
   test.each(["zoë@example.com", "用户@例え.テスト", "пат@example.com"])(
     "before the @ is only sent by a provider that supports SMTPUTF8: %s",
-    async (to) => {
-      expect(await sendToBoth(to, ascii)).toEqual({ outcomes: ["unsupported_address", "unsupported_address"], given: [] });
-      const { outcomes, given } = await sendToBoth(to, utf8);
+    async (recipient) => {
+      expect(await sendToBoth(recipient, ascii)).toEqual({ outcomes: ["unsupported_address", "unsupported_address"], given: [] });
+      const { outcomes, given: sentMails } = await sendToBoth(recipient, utf8);
       expect(outcomes).toEqual(["accepted", "accepted"]);
-      for (const [passedOn] of given) expect(passedOn).toMatch(new RegExp(`^${to.slice(0, to.indexOf("@"))}@[a-z0-9.-]+$`));
+      for (const [passedOn] of sentMails)
+        expect(passedOn).toMatch(new RegExp(`^${recipient.slice(0, recipient.indexOf("@"))}@[a-z0-9.-]+$`));
     },
   );
 });
@@ -430,7 +432,7 @@ describe("GET /dev/mail", () => {
     await write({ to: "Sam@Example.com", data: { code: "654321", signInUrl } });
     const { status, headers, body } = await call("/dev/mail");
     expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([200, "application/json", "no-store"]);
-    expect(body.messages.map(({ to }: { to: string }) => to).sort()).toEqual(["Sam@Example.com", "pat@example.com"]);
+    expect(body.messages.map(({ to: recipient }: { to: string }) => recipient).sort()).toEqual(["Sam@Example.com", "pat@example.com"]);
     expect(Object.keys(body.messages[0]).sort()).toEqual(["from", "html", "id", "sent_at", "subject", "text", "to"]);
     await write({ data: { code: "111111", signInUrl } });
     expect((await call("/dev/mail")).body.messages[0].text).toContain("111111");
@@ -441,7 +443,7 @@ describe("GET /dev/mail", () => {
     await write();
     await write({ to: "sam@example.com" });
     const { body } = await call("/dev/mail?to=SAM@example.COM");
-    expect(body.messages.map(({ to }: { to: string }) => to)).toEqual(["sam@example.com"]);
+    expect(body.messages.map(({ to: recipient }: { to: string }) => recipient)).toEqual(["sam@example.com"]);
     expect((await call("/dev/mail?to=nobody@example.com")).body.messages).toEqual([]);
   });
 
@@ -454,7 +456,7 @@ describe("GET /dev/mail", () => {
     });
     const slow: Platform = { ...platform, mailer: { send: (message) => held.then(() => platform.mailer.send(message)) } };
     const isSent = relayMail(slow);
-    await vi.waitFor(async () => expect((await waiting())[0]?.attempts).toBe(1), 20_000);
+    await vi.waitFor(async () => expect((await listWaitingMail())[0]?.attempts).toBe(1), 20_000);
     const reading = call("/dev/mail");
     setTimeout(release, 1_000);
     expect((await reading).body.messages[0]?.text).toContain("123456");
@@ -464,11 +466,11 @@ describe("GET /dev/mail", () => {
   test("does not wait for an email that will be retried", async () => {
     now = Date.now();
     await write();
-    await relayMail(sending("later"));
-    const waits = vi.spyOn(globalThis, "setTimeout");
+    await relayMail(createSendingPlatform("later"));
+    const setTimeoutSpy = vi.spyOn(globalThis, "setTimeout");
     expect((await call("/dev/mail")).body.messages).toEqual([]);
-    expect(waits.mock.calls.filter(([, ms]) => ms === 25)).toEqual([]);
-    waits.mockRestore();
+    expect(setTimeoutSpy.mock.calls.filter(([, ms]) => ms === 25)).toEqual([]);
+    setTimeoutSpy.mockRestore();
   });
 
   test("returns a page to a browser", async () => {

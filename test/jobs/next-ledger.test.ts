@@ -29,7 +29,7 @@ let next: Services;
 let before = "";
 let waiting = "";
 
-const askNext = async (path: string, init: RequestInit = {}): Promise<Response> =>
+const requestNext = async (path: string, init: RequestInit = {}): Promise<Response> =>
   buildApp(next).fetch(new Request(`http://svc.test${path}`, init), env as unknown as Env, createExecutionContext());
 const owner = { headers: { authorization: `Bearer ${world.acme.keys.live}` } };
 
@@ -48,11 +48,11 @@ beforeAll(async () => {
       fetch: async (request: Request): Promise<Response> => {
         const { url, method, headers } = request;
         const body = method === "POST" ? await request.arrayBuffer() : null;
-        const answer = await runInDurableObject(objects.getByName(name), async (_, state) => {
+        const ledgerResponse = await runInDurableObject(objects.getByName(name), async (_, state) => {
           const response = await new LedgerLog(state, { ...settings, ...change }).fetch(new Request(url, { method, headers, body }));
           return { bytes: await response.arrayBuffer(), status: response.status, headers: [...response.headers] };
         });
-        return new Response(answer.bytes, { status: answer.status, headers: answer.headers as [string, string][] });
+        return new Response(ledgerResponse.bytes, { status: ledgerResponse.status, headers: ledgerResponse.headers as [string, string][] });
       },
     }),
   };
@@ -61,7 +61,7 @@ beforeAll(async () => {
 
 describe("replacing the ledger", () => {
   test("publishes the keys of both ledgers in a valid trust document", async () => {
-    const document = (await (await askNext("/.well-known/svc-trust.json")).json()) as { logs: { origin: string; role: string }[] };
+    const document = (await (await requestNext("/.well-known/svc-trust.json")).json()) as { logs: { origin: string; role: string }[] };
     expect(document.logs.filter(({ role }) => role === "primary").map((log) => log.origin)).toEqual([
       nextOrigin,
       "ledger.svc.test/ledger/01-next",
@@ -71,10 +71,10 @@ describe("replacing the ledger", () => {
   });
 
   test("keeps the proof of an earlier certificate, including in its evidence pack", async () => {
-    const shown = (await (await askNext(`/v1/certs/${before}/verify`)).json()) as { data: { anchor: object } };
+    const shown = (await (await requestNext(`/v1/certs/${before}/verify`)).json()) as { data: { anchor: object } };
     expect(shown.data.anchor).toMatchObject({ status: "anchored", ledger: `tlog:${origin}` });
-    const zip = new Uint8Array(await (await askNext(`/v1/certs/${before}/evidence-pack?format=zip`, owner)).arrayBuffer());
-    const trust = trustOf(await (await askNext("/.well-known/svc-trust.json")).json());
+    const zip = new Uint8Array(await (await requestNext(`/v1/certs/${before}/evidence-pack?format=zip`, owner)).arrayBuffer());
+    const trust = trustOf(await (await requestNext("/.well-known/svc-trust.json")).json());
     const { checks } = await verifyPack(zip, { ...defaultVerificationOptions, trust });
     const outcomes = Object.fromEntries(checks.map(({ id, outcome }) => [id, outcome]));
     expect(outcomes).toMatchObject({
@@ -86,18 +86,18 @@ describe("replacing the ledger", () => {
   });
 
   test("anchors a waiting statement in the new ledger", async () => {
-    const shown = async () => (await getWithKey(`/v1/certs/${waiting}/verify`)).body.data.anchor;
-    expect(await shown()).toMatchObject({ status: "pending", ledger: `tlog:${origin}` });
+    const readShownAnchor = async () => (await getWithKey(`/v1/certs/${waiting}/verify`)).body.data.anchor;
+    expect(await readShownAnchor()).toMatchObject({ status: "pending", ledger: `tlog:${origin}` });
     await submitAnchors(next);
-    expect(await shown()).toMatchObject({ status: "pending" });
+    expect(await readShownAnchor()).toMatchObject({ status: "pending" });
     await runScheduledJobs(
       { ...next, auditLogStub: basePlatform.auditLogStub },
       "*/15 * * * *",
       Math.ceil(Date.now() / (15 * minuteMs)) * 15 * minuteMs,
     );
-    expect(await shown()).toMatchObject({ status: "pending", ledger: `tlog:${nextOrigin}` });
+    expect(await readShownAnchor()).toMatchObject({ status: "pending", ledger: `tlog:${nextOrigin}` });
     await submitAnchors(next);
-    expect(await shown()).toMatchObject({ status: "anchored", ledger: `tlog:${nextOrigin}` });
+    expect(await readShownAnchor()).toMatchObject({ status: "anchored", ledger: `tlog:${nextOrigin}` });
   });
 
   test("anchors a statement that an isolate with the earlier settings commits later", async () => {
@@ -119,12 +119,12 @@ describe("replacing the ledger", () => {
 
   test("keeps the earlier ledger readable at its address, but closed for new entries", async () => {
     const path = `/ledger/${origin.split("/").at(-1)}`;
-    const checkpoint = await askNext(`${path}/checkpoint`);
+    const checkpoint = await requestNext(`${path}/checkpoint`);
     expect([checkpoint.status, (await checkpoint.text()).split("\n")[0]]).toEqual([200, origin]);
-    expect((await askNext(`${path}/tile/0/000.p/1`)).status).toBe(200);
-    const added = await askNext(`${path}/add`, { method: "POST", headers: writerHeaders, body: "late" });
+    expect((await requestNext(`${path}/tile/0/000.p/1`)).status).toBe(200);
+    const added = await requestNext(`${path}/add`, { method: "POST", headers: writerHeaders, body: "late" });
     expect([added.status, await added.text()]).toEqual([503, "This log is closed. Add entries to its successor.\n"]);
-    const current = await askNext("/ledger/next/checkpoint");
+    const current = await requestNext("/ledger/next/checkpoint");
     expect([current.status, (await current.text()).split("\n")[0]]).toEqual([200, nextOrigin]);
   });
 });

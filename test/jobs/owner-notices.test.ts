@@ -36,7 +36,7 @@ afterEach(() => {
 });
 
 const loadPlatform = () => getPlatform(env as unknown as Env);
-const passTime = async (ms: number): Promise<void> => {
+const advanceTime = async (ms: number): Promise<void> => {
   await waitUntilSettled();
   vi.setSystemTime(Date.now() + ms);
   await relayMail(await loadPlatform());
@@ -45,7 +45,7 @@ const passTime = async (ms: number): Promise<void> => {
 const countEmails = (): Promise<number | null> =>
   env.DB.prepare("SELECT (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM captured_mail) AS n").first<number>("n");
 /** Returns the subjects of the owner's emails about withdrawals and shares, oldest first. */
-const subjectsTo = async (email: string): Promise<readonly string[]> => {
+const listSubjectsTo = async (email: string): Promise<readonly string[]> => {
   await waitUntilSettled();
   return (await listMailTo(email)).map(({ subject }) => subject).toReversed();
 };
@@ -67,16 +67,16 @@ describe("notices to owners", () => {
     const shares: { readonly id: string }[] = [];
     for (let n = 0; n < 30; n += 1) shares.push((await grantShare(person)).share);
     for (const { id } of shares.slice(0, 1)) await person.post(`/v1/shares/${id}/revoke`, {});
-    expect(await subjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you"]);
     for (const { id } of shares.slice(1)) {
       vi.setSystemTime(Date.now() + minute);
       expect((await person.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
     }
-    expect(await subjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you"]);
-    await passTime(31 * minute);
-    expect(await subjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you", "29 more shares were stopped"]);
-    await passTime(24 * hour);
-    expect((await subjectsTo(ownerEmail)).length).toBe(2);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you"]);
+    await advanceTime(31 * minute);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you", "29 more shares were stopped"]);
+    await advanceTime(24 * hour);
+    expect((await listSubjectsTo(ownerEmail)).length).toBe(2);
   }, 60_000);
 
   test("of recipients withdrawn one by one on the same certificate arrive as one email and one digest", async () => {
@@ -87,8 +87,8 @@ describe("notices to owners", () => {
       const { status } = await call(`/v1/certs/${receipt.cert_id}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));
       expect(status).toBe(200);
     }
-    await passTime(hour);
-    expect(await subjectsTo(ownerEmail)).toEqual([
+    await advanceTime(hour);
+    expect(await listSubjectsTo(ownerEmail)).toEqual([
       "A person withdrew consent for some recipients",
       "People withdrew consent for some recipients 10 more times",
     ]);
@@ -100,28 +100,28 @@ describe("notices to owners", () => {
     const person = await signInPerson();
     const { share } = await grantShare(person);
     await person.post(`/v1/shares/${share.id}/revoke`, {});
-    expect((await subjectsTo(ownerEmail)).toSorted()).toEqual(["A person stopped sharing with you", "A person withdrew consent"]);
-    expect(await subjectsTo(otherOwnerEmail)).toEqual(["A person withdrew consent"]);
-    await passTime(hour);
-    expect((await subjectsTo(ownerEmail)).at(-1)).toBe("2 more consent withdrawals");
-    expect((await subjectsTo(otherOwnerEmail)).length).toBe(1);
+    expect((await listSubjectsTo(ownerEmail)).toSorted()).toEqual(["A person stopped sharing with you", "A person withdrew consent"]);
+    expect(await listSubjectsTo(otherOwnerEmail)).toEqual(["A person withdrew consent"]);
+    await advanceTime(hour);
+    expect((await listSubjectsTo(ownerEmail)).at(-1)).toBe("2 more consent withdrawals");
+    expect((await listSubjectsTo(otherOwnerEmail)).length).toBe(1);
   });
 
   test("are emailed immediately again after an hour without one", async () => {
     await withdraw();
-    await subjectsTo(ownerEmail);
+    await listSubjectsTo(ownerEmail);
     vi.setSystemTime(Date.now() + hour + 1);
     await withdraw();
-    expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "A person withdrew consent"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "A person withdrew consent"]);
   });
 
   test("describe a single waiting notice instead of sending a digest of one", async () => {
     await withdraw();
-    await subjectsTo(ownerEmail);
+    await listSubjectsTo(ownerEmail);
     const { certId, manageToken } = await issueToNewPerson();
     await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: manageToken }));
-    expect((await subjectsTo(ownerEmail)).length).toBe(1);
-    await passTime(hour);
+    expect((await listSubjectsTo(ownerEmail)).length).toBe(1);
+    await advanceTime(hour);
     const [newest] = await listMailTo(ownerEmail);
     expect(newest?.subject).toBe("A person withdrew consent");
     expect(newest?.text).toContain(certId);
@@ -130,9 +130,9 @@ describe("notices to owners", () => {
   test("arrive in at most 24 emails a day, and every one of them is counted once", async () => {
     for (let at = 0; at < 24 * hour; at += 10 * minute) {
       await writeNotice(withdrawalNotice);
-      await passTime(10 * minute);
+      await advanceTime(10 * minute);
     }
-    await passTime(hour);
+    await advanceTime(hour);
     const mails = (await listMailTo(ownerEmail)).toReversed();
     expect(mails.length).toBeLessThanOrEqual(25); // a day has at most 24; the last one belongs to the next day
     expect(mails.length).toBeGreaterThan(20);
@@ -141,11 +141,11 @@ describe("notices to owners", () => {
   }, 60_000);
 
   test("name the time of the previous email and the earliest deadline in a digest", async () => {
-    const deadline = (day: number) => Date.UTC(2049, 11, day, 23, 59, 59, 999);
+    const getDeadline = (day: number) => Date.UTC(2049, 11, day, 23, 59, 59, 999);
     for (const day of [20, 22, 21])
-      await writeNotice({ template: "share_owner_notice", data: { shareIds: ["shr_1", "shr_2"], ceaseBy: deadline(day) } });
-    await passTime(0);
-    await passTime(hour);
+      await writeNotice({ template: "share_owner_notice", data: { shareIds: ["shr_1", "shr_2"], ceaseBy: getDeadline(day) } });
+    await advanceTime(0);
+    await advanceTime(hour);
     const [digest, first] = await listMailTo(ownerEmail);
     expect(first?.subject).toBe("A person stopped sharing with you");
     expect(digest?.subject).toBe("4 more shares were stopped");
@@ -157,24 +157,24 @@ describe("notices to owners", () => {
     expect(await countEmails()).toBe(0);
     const platform = await loadPlatform();
     await runScheduledJobs(platform, everyMinute, Date.now());
-    expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person withdrew consent"]);
     for (let n = 0; n < 5; n += 1) await writeNotice(withdrawalNotice);
     vi.setSystemTime(Date.now() + hour);
     await Promise.all([relayMail(platform), relayMail(platform), relayMail(platform)]);
-    expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "5 more consent withdrawals"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "5 more consent withdrawals"]);
   });
 
   test("are kept and sent later if the email cannot be written", async () => {
     await writeNotice(withdrawalNotice);
     await env.DB.exec("CREATE TRIGGER no_mail BEFORE INSERT ON mail_outbox BEGIN SELECT RAISE(ABORT, 'away'); END");
     try {
-      await passTime(minute);
+      await advanceTime(minute);
     } finally {
       await env.DB.exec("DROP TRIGGER no_mail");
     }
     expect(await countEmails()).toBe(0);
-    await passTime(minute);
-    expect(await subjectsTo(ownerEmail)).toEqual(["A person withdrew consent"]);
+    await advanceTime(minute);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person withdrew consent"]);
   });
 
   test("wait while the shard of their business's account does not respond, and do not delay notices to other businesses", async () => {
@@ -215,9 +215,9 @@ describe("notices to owners", () => {
     await env.DB.prepare("UPDATE owner_notices SET last_sealed = '1.x', due_at = due_at - 1 WHERE business_id = ?").bind(acme.id).run();
     await env.DB.prepare("UPDATE owner_notices SET due_at = due_at - 1 WHERE business_id <> ?").bind(acme.id).run();
     await writeNotice(withdrawalNotice, other.id);
-    await passTime(minute);
-    expect(await subjectsTo(otherOwnerEmail)).toEqual(["A person withdrew consent"]);
-    expect(await subjectsTo(ownerEmail)).toEqual([]);
+    await advanceTime(minute);
+    expect(await listSubjectsTo(otherOwnerEmail)).toEqual(["A person withdrew consent"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual([]);
     const waiting = env.DB.prepare("SELECT COUNT(*) FROM owner_notices WHERE due_at IS NOT NULL");
     expect(await waiting.first("COUNT(*)")).toBe(unreadable + 1);
   });
@@ -226,7 +226,7 @@ describe("notices to owners", () => {
     const entities = ["Bright Homes Inc"];
     await writeNotice({ template: "entities_owner_notice", data: { certId: "cc_1", entities, ceaseBy: start } });
     expect(JSON.stringify((await readDatabaseContents()).owner_notices)).not.toContain("Bright Homes");
-    await passTime(0);
+    await advanceTime(0);
     const row = await env.DB.prepare("SELECT notices, records, first_sealed, last_sealed, due_at FROM owner_notices").first();
     expect(row).toEqual({ notices: 0, records: 0, first_sealed: null, last_sealed: null, due_at: null });
   });

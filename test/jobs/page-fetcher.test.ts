@@ -4,7 +4,7 @@ import type { PageFetchResult, PageRequest } from "../../core/access/outbound-pa
 import { createPageFetcher } from "../../workers/adapters/page-fetcher.ts";
 import { createHostCheck } from "../../workers/adapters/public-hosts.ts";
 import { getSite } from "../../workers/adapters/site.ts";
-import { neverRespond, htmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
+import { neverRespond, createHtmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
 
 const url = "https://www.shop.com/privacy";
 let web: StubWeb;
@@ -33,19 +33,19 @@ const get = (address: string, changes: Partial<PageRequest> = {}): Promise<PageF
     ...changes,
   });
 };
-const body = async (address = url): Promise<string | null> => {
-  const answer = await get(address);
-  return answer.outcome === "page" ? answer.page.body : null;
+const fetchBody = async (address = url): Promise<string | null> => {
+  const result = await get(address);
+  return result.outcome === "page" ? result.page.body : null;
 };
 
 /** Creates a body that never ends and counts the chunks read from it. */
-const endless = (
+const createEndlessResponse = (
   contentType: string,
   status = 200,
 ): { readonly response: () => Response; readonly taken: () => number; readonly cancelled: () => boolean } => {
   let taken = 0;
   let cancelled = false;
-  const stream = (): ReadableStream =>
+  const createStream = (): ReadableStream =>
     new ReadableStream({
       pull: (controller) => {
         taken += 1;
@@ -56,7 +56,7 @@ const endless = (
       },
     });
   return {
-    response: () => new Response(stream(), { status, headers: { "content-type": contentType } }),
+    response: () => new Response(createStream(), { status, headers: { "content-type": contentType } }),
     taken: () => taken,
     cancelled: () => cancelled,
   };
@@ -64,7 +64,7 @@ const endless = (
 
 describe("a response body", () => {
   test("is discarded as soon as it exceeds the size limit", async () => {
-    const bomb = endless("text/html");
+    const bomb = createEndlessResponse("text/html");
     web.serve(url, bomb.response);
     expect(await get(url)).toEqual({ outcome: "nothing", reason: "too_large" });
     expect(bomb.taken()).toBeLessThan(6); // three chunks exceed 1,000 bytes; the stream reads one or two ahead
@@ -82,11 +82,11 @@ describe("a response body", () => {
     ["text/html", 500, { outcome: "unreached", reason: "status" }],
     ["text/html", 503, { outcome: "unreached", reason: "status" }],
   ])("of type %j and status %i is not read", async (type, status, expected) => {
-    const answer = endless(type, status);
-    web.serve(url, answer.response);
+    const endlessResponse = createEndlessResponse(type, status);
+    web.serve(url, endlessResponse.response);
     expect(await get(url)).toEqual(expected);
-    expect(answer.taken()).toBeLessThan(3);
-    expect(answer.cancelled()).toBe(true);
+    expect(endlessResponse.taken()).toBeLessThan(3);
+    expect(endlessResponse.cancelled()).toBe(true);
   });
 
   test("is not accepted as a page if it ends halfway", async () => {
@@ -100,21 +100,21 @@ describe("a response body", () => {
     expect(await get(url)).toEqual({ outcome: "unreached", reason: "network" });
   });
 
-  const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array([...text].map((character) => character.charCodeAt(0)));
-  const latin = bytesOf("Datenschutzerkl\xe4rung");
+  const encodeLatin1 = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array([...text].map((character) => character.charCodeAt(0)));
+  const latin = encodeLatin1("Datenschutzerkl\xe4rung");
   const page = (bytes: Uint8Array, type: string) => () => new Response(bytes.slice(), { headers: { "content-type": type } });
   test("is decoded by its header, then by the document, then as UTF-8", async () => {
     web.serve(url, page(latin, "text/html; Charset=ISO-8859-1"));
-    expect(await body()).toBe("Datenschutzerklärung");
-    const declared = bytesOf('<meta charset="windows-1252">Datenschutzerkl\xe4rung');
+    expect(await fetchBody()).toBe("Datenschutzerklärung");
+    const declared = encodeLatin1('<meta charset="windows-1252">Datenschutzerkl\xe4rung');
     web.serve(url, page(declared, "text/html"));
-    expect(await body()).toContain("Datenschutzerklärung");
+    expect(await fetchBody()).toContain("Datenschutzerklärung");
     web.serve(url, page(new TextEncoder().encode("Datenschutzerklärung"), "text/html"));
-    expect(await body()).toBe("Datenschutzerklärung");
+    expect(await fetchBody()).toBe("Datenschutzerklärung");
     web.serve(url, page(new TextEncoder().encode("\ufeffDatenschutz"), "text/plain;charset=latin1"));
-    expect(await body()).toBe("Datenschutz");
+    expect(await fetchBody()).toBe("Datenschutz");
     web.serve(url, page(new TextEncoder().encode("ä"), "text/html; charset=klingon"));
-    expect(await body()).toBe("ä");
+    expect(await fetchBody()).toBe("ä");
   });
 });
 
@@ -171,7 +171,7 @@ describe("the time limit", () => {
 describe("development hosts", () => {
   test("are called over plain HTTP without asking resolvers", async () => {
     web.serve("http://localhost:8788/privacy", "Privacy");
-    expect(await body("http://localhost:8788/privacy")).toBe("Privacy");
+    expect(await fetchBody("http://localhost:8788/privacy")).toBe("Privacy");
   });
 
   test.each([
@@ -213,7 +213,7 @@ test("a redirect without a location is not accepted as a page", async () => {
 
 test("cookies of one page are not sent to the next", async () => {
   web.serve(url, () => new Response(null, { status: 302, headers: { location: "/b", "set-cookie": "id=1" } }));
-  web.serve("https://www.shop.com/b", () => htmlResponse("Privacy", { headers: { "set-cookie": "id=2" } }));
+  web.serve("https://www.shop.com/b", () => createHtmlResponse("Privacy", { headers: { "set-cookie": "id=2" } }));
   await get(url);
   expect(web.calls.map(({ headers }) => headers.get("cookie"))).toEqual([null, null]);
 });
@@ -228,8 +228,8 @@ test("the cache lifetime is returned when the host sends it", async () => {
     ["max-age=a", undefined],
     ["no-store", undefined],
   ] as const) {
-    web.serve(url, () => htmlResponse("x", { headers: { "cache-control": header } }));
-    const answer = await get(url);
-    expect(answer.outcome === "page" ? [header, answer.page.maxAgeSeconds] : answer).toEqual([header, maxAge]);
+    web.serve(url, () => createHtmlResponse("x", { headers: { "cache-control": header } }));
+    const result = await get(url);
+    expect(result.outcome === "page" ? [header, result.page.maxAgeSeconds] : result).toEqual([header, maxAge]);
   }
 });

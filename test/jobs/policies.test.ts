@@ -24,7 +24,7 @@ import {
   getPoliciesWithText,
   issueWaitingCertificate,
 } from "../support/policy-world.ts";
-import { htmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
+import { createHtmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
 import { submitConsent, buildSubmission, getWithKey, world } from "../support/world.ts";
 
 const certificatesWithOrigin = "(SELECT c.*, g.origin_domain FROM certificates c JOIN certificate_groups g ON g.id = c.group_id)";
@@ -38,7 +38,7 @@ let host = "";
 const silentLog: Log = { request: () => {}, error: () => {}, progress: () => {}, metric: () => {} };
 
 /** Wraps a database and calls `before` before each batch. */
-const watched = (before: (statements: D1PreparedStatement[]) => Promise<void>): D1Database =>
+const interceptBatches = (before: (statements: D1PreparedStatement[]) => Promise<void>): D1Database =>
   new Proxy(env.DB, {
     get: (target, name) => {
       const value = Reflect.get(target, name);
@@ -75,11 +75,12 @@ afterEach(async () => {
 
 const privacyHash = sha256Hex("Privacy\nWe keep little.");
 const termsHash = sha256Hex("Terms\nBe kind.");
-const linkedEntries = (certId: string) => queryRows("SELECT id FROM audit_entries WHERE type = 'policy.linked' AND entity_id = ?", certId);
-const originOf = (name: string): string => `https://${name}`;
+const listLinkedEntries = (certId: string) =>
+  queryRows("SELECT id FROM audit_entries WHERE type = 'policy.linked' AND entity_id = ?", certId);
+const buildOrigin = (name: string): string => `https://${name}`;
 /** Returns the host's pages that wait for a capture. */
-const waitingRows = () =>
-  queryRows<{ next_at: number; attempts: number }>("SELECT * FROM policy_pages WHERE origin = ? ORDER BY ord", originOf(host));
+const listWaitingRows = () =>
+  queryRows<{ next_at: number; attempts: number }>("SELECT * FROM policy_pages WHERE origin = ? ORDER BY ord", buildOrigin(host));
 /** Adds copies of a certificate. The copies wait for a capture of the same page. */
 const copyCertificate = async (certId: string, count: number): Promise<void> => {
   const names = await queryRows<{ name: string }>("SELECT name FROM pragma_table_info('certificates') WHERE name NOT IN ('ord', 'id')");
@@ -91,8 +92,8 @@ const copyCertificate = async (certId: string, count: number): Promise<void> => 
     .bind(certId, count)
     .run();
 };
-const eventually = async (what: () => Promise<boolean>): Promise<void> => {
-  for (let tries = 0; tries < 200; tries += 1) {
+const waitFor = async (what: () => Promise<boolean>): Promise<void> => {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
     if (await what()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -101,13 +102,13 @@ const eventually = async (what: () => Promise<boolean>): Promise<void> => {
 
 describe("issuing a certificate", () => {
   test("shows the policies of its origin soon after the response", async () => {
-    const answer = await submitConsent(
+    const response = await submitConsent(
       { ...buildSubmission(), page_url: `https://${host}/quote?email=pat@example.com` },
       { origin: `https://${host}` },
     );
-    expect(answer.status).toBe(201);
-    const { cert_id } = answer.body.data;
-    await eventually(async () => (await getPublicPolicies(cert_id)).status !== "pending");
+    expect(response.status).toBe(201);
+    const { cert_id } = response.body.data;
+    await waitFor(async () => (await getPublicPolicies(cert_id)).status !== "pending");
     const { status, policies } = await getPublicPolicies(cert_id);
     expect(status).toBe("captured");
     expect(policies.map(({ kind, source_url, content_hash }) => ({ kind, source_url, content_hash }))).toEqual([
@@ -123,14 +124,14 @@ describe("issuing a certificate", () => {
   test("is not delayed by a policy host that hangs", async () => {
     const held = Promise.withResolvers<Response>();
     web.serve(`https://${host}/`, () => held.promise);
-    const answer = await submitConsent({ ...buildSubmission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
-    expect(answer.status).toBe(201);
-    await eventually(async () => web.urls().includes(`https://${host}/`));
-    expect((await getPublicPolicies(answer.body.data.cert_id)).status).toBe("pending");
+    const response = await submitConsent({ ...buildSubmission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
+    expect(response.status).toBe(201);
+    await waitFor(async () => web.urls().includes(`https://${host}/`));
+    expect((await getPublicPolicies(response.body.data.cert_id)).status).toBe("pending");
     const next = await submitConsent({ ...buildSubmission(), page_url: `https://${host}/quote` }, { origin: `https://${host}` });
     expect(next.status).toBe(201);
-    held.resolve(htmlResponse(footer));
-    await eventually(async () => (await getPublicPolicies(next.body.data.cert_id)).status === "captured");
+    held.resolve(createHtmlResponse(footer));
+    await waitFor(async () => (await getPublicPolicies(next.body.data.cert_id)).status === "captured");
   });
 
   test("leaves the captures of a crashed process to the cron job", async () => {
@@ -147,7 +148,7 @@ describe("issuing a certificate", () => {
     expect(web.urls()).toContain(`https://${host}/terms`);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
     // A failure of the service itself does not count as an attempt.
-    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([0]);
+    expect((await listWaitingRows()).map(({ attempts }) => attempts)).toEqual([0]);
     await issueWaitingCertificate(host);
     await env.DB.prepare("DROP TRIGGER broken").run();
     await runCapture(61 * secondMs);
@@ -177,7 +178,7 @@ describe("a policy capture", () => {
     for (const certId of certIds)
       expect((await getPublicPolicies(certId)).policies.map((policy) => policy.content_hash)).toEqual([privacyHash, termsHash]);
     expect(web.calls).toHaveLength(3);
-    expect(await waitingRows()).toEqual([]);
+    expect(await listWaitingRows()).toEqual([]);
   });
 
   test("is reused for 15 minutes", async () => {
@@ -187,8 +188,8 @@ describe("a policy capture", () => {
     expect((await getPublicPolicies(soon)).status).toBe("captured"); // the policies are captured immediately
     await runCapture(14 * minuteMs);
     expect(web.calls).toHaveLength(3);
-    const later = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
-    expect((await getPublicPolicies(later)).status).toBe("pending");
+    const laterCertId = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
+    expect((await getPublicPolicies(laterCertId)).status).toBe("pending");
     await runCapture(16 * minuteMs);
     expect(web.calls).toHaveLength(6);
   });
@@ -220,8 +221,8 @@ describe("a policy capture", () => {
   test("of a site without policies is a capture that found none", async () => {
     web.serve(`https://${host}/`, "<h1>Acme</h1>");
     web.serve(`https://${host}/quote`, "<form></form>");
-    web.serve(`https://${host}/privacy`, () => htmlResponse("gone", { status: 404 }));
-    web.serve(`https://${host}/terms`, () => htmlResponse("gone", { status: 410 }));
+    web.serve(`https://${host}/privacy`, () => createHtmlResponse("gone", { status: 404 }));
+    web.serve(`https://${host}/terms`, () => createHtmlResponse("gone", { status: 410 }));
     const certId = await issueWaitingCertificate(host);
     await runCapture();
     expect(await getPublicPolicies(certId)).toEqual({ status: "unavailable", policies: [] });
@@ -234,7 +235,7 @@ describe("a policy capture", () => {
     const certId = await issueWaitingCertificate(host);
     await runCapture();
     await runCapture();
-    expect(await linkedEntries(certId)).toHaveLength(1);
+    expect(await listLinkedEntries(certId)).toHaveLength(1);
   });
 
   test("is proven by the packs of all certificates that use it, with its URLs and times", async () => {
@@ -249,16 +250,16 @@ describe("a policy capture", () => {
       const report = await verifyPack(new Uint8Array(await pack.arrayBuffer()), { ...defaultVerificationOptions, trust });
       expect(report.failed).toBeNull();
       expect(report.checks.find(({ id }) => id === "audit.policies")).toMatchObject({ outcome: "pass" });
-      expect(await linkedEntries(certId)).toHaveLength(1);
+      expect(await listLinkedEntries(certId)).toHaveLength(1);
     }
     const { policies } = await getPublicPolicies(shared);
     const { entries } = (await getWithKey(`/v1/certs/${shared}/evidence-pack`, world.acme.keys.live)).body.data.audit;
     const { payload } = (entries as { type: string; payload: object }[]).find(({ type }) => type === "policy.linked")!;
-    const sourceOf = (kind: string) => {
+    const findSource = (kind: string) => {
       const { id, source_url, captured_at } = policies.find((policy) => policy.kind === kind)!;
       return { id, source_url, captured_at };
     };
-    expect(payload).toMatchObject({ sources: { privacy: sourceOf("privacy"), terms: sourceOf("terms") } });
+    expect(payload).toMatchObject({ sources: { privacy: findSource("privacy"), terms: findSource("terms") } });
   });
 
   test("in one shard does not affect the other", async () => {
@@ -271,12 +272,12 @@ describe("a policy capture", () => {
 });
 
 describe("a domain that does not respond", () => {
-  const silent = (): void => {
-    for (const path of ["/quote", "/"]) web.serve(`https://${host}${path}`, () => htmlResponse("busy", { status: 503 }));
+  const serveUnavailable = (): void => {
+    for (const path of ["/quote", "/"]) web.serve(`https://${host}${path}`, () => createHtmlResponse("busy", { status: 503 }));
   };
 
   test("is tried again less and less often, and after eight captures the certificate shows no policies", async () => {
-    silent();
+    serveUnavailable();
     const certId = await issueWaitingCertificate(host);
     let at = 0;
     for (const wait of [0, 10, 20, 40, 80, 160, 320, 640]) {
@@ -289,11 +290,11 @@ describe("a domain that does not respond", () => {
       expect(web.calls.length).toBe(before + 2);
     }
     expect(await getPublicPolicies(certId)).toEqual({ status: "unavailable", policies: [] });
-    expect(await waitingRows()).toEqual([]);
+    expect(await listWaitingRows()).toEqual([]);
   });
 
   test("is not tried more often because more certificates wait for it", async () => {
-    silent();
+    serveUnavailable();
     await issueWaitingCertificate(host);
     await runCapture();
     for (let n = 0; n < 5; n += 1) {
@@ -301,48 +302,48 @@ describe("a domain that does not respond", () => {
       await runCapture();
     }
     expect(web.calls).toHaveLength(2);
-    expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([1]);
+    expect((await listWaitingRows()).map(({ attempts }) => attempts)).toEqual([1]);
   });
 
   test("costs one row, and one request at a time, for 1,000 waiting certificates", async () => {
-    silent();
+    serveUnavailable();
     const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     await copyCertificate(certIds[0] as string, 998);
-    const waitingCertificates = async (): Promise<number | undefined> =>
+    const countWaitingCertificates = async (): Promise<number | undefined> =>
       (
         await queryRows<{ n: number }>(
           `SELECT COUNT(*) AS n FROM ${certificatesWithOrigin} WHERE origin_domain = ? AND policy_page_id IS NOT NULL`,
           host,
         )
       )[0]?.n;
-    const otherRows = () =>
+    const readOtherRows = () =>
       queryRows(
         `SELECT (SELECT COUNT(*) FROM changes WHERE entity_id IN (SELECT id FROM ${certificatesWithOrigin} WHERE origin_domain = ?1)) AS changes,
            (SELECT COUNT(*) FROM audit_entries WHERE entity_id IN (SELECT id FROM ${certificatesWithOrigin} WHERE origin_domain = ?1)) AS entries,
            (SELECT COUNT(*) FROM policy_captures WHERE domain = ?1) AS captures`,
         host,
       );
-    const before = await otherRows();
-    for (const [tries, at] of [0, 10, 30, 70].entries()) {
+    const before = await readOtherRows();
+    for (const [attempt, at] of [0, 10, 30, 70].entries()) {
       await runCapture(at * secondMs);
-      expect((await waitingRows()).map(({ attempts }) => attempts)).toEqual([tries + 1]);
-      expect(web.calls).toHaveLength(2 * (tries + 1));
-      expect(await otherRows()).toEqual(before);
+      expect((await listWaitingRows()).map(({ attempts }) => attempts)).toEqual([attempt + 1]);
+      expect(web.calls).toHaveLength(2 * (attempt + 1));
+      expect(await readOtherRows()).toEqual(before);
     }
-    expect(await waitingCertificates()).toBe(1_000);
+    expect(await countWaitingCertificates()).toBe(1_000);
 
     web.serve(`https://${host}/quote`, footer);
     await runCapture(150 * secondMs);
-    expect(await waitingCertificates()).toBe(0);
-    expect(await waitingRows()).toEqual([]);
+    expect(await countWaitingCertificates()).toBe(0);
+    expect(await listWaitingRows()).toEqual([]);
     for (const certId of certIds) {
       expect((await getPublicPolicies(certId)).status).toBe("captured");
-      expect(await linkedEntries(certId)).toHaveLength(1);
+      expect(await listLinkedEntries(certId)).toHaveLength(1);
     }
   });
 
   test("is captured for all waiting certificates when it responds again", async () => {
-    silent();
+    serveUnavailable();
     const first = await issueWaitingCertificate(host);
     await runCapture();
     const second = await issueWaitingCertificate(host);
@@ -353,7 +354,7 @@ describe("a domain that does not respond", () => {
   });
 
   test("delays no other domain", async () => {
-    silent();
+    serveUnavailable();
     await issueWaitingCertificate(host);
     const other = `other-${host}`;
     web.resolve(other, publicAddress);
@@ -373,7 +374,7 @@ describe("a domain that does not respond", () => {
     ] as const) {
       await issueWaitingCertificate(`${name}-${host}`);
       await env.DB.prepare("UPDATE policy_pages SET next_at = ? WHERE origin = ?")
-        .bind(dueAt, originOf(`${name}-${host}`))
+        .bind(dueAt, buildOrigin(`${name}-${host}`))
         .run();
     }
     const db = openDatabase(env.DB);
@@ -386,11 +387,11 @@ describe("a domain that does not respond", () => {
   });
 
   test("is tried again for a missing policy, and the last capture accepts whatever exists", async () => {
-    web.serve(`https://${host}/terms`, () => htmlResponse("busy", { status: 500 }));
+    web.serve(`https://${host}/terms`, () => createHtmlResponse("busy", { status: 500 }));
     const certId = await issueWaitingCertificate(host);
     await runCapture();
     expect((await getPublicPolicies(certId)).status).toBe("pending");
-    await env.DB.prepare("UPDATE policy_pages SET attempts = 7 WHERE origin = ?").bind(originOf(host)).run();
+    await env.DB.prepare("UPDATE policy_pages SET attempts = 7 WHERE origin = ?").bind(buildOrigin(host)).run();
     await runCapture(11 * secondMs);
     expect((await getPublicPolicies(certId)).policies.map(({ kind }) => kind)).toEqual(["privacy"]);
   });
@@ -401,7 +402,7 @@ describe("crashes and concurrent runs", () => {
     const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     await Promise.all([runCapture(), runCapture(), runCapture(), runCapture()]);
     expect(web.calls).toHaveLength(3);
-    for (const certId of certIds) expect(await linkedEntries(certId)).toHaveLength(1);
+    for (const certId of certIds) expect(await listLinkedEntries(certId)).toHaveLength(1);
   });
 
   test("a worker whose lease was taken over changes nothing that the other did", async () => {
@@ -412,21 +413,21 @@ describe("crashes and concurrent runs", () => {
         overtaken = true;
         await runCapture(61 * secondMs); // by then the first worker's lease has expired, and another worker takes over
       }
-      return htmlResponse("<h1>Terms</h1><p>Be kind.</p>");
+      return createHtmlResponse("<h1>Terms</h1><p>Be kind.</p>");
     });
     await runCapture();
     for (const certId of certIds) {
       expect((await getPublicPolicies(certId)).policies.map((policy) => policy.content_hash)).toEqual([privacyHash, termsHash]);
-      expect(await linkedEntries(certId)).toHaveLength(1);
+      expect(await listLinkedEntries(certId)).toHaveLength(1);
     }
     expect(await queryRows("SELECT id FROM policy_snapshots WHERE domain = ?", host)).toHaveLength(2);
-    expect(await waitingRows()).toEqual([]);
+    expect(await listWaitingRows()).toEqual([]);
   });
 
   test("one of two workers links the same certificates", async () => {
     const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     let overtaken = false;
-    const db = watched(async () => {
+    const db = interceptBatches(async () => {
       if (overtaken) return;
       overtaken = true;
       await runCapture(61 * secondMs); // runs after the waiting certificates are read but before they are linked
@@ -435,9 +436,9 @@ describe("crashes and concurrent runs", () => {
     expect(overtaken).toBe(true);
     for (const certId of certIds) {
       expect((await getPublicPolicies(certId)).status).toBe("captured");
-      expect(await linkedEntries(certId)).toHaveLength(1);
+      expect(await listLinkedEntries(certId)).toHaveLength(1);
     }
-    expect(await waitingRows()).toEqual([]);
+    expect(await listWaitingRows()).toEqual([]);
   });
 
   test("a linked certificate is never linked to another capture", async () => {
@@ -451,7 +452,7 @@ describe("crashes and concurrent runs", () => {
     const certId = await issueWaitingCertificate(host);
     const died = { fetchPage: () => new Promise<never>(() => {}) };
     void runCapture(0, died);
-    await eventually(async () => (await waitingRows())[0]?.attempts === 1);
+    await waitFor(async () => (await listWaitingRows())[0]?.attempts === 1);
     await runCapture(45 * secondMs);
     expect((await getPublicPolicies(certId)).status).toBe("pending");
     await runCapture(61 * secondMs);
@@ -460,7 +461,7 @@ describe("crashes and concurrent runs", () => {
 
   test("a capture that always crashes its process is abandoned", async () => {
     const certId = await issueWaitingCertificate(host);
-    await env.DB.prepare("UPDATE policy_pages SET attempts = 8 WHERE origin = ?").bind(originOf(host)).run();
+    await env.DB.prepare("UPDATE policy_pages SET attempts = 8 WHERE origin = ?").bind(buildOrigin(host)).run();
     await runCapture();
     expect(web.calls).toEqual([]);
     expect((await getPublicPolicies(certId)).status).toBe("unavailable");
@@ -486,7 +487,7 @@ describe("crashes and concurrent runs", () => {
     await runCapture(0, { log: silentLog });
     expect((await getPublicPolicies(certIds[99] as string)).status).toBe("captured");
     expect((await getPublicPolicies(certIds[100] as string)).status).toBe("pending");
-    expect(await linkedEntries(certIds[100] as string)).toEqual([]);
+    expect(await listLinkedEntries(certIds[100] as string)).toEqual([]);
     await env.DB.prepare("DROP TRIGGER broken").run();
     await runCapture(61 * secondMs);
     expect(web.calls).toHaveLength(3);
@@ -498,20 +499,20 @@ describe("crashes and concurrent runs", () => {
         host,
       ),
     ).toHaveLength(130);
-    expect(await waitingRows()).toEqual([]);
+    expect(await listWaitingRows()).toEqual([]);
   });
 
   test("10,000 waiting certificates are linked once each", async () => {
     const first = await issueWaitingCertificate(host);
     await copyCertificate(first, 9_999);
     const batches: number[] = [];
-    const db = watched(async (statements) => {
+    const db = interceptBatches(async (statements) => {
       batches.push(statements.length);
     });
     await capturePolicies(await createPlatformAt(), openDatabase(db));
     expect(batches).toHaveLength(100);
     expect(Math.max(...batches)).toBeLessThanOrEqual(110);
-    expect(await waitingRows()).toEqual([]);
+    expect(await listWaitingRows()).toEqual([]);
     const [counts] = await queryRows<{ certs: number; entries: number }>(
       `SELECT (SELECT count(*) FROM ${certificatesWithOrigin} WHERE origin_domain = ?1 AND policy_capture_id IS NOT NULL) AS certs,
               (SELECT count(*) FROM audit_entries WHERE type = 'policy.linked' AND entity_id IN (SELECT id FROM ${certificatesWithOrigin} WHERE origin_domain = ?1)) AS entries`,
@@ -534,8 +535,8 @@ describe("crashes and concurrent runs", () => {
 describe("submissions by strangers", () => {
   test("G9: apply policies that only the named page links to only to that page", async () => {
     web.serve(`https://${host}/`, "<h1>Acme</h1>");
-    web.serve(`https://${host}/privacy`, () => htmlResponse("gone", { status: 404 }));
-    web.serve(`https://${host}/terms`, () => htmlResponse("gone", { status: 404 }));
+    web.serve(`https://${host}/privacy`, () => createHtmlResponse("gone", { status: 404 }));
+    web.serve(`https://${host}/terms`, () => createHtmlResponse("gone", { status: 404 }));
     web.serve(`https://${host}/forum/post/77`, '<a href="/forum/fake">Privacy policy</a> <a href="/forum/fake-terms">Terms of service</a>');
     web.serve(`https://${host}/forum/fake`, "We may sell everything.");
     web.serve(`https://${host}/forum/fake-terms`, "You owe us.");
@@ -546,10 +547,10 @@ describe("submissions by strangers", () => {
     const victim = await issueWaitingCertificate(host, "/quote", minuteMs);
     expect((await getPublicPolicies(victim)).status).toBe("pending");
     await runCapture(minuteMs);
-    const sources = async (certId: string) =>
+    const listSources = async (certId: string) =>
       (await getPublicPolicies(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
-    expect(await sources(planted)).toEqual(["/forum/fake", "/forum/fake-terms"]);
-    expect(await sources(victim)).toEqual(["/real"]);
+    expect(await listSources(planted)).toEqual(["/forum/fake", "/forum/fake-terms"]);
+    expect(await listSources(victim)).toEqual(["/real"]);
     // This is another certificate for the same page.
     expect((await getPublicPolicies(await issueWaitingCertificate(host, "/forum/post/77?again=1", 2 * minuteMs))).status).toBe("captured");
   });
@@ -562,7 +563,7 @@ describe("submissions by strangers", () => {
     expect(web.urls()).not.toContain(`https://${host}/forum/post/77`);
   });
 
-  const waitingOf = async (business: string): Promise<number> =>
+  const countWaitingPages = async (business: string): Promise<number> =>
     (await queryRows<{ n: number }>("SELECT count(*) AS n FROM policy_pages WHERE business_id = ? AND origin <> ''", business))[0]?.n ?? 0;
 
   test("G10: delay another business's capture by at most one of forty hosts that never respond", async () => {
@@ -570,9 +571,9 @@ describe("submissions by strangers", () => {
     const [{ business_id: acme } = { business_id: "" }] = await queryRows<{ business_id: string }>(
       "SELECT business_id FROM policy_pages LIMIT 1",
     );
-    expect(await waitingOf(acme)).toBe(20);
+    expect(await countWaitingPages(acme)).toBe(20);
     await env.DB.prepare("INSERT INTO policy_pages (business_id, origin, page, next_at, created_at) VALUES (?, ?, ?, 1, 1)")
-      .bind(world.other.id, originOf(host), `https://${host}/quote`)
+      .bind(world.other.id, buildOrigin(host), `https://${host}/quote`)
       .run();
     // The other business requested its capture last, but it gets one of the first two turns.
     const db = openDatabase(env.DB);
@@ -600,26 +601,26 @@ describe("submissions by strangers", () => {
       return runCapture(ms, { config: { ...config, storageLimits } });
     };
     const sumOfBytes = "SELECT coalesce(sum(bytes), 0) AS bytes FROM record_usage WHERE owner_kind = 'policies' AND owner_id = ?";
-    const usedBytes = async (): Promise<number> => (await queryRows<{ bytes: number }>(sumOfBytes, world.acme.id))[0]?.bytes ?? 0;
+    const countUsedBytes = async (): Promise<number> => (await queryRows<{ bytes: number }>(sumOfBytes, world.acme.id))[0]?.bytes ?? 0;
     const countTexts = async (): Promise<number> => (await env.KV.list({ prefix: "policy:pol_" })).keys.length;
-    const before = await usedBytes();
+    const before = await countUsedBytes();
     const textBytes = "Privacy\nWe keep little.Terms\nBe kind.".length;
 
     const refused = await issueWaitingCertificate(host);
     const textsBefore = await countTexts();
     await capture(0, before, textBytes - 1);
     expect((await getPublicPolicies(refused)).status).toBe("unavailable");
-    expect([await usedBytes(), await countTexts()]).toEqual([before, textsBefore]);
+    expect([await countUsedBytes(), await countTexts()]).toEqual([before, textsBefore]);
 
     const stored = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
     await capture(16 * minuteMs, before, textBytes);
     expect((await getPublicPolicies(stored)).policies.map(({ content_hash }) => content_hash)).toEqual([privacyHash, termsHash]);
-    expect(await usedBytes()).toBe(before + textBytes);
+    expect(await countUsedBytes()).toBe(before + textBytes);
 
     web.serve(`https://${host}/terms`, "Terms changed");
-    const later = await issueWaitingCertificate(host, "/quote", 32 * minuteMs);
+    const laterCertId = await issueWaitingCertificate(host, "/quote", 32 * minuteMs);
     await capture(32 * minuteMs, before, textBytes);
-    expect((await getPublicPolicies(later)).policies.map(({ kind, content_hash }) => [kind, content_hash])).toEqual([
+    expect((await getPublicPolicies(laterCertId)).policies.map(({ kind, content_hash }) => [kind, content_hash])).toEqual([
       ["privacy", privacyHash],
     ]);
   });
@@ -645,17 +646,17 @@ describe("the policies of test certificates", () => {
     (await queryRows("SELECT id FROM policy_snapshots WHERE domain = ?", host)).length,
     (await Promise.all(snapshotIds.map((id) => env.KV.get(`policy:${id}`)))).filter((text) => text !== null).length,
   ];
-  const snapshotIdsOf = async (certId: string): Promise<readonly string[]> =>
+  const listSnapshotIds = async (certId: string): Promise<readonly string[]> =>
     (await getPublicPolicies(certId)).policies.map(({ id }) => id);
 
   test("are deleted, both rows and texts, with the last certificate that has them", async () => {
     const first = await issueTestCertificate();
     await runCapture();
-    const later = await issueTestCertificate(10 * minuteMs);
-    const ids = await snapshotIdsOf(later);
-    expect([ids, await countStored(ids)]).toEqual([await snapshotIdsOf(first), [1, 2, 2]]);
+    const laterCertId = await issueTestCertificate(10 * minuteMs);
+    const ids = await listSnapshotIds(laterCertId);
+    expect([ids, await countStored(ids)]).toEqual([await listSnapshotIds(first), [1, 2, 2]]);
     await sweep(sandboxMs + 5 * minuteMs);
-    expect((await getPublicPolicies(later)).policies.map(({ id }) => id)).toEqual(ids);
+    expect((await getPublicPolicies(laterCertId)).policies.map(({ id }) => id)).toEqual(ids);
     await sweep(sandboxMs + 15 * minuteMs);
     expect(await countStored(ids)).toEqual([0, 0, 0]);
     expect(await queryRows("SELECT * FROM deleted_policy_texts")).toEqual([]);
@@ -666,7 +667,7 @@ describe("the policies of test certificates", () => {
     const tested = await issueTestCertificate();
     await runCapture();
     if (order === "after") live.push(await issueWaitingCertificate(host, "/quote", 10 * minuteMs));
-    const ids = await snapshotIdsOf(tested);
+    const ids = await listSnapshotIds(tested);
     await sweep(2 * sandboxMs);
     expect((await getWithKey(`/v1/certs/${tested}/verify`)).status).toBe(404);
     expect(await countStored(ids)).toEqual([1, 2, 2]);
@@ -679,8 +680,8 @@ describe("the policies of test certificates", () => {
     await runCapture();
     const live = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);
     await runCapture(16 * minuteMs);
-    const ids = await snapshotIdsOf(tested);
-    expect(await snapshotIdsOf(live)).toEqual(ids);
+    const ids = await listSnapshotIds(tested);
+    expect(await listSnapshotIds(live)).toEqual(ids);
     await sweep(2 * sandboxMs);
     expect(await countStored(ids)).toEqual([1, 2, 2]);
   });
@@ -689,7 +690,7 @@ describe("the policies of test certificates", () => {
     const ids = await (async () => {
       const tested = await issueTestCertificate();
       await runCapture();
-      return snapshotIdsOf(tested);
+      return listSnapshotIds(tested);
     })();
     const kv = { ...env.KV, delete: () => Promise.reject(new Error("KV DELETE failed: 500")) } as unknown as KVNamespace;
     await sweep(2 * sandboxMs, { kv, log: silentLog });
@@ -703,7 +704,7 @@ describe("policies are found", () => {
   /** The front page has no links, so policies come from the form's page or from well-known paths. */
   beforeEach(() => web.serve(`https://${host}/`, "<h1>Acme</h1>"));
 
-  const sourcesOf = async (): Promise<readonly string[]> => {
+  const captureAndListSources = async (): Promise<readonly string[]> => {
     const certId = await issueWaitingCertificate(host);
     await runCapture();
     return (await getPublicPolicies(certId)).policies.map(({ source_url }) => source_url.replace(`https://${host}`, ""));
@@ -713,21 +714,21 @@ describe("policies are found", () => {
     web.serve(`https://${host}/quote`, `<link rel="privacy-policy" href="/p1"><a rel="nofollow terms-of-service" href="t1">x</a>${footer}`);
     web.serve(`https://${host}/p1`, "declared privacy");
     web.serve(`https://${host}/t1`, "declared terms");
-    expect(await sourcesOf()).toEqual(["/p1", "/t1"]);
+    expect(await captureAndListSources()).toEqual(["/p1", "/t1"]);
   });
 
   test("on the front page when the form's page links to none", async () => {
     web.serve(`https://${host}/quote`, '<a href="/terms">AGB</a>');
     web.serve(`https://${host}/`, '<a href="/datenschutz.html">Datenschutzerklärung</a>');
     web.serve(`https://${host}/datenschutz.html`, "Wir speichern wenig.");
-    expect(await sourcesOf()).toEqual(["/datenschutz.html", "/terms"]);
+    expect(await captureAndListSources()).toEqual(["/datenschutz.html", "/terms"]);
   });
 
   test("at well-known paths when no page links to any", async () => {
     web.serve(`https://${host}/quote`, "<form></form>");
-    web.serve(`https://${host}/terms`, () => htmlResponse("", { status: 404 }));
+    web.serve(`https://${host}/terms`, () => createHtmlResponse("", { status: 404 }));
     web.serve(`https://${host}/terms-of-service`, "Terms of service of Acme");
-    expect(await sourcesOf()).toEqual(["/privacy", "/terms-of-service"]);
+    expect(await captureAndListSources()).toEqual(["/privacy", "/terms-of-service"]);
   });
 
   test("but not in a page that a site returns for every path", async () => {
@@ -735,18 +736,18 @@ describe("policies are found", () => {
     for (const path of ["/quote", "/", "/privacy", "/terms", "/privacy-policy", "/terms-of-service", "/legal/privacy", "/legal/terms"]) {
       web.serve(`https://${host}${path}`, shell);
     }
-    expect(await sourcesOf()).toEqual([]);
+    expect(await captureAndListSources()).toEqual([]);
   });
 
   test("at the next candidate when the first is a PDF, too large, empty or missing", async () => {
     const links = ["/a.pdf", "/b", "/c"].map((href) => `<a href="${href}">Privacy policy</a>`).join("");
     web.serve(`https://${host}/quote`, `${links}<a href="/d">Terms</a><a href="/e">Terms of use</a>`);
     web.serve(`https://${host}/a.pdf`, () => new Response("%PDF-1.7", { headers: { "content-type": "application/pdf" } }));
-    web.serve(`https://${host}/b`, () => htmlResponse("x".repeat(1_024 * 1_024 + 1)));
+    web.serve(`https://${host}/b`, () => createHtmlResponse("x".repeat(1_024 * 1_024 + 1)));
     web.serve(`https://${host}/c`, "Privacy, the third");
     web.serve(`https://${host}/e`, "<script>render()</script>");
     web.serve(`https://${host}/d`, "Terms, the second");
-    expect(await sourcesOf()).toEqual(["/c", "/d"]);
+    expect(await captureAndListSources()).toEqual(["/c", "/d"]);
   });
 
   test("in plain text and in a page of exactly 1 MiB", async () => {
@@ -754,7 +755,7 @@ describe("policies are found", () => {
       `https://${host}/privacy`,
       () => new Response("Privacy\r\n\r\nplain <b>text</b>", { headers: { "content-type": "text/plain" } }),
     );
-    web.serve(`https://${host}/terms`, () => htmlResponse(`Terms ${"x".repeat(1_024 * 1_024 - 6)}`));
+    web.serve(`https://${host}/terms`, () => createHtmlResponse(`Terms ${"x".repeat(1_024 * 1_024 - 6)}`));
     const certId = await issueWaitingCertificate(host);
     await runCapture();
     const [privacy, terms] = await getPoliciesWithText(certId);
@@ -786,7 +787,7 @@ describe("policies are found", () => {
     web.serve(`https://${host}/terms`, () => redirectResponse("/s1"));
     for (const n of [1, 2, 3]) web.serve(`https://${host}/s${n}`, () => redirectResponse(`/s${n + 1}`));
     web.serve(`https://${host}/s4`, "Terms, moved too far");
-    expect(await sourcesOf()).toEqual(["/r3"]);
+    expect(await captureAndListSources()).toEqual(["/r3"]);
     expect(web.urls()).not.toContain(`https://${host}/s4`);
   });
 

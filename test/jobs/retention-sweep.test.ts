@@ -26,7 +26,7 @@ beforeEach(() => {
   faults = [];
 });
 
-const platformAt = (clock: () => number): Platform => ({
+const createPlatformAt = (clock: () => number): Platform => ({
   ...base,
   clock,
   log: { ...base.log, progress: (line) => void progress.push(line), error: ({ at }) => void faults.push(at) },
@@ -69,9 +69,9 @@ const queryNumber = async (sql: string, ...values: unknown[]): Promise<number> =
       .bind(...values)
       .first<{ n: number }>()
   )?.n ?? -1;
-const keptOf = (prefix: string): Promise<number> =>
+const countKept = (prefix: string): Promise<number> =>
   queryNumber("SELECT COUNT(*) AS n FROM certificates WHERE id GLOB ? AND person_sealed IS NOT NULL", `${prefix}*`);
-const erasedAt = async (certId: string): Promise<string | null> =>
+const readErasedAt = async (certId: string): Promise<string | null> =>
   (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.subject_erased_at;
 
 /** Ends the certificate's retention period by changing its dates. */
@@ -84,8 +84,8 @@ describe("a certificate whose retention has ended", () => {
   test("is erased by the service as an owner would erase it", async () => {
     const { certId } = await issueToNewPerson();
     await endRetention(certId);
-    await eraseExpired(platformAt(() => now));
-    expect(await erasedAt(certId)).toBe(new Date(now).toISOString());
+    await eraseExpired(createPlatformAt(() => now));
+    expect(await readErasedAt(certId)).toBe(new Date(now).toISOString());
     await base.auditLogStub(firstShard).drainNow();
     const bundle = (await getWithKey(`/v1/certs/${certId}/evidence-pack`, world.acme.keys.live)).body.data;
     const entry = bundle.audit.entries.find(({ type }: { type: string }) => type === "certificate.subject_erased");
@@ -93,29 +93,29 @@ describe("a certificate whose retention has ended", () => {
   });
 
   test("keeps its personal data until the recipients' deadline after a withdrawal has passed", async () => {
-    const mine = await issueToNewPerson();
-    await withdrawCertificate(mine);
-    const ceaseBy = Date.parse((await getWithKey(`/v1/certs/${mine.certId}/verify`)).body.data.cease_by);
-    const ending = platformAt(() => ceaseBy - 1);
-    await endRetention(mine.certId);
+    const issued = await issueToNewPerson();
+    await withdrawCertificate(issued);
+    const ceaseBy = Date.parse((await getWithKey(`/v1/certs/${issued.certId}/verify`)).body.data.cease_by);
+    const ending = createPlatformAt(() => ceaseBy - 1);
+    await endRetention(issued.certId);
     await eraseExpired(ending);
-    expect(await erasedAt(mine.certId)).toBeNull();
+    expect(await readErasedAt(issued.certId)).toBeNull();
     expect(progress).toEqual([]);
-    await eraseExpired(platformAt(() => ceaseBy));
-    expect(await erasedAt(mine.certId)).toBe(new Date(ceaseBy).toISOString());
+    await eraseExpired(createPlatformAt(() => ceaseBy));
+    expect(await readErasedAt(issued.certId)).toBe(new Date(ceaseBy).toISOString());
   });
 
   test("keeps its personal data until the deadline of a single recipient has passed", async () => {
-    const mine = await issueToNewPerson();
-    await call(`/v1/certs/${mine.certId}/opt-out/manage`, buildJsonPost({ token: mine.manageToken, entities: ["Bright Homes Inc"] }));
-    const { entities_withdrawn: acts, status } = (await getWithKey(`/v1/certs/${mine.certId}/verify`)).body.data;
+    const issued = await issueToNewPerson();
+    await call(`/v1/certs/${issued.certId}/opt-out/manage`, buildJsonPost({ token: issued.manageToken, entities: ["Bright Homes Inc"] }));
+    const { entities_withdrawn: acts, status } = (await getWithKey(`/v1/certs/${issued.certId}/verify`)).body.data;
     expect([status, acts.length]).toEqual(["active", 1]);
     const ceaseBy = Date.parse(acts[0].cease_by);
-    await endRetention(mine.certId);
-    await eraseExpired(platformAt(() => ceaseBy - 1));
-    expect(await erasedAt(mine.certId)).toBeNull();
-    await eraseExpired(platformAt(() => ceaseBy));
-    expect(await erasedAt(mine.certId)).toBe(new Date(ceaseBy).toISOString());
+    await endRetention(issued.certId);
+    await eraseExpired(createPlatformAt(() => ceaseBy - 1));
+    expect(await readErasedAt(issued.certId)).toBeNull();
+    await eraseExpired(createPlatformAt(() => ceaseBy));
+    expect(await readErasedAt(issued.certId)).toBe(new Date(ceaseBy).toISOString());
   });
 
   test("keeps its personal data while a withdrawal of everything is still being processed", async () => {
@@ -130,21 +130,21 @@ describe("a certificate whose retention has ended", () => {
     )
       .bind(first.certId, world.acme.id, JSON.stringify(["an address of someone else", index]), now)
       .run();
-    await eraseExpired(platformAt(() => now));
-    expect(await erasedAt(second.certId)).toBeNull();
+    await eraseExpired(createPlatformAt(() => now));
+    expect(await readErasedAt(second.certId)).toBeNull();
     await env.DB.prepare("DELETE FROM withdrawal_work WHERE cert_id = ?").bind(first.certId).run();
-    await eraseExpired(platformAt(() => now));
-    expect(await erasedAt(second.certId)).not.toBeNull();
+    await eraseExpired(createPlatformAt(() => now));
+    expect(await readErasedAt(second.certId)).not.toBeNull();
   });
 
   test("is erased at the time stated on it, not a millisecond earlier", async () => {
     const { certId } = await issueToNewPerson();
     const until = Date.parse((await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live)).body.data.retention_until);
     await countCertificates();
-    await eraseExpired(platformAt(() => until - 1));
-    expect(await erasedAt(certId)).toBeNull();
-    await eraseExpired(platformAt(() => until));
-    expect(await erasedAt(certId)).toBe(new Date(until).toISOString());
+    await eraseExpired(createPlatformAt(() => until - 1));
+    expect(await readErasedAt(certId)).toBeNull();
+    await eraseExpired(createPlatformAt(() => until));
+    expect(await readErasedAt(certId)).toBe(new Date(until).toISOString());
   });
 });
 
@@ -159,18 +159,18 @@ describe("the retention sweep", () => {
     await seedDue("later", 5, now + dayMs);
     await eraseExpired(
       withBudget(
-        platformAt(() => now),
+        createPlatformAt(() => now),
         jobAllowance,
       ),
     );
-    const left = await keptOf("due");
+    const left = await countKept("due");
     await eraseExpired(
       withBudget(
-        platformAt(() => now),
+        createPlatformAt(() => now),
         jobAllowance,
       ),
     );
-    expect([await keptOf("due"), await keptOf("later")]).toEqual([0, 5]);
+    expect([await countKept("due"), await countKept("later")]).toEqual([0, 5]);
     const entries = "SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id GLOB 'due*' AND type = 'certificate.subject_erased'";
     expect(await queryNumber(entries)).toBe(20_000);
     const remains = `SELECT COUNT(*) AS n FROM certificates WHERE id GLOB 'due*' AND
@@ -186,28 +186,28 @@ describe("the retention sweep", () => {
   test("stops at its time limit, logs what is left and since when, and continues the next minute", async () => {
     await seedDue("slow", 2_200, now);
     let at = now;
-    const clock = (): number => {
+    const advanceClock = (): number => {
       at += 6_000;
       return at;
     };
     // Uses one shard, because with several, the current minute determines which one is first.
-    const slow = { ...platformAt(clock), shards: openShards({ DB: env.DB }) };
+    const slow = { ...createPlatformAt(advanceClock), shards: openShards({ DB: env.DB }) };
     await eraseExpired(withBudget(slow, { maxMs: 20_000, maxQueries: 400 }));
-    const kept = await keptOf("slow");
+    const kept = await countKept("slow");
     expect(kept).toBeGreaterThan(0);
     expect(kept).toBeLessThan(2_200);
     expect(progress).toEqual([
       { at: "retention", shard: "00", done: 2_200 - kept, left: kept, oldest_due: new Date(now - kept).toISOString() },
     ]);
-    await eraseExpired(platformAt(() => now));
-    expect(await keptOf("slow")).toBe(0);
+    await eraseExpired(createPlatformAt(() => now));
+    expect(await countKept("slow")).toBe(0);
   });
 
   test("takes smaller batches for certificates with many views", async () => {
     await seedDue("viewed", 4, now);
     for (const nth of [1, 2, 3, 4]) await seedViews(`viewed${nth}`, 9_000);
-    await eraseExpired(platformAt(() => now));
-    expect(await keptOf("viewed")).toBe(0);
+    await eraseExpired(createPlatformAt(() => now));
+    expect(await countKept("viewed")).toBe(0);
     expect(await queryNumber("SELECT COUNT(*) AS n FROM certificate_views WHERE cert_id GLOB 'viewed*'")).toBe(0);
     expect(await queryNumber("SELECT SUM(view_count) AS n FROM certificates WHERE id GLOB 'viewed*'")).toBe(36_000);
     expect(progress.map(({ done }) => done)).toEqual([4]);
@@ -222,24 +222,24 @@ describe("the retention sweep", () => {
       "retention_blocks_due",
     );
     await seedDue("block", 3, now + dayMs);
-    await eraseExpired(platformAt(() => now));
-    expect(await keptOf("block")).toBe(3);
+    await eraseExpired(createPlatformAt(() => now));
+    expect(await countKept("block")).toBe(3);
     const next = "SELECT min(next_due) AS n FROM retention_blocks WHERE last_ord >= (SELECT max(ord) FROM certificates)";
     expect(await queryNumber(next)).toBe(now + dayMs - 3);
-    await eraseExpired(platformAt(() => now + dayMs));
-    expect(await keptOf("block")).toBe(0);
+    await eraseExpired(createPlatformAt(() => now + dayMs));
+    expect(await countKept("block")).toBe(0);
   });
 
   test("logs nothing when none is due", async () => {
-    await eraseExpired(platformAt(() => now));
+    await eraseExpired(createPlatformAt(() => now));
     expect(progress).toEqual([]);
   });
 
   test("erases each person once when it runs twice at the same time", async () => {
     await seedDue("raced", 1_200, now);
-    await Promise.all([eraseExpired(platformAt(() => now)), eraseExpired(platformAt(() => now))]);
-    await eraseExpired(platformAt(() => now));
-    expect(await keptOf("raced")).toBe(0);
+    await Promise.all([eraseExpired(createPlatformAt(() => now)), eraseExpired(createPlatformAt(() => now))]);
+    await eraseExpired(createPlatformAt(() => now));
+    expect(await countKept("raced")).toBe(0);
     const entries = "SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id GLOB 'raced*' AND type = 'certificate.subject_erased'";
     expect(await queryNumber(entries)).toBe(1_200);
     expect(faults).toEqual([]);
@@ -248,8 +248,8 @@ describe("the retention sweep", () => {
   test("continues in the other shards when one fails", async () => {
     const broken = { ...base.shards, all: () => [["zz" as never, {} as never] as const, ...base.shards.all()] };
     await seedDue("other", 3, now);
-    await eraseExpired({ ...platformAt(() => now), shards: broken });
+    await eraseExpired({ ...createPlatformAt(() => now), shards: broken });
     expect(faults).toEqual(["retention"]);
-    expect(await keptOf("other")).toBe(0);
+    expect(await countKept("other")).toBe(0);
   });
 });

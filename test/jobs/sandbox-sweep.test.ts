@@ -62,8 +62,13 @@ describe("a test certificate", () => {
   let certId = "";
   let issuedAt = 0;
   beforeAll(async () => {
-    const answers = { entities_accepted: entities, entities_rejected: [`Third ${crypto.randomUUID()}`] };
-    const issued = await issueTest({ disclosure_text: text, entities: [...entities, ...answers.entities_rejected], purpose, ...answers });
+    const decisions = { entities_accepted: entities, entities_rejected: [`Third ${crypto.randomUUID()}`] };
+    const issued = await issueTest({
+      disclosure_text: text,
+      entities: [...entities, ...decisions.entities_rejected],
+      purpose,
+      ...decisions,
+    });
     certId = issued.cert_id;
     issuedAt = Date.parse(issued.issued_at as string);
     await call(`/c/${certId}`, { headers: { accept: "text/html", "user-agent": "Mozilla/5.0" } });
@@ -120,15 +125,15 @@ describe("a shared text", () => {
     const disclosure_text = `Shared by tests ${crypto.randomUUID()}`;
     const first = await issueTest({ disclosure_text });
     await finishPolicies();
-    const later = Date.parse(first.issued_at as string) + dayMs;
-    vi.useFakeTimers({ toFake: ["Date"], now: later });
+    const laterTime = Date.parse(first.issued_at as string) + dayMs;
+    vi.useFakeTimers({ toFake: ["Date"], now: laterTime });
     const shareId = await grantTest({ disclosure_text });
     await waitUntilSettled();
     vi.useRealTimers();
-    await sweepAt(later + lifetimeMs - 1);
+    await sweepAt(laterTime + lifetimeMs - 1);
     expect([await verifyStatus(first.cert_id), await count("shares", "id", shareId)]).toEqual([404, 1]);
     expect(await count("disclosures", "text", disclosure_text)).toBe(1);
-    await sweepAt(later + lifetimeMs);
+    await sweepAt(laterTime + lifetimeMs);
     expect(await count("disclosures", "text", disclosure_text)).toBe(0);
   });
 

@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 
 /** Creates a platform with one shard, whose database is `db`. */
-const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
+const createPlatformOn = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
   ...base,
   shards: openShards({ DB: db }),
   attestors: [],
@@ -32,7 +32,7 @@ const on = (db: D1Database, changes: Partial<Platform> = {}): Platform => ({
 });
 
 /** Creates a database whose first batch fails. */
-const hiccup = (): D1Database => {
+const createFlakyDatabase = (): D1Database => {
   let left = 1;
   return new Proxy(env.DB, {
     get: (db, name) => {
@@ -46,15 +46,15 @@ const hiccup = (): D1Database => {
   });
 };
 
-const checkpoints = async (): Promise<number> =>
+const countCheckpoints = async (): Promise<number> =>
   (await env.DB.prepare("SELECT COUNT(*) AS n FROM checkpoints").first<{ n: number }>())?.n ?? 0;
 
 describe("the cron run every 15 minutes", () => {
   test("creates its checkpoint even if the database failed for a moment", async () => {
-    const before = await checkpoints();
-    await runScheduledJobs(on(hiccup()), "*/15 * * * *", quarter);
+    const before = await countCheckpoints();
+    await runScheduledJobs(createPlatformOn(createFlakyDatabase()), "*/15 * * * *", quarter);
     expect(faults).toEqual(["ledger"]);
-    expect(await checkpoints()).toBe(before + 1);
+    expect(await countCheckpoints()).toBe(before + 1);
   });
 });
 
@@ -73,9 +73,9 @@ describe("the audit logs", () => {
     };
     await requestAuditDrains(platform);
     expect(notified).toEqual([]);
-    const entry = (db: D1Database, auditLog: ShardId) => appendAuditedChanges(db, [`told ${auditLog}`], auditLog, "c".repeat(32));
-    await entry(DB, third);
-    await entry(DB_01, second);
+    const appendEntry = (db: D1Database, auditLog: ShardId) => appendAuditedChanges(db, [`told ${auditLog}`], auditLog, "c".repeat(32));
+    await appendEntry(DB, third);
+    await appendEntry(DB_01, second);
     await requestAuditDrains(platform);
     expect(notified.sort()).toEqual([second, third]);
   });
@@ -85,7 +85,7 @@ describe("the change log", () => {
   test("keeps only the newest change once every reader has moved past the others, including readers without work", async () => {
     const { DB } = env as unknown as Record<"DB", D1Database>;
     const [busy, idle] = [24, 25].map(toAuditLog) as [ShardId, ShardId];
-    const platform = { ...on(DB), shards: openShards({ [`DB_${busy}`]: DB, [`DB_${idle}`]: DB }) };
+    const platform = { ...createPlatformOn(DB), shards: openShards({ [`DB_${busy}`]: DB, [`DB_${idle}`]: DB }) };
     const countChanges = () => DB.prepare("SELECT COUNT(*) AS n FROM changes").first<number>("n");
     await appendAuditedChanges(DB, ["first", "second", "third"], busy, "d".repeat(32));
     await deletePassed(platform);
@@ -102,7 +102,7 @@ describe("the cron run every minute", () => {
   test("runs the other jobs when one throws, and logs the one that throws", async () => {
     const notified: ShardId[] = [];
     const platform = Object.defineProperty(
-      on(env.DB, {
+      createPlatformOn(env.DB, {
         auditLogStub: (shard) => {
           notified.push(shard);
           return base.auditLogStub(shard);

@@ -24,7 +24,7 @@ afterEach(forgetShards);
 
 let closedLogs: string[] = [];
 /** A stub of a shard's audit log. `closedLogs` lists the shards for which a checkpoint was requested. */
-const auditLogStub = (shard: string) =>
+const createAuditLogStub = (shard: string) =>
   ({
     requestDrain: async () => undefined,
     checkHighwater: async () => true,
@@ -36,7 +36,7 @@ const auditLogStub = (shard: string) =>
 
 const platform: Platform = {
   ...base,
-  auditLogStub,
+  auditLogStub: createAuditLogStub,
   ledgersOf: () => [],
   attestors: [],
   log: { ...base.log, error: ({ at }) => void faults.push(at) },
@@ -74,8 +74,8 @@ describe("a cron run", () => {
 
   test("sends at most 100 messages per call", async () => {
     const sizes: number[] = [];
-    const all = () => Array.from({ length: 250 }, (_, at) => [`${at}`, {}] as never);
-    const many = { ...platform, shards: { ...platform.shards, all } };
+    const listShards = () => Array.from({ length: 250 }, (_, at) => [`${at}`, {}] as never);
+    const many = { ...platform, shards: { ...platform.shards, all: listShards } };
     await startScheduledJobs(many, everyMinute, quarter, async (messages) => void sizes.push(messages.length));
     expect(sizes).toEqual([100, 100, 50]);
   });

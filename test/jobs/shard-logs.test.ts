@@ -49,7 +49,7 @@ test.each([
 });
 
 /** Returns the published public keys by log. */
-const publishedKeys = async (settings: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, readonly string[]>> => {
+const readPublishedKeys = async (settings: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, readonly string[]>> => {
   const { logs } = (await createServiceCall(settings)("/.well-known/svc-trust.json")).body as { logs: { origin: string; vkey: string }[] };
   const names = new Set(logs.map((log) => log.origin));
   return new Map([...names].map((name) => [name, logs.filter((log) => log.origin === name).map(({ vkey }) => vkey)]));
@@ -58,7 +58,7 @@ const publishedKeys = async (settings: Readonly<Record<string, string>>): Promis
 test("a key in AUDIT_KEY or LEDGER_KEY replaces the derived key of the log that it names, and no other", async () => {
   const [audit, ledger] = ["svc.test/audit/01", "ledger.svc.test/ledger/01-test"];
   const [auditKey, ledgerKey] = await Promise.all([createSecret(audit, 91), createSecret(ledger, 92)]);
-  const published = await publishedKeys({ AUDIT_KEY: auditKey, LEDGER_KEY: ledgerKey });
+  const published = await readPublishedKeys({ AUDIT_KEY: auditKey, LEDGER_KEY: ledgerKey });
   expect(published.get(audit)).toEqual([await deriveVkey(auditKey)]);
   expect(published.get(ledger)).toEqual([await deriveVkey(ledgerKey)]);
   expect(published.get("svc.test/audit/00")).toEqual([await deriveLogVkey("svc.test/audit/00")]);
@@ -66,7 +66,7 @@ test("a key in AUDIT_KEY or LEDGER_KEY replaces the derived key of the log that 
 });
 
 test("two log seeds publish two keys for every log, with the key of the first seed first", async () => {
-  const published = await publishedKeys({ LOG_SEED: `${createRandomKey(logSeedIndex)} ${createRandomKey(93)}`, LEDGER_KEY: "" });
+  const published = await readPublishedKeys({ LOG_SEED: `${createRandomKey(logSeedIndex)} ${createRandomKey(93)}`, LEDGER_KEY: "" });
   for (const [name, keys] of published) {
     expect(keys).toHaveLength(2);
     expect(keys[0]).toBe(await deriveLogVkey(name));

@@ -10,7 +10,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 const base = await getPlatform(env as unknown as Env);
 
 /** Creates a database that reports this size. */
-const ofSize = (bytes: number): D1Database =>
+const createDatabaseOfSize = (bytes: number): D1Database =>
   new Proxy(env.DB, {
     get: (db, name) => {
       if (name === "prepare")
@@ -46,6 +46,6 @@ test("every 15 minutes the size of each shard is logged as a metric", async () =
 });
 
 test("a shard with 80% of 10 GB or more is logged as an error", async () => {
-  expect((await measure(ofSize(7_999_999_999))).faults).toEqual([]);
-  expect((await measure(ofSize(8_000_000_000))).faults).toEqual(["shard 00 has 8000000000 bytes"]);
+  expect((await measure(createDatabaseOfSize(7_999_999_999))).faults).toEqual([]);
+  expect((await measure(createDatabaseOfSize(8_000_000_000))).faults).toEqual(["shard 00 has 8000000000 bytes"]);
 });

@@ -78,15 +78,15 @@ interface ModelShare {
 /** Mulberry32, a small generator with the same results on every platform. */
 const createRandom = (seed: number) => {
   let state = seed;
-  const next = (): number => {
+  const nextRandom = (): number => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
   return {
-    below: (limit: number): number => Math.floor(next() * limit),
-    pick: <T>(values: readonly T[]): T => values[Math.floor(next() * values.length)] as T,
+    below: (limit: number): number => Math.floor(nextRandom() * limit),
+    pick: <T>(values: readonly T[]): T => values[Math.floor(nextRandom() * values.length)] as T,
   };
 };
 
@@ -101,7 +101,7 @@ const allowedNextStates: Readonly<Record<State, readonly State[]>> = {
 /** How far each business's feed has been read. */
 const cursors = new Map<string, number>();
 // biome-ignore lint/suspicious/noExplicitAny: events of every type
-const newEvents = async (key: string): Promise<any[]> => {
+const readNewEvents = async (key: string): Promise<any[]> => {
   const events = [];
   for (;;) {
     const page = (await getWithApiKey(`/v1/events?cursor=${cursors.get(key) ?? 0}&limit=500`, key, call)).body.data;
@@ -185,19 +185,19 @@ test.each(seeds)(
     const sendUntilAnswered = async (request: () => Promise<TestResponse>): Promise<TestResponse> => {
       for (let lives = 0; lives < 2; lives += 1) {
         armCrash();
-        const answer = await request();
+        const response = await request();
         await isolate.follow();
         if (isolate.isDead()) history.push("died");
         if (isolate.isDead()) seenDeaths.requests += 1;
-        if (answer.status < 500 || !isolate.isDead()) {
+        if (response.status < 500 || !isolate.isDead()) {
           isolate.begin(null);
-          return answer;
+          return response;
         }
       }
       isolate.begin(null);
-      const answer = await request();
+      const response = await request();
       await isolate.follow();
-      return answer;
+      return response;
     };
     /** Runs a cron runJob without its follow-up work. */
     const runJob = async (run: (platform: Platform) => Promise<void>): Promise<void> => {
@@ -225,9 +225,9 @@ test.each(seeds)(
           code_challenge_method: "S256",
         });
         const { authorize_token: token } = (await call(`/v1/authorize?${query}`)).body.data;
-        const answer = await sendUntilAnswered(() => person.session.post("/v1/share/consent", { ...body, authorize_token: token }));
-        expect(describeOutcome(answer), history.join(", ")).toBe("201 ok");
-        const grant = { verifier, code: answer.body.data.code, share: answer.body.data.share };
+        const response = await sendUntilAnswered(() => person.session.post("/v1/share/consent", { ...body, authorize_token: token }));
+        expect(describeOutcome(response), history.join(", ")).toBe("201 ok");
+        const grant = { verifier, code: response.body.data.code, share: response.body.data.share };
         addShare(person, business, grant.share, grant, "share.created");
       },
       redeem: async () => {
@@ -246,11 +246,11 @@ test.each(seeds)(
           redeemCode(share.grant as Grant, { client_id: account.clients.live }, { origin, "idempotency-key": key }, call);
         const isRace = random.below(2) === 0;
         const key = crypto.randomUUID(); // retries use the same key, as the page script does
-        const answers = isRace
+        const responses = isRace
           ? await Promise.all([1, 2, 3].map(() => attempt(crypto.randomUUID())))
           : [await sendUntilAnswered(() => attempt(key))];
         const losers = expected === "200 ok" ? "409 code_used" : expected;
-        expect(answers.map(describeOutcome).sort()).toEqual([expected, ...(isRace ? [losers, losers] : [])]);
+        expect(responses.map(describeOutcome).sort()).toEqual([expected, ...(isRace ? [losers, losers] : [])]);
         if (expected !== "200 ok") return;
         share.isRedeemed = true;
         addEvent(share, "share.redeemed");
@@ -259,10 +259,10 @@ test.each(seeds)(
         const share = random.pick(shares.filter(({ person }) => !person.isErased));
         if (share === undefined) return;
         const status = getStatus(share);
-        const answer = await sendUntilAnswered(() => share.person.session.post(`/v1/shares/${share.id}/revoke`, {}));
-        expect(describeOutcome(answer)).toBe(status === "expired" || status === "superseded" ? "409 share_inactive" : "200 ok");
+        const response = await sendUntilAnswered(() => share.person.session.post(`/v1/shares/${share.id}/revoke`, {}));
+        expect(describeOutcome(response)).toBe(status === "expired" || status === "superseded" ? "409 share_inactive" : "200 ok");
         if (status !== "active") return;
-        Object.assign(share, { state: "revoked", revokedAt: Date.parse(answer.body.data.share.revoked_at) });
+        Object.assign(share, { state: "revoked", revokedAt: Date.parse(response.body.data.share.revoked_at) });
         addEvent(share, "share.revoked");
       },
       renew: async () => {
@@ -271,18 +271,18 @@ test.each(seeds)(
         const isActive = getStatus(share) === "active";
         const days = 1 + random.below(12);
         const deaths = history.filter((entry) => entry === "died").length;
-        const answer = await sendUntilAnswered(() =>
+        const response = await sendUntilAnswered(() =>
           share.person.session.post(`/v1/me/shares/${share.id}/renew`, { consent: true, duration_days: days }),
         );
-        const isLost = describeOutcome(answer) === "409 share_inactive" && history.filter((entry) => entry === "died").length > deaths;
-        if (!isActive || !isLost) expect(describeOutcome(answer), history.join(", ")).toBe(isActive ? "201 ok" : "409 share_inactive");
+        const isLost = describeOutcome(response) === "409 share_inactive" && history.filter((entry) => entry === "died").length > deaths;
+        if (!isActive || !isLost) expect(describeOutcome(response), history.join(", ")).toBe(isActive ? "201 ok" : "409 share_inactive");
         if (!isActive) return;
         // If the response was lost, the new share is found in the person's list.
         const next = isLost
           ? (await share.person.session.get("/v1/me/shares")).body.data.shares.find(
               ({ supersedes }: { supersedes: string | null }) => supersedes === share.id,
             )
-          : answer.body.data.share;
+          : response.body.data.share;
         const renewed = addShare(share.person, share.business, next, null, "share.renewed");
         Object.assign(share, { state: "superseded", supersededBy: renewed.id });
       },
@@ -290,10 +290,10 @@ test.each(seeds)(
         const share = random.pick(shares);
         if (share === undefined) return;
         const isOpen = share.state === "revoked" || share.state === "ceased";
-        const answer = await sendUntilAnswered(() =>
+        const response = await sendUntilAnswered(() =>
           postWithApiKey(`/v1/shares/${share.id}/cease-ack`, {}, share.business.account.keys.live, call),
         );
-        expect(describeOutcome(answer)).toBe(isOpen ? "200 ok" : "409 cease_not_open");
+        expect(describeOutcome(response)).toBe(isOpen ? "200 ok" : "409 cease_not_open");
         if (share.state !== "revoked") return;
         share.state = "ceased";
         addEvent(share, "business.ceased");
@@ -350,16 +350,16 @@ test.each(seeds)(
         };
         // Makes it look as if the person had just session in, because a sign-in within the last five minutes is required.
         await env.DB.prepare("UPDATE sessions SET verified_at = ? WHERE user_id = ?").bind(Date.now(), person.id).run();
-        const answer = await sendUntilAnswered(() =>
+        const response = await sendUntilAnswered(() =>
           call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, person.session.headers), method: "DELETE" }),
         );
         // If the deletion request is already stored, the session is gone, and the cron jobs finish the deletion.
-        expect(["200 ok", "401 unauthorized"], history.join(", ")).toContain(describeOutcome(answer));
+        expect(["200 ok", "401 unauthorized"], history.join(", ")).toContain(describeOutcome(response));
         for (const share of shares.filter((share) => share.person === person && share.state === "active")) {
           share.state = getStatus(share) === "expired" ? "expired" : "revoked";
           addEvent(share, share.state === "expired" ? "share.expired" : "share.revoked");
         }
-        if (describeOutcome(answer) !== "200 ok") {
+        if (describeOutcome(response) !== "200 ok") {
           vi.setSystemTime(Date.now() + 2 * minuteMs);
           await runJob(settleShares);
           vi.setSystemTime(Date.now() + 2 * minuteMs);
@@ -383,15 +383,15 @@ test.each(seeds)(
       },
       grantInSandbox: async () => {
         const body = buildDecision(createVerifier(), { client_id: world.acme.clients.sandbox, scope: ["email"] });
-        const answer = await call("/v1/share/sandbox-consent", buildJsonRequest(body, { origin: "https://www.example.com" }));
-        expect(describeOutcome(answer)).toBe("201 ok");
-        sandboxShareIds.push(answer.body.data.share.id);
+        const response = await call("/v1/share/sandbox-consent", buildJsonRequest(body, { origin: "https://www.example.com" }));
+        expect(describeOutcome(response)).toBe("201 ok");
+        sandboxShareIds.push(response.body.data.share.id);
       },
       // Reading must not change any row.
       read: async () => {
         const person = random.pick(getPeople());
         const [share] = shares;
-        const rows = () =>
+        const readRows = () =>
           Promise.all(
             databases.map((db) =>
               db
@@ -401,12 +401,12 @@ test.each(seeds)(
                 .first("n"),
             ),
           );
-        const before = await rows();
+        const before = await readRows();
         for (const path of ["/v1/me", "/v1/me/fields", "/v1/me/shares"]) expect((await person.session.get(path)).status).toBe(200);
         if (share !== undefined)
           for (const path of ["/v1/shares", "/v1/shares?status=expired", `/v1/shares/${share.id}`])
             expect((await getWithApiKey(path, share.business.account.keys.live, call)).status).toBe(200);
-        expect(await rows()).toEqual(before);
+        expect(await readRows()).toEqual(before);
       },
     };
 
@@ -481,7 +481,7 @@ test.each(seeds)(
     expect(await countPendingWork(), history.join(", ")).toBe(0);
     await sweepEvents(isolate.services);
     for (const business of businesses) {
-      const feed = await newEvents(business.account.keys.live);
+      const feed = await readNewEvents(business.account.keys.live);
       // The live feed has no events for test shares.
       for (const id of sandboxShareIds) expect(feed.filter(({ share_id }) => share_id === id)).toEqual([]);
       for (const share of shares.filter((share) => share.business === business)) {
@@ -533,8 +533,8 @@ test.each(seeds)(
       for (const id of sandboxShareIds) expect(listed.map(({ id }) => id)).not.toContain(id);
     }
     for (const person of getPeople()) {
-      const mine = (await person.session.get("/v1/me/shares")).body.data.shares as { id: string; status: string }[];
-      expect(new Map(mine.map(({ id, status }) => [id, status])), history.join(", ")).toEqual(
+      const ownShares = (await person.session.get("/v1/me/shares")).body.data.shares as { id: string; status: string }[];
+      expect(new Map(ownShares.map(({ id, status }) => [id, status])), history.join(", ")).toEqual(
         // The list contains exactly these shares.
         new Map(shares.filter((share) => share.person === person).map((share) => [share.id, getStatus(share)])),
       );

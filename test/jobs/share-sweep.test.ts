@@ -28,22 +28,22 @@ import {
 import { world } from "../support/world.ts";
 
 const base = await getPlatform(env as unknown as Env);
-const at = (now: number): Platform => Object.assign(Object.create(base) as Platform, { clock: () => now });
+const createPlatformAt = (now: number): Platform => Object.assign(Object.create(base) as Platform, { clock: () => now });
 const sweepAt = async (now: number): Promise<void> => {
-  await sweepDueShares(at(now));
+  await sweepDueShares(createPlatformAt(now));
   await waitUntilSettled();
 };
-const typesOf = async (id: string): Promise<string[]> =>
+const listEventTypes = async (id: string): Promise<string[]> =>
   (await listAllEvents()).filter(({ share_id }) => share_id === id).map(({ type }) => type);
-const entriesOf = async (id: string): Promise<Record<string, number>> => {
+const countEntries = async (id: string): Promise<Record<string, number>> => {
   const { results } = await env.DB.prepare("SELECT type, COUNT(*) AS n FROM audit_entries WHERE entity_id = ? GROUP BY type ORDER BY type")
     .bind(id)
     .all<{ type: string; n: number }>();
   return Object.fromEntries(results.map(({ type, n }) => [type, n]));
 };
-const subjectsTo = async ({ email }: SignedPerson): Promise<string[]> =>
+const listSubjectsTo = async ({ email }: SignedPerson): Promise<string[]> =>
   (await listMailTo(email)).map(({ subject }) => subject).filter((subject) => !/code/i.test(subject));
-const rowOf = (id: string) =>
+const readShareRow = (id: string) =>
   env.DB.prepare(
     "SELECT state, key_sealed IS NULL AS keyless, next_due_at, (SELECT COUNT(*) FROM share_values WHERE share_id = id) AS copies FROM shares WHERE id = ?",
   )
@@ -68,7 +68,7 @@ describe("an expiring share", () => {
       end + dayMs,
     ]) {
       await sweepAt(now);
-      seen.push((await typesOf(share.id)).slice(1));
+      seen.push((await listEventTypes(share.id)).slice(1));
     }
     const [warned, ended] = ["share.expiring", "share.expired"];
     expect(seen).toEqual([
@@ -82,9 +82,9 @@ describe("an expiring share", () => {
       [warned, warned, ended],
       [warned, warned, ended],
     ]);
-    expect(await entriesOf(share.id)).toEqual({ "share.created": 2, "share.expired": 2, "share.expiring": 4 });
-    expect(await rowOf(share.id)).toEqual({ state: "expired", keyless: 1, next_due_at: null, copies: 0 });
-    const mails = await subjectsTo(pat);
+    expect(await countEntries(share.id)).toEqual({ "share.created": 2, "share.expired": 2, "share.expiring": 4 });
+    expect(await readShareRow(share.id)).toEqual({ state: "expired", keyless: 1, next_due_at: null, copies: 0 });
+    const mails = await listSubjectsTo(pat);
     expect(mails).toHaveLength(3); // the receipt and two warnings; the expiry itself sends no email
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM share_notices").first("n")).toBe(0);
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.history.map(({ type }: { type: string }) => type)).toEqual([
@@ -107,8 +107,8 @@ describe("an expiring share", () => {
       .bind(end - 7 * dayMs, over.id)
       .run();
     await sweepAt(Date.parse(over.expires_at));
-    expect((await typesOf(late.id)).slice(1)).toEqual(["share.expiring", "share.expired"]);
-    expect((await typesOf(over.id)).slice(1)).toEqual(["share.expired"]);
+    expect((await listEventTypes(late.id)).slice(1)).toEqual(["share.expiring", "share.expired"]);
+    expect((await listEventTypes(over.id)).slice(1)).toEqual(["share.expired"]);
   });
 
   test("sends no warning if it lasts a day, and is left alone if revoked or renewed", async () => {
@@ -121,9 +121,9 @@ describe("an expiring share", () => {
     await pat.post(`/v1/shares/${stopped.id}/revoke`, {});
     await pat.post(`/v1/me/shares/${old.id}/renew`, { consent: true, duration_days: 30 });
     await sweepAt(Date.now() + 2 * dayMs);
-    expect((await typesOf(day.id)).slice(1)).toEqual(["share.expired"]);
-    expect((await typesOf(stopped.id)).slice(1)).toEqual(["share.revoked"]);
-    expect((await typesOf(old.id)).slice(1)).toEqual([]);
+    expect((await listEventTypes(day.id)).slice(1)).toEqual(["share.expired"]);
+    expect((await listEventTypes(stopped.id)).slice(1)).toEqual(["share.revoked"]);
+    expect((await listEventTypes(old.id)).slice(1)).toEqual([]);
   });
 
   test("is swept once by two concurrent crons, and stays revoked if it was revoked in between", async () => {
@@ -137,13 +137,13 @@ describe("an expiring share", () => {
     await Promise.all([
       sweepShares(db, "live", due, now),
       sweepShares(db, "live", due, now),
-      sweepDueShares(at(now)),
-      sweepDueShares(at(now)),
+      sweepDueShares(createPlatformAt(now)),
+      sweepDueShares(createPlatformAt(now)),
     ]);
     await waitUntilSettled();
-    expect((await typesOf(both.id)).slice(1)).toEqual(["share.expired"]);
-    expect(await entriesOf(both.id)).toEqual({ "share.created": 2, "share.expired": 2 });
-    expect((await typesOf(stopped.id)).slice(1)).toEqual(["share.revoked"]);
+    expect((await listEventTypes(both.id)).slice(1)).toEqual(["share.expired"]);
+    expect(await countEntries(both.id)).toEqual({ "share.created": 2, "share.expired": 2 });
+    expect((await listEventTypes(stopped.id)).slice(1)).toEqual(["share.revoked"]);
   });
 
   test("of a test person expires without an event or an email", async () => {
@@ -153,7 +153,7 @@ describe("an expiring share", () => {
     await env.DB.exec("DROP TRIGGER shares_granted");
     await env.DB.prepare("UPDATE shares SET environment = 'sandbox' WHERE id = ?").bind(share.id).run();
     await sweepAt(Date.parse(share.expires_at));
-    expect(await rowOf(share.id)).toMatchObject({ state: "expired", keyless: 1 });
+    expect(await readShareRow(share.id)).toMatchObject({ state: "expired", keyless: 1 });
     expect((await listAllEvents()).length).toBe(before);
   });
 });
@@ -165,12 +165,12 @@ describe("a business that misses its deadline", () => {
     for (const { id } of [silent, quick]) await pat.post(`/v1/shares/${id}/revoke`, {});
     await postWithApiKey(`/v1/shares/${quick.id}/cease-ack`, {});
     await waitUntilSettled();
-    const before = await subjectsTo(pat);
+    const before = await listSubjectsTo(pat);
     const deadline = Date.parse((await getWithApiKey(`/v1/shares/${silent.id}`)).body.data.cease.cease_by);
     await sweepAt(deadline);
-    expect(await subjectsTo(pat)).toEqual(before);
+    expect(await listSubjectsTo(pat)).toEqual(before);
     for (const now of [deadline + 1, deadline + 1, deadline + dayMs]) await sweepAt(now);
-    expect(await subjectsTo(pat)).toHaveLength(before.length + 1);
+    expect(await listSubjectsTo(pat)).toHaveLength(before.length + 1);
   });
 
   test("is reported after an email that could not be written at first", async () => {
@@ -178,44 +178,49 @@ describe("a business that misses its deadline", () => {
     const { share } = await grantShare(pat);
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
     await waitUntilSettled();
-    const before = await subjectsTo(pat);
+    const before = await listSubjectsTo(pat);
     const deadline = Date.parse((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.cease.cease_by);
     await env.DB.exec("CREATE TRIGGER no_mail BEFORE INSERT ON mail_outbox BEGIN SELECT RAISE(ABORT, 'away'); END");
     await sweepAt(deadline + 1);
     await env.DB.exec("DROP TRIGGER no_mail");
     await sweepAt(deadline + minuteMs + 1);
-    expect(await subjectsTo(pat)).toHaveLength(before.length + 1);
+    expect(await listSubjectsTo(pat)).toHaveLength(before.length + 1);
   });
 });
 
-const copyShare = (id: string, count: number, own?: Readonly<Record<string, string>>): Promise<void> => copyRow("shares", id, count, own);
+const copyShare = (id: string, count: number, overrides?: Readonly<Record<string, string>>): Promise<void> =>
+  copyRow("shares", id, count, overrides);
 
 describe("a sweep with much due work", () => {
   /** Creates a platform that counts database statements and follow-up work. It does not run the follow-up work. */
-  const counting = (clock: () => number) => {
+  const createCountingPlatform = (clock: () => number) => {
     const counts = { statements: 0, followUps: 0 };
     const prepare = (text: string): D1PreparedStatement => {
       const statement = env.DB.prepare(text);
       const bind = statement.bind.bind(statement);
       return Object.assign(statement, {
-        bind: (...given: unknown[]) => {
+        bind: (...boundValues: unknown[]) => {
           counts.statements += 1;
-          return bind(...given);
+          return bind(...boundValues);
         },
       });
     };
     const counted = { prepare, batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements) };
-    const afterAnswer = (): void => {
+    const countFollowUp = (): void => {
       counts.followUps += 1;
     };
-    const platform = Object.assign(Object.create(base) as Platform, { clock, waitUntil: afterAnswer, shards: openShards({ DB: counted }) });
+    const platform = Object.assign(Object.create(base) as Platform, {
+      clock,
+      waitUntil: countFollowUp,
+      shards: openShards({ DB: counted }),
+    });
     return { counts, platform };
   };
-  const number = (text: string): Promise<number> => env.DB.prepare(text).first<number>("n") as Promise<number>;
-  const notices = () => number("SELECT COUNT(*) AS n FROM share_notices");
-  const warnings = () => number("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'share_expiring'");
+  const readNumber = (text: string): Promise<number> => env.DB.prepare(text).first<number>("n") as Promise<number>;
+  const countNotices = () => readNumber("SELECT COUNT(*) AS n FROM share_notices");
+  const countWarnings = () => readNumber("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'share_expiring'");
   /** Sweeps everything that is due, then creates copies of a new share. */
-  const dueTogether = async (count: number): Promise<number> => {
+  const createDueShares = async (count: number): Promise<number> => {
     const { share } = await grantShare(await signInPerson(), { duration_days: 30 });
     const due = Date.parse(share.expires_at) - 7 * dayMs;
     await sweepAt(due - 1);
@@ -225,10 +230,10 @@ describe("a sweep with much due work", () => {
   };
 
   test("uses few queries for 50 emails, and schedules its follow-up work only once", async () => {
-    const due = await dueTogether(300);
-    const { counts, platform } = counting(() => due);
+    const due = await createDueShares(300);
+    const { counts, platform } = createCountingPlatform(() => due);
     await sweepDueShares(platform);
-    expect([await notices(), await warnings()]).toEqual([0, 300]);
+    expect([await countNotices(), await countWarnings()]).toEqual([0, 300]);
     expect(counts.followUps).toBe(3); // one each for events, for the audit log and anchoring, and for email
     expect(counts.statements).toBeLessThanOrEqual(50); // at most six pages of five statements, one batch of five, and three empty reads
   });
@@ -238,27 +243,27 @@ describe("a sweep with much due work", () => {
     await sweepAt(Date.parse(share.expires_at) - 1);
     await copyRow("businesses", world.acme.id, 40, { audit_chain: "s.audit_chain || n.i" });
     await copyShare(share.id, 40, { business_id: "substr(s.business_id, 1, 20) || printf('%06d', n.i)" });
-    const { counts, platform } = counting(() => Date.parse(share.expires_at));
+    const { counts, platform } = createCountingPlatform(() => Date.parse(share.expires_at));
     await sweepDueShares(platform);
     expect(
-      await number("SELECT COUNT(DISTINCT sequence) AS n FROM changes WHERE type = 'share.expired' AND sequence NOT LIKE '%~sandbox'"),
+      await readNumber("SELECT COUNT(DISTINCT sequence) AS n FROM changes WHERE type = 'share.expired' AND sequence NOT LIKE '%~sandbox'"),
     ).toBe(41);
     expect(counts.followUps).toBe(21); // one for each of 20 businesses and one for the audit log
   });
 
   test("stops at its time limit, and the next one continues, so that each share is swept once", async () => {
-    let now = await dueTogether(300);
-    const slow = counting(() => {
+    let now = await createDueShares(300);
+    const slow = createCountingPlatform(() => {
       now += 2_000;
       return now;
     });
     await sweepDueShares(withBudget(slow.platform, { maxMs: 40_000, maxQueries: 800 }));
-    const [left, written] = [await notices(), await warnings()];
+    const [left, written] = [await countNotices(), await countWarnings()];
     expect(left).toBeGreaterThan(0);
     expect(written).toBeGreaterThan(0);
     expect(left + written).toBe(300);
-    await sweepDueShares(counting(() => now + minuteMs).platform);
-    expect([await notices(), await warnings()]).toEqual([0, 300]);
+    await sweepDueShares(createCountingPlatform(() => now + minuteMs).platform);
+    expect([await countNotices(), await countWarnings()]).toEqual([0, 300]);
   });
 });
 
@@ -271,7 +276,7 @@ test("2,500 due shares expire in one run, each with one event and two entries", 
   const count = async (sql: string): Promise<number> => (await env.DB.prepare(sql).bind(like).first("n")) as number;
   const now = Date.parse(share.expires_at);
   expect(maxSweptShares).toBeLessThan(2_500);
-  await sweepDueShares(at(now));
+  await sweepDueShares(createPlatformAt(now));
   expect(await count("SELECT COUNT(*) AS n FROM shares WHERE id LIKE ? AND state = 'expired' AND key_sealed IS NULL")).toBe(2_500);
   expect(await count("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id LIKE ? AND type = 'share.expired'")).toBe(5_000);
   expect(
@@ -287,10 +292,10 @@ test("2,500 due shares expire in one run, each with one event and two entries", 
 
 test("unsealed audit entries have one of the four allowed types, and contain nothing that a person typed", async () => {
   const pat = await signInPerson();
-  const made = await grantShare(pat);
-  await redeemCode(made);
-  await getWithApiKey(`/v1/consumers/${made.share.id}/current`);
-  await pat.post(`/v1/shares/${made.share.id}/revoke`, { reason: "Found another provider" });
+  const grant = await grantShare(pat);
+  await redeemCode(grant);
+  await getWithApiKey(`/v1/consumers/${grant.share.id}/current`);
+  await pat.post(`/v1/shares/${grant.share.id}/revoke`, { reason: "Found another provider" });
   await waitUntilSettled();
   const { results } = await env.DB.prepare("SELECT type, payload_sealed AS text FROM audit_entries WHERE payload_sealed LIKE '0.%'").all<{
     type: string;

@@ -25,7 +25,7 @@ interface Someone {
   late: number;
 }
 
-const arrived = async (): Promise<Someone> => {
+const createSomeone = async (): Promise<Someone> => {
   const signed = await signInPerson();
   const tokens = [];
   for (let at = 0; at < 3; at += 1) tokens.push((await createTokenWith("consumer", signed.headers)).body.data);
@@ -45,27 +45,27 @@ const turns: readonly ((someone: Someone, others: Someone, turn: number) => read
   () => ["svc_create_share", { consent: true }],
 ];
 
-const called = async (someone: Someone, others: Someone, turn: number): Promise<void> => {
+const callAsAgent = async (someone: Someone, others: Someone, turn: number): Promise<void> => {
   const agent = someone.tokens[turn % someone.tokens.length] as Someone["tokens"][number];
   const [name, args] = (turns[turn % turns.length] as (typeof turns)[number])(someone, others, turn);
   const hadEnded = someone.ended.has(agent.id); // checked before the call, because the token can be revoked during the call
-  const answer: TestResponse = await callTool(agent.token, name, args, service);
+  const response: TestResponse = await callTool(agent.token, name, args, service);
   if (hadEnded) someone.late += 1;
-  if (hadEnded) expect(answer.status).toBe(401);
-  else expect([200, 401]).toContain(answer.status);
-  if (answer.status !== 200) return;
+  if (hadEnded) expect(response.status).toBe(401);
+  else expect([200, 401]).toContain(response.status);
+  if (response.status !== 200) return;
   someone.answered.set(agent.id, (someone.answered.get(agent.id) ?? 0) + 1);
-  for (const [id] of answer.text.matchAll(/shr_[0-9a-z]{26}/g)) someone.seen.add(id);
+  for (const [id] of response.text.matchAll(/shr_[0-9a-z]{26}/g)) someone.seen.add(id);
 };
 
 const end = async (someone: Someone, at: number): Promise<void> => {
   const { id } = someone.tokens[at] as Someone["tokens"][number];
-  const answer = await call(`/v1/me/agent-tokens/${id}`, { method: "DELETE", headers: someone.signed.headers });
-  expect(answer.status).toBe(200);
+  const response = await call(`/v1/me/agent-tokens/${id}`, { method: "DELETE", headers: someone.signed.headers });
+  expect(response.status).toBe(200);
   someone.ended.add(id);
 };
 
-const entriesBy = async ({ signed }: Someone, id: string): Promise<number> => {
+const countEntriesBy = async ({ signed }: Someone, id: string): Promise<number> => {
   let found = 0;
   for (let before = ""; ; ) {
     const { entries, next_before_seq: next } = (await signed.get(`/v1/me/audit?limit=100${before}`)).body.data;
@@ -86,7 +86,7 @@ test(
   async () => {
     await issueCertificate();
     const people: Someone[] = [];
-    for (let at = 0; at < persons; at += 1) people.push(await arrived());
+    for (let at = 0; at < persons; at += 1) people.push(await createSomeone());
     const business = await createToken("business");
     await waitUntilSettled();
     const before = {
@@ -97,10 +97,10 @@ test(
     await Promise.all(
       people.map(async (someone, at) => {
         const others = people[(at + 1) % people.length] as Someone;
-        const under = Array.from({ length: callsEach / 2 }, (_, turn) => called(someone, others, turn));
+        const under = Array.from({ length: callsEach / 2 }, (_, turn) => callAsAgent(someone, others, turn));
         await Promise.all([...under, end(someone, at % 3), callTool(business.token, "svc_list_shares", {}, service)]);
         // Makes calls with the revoked token and with valid ones.
-        await Promise.all(Array.from({ length: callsEach / 2 }, (_, turn) => called(someone, others, turn + callsEach / 2)));
+        await Promise.all(Array.from({ length: callsEach / 2 }, (_, turn) => callAsAgent(someone, others, turn + callsEach / 2)));
       }),
     );
     await waitUntilSettled();
@@ -108,7 +108,7 @@ test(
     for (const someone of people) {
       expect(someone.late).toBe(callsEach / 2 / 3);
       expect([...someone.seen].filter((id) => !someone.shares.includes(id))).toEqual([]);
-      for (const { id } of someone.tokens) expect(await entriesBy(someone, id)).toBe(someone.answered.get(id) ?? 0);
+      for (const { id } of someone.tokens) expect(await countEntriesBy(someone, id)).toBe(someone.answered.get(id) ?? 0);
       const { shares } = (await someone.signed.get("/v1/me/shares")).body.data as { shares: { id: string; status: string }[] };
       expect(shares.find(({ id }) => id === someone.shares[0])?.status).toBe("active"); // still active although another person tried to revoke it
       expect(shares.find(({ id }) => id === someone.shares[1])?.status).toBe("revoked");

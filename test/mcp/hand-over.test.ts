@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 const opens = { elicitation: { url: {} } };
-const asked = async (args: object, capabilities: object, more: object = {}) =>
+const requestShare = async (args: object, capabilities: object, more: object = {}) =>
   (await callModernMethod(token, "tools/call", { name: "svc_get_share", arguments: { share_id: shareId, ...args }, ...more }, capabilities))
     .body.result;
 const pages = { review: () => `http://svc.test/app/shares/${shareId}`, renew: () => `http://svc.test/app/shares/${shareId}/renew` };
@@ -25,7 +25,7 @@ const answers = [{ sheet: { action: "accept" } }, { sheet: { action: "decline" }
 
 describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (hand_over) => {
   test("asks a client with URL elicitation to open the share page, whose URL contains only the share id", async () => {
-    expect(await asked({ hand_over }, opens)).toEqual({
+    expect(await requestShare({ hand_over }, opens)).toEqual({
       resultType: "input_required",
       inputRequests: {
         sheet: { method: "elicitation/create", params: { mode: "url", message: "Open your share in svc", url: pages[hand_over]() } },
@@ -35,13 +35,13 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
   });
 
   test("returns the current share on a retry, regardless of the person's response", async () => {
-    const plain = await asked({}, opens);
-    for (const inputResponses of answers) expect(await asked({ hand_over }, opens, { inputResponses })).toEqual(plain);
+    const plain = await requestShare({}, opens);
+    for (const inputResponses of answers) expect(await requestShare({ hand_over }, opens, { inputResponses })).toEqual(plain);
     expect([plain.resultType, plain.structuredContent.id]).toEqual(["complete", shareId]);
   });
 
   test("returns the share with open_at to any other client", async () => {
-    const plain = await asked({}, {});
+    const plain = await requestShare({}, {});
     for (const capabilities of [
       {},
       { elicitation: {} },
@@ -49,9 +49,9 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
       { elicitation: { url: true } },
       { elicitation: [] },
     ]) {
-      const told = await asked({ hand_over }, capabilities);
-      expect(told.structuredContent).toEqual({ ...plain.structuredContent, open_at: pages[hand_over]() });
-      expect(JSON.parse(told.content[0].text)).toEqual(told.structuredContent);
+      const result = await requestShare({ hand_over }, capabilities);
+      expect(result.structuredContent).toEqual({ ...plain.structuredContent, open_at: pages[hand_over]() });
+      expect(JSON.parse(result.content[0].text)).toEqual(result.structuredContent);
     }
   });
 
@@ -75,15 +75,15 @@ describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (
 
   test("writes nothing but the audit entry, and opening the page writes nothing", async () => {
     await waitUntilSettled();
-    const kept = async () => {
+    const readKeptTables = async () => {
       const { audit_entries: _, agent_tokens: __, ...tables } = await readDatabaseContents();
       return tables;
     };
-    const before = await kept();
-    await asked({ hand_over }, opens);
-    await asked({ hand_over }, {});
+    const before = await readKeptTables();
+    await requestShare({ hand_over }, opens);
+    await requestShare({ hand_over }, {});
     await call(new URL(pages[hand_over]()).pathname, { headers: pat.headers });
-    expect(await kept()).toEqual(before);
+    expect(await readKeptTables()).toEqual(before);
   });
 });
 
@@ -97,18 +97,18 @@ describe("hand_over", () => {
   });
 
   test("must be review or renew", async () => {
-    const told = await asked({ hand_over: "consent" }, opens);
-    expect([told.isError, told.content[0].text]).toEqual([true, "Argument hand_over must be one of: review, renew."]);
+    const result = await requestShare({ hand_over: "consent" }, opens);
+    expect([result.isError, result.content[0].text]).toEqual([true, "Argument hand_over must be one of: review, renew."]);
   });
 
   test("is available only to consumer tokens in revision 2026-07-28", async () => {
-    const argumentsOf = async (of: string) =>
-      (await callModernMethod(of, "tools/list")).body.result.tools.find(({ name }: { name: string }) => name === "svc_get_share");
-    const mine = await argumentsOf(token);
-    expect(Object.keys(mine.inputSchema.properties)).toEqual(["share_id", "hand_over"]);
-    expect(mine.outputSchema.properties.open_at).toMatchObject({ type: "string" });
+    const findShareTool = async (agentToken: string) =>
+      (await callModernMethod(agentToken, "tools/list")).body.result.tools.find(({ name }: { name: string }) => name === "svc_get_share");
+    const ownTool = await findShareTool(token);
+    expect(Object.keys(ownTool.inputSchema.properties)).toEqual(["share_id", "hand_over"]);
+    expect(ownTool.outputSchema.properties.open_at).toMatchObject({ type: "string" });
     const business = await createToken("business");
-    expect(Object.keys((await argumentsOf(business.token)).inputSchema.properties)).toEqual(["share_id"]);
+    expect(Object.keys((await findShareTool(business.token)).inputSchema.properties)).toEqual(["share_id"]);
     const args = { share_id: shareId, hand_over: "renew" };
     const refused = { isError: true, text: "This tool takes only these arguments: share_id." };
     expect(parseResult(await callTool(token, "svc_get_share", args))).toEqual(refused);
@@ -117,13 +117,13 @@ describe("hand_over", () => {
   });
 
   test("is recorded in the audit history by its name, like every argument", async () => {
-    await asked({ hand_over: "renew" }, opens);
+    await requestShare({ hand_over: "renew" }, opens);
     const { entries } = JSON.parse(parseResult(await callTool(token, "svc_get_audit", { limit: 1 })).text);
     expect(entries[0].payload).toMatchObject({ tool: "svc_get_share", outcome: "done", arguments: ["share_id", "hand_over"] });
   });
 
   test("has a list page in the app for people without a share", async () => {
-    const answer = await call("/app/shares", { headers: pat.headers, redirect: "manual" });
-    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/app"]);
+    const response = await call("/app/shares", { headers: pat.headers, redirect: "manual" });
+    expect([response.status, response.headers.get("location")]).toEqual([303, "/app"]);
   });
 });

@@ -3,13 +3,17 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../core/canonical-json.ts";
-import { bearerHeader, createToken, postToAgentServer, type CreatedToken } from "../support/agents.ts";
+import { buildBearerHeader, createToken, postToAgentServer, type CreatedToken } from "../support/agents.ts";
 import { commitEvents, eventSequences, type EventSequenceMethods } from "../support/events.ts";
 import { createServiceCall, world, type TestResponse, type Call } from "../support/world.ts";
 
 const version = "2026-07-28";
-const key = (name: string): string => `io.modelcontextprotocol/${name}`;
-const meta = { [key("protocolVersion")]: version, [key("clientCapabilities")]: {}, [key("clientInfo")]: { name: "tests", version: "1" } };
+const buildMetaKey = (name: string): string => `io.modelcontextprotocol/${name}`;
+const meta = {
+  [buildMetaKey("protocolVersion")]: version,
+  [buildMetaKey("clientCapabilities")]: {},
+  [buildMetaKey("clientInfo")]: { name: "tests", version: "1" },
+};
 const unlimited = { LIMIT_AGENT_TOKEN: "100000/60" };
 const both = createServiceCall(unlimited);
 const alone = createServiceCall({ ...unlimited, MCP_MODERN: "off" });
@@ -21,7 +25,7 @@ beforeAll(async () => {
   business = await createToken("business");
 });
 
-interface Asked {
+interface RequestOptions {
   readonly params?: Record<string, unknown>;
   readonly meta?: unknown;
   readonly headers?: Record<string, string | null>;
@@ -31,12 +35,12 @@ interface Asked {
 }
 
 /** Builds a valid request of revision 2026-07-28 with the given changes. */
-const asks = (
+const callModern = (
   method: string,
-  { params = {}, meta: claimed = meta, headers = {}, token = business.token, id = 1, service = both }: Asked = {},
+  { params = {}, meta: claimed = meta, headers = {}, token = business.token, id = 1, service = both }: RequestOptions = {},
 ) => {
   const sent: Record<string, string | null> = {
-    ...bearerHeader(token),
+    ...buildBearerHeader(token),
     "mcp-protocol-version": version,
     "mcp-method": method,
     ...(typeof params.name === "string" && { "mcp-name": params.name }),
@@ -49,13 +53,13 @@ const asks = (
     service,
   );
 };
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 
 describe("revision 2026-07-28", () => {
-  const serverInfo = { [key("serverInfo")]: { name: "svc-mcp", version: "1.0.0" } };
+  const serverInfo = { [buildMetaKey("serverInfo")]: { name: "svc-mcp", version: "1.0.0" } };
 
   test("supports server/discover", async () => {
-    const { status, body } = await asks("server/discover");
+    const { status, body } = await callModern("server/discover");
     expect(status).toBe(200);
     expect(body.result).toEqual({
       resultType: "complete",
@@ -69,9 +73,9 @@ describe("revision 2026-07-28", () => {
   });
 
   test("lists tools with titles and output schemas, cacheable privately", async () => {
-    const { result } = (await asks("tools/list")).body;
+    const { result } = (await callModern("tools/list")).body;
     expect(result).toMatchObject({ resultType: "complete", ttlMs: 300_000, cacheScope: "private", _meta: serverInfo });
-    const before = (await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "tools/list" }, bearerHeader(business.token), both)).body
+    const before = (await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "tools/list" }, buildBearerHeader(business.token), both)).body
       .result.tools;
     expect(result.tools.map(({ title: _, outputSchema: __, ...rest }: Record<string, unknown>) => rest)).toEqual(before);
     for (const { title, outputSchema } of result.tools) {
@@ -79,51 +83,51 @@ describe("revision 2026-07-28", () => {
       expect(outputSchema).toMatchObject({ type: "object", properties: expect.any(Object) });
       expect(JSON.stringify(outputSchema)).not.toContain('"additionalProperties":false');
     }
-    expect(outcome(await asks("tools/list", { params: { cursor: "x" } }))).toBe("200 -32602");
+    expect(describeOutcome(await callModern("tools/list", { params: { cursor: "x" } }))).toBe("200 -32602");
   });
 
   test("returns a tool result as text and structured content, and a failure as text only", async () => {
     await commitEvents(world.acme.id, 2);
     await eventSequences.getByName(world.acme.id).drain();
-    const { result } = (await asks("tools/call", { params: { name: "svc_list_events" } })).body;
+    const { result } = (await callModern("tools/call", { params: { name: "svc_list_events" } })).body;
     expect(result).toMatchObject({ resultType: "complete", isError: false, _meta: serverInfo });
     expect(result.structuredContent).toEqual(JSON.parse(result.content[0].text));
     expect(result.structuredContent.events).toHaveLength(2);
-    const failed = (await asks("tools/call", { params: { name: "svc_create_share" } })).body.result;
+    const failed = (await callModern("tools/call", { params: { name: "svc_create_share" } })).body.result;
     expect([failed.isError, "structuredContent" in failed]).toEqual([true, false]);
-    const realm = (await asks("tools/call", { params: { name: "svc_list_events" }, token: consumer.token })).body.result;
+    const realm = (await callModern("tools/call", { params: { name: "svc_list_events" }, token: consumer.token })).body.result;
     expect(realm.content[0].text).toBe("tool svc_list_events requires a business token");
   });
 
   test("returns -32601 for initialize, ping and any other method", async () => {
     for (const method of ["initialize", "ping", "logging/setLevel", "subscriptions/listen", "resources/list"])
-      expect(outcome(await asks(method))).toBe("404 -32601");
+      expect(describeOutcome(await callModern(method))).toBe("404 -32601");
   });
 
   test("runs nothing for a notification and refuses batches", async () => {
-    expect(await asks("tools/call", { id: null, params: { name: "svc_list_events" } })).toMatchObject({ status: 202, text: "" });
+    expect(await callModern("tools/call", { id: null, params: { name: "svc_list_events" } })).toMatchObject({ status: 202, text: "" });
     const claimed = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: meta } };
     for (const batch of [[claimed], [{ jsonrpc: "2.0", id: 2, method: "ping" }, claimed]])
-      expect(outcome(await postToAgentServer(batch, bearerHeader(business.token), both))).toBe("400 -32600");
+      expect(describeOutcome(await postToAgentServer(batch, buildBearerHeader(business.token), both))).toBe("400 -32600");
   });
 
   test("requires the version and the capabilities, and checks the client info when present", async () => {
-    const { [key("protocolVersion")]: _, ...noVersion } = meta;
-    const { [key("clientCapabilities")]: __, ...noCapabilities } = meta;
-    const { [key("clientInfo")]: ___, ...noInfo } = meta;
-    const given: Record<string, string> = {};
+    const { [buildMetaKey("protocolVersion")]: _, ...noVersion } = meta;
+    const { [buildMetaKey("clientCapabilities")]: __, ...noCapabilities } = meta;
+    const { [buildMetaKey("clientInfo")]: ___, ...noInfo } = meta;
+    const outcomes: Record<string, string> = {};
     for (const [name, claimed] of Object.entries({
-      "a number": { ...meta, [key("protocolVersion")]: 7 },
-      null: { ...meta, [key("protocolVersion")]: null },
+      "a number": { ...meta, [buildMetaKey("protocolVersion")]: 7 },
+      null: { ...meta, [buildMetaKey("protocolVersion")]: null },
       "no capabilities": noCapabilities,
-      "capabilities in a list": { ...meta, [key("clientCapabilities")]: [] },
-      "info that is a string": { ...meta, [key("clientInfo")]: "me" },
+      "capabilities in a list": { ...meta, [buildMetaKey("clientCapabilities")]: [] },
+      "info that is a string": { ...meta, [buildMetaKey("clientInfo")]: "me" },
       "no info": noInfo,
       "no version, so an earlier revision": noVersion,
       "a list, so an earlier revision": [meta],
     }))
-      given[name] = outcome(await asks("tools/list", { meta: claimed }));
-    expect(given).toEqual({
+      outcomes[name] = describeOutcome(await callModern("tools/list", { meta: claimed }));
+    expect(outcomes).toEqual({
       "a number": "400 -32602",
       null: "400 -32602",
       "no capabilities": "400 -32602",
@@ -136,7 +140,7 @@ describe("revision 2026-07-28", () => {
   });
 
   test("requires headers that match the body", async () => {
-    const given: Record<string, string> = {};
+    const outcomes: Record<string, string> = {};
     for (const [name, headers] of Object.entries({
       "no version": { "mcp-protocol-version": null },
       "another version": { "mcp-protocol-version": "2025-03-26" },
@@ -149,8 +153,8 @@ describe("revision 2026-07-28", () => {
       "another in base64": { "mcp-name": `=?base64?${btoa("svc_get_audit")}?=` },
       "malformed base64": { "mcp-name": "=?base64?***?=" },
     }))
-      given[name] = outcome(await asks("tools/call", { params: { name: "svc_list_events" }, headers }));
-    expect(given).toEqual({
+      outcomes[name] = describeOutcome(await callModern("tools/call", { params: { name: "svc_list_events" }, headers }));
+    expect(outcomes).toEqual({
       "no version": "400 -32020",
       "another version": "400 -32020",
       "the version twice": "400 -32020",
@@ -162,13 +166,13 @@ describe("revision 2026-07-28", () => {
       "another in base64": "400 -32020",
       "malformed base64": "400 -32020",
     });
-    expect(outcome(await asks("tools/call", { params: { name: 7 } }))).toBe("200 -32602");
+    expect(describeOutcome(await callModern("tools/call", { params: { name: 7 } }))).toBe("200 -32602");
   });
 
   test("returns the supported version for a version with another date", async () => {
     for (const other of ["2025-11-25", "2099-01-01", ""]) {
-      const { status, body } = await asks("tools/list", {
-        meta: { ...meta, [key("protocolVersion")]: other },
+      const { status, body } = await callModern("tools/list", {
+        meta: { ...meta, [buildMetaKey("protocolVersion")]: other },
         headers: { "mcp-protocol-version": other },
       });
       expect([status, body.error.code, body.error.data]).toEqual([400, -32022, { supported: [version], requested: other }]);
@@ -178,41 +182,41 @@ describe("revision 2026-07-28", () => {
   test("returns code 429 above the rate limit", async () => {
     const service = createServiceCall({ LIMIT_AGENT_TOKEN: "1/60" });
     const { token } = await createToken("business");
-    expect((await asks("tools/list", { token, service })).status).toBe(200);
-    const { status, headers, body } = await asks("tools/list", { token, service });
+    expect((await callModern("tools/list", { token, service })).status).toBe(200);
+    const { status, headers, body } = await callModern("tools/list", { token, service });
     expect([status, body.error.code]).toEqual([429, 429]);
     expect(body.error.data).toEqual({ retry_after: Number(headers.get("retry-after")) });
   });
 
   test("checks the token first and reports outages like revision 2025-03-26", async () => {
-    expect(outcome(await asks("server/discover", { token: `pat_00${"A".repeat(43)}` }))).toBe("401 -32001");
+    expect(describeOutcome(await callModern("server/discover", { token: `pat_00${"A".repeat(43)}` }))).toBe("401 -32001");
     const readOnly = createServiceCall({
       EVENT_SEQUENCE: {
         getByName: (): EventSequenceMethods => ({ listEvents: () => Promise.reject(new Error("Network connection lost.")) }),
       },
     });
-    expect(outcome(await asks("tools/call", { params: { name: "svc_list_events" }, service: readOnly }))).toBe("500 -32000");
+    expect(describeOutcome(await callModern("tools/call", { params: { name: "svc_list_events" }, service: readOnly }))).toBe("500 -32000");
   });
 
   test("is off with MCP_MODERN=off, where its clients fall back to initialize", async () => {
-    expect(outcome(await asks("server/discover", { service: alone }))).toBe("200 -32601");
-    expect((await asks("initialize", { service: alone })).body.result.protocolVersion).toBe("2025-03-26");
+    expect(describeOutcome(await callModern("server/discover", { service: alone }))).toBe("200 -32601");
+    expect((await callModern("initialize", { service: alone })).body.result.protocolVersion).toBe("2025-03-26");
     expect(
-      (await asks("tools/call", { params: { name: "svc_list_events" }, service: alone })).body.result.structuredContent,
+      (await callModern("tools/call", { params: { name: "svc_list_events" }, service: alone })).body.result.structuredContent,
     ).toBeUndefined();
   });
 
   test("returns the missing key when only the header declares it", async () => {
     const discover = { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} };
-    const named = await postToAgentServer(discover, { ...bearerHeader(business.token), "mcp-protocol-version": version }, both);
-    expect(outcome(named)).toBe("400 -32602");
-    expect(named.body.error.message).toContain(key("protocolVersion"));
-    expect(outcome(await postToAgentServer(discover, bearerHeader(business.token), both))).toBe("200 -32601");
+    const named = await postToAgentServer(discover, { ...buildBearerHeader(business.token), "mcp-protocol-version": version }, both);
+    expect(describeOutcome(named)).toBe("400 -32602");
+    expect(named.body.error.message).toContain(buildMetaKey("protocolVersion"));
+    expect(describeOutcome(await postToAgentServer(discover, buildBearerHeader(business.token), both))).toBe("200 -32601");
   });
 });
 
 /** Returns the status, the relevant headers and the exact body. */
-const told = ({ status, headers, text }: TestResponse): string =>
+const describeResponse = ({ status, headers, text }: TestResponse): string =>
   JSON.stringify([status, headers.get("content-type"), headers.get("allow"), headers.get("www-authenticate"), text]);
 
 describe("a request that does not declare revision 2026-07-28", () => {
@@ -238,10 +242,12 @@ describe("a request that does not declare revision 2026-07-28", () => {
 
   test("gets the same response, byte for byte, regardless of the headers", async () => {
     for (const body of requests) {
-      const plain = told(await postToAgentServer(body, bearerHeader(business.token), both));
+      const plain = describeResponse(await postToAgentServer(body, buildBearerHeader(business.token), both));
       for (const headers of headerSets)
-        expect(told(await postToAgentServer(body, { ...bearerHeader(business.token), ...headers }, both)), body).toBe(plain);
-      expect(told(await postToAgentServer(body, bearerHeader(business.token), alone)), body).toBe(plain);
+        expect(describeResponse(await postToAgentServer(body, { ...buildBearerHeader(business.token), ...headers }, both)), body).toBe(
+          plain,
+        );
+      expect(describeResponse(await postToAgentServer(body, buildBearerHeader(business.token), alone)), body).toBe(plain);
     }
   });
 
@@ -263,8 +269,8 @@ describe("a request that does not declare revision 2026-07-28", () => {
     const body = fc.oneof(message, anything, fc.array(message, { maxLength: 3 }));
     await fc.assert(
       fc.asyncProperty(body as fc.Arbitrary<Json>, async (sent) => {
-        expect(told(await postToAgentServer(JSON.stringify(sent), bearerHeader(business.token), both))).toBe(
-          told(await postToAgentServer(JSON.stringify(sent), bearerHeader(business.token), alone)),
+        expect(describeResponse(await postToAgentServer(JSON.stringify(sent), buildBearerHeader(business.token), both))).toBe(
+          describeResponse(await postToAgentServer(JSON.stringify(sent), buildBearerHeader(business.token), alone)),
         );
       }),
       { numRuns: 150 },
@@ -272,7 +278,7 @@ describe("a request that does not declare revision 2026-07-28", () => {
   });
 
   test("cannot declare the revision through a prototype", async () => {
-    const body = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"__proto__":{"${key("protocolVersion")}":"${version}"}}}}`;
-    expect((await postToAgentServer(body, bearerHeader(business.token), both)).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+    const body = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"__proto__":{"${buildMetaKey("protocolVersion")}":"${version}"}}}}`;
+    expect((await postToAgentServer(body, buildBearerHeader(business.token), both)).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
   });
 });

@@ -42,18 +42,18 @@ afterEach(() => {
 });
 
 type Session = { readonly cookie: string };
-const pat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
-const owner = (): Promise<Session> => signIn(world.ownerEmail);
+const signInAsPat = (): Promise<Session> => signIn(world.consumerEmail, "consumer");
+const signInAsOwner = (): Promise<Session> => signIn(world.ownerEmail);
 const atOnce = Number(env.AT_ONCE); // `npm run stress` sets 1,000
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error ?? "ok"}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error ?? "ok"}`;
 const count = async (table: "agent_tokens" | "oauth_codes"): Promise<unknown> =>
   env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n");
 
 describe("discovery", () => {
   test("returns the metadata URL and the scope with a 401", async () => {
-    const answer = await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" });
+    const response = await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" });
     const challenge = 'Bearer resource_metadata="http://svc.test/.well-known/oauth-protected-resource/mcp", scope="svc:agent"';
-    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, challenge]);
+    expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, challenge]);
     const tried = await callMethod("pat_00wrong", "ping");
     expect(tried.headers.get("www-authenticate")).toBe(`${challenge}, error="invalid_token"`);
   });
@@ -98,13 +98,13 @@ describe("discovery", () => {
 
   test("uses the agent server's host in production and the app's host for the authorization page", async () => {
     const paths = ["/.well-known/oauth-authorization-server", "/oauth/register", "/oauth/token"];
-    const at = async (host: string) => {
+    const readStatusesAt = async (host: string) => {
       const service = createServiceCall(productionSettings, host);
       return Promise.all(paths.map(async (path) => (await service(path, path.startsWith("/oauth") ? { method: "POST" } : {})).status));
     };
-    expect(await at("https://mcp.svc.test")).toEqual([200, 400, 400]);
-    expect(await at("https://app.svc.test")).toEqual([404, 404, 404]);
-    expect(await at("https://api.svc.test")).toEqual([404, 404, 404]);
+    expect(await readStatusesAt("https://mcp.svc.test")).toEqual([200, 400, 400]);
+    expect(await readStatusesAt("https://app.svc.test")).toEqual([404, 404, 404]);
+    expect(await readStatusesAt("https://api.svc.test")).toEqual([404, 404, 404]);
     expect((await createServiceCall(productionSettings, "https://app.svc.test")("/oauth/authorize")).status).toBe(400);
     expect((await createServiceCall(productionSettings, "https://mcp.svc.test")("/oauth/authorize")).status).toBe(404);
     const { body } = await createServiceCall(productionSettings, "https://mcp.svc.test")(paths[0] as string);
@@ -114,24 +114,24 @@ describe("discovery", () => {
 
 describe("a person", () => {
   test("connects a program and gets an agent token for 90 days that can be revoked like any other", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const client = await registerClient();
     const { page, sealed } = await openConsentPage(client, session);
     expect(page.status).toBe(200);
     const sent = await postDecision(sealed, "allow", session);
     expect(sent.status).toBe(303);
     expect(sent.headers.get("location")?.startsWith(`${loopback}?`)).toBe(true);
-    const answer = parseRedirectParameters(sent);
-    expect([answer.get("state"), answer.get("iss")]).toEqual(["a state", "http://svc.test"]);
-    const given = await exchangeCode(answer.get("code") ?? "", client);
-    expect(given.body).toEqual({
+    const parameters = parseRedirectParameters(sent);
+    expect([parameters.get("state"), parameters.get("iss")]).toEqual(["a state", "http://svc.test"]);
+    const exchanged = await exchangeCode(parameters.get("code") ?? "", client);
+    expect(exchanged.body).toEqual({
       access_token: expect.stringMatching(/^pat_00/),
       token_type: "Bearer",
       expires_in: 7_776_000,
       scope: "svc:agent",
     });
-    expect(given.headers.get("cache-control")).toBe("no-store");
-    const token = given.body.access_token;
+    expect(exchanged.headers.get("cache-control")).toBe("no-store");
+    const token = exchanged.body.access_token;
     expect((await callTool(token, "svc_get_audit")).body.result.isError).toBe(false);
     const { agent_tokens: listed } = (await call("/v1/me/agent-tokens", { headers: session })).body.data;
     expect(listed).toMatchObject([
@@ -146,12 +146,12 @@ describe("a person", () => {
 
   test("connects a program for a business whose token cannot read a person's records", async () => {
     const client = await registerClient();
-    const { page } = await openConsentPage(client, await owner());
+    const { page } = await openConsentPage(client, await signInAsOwner());
     expect(page.text).toContain("Acme Solar LLC");
     expect(page.text).toMatch(/ account\. Signed in as .+ \(owner\)/);
     // The page shows just enough for people to recognize their address, because others may see the screen.
     expect(page.text).not.toContain(world.ownerEmail);
-    const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await owner()), client)).body;
+    const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await signInAsOwner()), client)).body;
     expect((await callTool(token, "svc_list_events")).body.result.isError).toBe(false);
     expect((await callTool(token, "svc_update_field", { field: "city", value: "x" })).body.result.isError).toBe(true);
   });
@@ -162,11 +162,11 @@ describe("a person", () => {
     const first = await call(path);
     expect([first.status, first.text.includes("<script")]).toEqual([200, false]);
     const search = path.slice("/oauth/authorize".length);
-    const asked = await call(`/oauth/authorize/email${search}`, buildForm({ email: world.consumerEmail, as: "consumer" }));
-    expect(asked.status).toBe(303);
-    const back = asked.headers.get("location") ?? "";
+    const response = await call(`/oauth/authorize/email${search}`, buildForm({ email: world.consumerEmail, as: "consumer" }));
+    expect(response.status).toBe(303);
+    const back = response.headers.get("location") ?? "";
     expect(back).toContain("as=consumer");
-    const cookie = (asked.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    const cookie = (response.headers.get("set-cookie") ?? "").split(";")[0] as string;
     expect((await call(back, { headers: { cookie } })).text).toContain("one-time-code");
     const code = await findEmailCode(world.consumerEmail);
     const signed = await call(back.replace("/authorize?", "/authorize/code?"), buildForm({ code }, { cookie }));
@@ -179,12 +179,15 @@ describe("a person", () => {
     const client = await registerClient();
     const path = buildAuthorizePath(client);
     const first = await call(path);
-    const asked = await call(path.replace("/authorize?", "/authorize/email?"), buildForm({ email: world.consumerEmail, as: "consumer" }));
-    const back = asked.headers.get("location") ?? "";
-    const cookie = (asked.headers.get("set-cookie") ?? "").split(";")[0] as string;
+    const response = await call(
+      path.replace("/authorize?", "/authorize/email?"),
+      buildForm({ email: world.consumerEmail, as: "consumer" }),
+    );
+    const back = response.headers.get("location") ?? "";
+    const cookie = (response.headers.get("set-cookie") ?? "").split(";")[0] as string;
     const code = await call(back, { headers: { cookie } });
     const wrong = await call(back.replace("/authorize?", "/authorize/code?"), buildForm({ code: "12" }, { cookie }));
-    const { page } = await openConsentPage(client, await pat());
+    const { page } = await openConsentPage(client, await signInAsPat());
     for (const step of [first, code, wrong, page]) {
       const asker = /<div class="asker">[\s\S]*?<\/div>/.exec(step.text)?.[0] ?? "";
       for (const word of ["Helper", "We couldn’t verify it", "A program on this computer"]) expect(asker).toContain(word);
@@ -195,8 +198,8 @@ describe("a person", () => {
     }
     vi.setSystemTime(clock + 61_000);
     await clearCodes();
-    const again = await call(back.replace("/authorize?", "/authorize/new-code?"), buildForm({}, { cookie }));
-    const resent = await call(again.headers.get("location") ?? "", { headers: { cookie } });
+    const repeated = await call(back.replace("/authorize?", "/authorize/new-code?"), buildForm({}, { cookie }));
+    const resent = await call(repeated.headers.get("location") ?? "", { headers: { cookie } });
     expect(resent.text).toContain("Use the code in the most recent email.");
     const newest = await findEmailCode(world.consumerEmail);
     const signed = await call(back.replace("/authorize?", "/authorize/code?"), buildForm({ code: newest }, { cookie }));
@@ -206,7 +209,7 @@ describe("a person", () => {
   test("sees in three languages which program is asking and what is not verified, and viewing writes nothing", async () => {
     const before = await readDatabaseContents();
     const client = await registerClient();
-    const session = await pat();
+    const session = await signInAsPat();
     const seen = await readDatabaseContents();
     for (const [lang, words] of [
       ["en", ["We couldn’t verify it", "A program on this computer", "Share your details, add details to a share, or renew a share"]],
@@ -225,17 +228,17 @@ describe("a person", () => {
   });
 
   test("keeps the opener window, regardless of the response", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const path = buildAuthorizePath(await registerClient());
     const step = (name: string): string => path.replace("?", `/${name}?`);
     const full = createServiceCall({ LIMIT_OAUTH_AUTHORIZE_PER_IP: "1/60", LIMIT_AUTH_VERIFY_PER_IP: "1/60", DEV_RATE_SCALE: "1" });
-    const fails = (): never => {
+    const throwUnavailable = (): never => {
       throw new Error("D1_ERROR: away");
     };
-    const away = createServiceCall({ DB: { prepare: fails, batch: fails } });
+    const callDuringOutage = createServiceCall({ DB: { prepare: throwUnavailable, batch: throwUnavailable } });
     await full(path);
     await full(step("code"), buildForm({ code: "123456" }));
-    const answers: Record<string, TestResponse> = {
+    const responses: Record<string, TestResponse> = {
       "200 nobody signed in": await call(path),
       "400 an unknown program": await call("/oauth/authorize?client_id=nobody"),
       "403 a foreign form": await call(step("code"), buildForm({ code: "123456" }, { "sec-fetch-site": "cross-site" })),
@@ -243,42 +246,46 @@ describe("a person", () => {
       "429 too often": await full(path),
       "429 too many forms": await full(step("code"), buildForm({ code: "123456" })),
       "404 an invalid link": await call("/oauth/end/tok_none?t=none"),
-      "503 an outage": await away(path, { headers: session }),
+      "503 an outage": await callDuringOutage(path, { headers: session }),
     };
-    for (const [name, { status, headers }] of Object.entries(answers)) {
+    for (const [name, { status, headers }] of Object.entries(responses)) {
       expect(status, name).toBe(Number(name.slice(0, 3)));
       expect(headers.get("cross-origin-opener-policy"), name).toBe("unsafe-none");
     }
   });
 
   test("denies access: the program gets access_denied and nothing is written", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const client = await registerClient();
     const { sealed } = await openConsentPage(client, session);
-    const answer = parseRedirectParameters(await postDecision(sealed, "deny", session));
-    expect([answer.get("error"), answer.get("state"), answer.get("iss")]).toEqual(["access_denied", "a state", "http://svc.test"]);
+    const parameters = parseRedirectParameters(await postDecision(sealed, "deny", session));
+    expect([parameters.get("error"), parameters.get("state"), parameters.get("iss")]).toEqual([
+      "access_denied",
+      "a state",
+      "http://svc.test",
+    ]);
     expect(await count("oauth_codes")).toBe(0);
   });
 
   test("allows access once, however often the button is pressed", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const { sealed } = await openConsentPage(await registerClient(), session);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => postDecision(sealed, "allow", session)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, 409, 409, 409, 409, 409, 409, 409]);
+    const responses = await Promise.all(Array.from({ length: 8 }, () => postDecision(sealed, "allow", session)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([303, 409, 409, 409, 409, 409, 409, 409]);
     expect(await count("oauth_codes")).toBe(1);
   });
 
   test("gets an email about each connection with a link that ends it", async () => {
     const client = await registerClient();
-    const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await pat()), client)).body;
+    const { access_token: token } = (await exchangeCode(await getAuthorizationCode(client, await signInAsPat()), client)).body;
     const mail = (await listMailTo(world.consumerEmail)).find(({ text }) => text.includes("/oauth/end/"));
     expect(mail?.text).toContain("Helper");
     const link = new URL(/https?:\/\/\S+\/oauth\/end\/\S+/.exec(mail?.text ?? "")?.[0] as string);
     const path = `${link.pathname}${link.search}`;
-    const asks = await call(path);
-    expect(asks.status).toBe(200);
-    for (const words of ["Disconnect this assistant?", "Helper", "We couldn’t verify it"]) expect(asks.text).toContain(words);
-    expect(asks.text).toMatch(/Connected \d{1,2} [A-Z][a-z]+ \d{4}</);
+    const response = await call(path);
+    expect(response.status).toBe(200);
+    for (const words of ["Disconnect this assistant?", "Helper", "We couldn’t verify it"]) expect(response.text).toContain(words);
+    expect(response.text).toMatch(/Connected \d{1,2} [A-Z][a-z]+ \d{4}</);
     expect((await callMethod(token, "ping")).status).toBe(200);
     for (const wrong of [
       link.pathname,
@@ -297,7 +304,7 @@ describe("a person", () => {
   });
 
   test("can replace an earlier connection of the same program or keep both", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const client = await registerClient();
     const isConnected = "This assistant is already connected";
     expect((await openConsentPage(client, session)).page.text).not.toContain(isConnected);
@@ -314,55 +321,56 @@ describe("a person", () => {
 });
 
 describe("a person with ten assistants", () => {
-  const tenOf = async (session: Session): Promise<void> => {
+  const createTenTokens = async (session: Session): Promise<void> => {
     for (let at = 0; at < 10; at += 1) expect((await createTokenWith("consumer", session, { name: `Number ${at}` })).status).toBe(201);
   };
-  const idsIn = (text: string): string[] => [...text.matchAll(/name="token_id" value="(tok_[^"]+)"/g)].map(([, id]) => id as string);
+  const extractTokenIds = (text: string): string[] =>
+    [...text.matchAll(/name="token_id" value="(tok_[^"]+)"/g)].map(([, id]) => id as string);
   const endOne = (client: string, token_id: string, headers: Record<string, string>) =>
     call(buildAuthorizePath(client).replace("/authorize?", "/authorize/end-one?"), buildForm({ token_id }, headers));
 
   test("must end one of ten connections on the page before allowing an eleventh", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const client = await registerClient();
-    await tenOf(session);
+    await createTenTokens(session);
     const { page } = await openConsentPage(client, session);
-    const ids = idsIn(page.text);
+    const ids = extractTokenIds(page.text);
     expect([ids.length, page.text.includes('value="allow"'), page.text.includes('value="deny"')]).toEqual([10, false, true]);
     expect(page.text.indexOf("Number 3")).toBeLessThan(page.text.indexOf("This assistant can’t"));
     const ended = await endOne(client, ids[0] as string, session);
     expect([ended.status, ended.headers.get("location")?.startsWith("/oauth/authorize?")]).toEqual([303, true]);
     const after = await openConsentPage(client, session);
-    expect([idsIn(after.page.text), after.page.text.includes('value="allow"')]).toEqual([[], true]);
-    expect(outcome(await exchangeCode(await getAuthorizationCode(client, session), client))).toBe("200 ok");
+    expect([extractTokenIds(after.page.text), after.page.text.includes('value="allow"')]).toEqual([[], true]);
+    expect(describeOutcome(await exchangeCode(await getAuthorizationCode(client, session), client))).toBe("200 ok");
     expect(await count("agent_tokens")).toBe(11);
   });
 
   test("can still replace the connection of the same program", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const client = await registerClient();
     await exchangeCode(await getAuthorizationCode(client, session), client);
     for (let at = 0; at < 9; at += 1) await createTokenWith("consumer", session);
     const { page } = await openConsentPage(client, session);
     expect([page.text.includes('value="replace"'), page.text.includes('value="allow"')]).toEqual([true, false]);
     expect([page.text.includes("the earlier connection, it loses access"), page.text.includes("If you keep both")]).toEqual([true, false]);
-    expect(outcome(await exchangeCode(await getAuthorizationCode(client, session, {}, "replace"), client))).toBe("200 ok");
+    expect(describeOutcome(await exchangeCode(await getAuthorizationCode(client, session, {}, "replace"), client))).toBe("200 ok");
   });
 
   test("cannot end a connection from another site, without a session, or for another person", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const client = await registerClient();
-    await tenOf(session);
-    const [id = ""] = idsIn((await openConsentPage(client, session)).page.text);
+    await createTenTokens(session);
+    const [id = ""] = extractTokenIds((await openConsentPage(client, session)).page.text);
     expect((await endOne(client, id, { ...session, "sec-fetch-site": "cross-site" })).status).toBe(403);
     expect((await endOne(client, id, { cookie: "" })).status).toBe(303);
-    expect((await endOne(client, id, await owner())).status).toBe(303);
+    expect((await endOne(client, id, await signInAsOwner())).status).toBe(303);
     expect((await endOne(client, id, await signIn("somebody-else@example.com", "consumer"))).status).toBe(303);
-    expect(idsIn((await openConsentPage(client, session)).page.text)).toHaveLength(10);
+    expect(extractTokenIds((await openConsentPage(client, session)).page.text)).toHaveLength(10);
   });
 
   test("gets 409 token_limit from the API, and 201 after a DELETE", async () => {
-    const session = await pat();
-    await tenOf(session);
+    const session = await signInAsPat();
+    await createTenTokens(session);
     expect((await createTokenWith("consumer", session)).body.error.code).toBe("token_limit");
     const { agent_tokens: listed } = (await call("/v1/me/agent-tokens", { headers: session })).body.data;
     await call(`/v1/me/agent-tokens/${listed[0].id}`, { method: "DELETE", headers: session });
@@ -372,12 +380,12 @@ describe("a person with ten assistants", () => {
 
 describe("the authorization form", () => {
   test("is valid for one person and session, for ten minutes and only from our own page", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const client = await registerClient();
     const { sealed } = await openConsentPage(client, session);
     const edited = `${sealed.slice(0, -2)}${sealed.endsWith("AA") ? "BB" : "AA"}`;
-    expect((await postDecision(sealed, "allow", await pat())).status).toBe(400);
-    expect((await postDecision(sealed, "allow", await owner())).status).toBe(400);
+    expect((await postDecision(sealed, "allow", await signInAsPat())).status).toBe(400);
+    expect((await postDecision(sealed, "allow", await signInAsOwner())).status).toBe(400);
     expect((await postDecision(sealed, "allow", { cookie: "" })).status).toBe(400);
     expect((await postDecision(edited, "allow", session)).status).toBe(400);
     for (const foreign of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }])
@@ -391,19 +399,19 @@ describe("the authorization form", () => {
 describe("a code", () => {
   test("becomes one token when many exchange it concurrently", async () => {
     const client = await registerClient();
-    const code = await getAuthorizationCode(client, await pat());
-    const answers = await Promise.all(Array.from({ length: atOnce }, () => exchangeCode(code, client)));
-    const given = answers.filter(({ status }) => status === 200);
-    expect(given).toHaveLength(1);
-    expect(new Set(answers.filter(({ status }) => status !== 200).map(outcome))).toEqual(new Set(["400 invalid_grant"]));
+    const code = await getAuthorizationCode(client, await signInAsPat());
+    const responses = await Promise.all(Array.from({ length: atOnce }, () => exchangeCode(code, client)));
+    const succeeded = responses.filter(({ status }) => status === 200);
+    expect(succeeded).toHaveLength(1);
+    expect(new Set(responses.filter(({ status }) => status !== 200).map(describeOutcome))).toEqual(new Set(["400 invalid_grant"]));
     expect(await count("agent_tokens")).toBe(1);
-    expect((await callMethod(given[0]?.body.access_token, "ping")).status).toBe(200);
+    expect((await callMethod(succeeded[0]?.body.access_token, "ping")).status).toBe(200);
   });
 
   test("is not used up by a request with a missing or wrong parameter", async () => {
     const client = await registerClient();
     const other = await registerClient({ client_name: "Other" });
-    const code = await getAuthorizationCode(client, await pat());
+    const code = await getAuthorizationCode(client, await signInAsPat());
     const wrong: readonly [object, string][] = [
       [{ code_verifier: `${verifier}x` }, "400 invalid_grant"],
       [{ code_verifier: "short" }, "400 invalid_grant"],
@@ -428,59 +436,59 @@ describe("a code", () => {
       [{ code: null }, "400 invalid_request"],
     ];
     for (const [change, expected] of wrong)
-      expect(outcome(await exchangeCode(code, client, change as never)), JSON.stringify(change)).toBe(expected);
+      expect(describeOutcome(await exchangeCode(code, client, change as never)), JSON.stringify(change)).toBe(expected);
     const twice = buildForm({ grant_type: "authorization_code" });
-    expect(outcome(await call("/oauth/token", { ...twice, body: `${twice.body}&code=a&code=b` }))).toBe("400 invalid_request");
-    expect(outcome(await exchangeCode(code, client, { resource: "HTTP://SVC.test/mcp/" }))).toBe("200 ok");
+    expect(describeOutcome(await call("/oauth/token", { ...twice, body: `${twice.body}&code=a&code=b` }))).toBe("400 invalid_request");
+    expect(describeOutcome(await exchangeCode(code, client, { resource: "HTTP://SVC.test/mcp/" }))).toBe("200 ok");
   });
 
   test.each(["http://svc.test", "http://svc.test/"])(
     "is exchanged for the resource %s, the origin of the server and its issuer",
     async (resource) => {
       const client = await registerClient();
-      const code = await getAuthorizationCode(client, await pat(), { resource } as never);
-      expect(outcome(await exchangeCode(code, client, { resource }))).toBe("200 ok");
+      const code = await getAuthorizationCode(client, await signInAsPat(), { resource } as never);
+      expect(describeOutcome(await exchangeCode(code, client, { resource }))).toBe("200 ok");
     },
   );
 
   test("is refused for another resource with an error that names the right one", async () => {
     const client = await registerClient();
-    const code = await getAuthorizationCode(client, await pat());
+    const code = await getAuthorizationCode(client, await signInAsPat());
     const refused = await exchangeCode(code, client, { resource: "http://svc.test/other" });
     expect(refused.body).toMatchObject({ error: "invalid_target", error_description: "resource must be http://svc.test/mcp" });
   });
 
   test("expires after five minutes", async () => {
     const client = await registerClient();
-    const code = await getAuthorizationCode(client, await pat());
+    const code = await getAuthorizationCode(client, await signInAsPat());
     vi.setSystemTime(clock + 300_000);
-    expect(outcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
+    expect(describeOutcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
   });
 
   test("revokes its token when replayed later with correct parameters, but not when replayed soon or with wrong ones", async () => {
     const client = await registerClient();
-    const code = await getAuthorizationCode(client, await pat());
+    const code = await getAuthorizationCode(client, await signInAsPat());
     const token = (await exchangeCode(code, client)).body.access_token;
     vi.setSystemTime(clock + 9_000);
-    expect(outcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
+    expect(describeOutcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
     vi.setSystemTime(clock + 11_000);
     await exchangeCode(code, client, { code_verifier: `${verifier}x` });
     expect((await callMethod(token, "ping")).status).toBe(200);
-    expect(outcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
+    expect(describeOutcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
     expect((await callMethod(token, "ping")).status).toBe(401);
   });
 
   test("creates no eleventh token, even when others are created concurrently", async () => {
     const client = await registerClient();
-    const session = await pat();
+    const session = await signInAsPat();
     const codes: string[] = [];
     for (let at = 0; at < 12; at += 1) codes.push(await getAuthorizationCode(client, session));
-    const [answers, minted] = await Promise.all([
+    const [responses, minted] = await Promise.all([
       Promise.all(codes.map((code) => exchangeCode(code, client))),
       Promise.all(codes.map(() => createTokenWith("consumer", session))),
     ]);
-    expect([...answers, ...minted].filter(({ status }) => status < 300)).toHaveLength(10);
-    const refused = answers.filter(({ status }) => status === 400);
+    expect([...responses, ...minted].filter(({ status }) => status < 300)).toHaveLength(10);
+    const refused = responses.filter(({ status }) => status === 400);
     expect(refused.length).toBeGreaterThan(1);
     expect(refused.every(({ body }) => body.error === "invalid_grant" && body.error_description.includes("10 connections"))).toBe(true);
     expect(await count("agent_tokens")).toBe(10);
@@ -488,12 +496,12 @@ describe("a code", () => {
 
   test("is refused once the member is removed or the business is suspended", async () => {
     const client = await registerClient();
-    const code = await getAuthorizationCode(client, await owner());
+    const code = await getAuthorizationCode(client, await signInAsOwner());
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(world.acme.id).run();
-    const refused = outcome(await exchangeCode(code, client));
+    const refused = describeOutcome(await exchangeCode(code, client));
     await env.DB.prepare("UPDATE businesses SET status = 'active' WHERE id = ?").bind(world.acme.id).run();
     expect(refused).toBe("400 invalid_grant");
-    expect(outcome(await exchangeCode(code, client))).toBe("200 ok");
+    expect(describeOutcome(await exchangeCode(code, client))).toBe("200 ok");
   });
 
   test("is never logged, nor are the token, the client id and the verifier", async () => {
@@ -502,7 +510,7 @@ describe("a code", () => {
       vi.spyOn(console, method).mockImplementation((...words: unknown[]) => {
         lines.push(words.map((word) => (typeof word === "string" ? word : JSON.stringify(word))).join(" "));
       });
-    const session = await pat();
+    const session = await signInAsPat();
     const client = await registerClient({ client_name: "zqnamezq" });
     const code = await getAuthorizationCode(client, session, { state: "zqstatezq" });
     const { access_token: token } = (await exchangeCode(code, client)).body;
@@ -513,7 +521,7 @@ describe("a code", () => {
     await callMethod(token, "ping");
     vi.restoreAllMocks();
     expect(lines.length).toBeGreaterThan(8);
-    const told = lines.join("\n");
+    const loggedText = lines.join("\n");
     for (const secret of [
       code,
       token,
@@ -527,12 +535,12 @@ describe("a code", () => {
       "oac_",
       "dcr_",
     ])
-      expect(told.includes(secret), secret.slice(0, 8)).toBe(false);
+      expect(loggedText.includes(secret), secret.slice(0, 8)).toBe(false);
   });
 
   test("is stored only as a hash, like the token", async () => {
     const client = await registerClient();
-    const code = await getAuthorizationCode(client, await pat());
+    const code = await getAuthorizationCode(client, await signInAsPat());
     const token = (await exchangeCode(code, client)).body.access_token as string;
     const stored = Object.values(await readDatabaseContents()).join("\n");
     expect([stored.includes(code.slice(6)), stored.includes(token.slice(6))]).toEqual([false, false]);
@@ -552,10 +560,13 @@ describe("an authorization request", () => {
     ["a request object", { request: "x" }, "invalid_request"],
   ];
   test.each(faults)("with %s is refused on our page with a link back instead of a redirect", async (_, change, error) => {
-    const answer = await call(buildAuthorizePath(await registerClient(), change as never), { headers: await pat(), redirect: "manual" });
-    expect([answer.status, answer.headers.get("location"), answer.headers.get("refresh")]).toEqual([400, null, null]);
-    expect(answer.text).toContain(`error=${error}`);
-    expect(answer.text).toContain("iss=http%3A%2F%2Fsvc.test");
+    const response = await call(buildAuthorizePath(await registerClient(), change as never), {
+      headers: await signInAsPat(),
+      redirect: "manual",
+    });
+    expect([response.status, response.headers.get("location"), response.headers.get("refresh")]).toEqual([400, null, null]);
+    expect(response.text).toContain(`error=${error}`);
+    expect(response.text).toContain("iss=http%3A%2F%2Fsvc.test");
   });
 
   test.each([
@@ -579,21 +590,21 @@ describe("an authorization request", () => {
     "//evil.example",
     "cursor://anysphere.cursor-mcp/oauth/other",
   ])("to an address that is not registered leads nowhere: %s", async (uri) => {
-    const answer = await call(buildAuthorizePath(await registerClient(), { redirect_uri: uri }), {
-      headers: await pat(),
+    const response = await call(buildAuthorizePath(await registerClient(), { redirect_uri: uri }), {
+      headers: await signInAsPat(),
       redirect: "manual",
     });
-    expect([answer.status, answer.headers.get("location"), answer.headers.get("refresh")]).toEqual([400, null, null]);
-    expect(answer.text).not.toContain("error=");
-    expect(answer.text).not.toMatch(/evil|claude|javascript/);
+    expect([response.status, response.headers.get("location"), response.headers.get("refresh")]).toEqual([400, null, null]);
+    expect(response.text).not.toContain("error=");
+    expect(response.text).not.toMatch(/evil|claude|javascript/);
   });
 
   test.each(["http://127.0.0.1:50123/callback", "http://localhost:50123/callback", "http://localhost/callback"])(
     "may use any port of any loopback host: %s",
     async (uri) => {
       const client = await registerClient();
-      const code = await getAuthorizationCode(client, await pat(), { redirect_uri: uri });
-      expect(outcome(await exchangeCode(code, client, { redirect_uri: uri }))).toBe("200 ok");
+      const code = await getAuthorizationCode(client, await signInAsPat(), { redirect_uri: uri });
+      expect(describeOutcome(await exchangeCode(code, client, { redirect_uri: uri }))).toBe("200 ok");
     },
   );
 
@@ -603,8 +614,8 @@ describe("an authorization request", () => {
       ["http://localhost:50123/callback", "200 ok"],
       ["http://127.0.0.1:50124/callback", "400 invalid_grant"],
     ] as const) {
-      const code = await getAuthorizationCode(client, await pat(), { redirect_uri: "http://127.0.0.1:50123/callback" });
-      expect(outcome(await exchangeCode(code, client, { redirect_uri: uri }))).toBe(result);
+      const code = await getAuthorizationCode(client, await signInAsPat(), { redirect_uri: "http://127.0.0.1:50123/callback" });
+      expect(describeOutcome(await exchangeCode(code, client, { redirect_uri: uri }))).toBe(result);
     }
   });
 
@@ -617,8 +628,8 @@ describe("an authorization request", () => {
       `${buildAuthorizePath(client)}&client_id=x`,
       "/oauth/authorize",
     ]) {
-      const answer = await call(path, { headers: await pat(), redirect: "manual" });
-      expect([answer.status, answer.headers.get("location"), answer.text.includes("error=")]).toEqual([400, null, false]);
+      const response = await call(path, { headers: await signInAsPat(), redirect: "manual" });
+      expect([response.status, response.headers.get("location"), response.text.includes("error=")]).toEqual([400, null, false]);
     }
   });
 });
@@ -626,7 +637,7 @@ describe("an authorization request", () => {
 describe("a program that registers itself", () => {
   test("stores nothing and gets only supported metadata", async () => {
     const before = await readDatabaseContents();
-    const answer = await postRegistration({
+    const response = await postRegistration({
       client_name: "Cur\u202esor\u0000",
       redirect_uris: [
         "cursor://anysphere.cursor-mcp/oauth/callback",
@@ -636,14 +647,14 @@ describe("a program that registers itself", () => {
       ],
       grant_types: ["authorization_code", "refresh_token"],
     });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toMatchObject({
+    expect(response.status).toBe(201);
+    expect(response.body).toMatchObject({
       client_name: "Cursor",
       redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback", "https://www.cursor.com/cb"],
       grant_types: ["authorization_code"],
       token_endpoint_auth_method: "none",
     });
-    expect(answer.body.client_secret).toBeUndefined();
+    expect(response.body.client_secret).toBeUndefined();
     expect(await readDatabaseContents()).toEqual(before);
   });
 
@@ -673,11 +684,11 @@ describe("a program that registers itself", () => {
     ["a body that is too large", { redirect_uris: [loopback], x: "x".repeat(9_000) }, "400 invalid_client_metadata"],
     ["an id that would be too long", { redirect_uris: [`${loopback}/${"x".repeat(1_000)}`] }, "400 invalid_client_metadata"],
   ])("with %s is refused", async (_, body, expected) => {
-    expect(outcome(await postRegistration(body))).toBe(expected);
+    expect(describeOutcome(await postRegistration(body))).toBe(expected);
   });
 
   test("may not use the name of a well-known program", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     for (const name of ["Claude", "cLaUde  Code", "ChatGPT", "ｃｌａｕｄｅ", "svc"]) {
       const { page } = await openConsentPage(await registerClient({ client_name: name }), session);
       expect(/<h1>(.*?)<\/h1>/.exec(page.text)?.[1]).toBe("Connect an app at 127.0.0.1 to svc?");
@@ -689,16 +700,16 @@ describe("a program that registers itself", () => {
       const { client_id: id, client_secret: secret } = (
         await postRegistration({ redirect_uris: [loopback], token_endpoint_auth_method: method })
       ).body;
-      const code = await getAuthorizationCode(id, await pat());
-      expect(outcome(await exchangeCode(code, id))).toBe("401 invalid_client");
-      expect(outcome(await exchangeCode(code, id, { client_secret: `${secret}x` }))).toBe("401 invalid_client");
+      const code = await getAuthorizationCode(id, await signInAsPat());
+      expect(describeOutcome(await exchangeCode(code, id))).toBe("401 invalid_client");
+      expect(describeOutcome(await exchangeCode(code, id, { client_secret: `${secret}x` }))).toBe("401 invalid_client");
       const wrong = await exchangeCode(code, id, {}, { authorization: `Basic ${btoa(`${encodeURIComponent(id)}:x`)}` });
-      expect([outcome(wrong), wrong.headers.get("www-authenticate")]).toEqual(["401 invalid_client", 'Basic realm="svc"']);
+      expect([describeOutcome(wrong), wrong.headers.get("www-authenticate")]).toEqual(["401 invalid_client", 'Basic realm="svc"']);
       const right =
         method === "client_secret_post"
           ? await exchangeCode(code, id, { client_secret: secret })
           : await exchangeCode(code, id, { client_id: null }, { authorization: `Basic ${btoa(`${encodeURIComponent(id)}:${secret}`)}` });
-      expect(outcome(right)).toBe("200 ok");
+      expect(describeOutcome(right)).toBe("200 ok");
     }
   });
 });
@@ -708,10 +719,10 @@ describe("a program with a document", () => {
   const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
 
   /** Starts a new service for which every client document has this content. With null, the hosts of client documents are unreachable. */
-  const serving = async (bodyOf: (url: string) => object | null | Promise<object | null>, maxAge?: number) => {
-    const asked: PageRequest[] = [];
+  const createDocumentService = async (bodyOf: (url: string) => object | null | Promise<object | null>, maxAge?: number) => {
+    const requests: PageRequest[] = [];
     const fetchPage = async (request: PageRequest): Promise<PageFetchResult> => {
-      asked.push(request);
+      requests.push(request);
       const body = await bodyOf(request.url);
       if (body === null) return { outcome: "unreached", reason: "network" };
       const page = { url: request.url, type: "application/json", body: JSON.stringify(body) } as const;
@@ -725,31 +736,31 @@ describe("a program with a document", () => {
     };
     const get = (path: string, headers: Record<string, string> = {}) => send(path, { headers });
     /** Allows the request and returns the code. */
-    const allow = async (path: string, session: Session): Promise<string> => {
+    const allowClient = async (path: string, session: Session): Promise<string> => {
       const request = /name="request" value="([^"]+)"/.exec((await get(path, session)).text)?.[1] ?? "";
       const sent = await send("/oauth/authorize/decide", buildForm({ request, decision: "allow" }, session));
       return new URL(sent.headers.get("location") ?? "http://none.test").searchParams.get("code") ?? "";
     };
-    return { asked, get, allow };
+    return { asked: requests, get, allow: allowClient };
   };
   const redirect_uri = "https://assistant.merchant-tests.com/cb";
 
   test("is shown with its host; the document is read without redirects and up to 8 KiB", async () => {
-    const { asked, get } = await serving(() => document);
-    const page = await get(buildAuthorizePath(id, { redirect_uri }), await pat());
+    const { asked: requests, get } = await createDocumentService(() => document);
+    const page = await get(buildAuthorizePath(id, { redirect_uri }), await signInAsPat());
     expect(page.status).toBe(200);
     expect(page.text).toContain("</strong> confirms this app’s identity");
     expect(page.text).toContain("Known Helper");
-    expect(asked).toMatchObject([{ url: id, maxRedirects: 0, maxBytes: 8_192, accept: "json", ports: [443] }]);
+    expect(requests).toMatchObject([{ url: id, maxRedirects: 0, maxBytes: 8_192, accept: "json", ports: [443] }]);
   });
 
   test("is fetched once while cached, and at most ten documents per minute per host", async () => {
-    const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
-    const session = await pat();
+    const { asked: requests, get } = await createDocumentService((url) => ({ ...document, client_id: url }));
+    const session = await signInAsPat();
     for (let at = 0; at < 4; at += 1) await get(buildAuthorizePath(id, { redirect_uri }), session);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     for (let at = 0; at < 30; at += 1) await get(buildAuthorizePath(`${id}?${at}`, { redirect_uri }), session);
-    expect(asked).toHaveLength(10);
+    expect(requests).toHaveLength(10);
   });
 
   test.each([
@@ -765,32 +776,32 @@ describe("a program with a document", () => {
     ],
     ["contains a symmetric key", { ...document, jwks: { keys: [{ kty: "oct", k: "k" }] } }],
   ])("that %s is not followed", async (_, body) => {
-    const { get } = await serving(() => body);
-    const page = await get(buildAuthorizePath(id, { redirect_uri }), await pat());
+    const { get } = await createDocumentService(() => body);
+    const page = await get(buildAuthorizePath(id, { redirect_uri }), await signInAsPat());
     expect([page.status, page.text.includes("error=")]).toEqual([400, false]);
   });
 
   test("is cached as long as its host says, between five minutes and a day", async () => {
-    const askedWithin = async (maxAge: number | undefined, ms: number): Promise<number> => {
-      const { asked, get } = await serving(() => document, maxAge);
+    const countRequestsWithin = async (maxAge: number | undefined, ms: number): Promise<number> => {
+      const { asked: requests, get } = await createDocumentService(() => document, maxAge);
       await get(buildAuthorizePath(id, { redirect_uri }));
       vi.setSystemTime(Date.now() + ms);
       await get(buildAuthorizePath(id, { redirect_uri }));
-      return asked.length;
+      return requests.length;
     };
-    expect(await askedWithin(undefined, 299_000)).toBe(1);
-    expect(await askedWithin(undefined, 300_000)).toBe(2);
-    expect(await askedWithin(0, 299_000)).toBe(1);
-    expect(await askedWithin(3_600, 3_599_000)).toBe(1);
-    expect(await askedWithin(3_600, 3_600_000)).toBe(2);
-    expect(await askedWithin(999_999_999, 86_399_000)).toBe(1);
-    expect(await askedWithin(999_999_999, 86_400_000)).toBe(2);
+    expect(await countRequestsWithin(undefined, 299_000)).toBe(1);
+    expect(await countRequestsWithin(undefined, 300_000)).toBe(2);
+    expect(await countRequestsWithin(0, 299_000)).toBe(1);
+    expect(await countRequestsWithin(3_600, 3_599_000)).toBe(1);
+    expect(await countRequestsWithin(3_600, 3_600_000)).toBe(2);
+    expect(await countRequestsWithin(999_999_999, 86_399_000)).toBe(1);
+    expect(await countRequestsWithin(999_999_999, 86_400_000)).toBe(2);
   });
 
   test("is fetched once for concurrent requests, and at most four documents are fetched at a time", async () => {
     let most = 0;
     let open = 0;
-    const { asked, get } = await serving(async (url) => {
+    const { asked: requests, get } = await createDocumentService(async (url) => {
       open += 1;
       most = Math.max(most, open);
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -798,15 +809,15 @@ describe("a program with a document", () => {
       return { ...document, client_id: url };
     });
     await Promise.all(Array.from({ length: 20 }, () => get(buildAuthorizePath(id, { redirect_uri }))));
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     const hosts = Array.from({ length: 12 }, (_, at) => `https://a${at}.merchant-tests.com/client.json`);
-    await Promise.all(hosts.map((of) => get(buildAuthorizePath(of, { redirect_uri }))));
+    await Promise.all(hosts.map((host) => get(buildAuthorizePath(host, { redirect_uri }))));
     expect(most).toBe(4);
   });
 
   test("is fetched even while another site's documents arrive one byte at a time and occupy all of that site's slots", async () => {
     const slow = Promise.withResolvers<void>();
-    const { get } = await serving(async (url) => {
+    const { get } = await createDocumentService(async (url) => {
       if (new URL(url).hostname.endsWith(".slow-tests.com")) await slow.promise;
       return { ...document, client_id: url };
     });
@@ -820,39 +831,41 @@ describe("a program with a document", () => {
   });
 
   test("is served from its copy for seven days after a person allowed it while its host is down, until the sweep deletes it", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const path = buildAuthorizePath(id, { redirect_uri });
-    expect((await (await serving(() => null)).get(path, session)).status).toBe(400);
-    const reached = await serving(() => document);
+    expect((await (await createDocumentService(() => null)).get(path, session)).status).toBe(400);
+    const reached = await createDocumentService(() => document);
     await reached.get(path, session);
-    expect((await (await serving(() => null)).get(path, session)).status).toBe(400); // viewing the page stores nothing
+    expect((await (await createDocumentService(() => null)).get(path, session)).status).toBe(400); // viewing the page stores nothing
     expect(await reached.allow(path, session)).toMatch(/^oac_/);
-    const silent = await serving(() => null);
+    const silent = await createDocumentService(() => null);
     expect((await silent.get(path, session)).text).toContain("Known Helper");
     const code = await silent.allow(path, session);
-    expect(outcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
+    expect(describeOutcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
     const week = 7 * 86_400_000;
-    const kept = () => env.DB.prepare("SELECT COUNT(*) AS n FROM oauth_clients").first("n");
+    const countKeptClients = () => env.DB.prepare("SELECT COUNT(*) AS n FROM oauth_clients").first("n");
     vi.setSystemTime(clock + week - 1);
-    expect((await (await serving(() => null)).get(path)).status).toBe(200);
+    expect((await (await createDocumentService(() => null)).get(path)).status).toBe(200);
     await deleteExpired(await createPlatform(env as unknown as Env));
-    expect(await kept()).toBe(1);
+    expect(await countKeptClients()).toBe(1);
     vi.setSystemTime(clock + week);
-    expect((await (await serving(() => null)).get(path)).status).toBe(400); // using the stored copy did not extend its lifetime
+    expect((await (await createDocumentService(() => null)).get(path)).status).toBe(400); // using the stored copy did not extend its lifetime
     await deleteExpired(await createPlatform(env as unknown as Env));
-    expect(await kept()).toBe(0);
+    expect(await countKeptClients()).toBe(0);
   });
 
   test("is used in its current version once its host changes it", async () => {
-    const session = await pat();
+    const session = await signInAsPat();
     const path = buildAuthorizePath(id, { redirect_uri });
-    const code = await (await serving(() => document)).allow(path, session);
+    const code = await (await createDocumentService(() => document)).allow(path, session);
     const other = { ...document, redirect_uris: ["https://other.merchant-tests.com/cb"] };
-    expect((await (await serving(() => other)).get(path, session)).status).toBe(400);
-    expect((await await serving(() => ({})).then(({ get }) => get(path, session))).status).toBe(400);
+    expect((await (await createDocumentService(() => other)).get(path, session)).status).toBe(400);
+    expect((await await createDocumentService(() => ({})).then(({ get }) => get(path, session))).status).toBe(400);
     // The code of an earlier approval still works, but only with the redirect URI of that approval.
-    expect(outcome(await exchangeCode(code, id, { redirect_uri: "https://other.merchant-tests.com/cb" }))).toBe("400 invalid_grant");
-    expect(outcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
+    expect(describeOutcome(await exchangeCode(code, id, { redirect_uri: "https://other.merchant-tests.com/cb" }))).toBe(
+      "400 invalid_grant",
+    );
+    expect(describeOutcome(await exchangeCode(code, id, { redirect_uri }))).toBe("200 ok");
   });
 
   test.each([
@@ -865,17 +878,17 @@ describe("a program with a document", () => {
     ["https://vscode.dev/oauth/client-metadata.json", "Visual Studio Code", "https://vscode.dev/redirect"],
     ["https://vscode.dev/oauth/client-metadata.json", "Visual Studio Code", "http://127.0.0.1:33418/"],
   ])("of %s is known without its host: %s goes to %s", async (client, name, uri) => {
-    const { asked, get } = await serving(() => null);
-    const page = await get(buildAuthorizePath(client, { redirect_uri: uri }), await pat());
-    expect([page.status, asked.length]).toEqual([200, 1]);
+    const { asked: requests, get } = await createDocumentService(() => null);
+    const page = await get(buildAuthorizePath(client, { redirect_uri: uri }), await signInAsPat());
+    expect([page.status, requests.length]).toEqual([200, 1]);
     expect(page.text).toContain(name);
-    expect((await get(buildAuthorizePath(client, { redirect_uri: "https://evil.example/cb" }), await pat())).status).toBe(400);
+    expect((await get(buildAuthorizePath(client, { redirect_uri: "https://evil.example/cb" }), await signInAsPat())).status).toBe(400);
   });
 
   test("of ChatGPT is accepted only for its own connector URL", async () => {
-    const { get } = await serving(() => null);
-    const elsewhere = { redirect_uri: "https://chatgpt.com/connector/oauth/other" };
-    expect((await get(buildAuthorizePath("https://chatgpt.com/oauth/abc123/client.json", elsewhere))).status).toBe(400);
+    const { get } = await createDocumentService(() => null);
+    const otherRedirect = { redirect_uri: "https://chatgpt.com/connector/oauth/other" };
+    expect((await get(buildAuthorizePath("https://chatgpt.com/oauth/abc123/client.json", otherRedirect))).status).toBe(400);
     for (const address of [
       "https://chatgpt.com/oauth/a/b/client.json",
       "https://claude.ai/oauth/other",
@@ -887,9 +900,9 @@ describe("a program with a document", () => {
   });
 
   test("on one of our own hosts is refused without a request", async () => {
-    const asked: string[] = [];
+    const requestedUrls: string[] = [];
     const fetchPage = async ({ url }: PageRequest): Promise<PageFetchResult> => {
-      asked.push(url);
+      requestedUrls.push(url);
       return { outcome: "unreached", reason: "network" };
     };
     const deployment = { ...(env as unknown as Env), ...productionSettings };
@@ -898,11 +911,11 @@ describe("a program with a document", () => {
       const path = buildAuthorizePath(`https://${host}.svc.test/client.json`, { redirect_uri, resource: "https://mcp.svc.test/mcp" });
       expect((await app.fetch(new Request(`https://app.svc.test${path}`), deployment, createExecutionContext())).status).toBe(400);
     }
-    expect(asked).toEqual([]);
+    expect(requestedUrls).toEqual([]);
   });
 
   test("with an unusual URL is refused without a request", async () => {
-    const { asked, get } = await serving((url) => ({ ...document, client_id: url }));
+    const { asked: requests, get } = await createDocumentService((url) => ({ ...document, client_id: url }));
     for (const odd of [
       "http://x.com/a",
       "https://x.com",
@@ -918,7 +931,7 @@ describe("a program with a document", () => {
       "https://x.com/a#b",
     ])
       expect((await get(buildAuthorizePath(odd, { redirect_uri }))).status, odd).toBe(400);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
@@ -928,9 +941,9 @@ describe("POST /oauth/revoke", () => {
     for (const text of ["x", token.replace(/.$/, (last) => (last === "A" ? "B" : "A"))])
       expect((await call("/oauth/revoke", buildForm({ token: text }))).status).toBe(200);
     expect((await callMethod(token, "ping")).status).toBe(200);
-    const answer = await call("/oauth/revoke", buildForm({ token }));
-    expect([answer.status, answer.text]).toEqual([200, ""]);
+    const response = await call("/oauth/revoke", buildForm({ token }));
+    expect([response.status, response.text]).toEqual([200, ""]);
     expect((await callMethod(token, "ping")).status).toBe(401);
-    expect(outcome(await call("/oauth/revoke", buildForm({})))).toBe("400 invalid_request");
+    expect(describeOutcome(await call("/oauth/revoke", buildForm({})))).toBe("400 invalid_request");
   });
 });

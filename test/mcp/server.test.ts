@@ -2,7 +2,15 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { RateLimiter } from "../../durable-objects/rate-limiter/object.ts";
-import { bearerHeader, callTool, createToken, postToAgentServer, parseResult, callMethod, type CreatedToken } from "../support/agents.ts";
+import {
+  buildBearerHeader,
+  callTool,
+  createToken,
+  postToAgentServer,
+  parseResult,
+  callMethod,
+  type CreatedToken,
+} from "../support/agents.ts";
 import { call, getWithKey, productionSettings, createServiceCall, world } from "../support/world.ts";
 
 let consumer: CreatedToken;
@@ -21,7 +29,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-const errorIn = ({ status, body }: { status: number; body: { error?: { code: number } } }) => `${status} ${body.error?.code}`;
+const describeError = ({ status, body }: { status: number; body: { error?: { code: number } } }) => `${status} ${body.error?.code}`;
 
 describe("initialize", () => {
   test("returns 2025-03-26, regardless of the requested version", async () => {
@@ -59,19 +67,19 @@ describe("a request", () => {
 
   test("returns -32601 with 200 for an unknown method", async () => {
     for (const method of ["resources/list", "TOOLS/LIST", "tools/list ", "__proto__", "constructor"])
-      expect(errorIn(await callMethod(consumer.token, method))).toBe("200 -32601");
+      expect(describeError(await callMethod(consumer.token, method))).toBe("200 -32601");
   });
 
   test("returns -32602 with 200 for a tool call without a name", async () => {
     for (const params of [undefined, {}, { name: 7 }, { name: null }, ["svc_get_audit"]])
-      expect(errorIn(await callMethod(consumer.token, "tools/call", params))).toBe("200 -32602");
+      expect(describeError(await callMethod(consumer.token, "tools/call", params))).toBe("200 -32602");
   });
 
   test("is not run and returns 202 without a body if it has no ID", async () => {
     for (const method of ["notifications/initialized", "tools/call", "no/such/method"]) {
       const { status, text } = await postToAgentServer(
         { jsonrpc: "2.0", method, params: { name: "svc_get_audit" } },
-        bearerHeader(consumer.token),
+        buildBearerHeader(consumer.token),
       );
       expect([status, text]).toEqual([202, ""]);
     }
@@ -79,13 +87,13 @@ describe("a request", () => {
 
   test("gets a response with its own ID", async () => {
     for (const id of [0, -1, 1.5, "", "x".repeat(10_000)])
-      expect((await postToAgentServer({ jsonrpc: "2.0", id, method: "ping" }, bearerHeader(consumer.token))).body.id).toBe(id);
+      expect((await postToAgentServer({ jsonrpc: "2.0", id, method: "ping" }, buildBearerHeader(consumer.token))).body.id).toBe(id);
   });
 
   test("is accepted with any Content-Type and Accept header", async () => {
     for (const headers of [{ "content-type": "text/plain" }, { accept: "text/event-stream" }, { "mcp-protocol-version": "1999-01-01" }])
       expect(
-        (await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearerHeader(consumer.token), ...headers })).status,
+        (await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...buildBearerHeader(consumer.token), ...headers })).status,
       ).toBe(200);
   });
 });
@@ -95,17 +103,17 @@ describe("a token", () => {
     ["none", {}],
     ["an empty one", { authorization: "" }],
     ["only the scheme", { authorization: "Bearer" }],
-    ["an unknown one", bearerHeader(`pat_00${"A".repeat(43)}`)],
-    ["one of a shard that does not exist", bearerHeader(`pat_zz${"A".repeat(43)}`)],
-    ["an API key", bearerHeader(world.acme.keys.live)],
-    ["a session", bearerHeader(`ses_00${"A".repeat(43)}`)],
+    ["an unknown one", buildBearerHeader(`pat_00${"A".repeat(43)}`)],
+    ["one of a shard that does not exist", buildBearerHeader(`pat_zz${"A".repeat(43)}`)],
+    ["an API key", buildBearerHeader(world.acme.keys.live)],
+    ["a session", buildBearerHeader(`ses_00${"A".repeat(43)}`)],
     ["Basic", { authorization: `Basic ${btoa("pat_00:")}` }],
   ];
   test.each(wrong)("%s is -32001 with 401", async (_, headers) => {
-    const answer = await postToAgentServer({ jsonrpc: "2.0", id: "mine", method: "no/such" }, headers);
-    expect(errorIn(answer)).toBe("401 -32001");
-    expect(answer.body.id).toBe("mine");
-    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
+    const response = await postToAgentServer({ jsonrpc: "2.0", id: "mine", method: "no/such" }, headers);
+    expect(describeError(response)).toBe("401 -32001");
+    expect(response.body.id).toBe("mine");
+    expect(response.headers.get("www-authenticate")).toMatch(/^Bearer/);
   });
 
   test("that is valid works in every spelling that the scheme allows, and in no other", async () => {
@@ -125,9 +133,11 @@ describe("a token", () => {
   });
 
   test("is checked before the body and accepted only in the header", async () => {
-    expect(errorIn(await postToAgentServer("{"))).toBe("401 -32001");
+    expect(describeError(await postToAgentServer("{"))).toBe("401 -32001");
     expect(
-      errorIn(await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping", token: consumer.token, authorization: consumer.token })),
+      describeError(
+        await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping", token: consumer.token, authorization: consumer.token }),
+      ),
     ).toBe("401 -32001");
     const { status } = await call(`/mcp?token=${consumer.token}&access_token=${consumer.token}`, { method: "POST", body: "{}" });
     expect(status).toBe(401);
@@ -159,30 +169,30 @@ describe("an invalid message", () => {
     ["a response", '{"jsonrpc":"2.0","id":1,"result":{}}'],
   ];
   test.each(malformed)("%s is -32600 with 400", async (_, body) => {
-    const answer = await postToAgentServer(body, bearerHeader(consumer.token));
-    expect(errorIn(answer)).toBe("400 -32600");
-    expect(answer.body.jsonrpc).toBe("2.0");
+    const response = await postToAgentServer(body, buildBearerHeader(consumer.token));
+    expect(describeError(response)).toBe("400 -32600");
+    expect(response.body.jsonrpc).toBe("2.0");
   });
 
   test("returns -32600 with 413 when larger than 256 KiB", async () => {
-    expect(errorIn(await postToAgentServer(" ".repeat(256 * 1_024 + 1), bearerHeader(consumer.token)))).toBe("413 -32600");
+    expect(describeError(await postToAgentServer(" ".repeat(256 * 1_024 + 1), buildBearerHeader(consumer.token)))).toBe("413 -32600");
   });
 
   test("may be nested as deep as client capabilities, but not deeper", async () => {
-    const nested = (levels: number) =>
+    const buildNested = (levels: number) =>
       `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'{"a":'.repeat(levels - 1)}1${"}".repeat(levels)}`;
-    expect((await postToAgentServer(nested(32), bearerHeader(consumer.token))).status).toBe(200);
-    expect(errorIn(await postToAgentServer(nested(33), bearerHeader(consumer.token)))).toBe("400 -32600");
+    expect((await postToAgentServer(buildNested(32), buildBearerHeader(consumer.token))).status).toBe(200);
+    expect(describeError(await postToAgentServer(buildNested(33), buildBearerHeader(consumer.token)))).toBe("400 -32600");
   });
 });
 
 describe("a batch", () => {
-  const ping = (id?: number) => ({ jsonrpc: "2.0", ...(id !== undefined && { id }), method: "ping" });
+  const buildPing = (id?: number) => ({ jsonrpc: "2.0", ...(id !== undefined && { id }), method: "ping" });
 
   test("gets responses in order, without its notifications", async () => {
     const { status, body } = await postToAgentServer(
-      [ping(2), ping(), { jsonrpc: "2.0", id: 1, method: "no/such" }, 7],
-      bearerHeader(consumer.token),
+      [buildPing(2), buildPing(), { jsonrpc: "2.0", id: 1, method: "no/such" }, 7],
+      buildBearerHeader(consumer.token),
     );
     expect(status).toBe(200);
     expect(body).toEqual([
@@ -193,24 +203,27 @@ describe("a batch", () => {
   });
 
   test("returns 202 when it has only notifications", async () => {
-    expect(await postToAgentServer([ping(), ping()], bearerHeader(consumer.token))).toMatchObject({ status: 202, text: "" });
+    expect(await postToAgentServer([buildPing(), buildPing()], buildBearerHeader(consumer.token))).toMatchObject({ status: 202, text: "" });
   });
 
   test("may contain 1 to 20 messages", async () => {
-    const of = (count: number) => Array.from({ length: count }, (_, at) => ping(at));
-    expect((await postToAgentServer(of(20), bearerHeader(consumer.token))).body).toHaveLength(20);
-    expect(errorIn(await postToAgentServer(of(21), bearerHeader(consumer.token)))).toBe("400 -32600");
-    expect(errorIn(await postToAgentServer([], bearerHeader(consumer.token)))).toBe("400 -32600");
+    const buildPings = (count: number) => Array.from({ length: count }, (_, at) => buildPing(at));
+    expect((await postToAgentServer(buildPings(20), buildBearerHeader(consumer.token))).body).toHaveLength(20);
+    expect(describeError(await postToAgentServer(buildPings(21), buildBearerHeader(consumer.token)))).toBe("400 -32600");
+    expect(describeError(await postToAgentServer([], buildBearerHeader(consumer.token)))).toBe("400 -32600");
   });
 
   test("returns 400 when it contains no valid message", async () => {
-    const { status, body } = await postToAgentServer([1, [ping(1)]], bearerHeader(consumer.token));
+    const { status, body } = await postToAgentServer([1, [buildPing(1)]], buildBearerHeader(consumer.token));
     expect(status).toBe(400);
     expect(body.map(({ error }: { error: { code: number } }) => error.code)).toEqual([-32600, -32600]);
   });
 
   test("refuses initialize", async () => {
-    const { status, body } = await postToAgentServer([{ ...ping(1), method: "initialize" }, ping(2)], bearerHeader(consumer.token));
+    const { status, body } = await postToAgentServer(
+      [{ ...buildPing(1), method: "initialize" }, buildPing(2)],
+      buildBearerHeader(consumer.token),
+    );
     expect([status, body[0].error.code, body[1].result]).toEqual([200, -32600, {}]);
   });
 });
@@ -218,9 +231,9 @@ describe("a batch", () => {
 describe("other methods, origins and hosts", () => {
   test("allow only POST and no streams", async () => {
     for (const method of ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-      const answer = await call("/mcp", { method, headers: { ...bearerHeader(consumer.token), accept: "text/event-stream" } });
-      expect(errorIn(answer)).toBe("405 -32600");
-      expect(answer.headers.get("allow")).toBe("POST");
+      const response = await call("/mcp", { method, headers: { ...buildBearerHeader(consumer.token), accept: "text/event-stream" } });
+      expect(describeError(response)).toBe("405 -32600");
+      expect(response.headers.get("allow")).toBe("POST");
     }
     expect((await call("/mcp", { method: "HEAD" })).status).toBe(405);
   });
@@ -233,15 +246,15 @@ describe("other methods, origins and hosts", () => {
       "http://localhost.evil.example",
       "http://svc.test:81",
     ]) {
-      const answer = await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearerHeader(consumer.token), origin });
-      expect([origin, errorIn(answer)]).toEqual([origin, "403 -32600"]);
-      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+      const response = await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...buildBearerHeader(consumer.token), origin });
+      expect([origin, describeError(response)]).toEqual([origin, "403 -32600"]);
+      expect(response.headers.get("access-control-allow-origin")).toBeNull();
       expect((await call("/mcp", { method: "OPTIONS", headers: { origin } })).status).toBe(403);
     }
     for (const origin of ["http://svc.test", "http://localhost:6274", "http://127.0.0.1", "http://[::1]:9"])
-      expect((await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...bearerHeader(consumer.token), origin })).status).toBe(
-        200,
-      );
+      expect(
+        (await postToAgentServer({ jsonrpc: "2.0", id: 1, method: "ping" }, { ...buildBearerHeader(consumer.token), origin })).status,
+      ).toBe(200);
   });
 
   test("serve no foreign host names in development", async () => {
@@ -254,43 +267,53 @@ describe("other methods, origins and hosts", () => {
   });
 
   test("serve only the agent server's host in production, and refuse loopback", async () => {
-    const at = (host: string, headers: Record<string, string> = {}) =>
+    const pingAt = (host: string, headers: Record<string, string> = {}) =>
       postToAgentServer(
         { jsonrpc: "2.0", id: 1, method: "ping" },
-        { ...bearerHeader(consumer.token), ...headers },
+        { ...buildBearerHeader(consumer.token), ...headers },
         createServiceCall(productionSettings, host),
       );
-    expect((await at("https://mcp.svc.test")).status).toBe(200);
-    expect((await at("https://mcp.svc.test", { origin: "https://app.svc.test" })).status).toBe(200);
-    expect((await at("https://mcp.svc.test", { origin: "http://localhost" })).status).toBe(403);
+    expect((await pingAt("https://mcp.svc.test")).status).toBe(200);
+    expect((await pingAt("https://mcp.svc.test", { origin: "https://app.svc.test" })).status).toBe(200);
+    expect((await pingAt("https://mcp.svc.test", { origin: "http://localhost" })).status).toBe(403);
     for (const host of ["https://api.svc.test", "https://app.svc.test", "https://verify.svc.test"])
-      expect((await at(host)).status).toBe(404);
+      expect((await pingAt(host)).status).toBe(404);
   });
 });
 
 describe("an outage", () => {
-  const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: the database is away"));
-  const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
-  const away = { prepare: () => statement, batch: fails };
+  const rejectUnavailable = (): Promise<never> => Promise.reject(new Error("D1_ERROR: the database is away"));
+  const statement = {
+    bind: () => statement,
+    first: rejectUnavailable,
+    all: rejectUnavailable,
+    run: rejectUnavailable,
+    raw: rejectUnavailable,
+  };
+  const unavailableDatabase = { prepare: () => statement, batch: rejectUnavailable };
   /** Wraps a database so that it can be read but not written. */
-  const readOnly = { prepare: (sql: string) => env.DB.prepare(sql), batch: fails };
+  const readOnly = { prepare: (sql: string) => env.DB.prepare(sql), batch: rejectUnavailable };
 
   test("returns -32000 with 500 during the token lookup", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const answer = await callMethod(consumer.token, "ping", undefined, createServiceCall({ DB: away }));
-    expect(errorIn(answer)).toBe("500 -32000");
-    expect([answer.body.id, answer.headers.get("retry-after")]).toEqual([1, "1"]);
+    const response = await callMethod(consumer.token, "ping", undefined, createServiceCall({ DB: unavailableDatabase }));
+    expect(describeError(response)).toBe("500 -32000");
+    expect([response.body.id, response.headers.get("retry-after")]).toEqual([1, "1"]);
     vi.restoreAllMocks();
   });
 
   test("withholds the result when the call cannot be recorded in the audit log", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const service = createServiceCall({ DB: readOnly });
-    const answer = await callTool(business.token, "svc_list_events", {}, service);
-    expect(errorIn(answer)).toBe("500 -32000");
-    expect(answer.body.result).toBeUndefined();
+    const response = await callTool(business.token, "svc_list_events", {}, service);
+    expect(describeError(response)).toBe("500 -32000");
+    expect(response.body.result).toBeUndefined();
     const call = (id: number, method: string) => ({ jsonrpc: "2.0", id, method, params: { name: "svc_list_events" } });
-    const batch = await postToAgentServer([call(1, "ping"), call(2, "tools/call"), call(3, "ping")], bearerHeader(business.token), service);
+    const batch = await postToAgentServer(
+      [call(1, "ping"), call(2, "tools/call"), call(3, "ping")],
+      buildBearerHeader(business.token),
+      service,
+    );
     expect(batch.status).toBe(500);
     expect(batch.body).toMatchObject([
       { id: 1, result: {} },
@@ -305,11 +328,13 @@ describe("an outage", () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     type Methods = Partial<Record<keyof RateLimiter, unknown>>;
     const limiter = { getByName: (): Methods => ({ take: () => Promise.reject(new Error("Network connection lost.")) }) };
-    expect(errorIn(await callMethod(consumer.token, "ping", undefined, createServiceCall({ RATE_LIMITER: limiter })))).toBe("500 -32000");
+    expect(describeError(await callMethod(consumer.token, "ping", undefined, createServiceCall({ RATE_LIMITER: limiter })))).toBe(
+      "500 -32000",
+    );
     const broken = { getByName: (): Methods => ({ take: () => Promise.reject(new TypeError("the secret cause")) }) };
-    const answer = await callMethod(consumer.token, "ping", undefined, createServiceCall({ RATE_LIMITER: broken }));
-    expect(errorIn(answer)).toBe("500 -32603");
-    expect(answer.text).not.toContain("secret");
+    const response = await callMethod(consumer.token, "ping", undefined, createServiceCall({ RATE_LIMITER: broken }));
+    expect(describeError(response)).toBe("500 -32603");
+    expect(response.text).not.toContain("secret");
     vi.restoreAllMocks();
   });
 });

@@ -25,7 +25,7 @@ afterAll(() => {
 });
 
 /** Calls a tool and returns its parsed result. */
-const dataOf = async (token: string, name: string, args?: object): Promise<Record<string, unknown>> => {
+const readToolData = async (token: string, name: string, args?: object): Promise<Record<string, unknown>> => {
   const { isError, text } = parseResult(await callTool(token, name, args));
   if (isError) throw new Error(text);
   return JSON.parse(text);
@@ -83,26 +83,26 @@ describe("every tool", () => {
 });
 
 describe("svc_get_audit", () => {
-  const portal = async (query: string) =>
+  const readPortalAudit = async (query: string) =>
     (await call(`/v1/business/portal/audit${query}`, { headers: await signIn(world.ownerEmail) })).body.data;
 
   test("returns the same to a business as its portal", async () => {
-    await dataOf(business.token, "svc_get_audit");
+    await readToolData(business.token, "svc_get_audit");
     // The call itself is recorded, so the test reads the portal's page up to the entry for this call.
-    const told = await dataOf(business.token, "svc_get_audit", { limit: 1 });
-    const [newest] = told.entries as { seq: number }[];
-    const shown = await portal(`?limit=1&before_seq=${(newest?.seq as number) + 1}`);
-    expect(told.entries).toEqual(shown.entries);
-    expect([told.chain, told.algorithm]).toEqual([shown.chain, shown.algorithm]);
-    expect(Object.keys(told).sort()).toEqual(Object.keys(shown).sort());
+    const result = await readToolData(business.token, "svc_get_audit", { limit: 1 });
+    const [newest] = result.entries as { seq: number }[];
+    const shown = await readPortalAudit(`?limit=1&before_seq=${(newest?.seq as number) + 1}`);
+    expect(result.entries).toEqual(shown.entries);
+    expect([result.chain, result.algorithm]).toEqual([shown.chain, shown.algorithm]);
+    expect(Object.keys(result).sort()).toEqual(Object.keys(shown).sort());
   });
 
   test("paginates by before_seq, newest first, 20 at a time", async () => {
     for (let at = 0; at < 3; at += 1) await callTool(consumer.token, "svc_get_audit");
-    const first = await dataOf(consumer.token, "svc_get_audit", { limit: 2 });
+    const first = await readToolData(consumer.token, "svc_get_audit", { limit: 2 });
     const [a, b] = (first.entries as { seq: number }[]).map(({ seq }) => seq);
     expect(b).toBe((a as number) - 1);
-    const next = await dataOf(consumer.token, "svc_get_audit", { limit: 2, before_seq: first.next_before_seq });
+    const next = await readToolData(consumer.token, "svc_get_audit", { limit: 2, before_seq: first.next_before_seq });
     expect((next.entries as { seq: number }[])[0]?.seq).toBe((b as number) - 1);
   });
 
@@ -112,14 +112,14 @@ describe("svc_get_audit", () => {
     await callTool(token, "svc_get_audit", { limit: "zqvaluezq", zqnamezq: 1 });
     await callTool(token, "svc_list_events", { cursor: 1 });
     await callTool(token, "zqtoolzq");
-    const { entries } = (await dataOf(token, "svc_get_audit")) as { entries: { entity_id: string; type: string; payload: object }[] };
-    const mine = entries.filter(({ entity_id, type }) => entity_id === id && type === "agent.called").map(({ payload }) => payload);
-    const by = { actor: `agent:${id}` };
-    expect(mine).toEqual([
-      { ...by, tool: "unknown", outcome: "refused", arguments: [] },
-      { ...by, tool: "svc_list_events", outcome: "refused", arguments: [] },
-      { ...by, tool: "svc_get_audit", outcome: "refused", arguments: ["limit"] },
-      { ...by, tool: "svc_get_audit", outcome: "done", arguments: ["limit"] },
+    const { entries } = (await readToolData(token, "svc_get_audit")) as { entries: { entity_id: string; type: string; payload: object }[] };
+    const ownPayloads = entries.filter(({ entity_id, type }) => entity_id === id && type === "agent.called").map(({ payload }) => payload);
+    const actor = { actor: `agent:${id}` };
+    expect(ownPayloads).toEqual([
+      { ...actor, tool: "unknown", outcome: "refused", arguments: [] },
+      { ...actor, tool: "svc_list_events", outcome: "refused", arguments: [] },
+      { ...actor, tool: "svc_get_audit", outcome: "refused", arguments: ["limit"] },
+      { ...actor, tool: "svc_get_audit", outcome: "done", arguments: ["limit"] },
     ]);
     expect(JSON.stringify(entries)).not.toMatch(/zq(?:value|name|tool)zq/);
   });
@@ -131,17 +131,17 @@ describe("svc_get_audit", () => {
         drainNow: () => Promise.reject(new Error("Network connection lost.")),
       }),
     };
-    const answer = await callTool(consumer.token, "svc_get_audit", {}, createServiceCall({ AUDIT_LOG: log }));
-    expect([answer.status, answer.body.error.code]).toEqual([500, -32000]);
+    const response = await callTool(consumer.token, "svc_get_audit", {}, createServiceCall({ AUDIT_LOG: log }));
+    expect([response.status, response.body.error.code]).toEqual([500, -32000]);
     vi.restoreAllMocks();
   });
 
   test("reports an unexpected failure without details and records the call", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const broken = { getByName: (): EventSequenceMethods => ({ listEvents: () => Promise.reject(new TypeError("the secret cause")) }) };
-    const answer = await callTool(business.token, "svc_list_events", {}, createServiceCall({ EVENT_SEQUENCE: broken }));
-    expect(parseResult(answer)).toEqual({ isError: true, text: "The tool failed. Check whether anything changed before you try again." });
-    const { entries } = (await dataOf(business.token, "svc_get_audit", { limit: 1 })) as { entries: { payload: object }[] };
+    const response = await callTool(business.token, "svc_list_events", {}, createServiceCall({ EVENT_SEQUENCE: broken }));
+    expect(parseResult(response)).toEqual({ isError: true, text: "The tool failed. Check whether anything changed before you try again." });
+    const { entries } = (await readToolData(business.token, "svc_get_audit", { limit: 1 })) as { entries: { payload: object }[] };
     expect(entries[0]?.payload).toMatchObject({ tool: "svc_list_events", outcome: "failed" });
     vi.restoreAllMocks();
   });
@@ -153,7 +153,7 @@ describe("svc_list_events", () => {
     await eventSequences.getByName(world.acme.id).drain();
     for (const args of [{}, { cursor: 2 }, { cursor: 1, limit: 2 }, { cursor: 1_000 }]) {
       const query = new URLSearchParams(Object.entries({ limit: 50, ...args }).map(([name, value]) => [name, String(value)]));
-      expect(await dataOf(business.token, "svc_list_events", args)).toEqual(
+      expect(await readToolData(business.token, "svc_list_events", args)).toEqual(
         (await getWithKey(`/v1/events?${query}`, world.acme.keys.live)).body.data,
       );
     }
@@ -161,7 +161,7 @@ describe("svc_list_events", () => {
 
   test("contains no events of other businesses", async () => {
     const other = await createToken("business", world.otherOwnerEmail);
-    expect(await dataOf(other.token, "svc_list_events")).toEqual({ events: [], next_cursor: 0, has_more: false, head: 0 });
+    expect(await readToolData(other.token, "svc_list_events")).toEqual({ events: [], next_cursor: 0, has_more: false, head: 0 });
   });
 });
 

@@ -12,7 +12,7 @@ import {
   type BrowserSession,
 } from "../support/browser-session.ts";
 import { copyAuditEntry } from "../support/changes.ts";
-import { findEmailCode, clearCodes, signIn, differentCode } from "../support/people.ts";
+import { findEmailCode, clearCodes, signIn, createDifferentCode } from "../support/people.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { registerPasskey } from "../support/passkeys.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
@@ -32,15 +32,15 @@ import {
 import { createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 const day = 86_400_000;
-const at = (offset: number) => createServiceCall({ DEV_CLOCK_OFFSET_MS: String(Math.round(offset)) });
-const browserOf = (
+const createServiceAt = (offset: number) => createServiceCall({ DEV_CLOCK_OFFSET_MS: String(Math.round(offset)) });
+const openBrowserFor = (
   { headers }: SignedPerson,
   ...more: [Parameters<typeof createBrowserSession>[1]?, Parameters<typeof createBrowserSession>[2]?]
 ): BrowserSession => createBrowserSession(headers.cookie, ...more);
 const shareStatus = async (id: string): Promise<string> => {
-  const answer = await getWithApiKey(`/v1/shares/${id}`);
-  expect(describeOutcome(answer)).toBe("200 ok");
-  return answer.body.data.status;
+  const response = await getWithApiKey(`/v1/shares/${id}`);
+  expect(describeOutcome(response)).toBe("200 ok");
+  return response.body.data.status;
 };
 
 describe("signing in", () => {
@@ -55,7 +55,7 @@ describe("signing in", () => {
     const step = await pat.open("/app/details");
     expect(getPageText(step)).toContain(`We sent a 6-digit code to ${email}. It expires in 10 minutes.`);
     const code = await findEmailCode(email);
-    expect(describeRedirect(await pat.send(step, "/app/code", { code: differentCode(code) }))).toBe("303 /app/details?answer=failed");
+    expect(describeRedirect(await pat.send(step, "/app/code", { code: createDifferentCode(code) }))).toBe("303 /app/details?answer=failed");
     expect(getPageText(await pat.open("/app/details?answer=failed"))).toContain("Error: That code is incorrect");
     expect(describeRedirect(await pat.send(step, "/app/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` }))).toBe("303 /app/details");
     const inside = await pat.open("/app/details");
@@ -95,7 +95,7 @@ describe("consents", () => {
     const pat = await signInPerson();
     const first = await grantShare(pat);
     const second = await grantShare(pat, { scope: ["name"], purpose: "Write to you about <b>panels</b>" });
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const list = await browser.open("/app");
     expect(getPageText(list)).toContain("Current 2");
     expect(getPageText(list)).toContain("Email and phone");
@@ -112,12 +112,12 @@ describe("consents", () => {
   test("shows the current status of each share even before the sweep runs", async () => {
     const pat = await signInPerson();
     await grantShare(pat, { duration_days: 5 });
-    const statusAfter = async (offset: number, view = ""): Promise<string> =>
-      getPageText(await browserOf(pat, at(offset)).open(`/app${view}`));
-    expect(await statusAfter(0)).toMatch(/Ends in [45] days/);
-    expect(await statusAfter(3.5 * day)).toContain("Ends in 1 day");
-    expect(await statusAfter(4.5 * day)).toContain("Ends today");
-    expect(await statusAfter(5.1 * day, "?view=ended")).toContain("ended on");
+    const readStatusAfter = async (offset: number, view = ""): Promise<string> =>
+      getPageText(await openBrowserFor(pat, createServiceAt(offset)).open(`/app${view}`));
+    expect(await readStatusAfter(0)).toMatch(/Ends in [45] days/);
+    expect(await readStatusAfter(3.5 * day)).toContain("Ends in 1 day");
+    expect(await readStatusAfter(4.5 * day)).toContain("Ends today");
+    expect(await readStatusAfter(5.1 * day, "?view=ended")).toContain("ended on");
   });
 
   test("shows a share with its values, purpose, disclosure text, timeline and verification data", async () => {
@@ -128,11 +128,11 @@ describe("consents", () => {
     await pat.put("/v1/me/fields", { phone: "+1 202 555 0199" });
     await pat.put("/v1/me/fields", { phone: contactValues.phone });
     await waitUntilSettled();
-    const list = getPageText(await browserOf(pat).open("/app"));
+    const list = getPageText(await openBrowserFor(pat).open("/app"));
     expect(list).toContain(
       `Details last sent on ${new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(Date.now())}`,
     );
-    const page = await browserOf(pat).open(`/app/shares/${granted.share.id}`);
+    const page = await openBrowserFor(pat).open(`/app/shares/${granted.share.id}`);
     const words = getPageText(page);
     for (const text of [
       "Sharing with Acme Solar LLC",
@@ -154,8 +154,8 @@ describe("consents", () => {
   test("gives the same response to another person's share, an unknown ID and any other URL, and changes nothing", async () => {
     const [pat, eve] = [await signInPerson(), await signInPerson()];
     const { share } = await grantShare(pat);
-    const browser = browserOf(eve);
-    const own = await browser.open(`/app/shares/${(await grantShare(eve)).share.id}/stop`);
+    const browser = openBrowserFor(eve);
+    const otherStopPage = await browser.open(`/app/shares/${(await grantShare(eve)).share.id}/stop`);
     const pages = await Promise.all(
       [share.id, `${share.id.slice(0, -1)}0`, "shr_zz", "nothing"].flatMap((id) => [
         browser.open(`/app/shares/${id}`),
@@ -166,7 +166,7 @@ describe("consents", () => {
     expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([404]));
     const tokens = /name="form" value="[^"]*"/g;
     expect(new Set(pages.map(({ text }) => text.replaceAll(tokens, ""))).size).toBe(1);
-    const token = parseFormFields(own, own.text.match(/action="(\/app\/shares\/[^"]*)"/)?.[1] as string);
+    const token = parseFormFields(otherStopPage, otherStopPage.text.match(/action="(\/app\/shares\/[^"]*)"/)?.[1] as string);
     expect((await browser.post(`/app/shares/${share.id}/stop`, { ...token })).status).toBe(403);
     expect(await shareStatus(share.id)).toBe("active");
     const nobody = await browser.open(`/app/with/${world.other.id}`);
@@ -176,23 +176,25 @@ describe("consents", () => {
   test("stops a share after a confirmation page, with the reason, and shows the deadline until the business confirms", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const path = `/app/shares/${share.id}`;
-    const ask = await browser.open(`${path}/stop`);
-    expect(getPageText(ask)).toContain("You can’t undo this");
-    expect(ask.text.indexOf("Keep sharing")).toBeLessThan(ask.text.indexOf('class="btn primary"'));
-    const tooLong = await browser.send(ask, `${path}/stop`, { reason: "x".repeat(201) });
+    const confirmationPage = await browser.open(`${path}/stop`);
+    expect(getPageText(confirmationPage)).toContain("You can’t undo this");
+    expect(confirmationPage.text.indexOf("Keep sharing")).toBeLessThan(confirmationPage.text.indexOf('class="btn primary"'));
+    const tooLong = await browser.send(confirmationPage, `${path}/stop`, { reason: "x".repeat(201) });
     expect([tooLong.status, tooLong.text.includes("Use up to 200 characters on one line.")]).toEqual([400, true]);
     expect(await shareStatus(share.id)).toBe("active");
-    expect(describeRedirect(await browser.send(ask, `${path}/stop`, { reason: "Found another" }))).toBe(`303 ${path}`);
+    expect(describeRedirect(await browser.send(confirmationPage, `${path}/stop`, { reason: "Found another" }))).toBe(`303 ${path}`);
     const stopped = getPageText(await browser.open(path));
     expect(stopped).toContain("You stopped sharing. The business must stop contacting you by the end of");
     expect(stopped).toContain("You wrote: Found another");
     expect(getPageText(await browser.open(path))).not.toContain("You stopped sharing. The business");
-    expect(describeRedirect(await browser.send(ask, `${path}/stop`, {}))).toBe(`303 ${path}`);
+    expect(describeRedirect(await browser.send(confirmationPage, `${path}/stop`, {}))).toBe(`303 ${path}`);
     expect(describeRedirect(await browser.open(`${path}/stop`))).toBe(`303 ${path}`);
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data.reason).toBe("Found another");
-    expect(getPageText(await browserOf(pat, at(20 * day)).open(path))).toContain("The deadline has passed, and they haven’t confirmed.");
+    expect(getPageText(await openBrowserFor(pat, createServiceAt(20 * day)).open(path))).toContain(
+      "The deadline has passed, and they haven’t confirmed.",
+    );
     await postWithApiKey(`/v1/shares/${share.id}/cease-ack`, { note: "We removed you" });
     const ceased = getPageText(await browser.open(path));
     expect(ceased).toContain("They confirmed that they stopped contacting you");
@@ -201,15 +203,15 @@ describe("consents", () => {
 
   test("stops everything with one business and nothing of another", async () => {
     const pat = await signInPerson();
-    const mine = [await grantShare(pat), await grantShare(pat, { scope: ["name"] })];
+    const grants = [await grantShare(pat), await grantShare(pat, { scope: ["name"] })];
     const other = await grantShare(pat, { origin: "https://other.example" }, world.other);
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const path = `/app/with/${world.acme.id}/stop`;
-    const ask = await browser.open(path);
-    expect(getPageText(ask)).toContain("These 2 consents will end:");
-    expect(describeRedirect(await browser.send(ask, path))).toBe(`303 /app/with/${world.acme.id}`);
+    const confirmationPage = await browser.open(path);
+    expect(getPageText(confirmationPage)).toContain("These 2 consents will end:");
+    expect(describeRedirect(await browser.send(confirmationPage, path))).toBe(`303 /app/with/${world.acme.id}`);
     expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("You stopped 2 shares.");
-    expect(await Promise.all(mine.map(({ share }) => shareStatus(share.id)))).toEqual(["revoked", "revoked"]);
+    expect(await Promise.all(grants.map(({ share }) => shareStatus(share.id)))).toEqual(["revoked", "revoked"]);
     expect((await pat.get("/v1/me/shares")).body.data.shares.find(({ id }: { id: string }) => id === other.share.id).status).toBe("active");
     expect(describeRedirect(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);
   });
@@ -217,15 +219,15 @@ describe("consents", () => {
   test("renews a share with the selected groups: shared groups are preselected, new ones are not", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { duration_days: 200 });
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const path = `/app/shares/${share.id}/renew`;
-    const ask = await browser.open(path);
-    expect(Object.keys(parseFormFields(ask, path)).sort()).toEqual(["days", "form", "group.email", "group.phone"]);
-    const { form } = parseFormFields(ask, path) as { form: string };
+    const confirmationPage = await browser.open(path);
+    expect(Object.keys(parseFormFields(confirmationPage, path)).sort()).toEqual(["days", "form", "group.email", "group.phone"]);
+    const { form } = parseFormFields(confirmationPage, path) as { form: string };
     const nothing = await browser.post(path, { form });
     expect([nothing.status, nothing.text.includes("Choose at least one detail to share")]).toEqual([400, true]);
-    const done = await browser.post(path, { form, "group.email": "on", "group.name": "on", days: "30" });
-    const fresh = done.headers.get("location") as string;
+    const response = await browser.post(path, { form, "group.email": "on", "group.name": "on", days: "30" });
+    const fresh = response.headers.get("location") as string;
     expect(fresh).toMatch(/^\/app\/shares\/shr_/);
     const renewed = (await getWithApiKey(`/v1/shares/${fresh.split("/").at(-1)}`)).body.data;
     expect(renewed).toMatchObject({
@@ -244,7 +246,7 @@ describe("the form that renews a share", () => {
   test("renews only when its button is clicked: the Enter key shows it again with the same choices", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { duration_days: 200 });
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const path = `/app/shares/${share.id}/renew`;
     const page = await browser.open(path);
     const [first = "", consent = ""] = [...page.text.matchAll(/<button type="submit"[^>]*>/g)].map(([button]) => button).slice(-2);
@@ -262,7 +264,7 @@ describe("details", () => {
   test("shows a phone number in its international form, however it was typed, and the API as it was typed", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const typed = "(202) 555-0199 ext. 7";
     const review = parsePage(await browser.send(await browser.open("/app/details"), "/app/details", { phone: typed }));
     expect(getPageText(review)).toContain("After: +1 202 555 0199 ext. 7");
@@ -275,7 +277,7 @@ describe("details", () => {
   test("shows who is notified before a change is saved, and offers to undo it for ten minutes", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const page = await browser.open("/app/details");
     expect(getPageText(page)).toContain("Shared with Acme Solar LLC.");
     const review = await browser.send(page, "/app/details", { phone: "+1 202 555 0199" });
@@ -283,25 +285,29 @@ describe("details", () => {
     const reviewed = parsePage(review);
     expect(getPageText(reviewed)).toContain("We’ll notify these businesses right away: Acme Solar LLC.");
     expect(getPageText(reviewed)).toContain("Before: +1 202 555 0123After: +1 202 555 0199");
-    const fields = async () => (await pat.get("/v1/me/fields")).body.data.fields;
-    expect((await fields()).phone).toBe(contactValues.phone);
+    const readFields = async () => (await pat.get("/v1/me/fields")).body.data.fields;
+    expect((await readFields()).phone).toBe(contactValues.phone);
     expect(describeRedirect(await browser.send(reviewed, "/app/details/save"))).toBe("303 /app/details");
-    expect((await fields()).phone).toBe("+1 202 555 0199");
+    expect((await readFields()).phone).toBe("+1 202 555 0199");
     expect((await getWithApiKey(`/v1/consumers/${share.id}/current`)).body.data.fields.phone).toBe("+1 202 555 0199");
     const saved = await browser.open("/app/details");
     expect(getPageText(saved)).toContain("Changes saved. We’re notifying 1 business.");
     expect(
-      getPageText(await createBrowserSession([...browser.jar].map((pair) => pair.join("=")).join("; "), at(600_001)).open("/app/details")),
+      getPageText(
+        await createBrowserSession([...browser.jar].map((pair) => pair.join("=")).join("; "), createServiceAt(600_001)).open(
+          "/app/details",
+        ),
+      ),
     ).not.toContain("undo your last change");
     expect(describeRedirect(await browser.send(saved, "/app/details/undo"))).toBe("303 /app/details");
-    expect((await fields()).phone).toBe(contactValues.phone);
-    expect((await fields()).email).toBe(contactValues.email);
+    expect((await readFields()).phone).toBe(contactValues.phone);
+    expect((await readFields()).email).toBe(contactValues.email);
     expect(getPageText(await browser.open("/app/details"))).not.toContain("undo your last change");
   });
 
   test("keeps the input and marks the field when a value is invalid", async () => {
     const pat = await signInPerson();
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const page = await browser.open("/app/details");
     const refused = await browser.send(page, "/app/details", { phone: "12", city: "Newtown" });
     expect(refused.status).toBe(400);
@@ -317,7 +323,7 @@ describe("details", () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     await pat.post(`/v1/me/sever/${share.id}`, {});
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const review = await browser.send(await browser.open("/app/details"), "/app/details", { phone: "" });
     expect(review.text).toContain("We won’t notify these businesses, because you’re no longer sharing with them:");
     expect(review.text).toContain("No one will be notified.");
@@ -325,13 +331,13 @@ describe("details", () => {
 
   test("does not apply another person's undo cookie", async () => {
     const [pat, eve] = [await signInPerson(), await signInPerson({ phone: "+1 202 555 0177" })];
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const page = await browser.open("/app/details");
     await browser.send(parsePage(await browser.send(page, "/app/details", { phone: "" })), "/app/details/save");
-    const other = browserOf(eve);
+    const other = openBrowserFor(eve);
     other.jar.set("svc_undo", browser.jar.get("svc_undo") as string);
-    const theirs = await other.open("/app/details");
-    expect(getPageText(theirs)).not.toContain("undo your last change");
+    const otherPage = await other.open("/app/details");
+    expect(getPageText(otherPage)).not.toContain("undo your last change");
     expect((await eve.get("/v1/me/fields")).body.data.fields.phone).toBe("+1 202 555 0177");
   });
 });
@@ -342,32 +348,32 @@ describe("history and account", () => {
     const { share } = await grantShare(pat);
     await pat.post(`/v1/me/sever/${share.id}`, {});
     await waitUntilSettled();
-    const history = await browserOf(pat).open("/app/history");
+    const history = await openBrowserFor(pat).open("/app/history");
     expect(getPageText(history)).toMatch(/You stopped sharing ?Acme Solar LLC/);
     expect(getPageText(history)).toMatch(/You shared details ?Acme Solar LLC/);
     expect(getPageText(history)).toContain("You changed your details");
-    expect(getPageText(await browserOf(pat).open("/app/history?before=2"))).toContain("Newest entries");
-    expect(getPageText(await browserOf(pat).open("/app/account"))).toContain(pat.email);
+    expect(getPageText(await openBrowserFor(pat).open("/app/history?before=2"))).toContain("Newest entries");
+    expect(getPageText(await openBrowserFor(pat).open("/app/account"))).toContain(pat.email);
   });
 });
 
 describe("history filtered by business", () => {
-  const shared = (page: ReadPage): string[] =>
+  const listSharedNames = (page: ReadPage): string[] =>
     [...getPageText(page).matchAll(/You shared details ?(Acme Solar LLC|Bright Homes Inc)/g)].map(([, name = ""]) => name).sort();
 
   test("is selected by name, shows only that business, and can be cleared", async () => {
     const pat = await signInPerson();
     await grantShare(pat);
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     expect(DomUtils.getElementsByTagName("select", (await browser.open("/app/history")).document)).toHaveLength(0); // with one business there is nothing to select
     await grantShare(pat, { origin: "https://other.example" }, world.other);
     await waitUntilSettled();
     const all = await browser.open("/app/history");
-    expect(shared(all)).toEqual(["Acme Solar LLC", "Bright Homes Inc"]);
+    expect(listSharedNames(all)).toEqual(["Acme Solar LLC", "Bright Homes Inc"]);
     const options = DomUtils.getElementsByTagName("option", all.document).map(({ attribs }) => attribs.value);
     expect(options).toEqual(["", world.acme.id, world.other.id]);
     const chosen = await browser.open(`/app/history?with=${world.other.id}`);
-    expect(shared(chosen)).toEqual(["Bright Homes Inc"]);
+    expect(listSharedNames(chosen)).toEqual(["Bright Homes Inc"]);
     expect(getPageText(chosen)).not.toContain("You changed your details");
     expect(chosen.text).toMatch(new RegExp(`<option value="${world.other.id}" selected`));
     expect(chosen.text).toContain('<a class="btn bare" href="/app/history">Clear filter</a>');
@@ -379,8 +385,8 @@ describe("history filtered by business", () => {
     await grantShare(eve, { origin: "https://other.example" }, world.other);
     await grantShare(pat);
     await waitUntilSettled();
-    for (const of of [world.other.id, "biz_nobody"]) {
-      const words = getPageText(await browserOf(pat).open(`/app/history?with=${of}`));
+    for (const businessId of [world.other.id, "biz_nobody"]) {
+      const words = getPageText(await openBrowserFor(pat).open(`/app/history?with=${businessId}`));
       expect([words.includes("No results"), words.includes("Clear filter"), words.includes("You shared")]).toEqual([true, true, false]);
     }
   });
@@ -397,9 +403,9 @@ test("responds immediately for a business without entries, however long the chai
     .first<{ id: string; chain: string }>();
   await copyAuditEntry(env.DB, newest?.id ?? "", newest?.chain ?? "", maxEntriesScanned);
   await waitUntilSettled();
-  const newestEntry = /data-label="Entry">(\d+)</.exec((await browserOf(pat).open("/app/history")).text);
+  const newestEntry = /data-label="Entry">(\d+)</.exec((await openBrowserFor(pat).open("/app/history")).text);
   expect(Number(newestEntry?.[1])).toBeGreaterThan(maxEntriesScanned);
-  const page = await browserOf(pat).open(`/app/history?with=${world.other.id}`);
+  const page = await openBrowserFor(pat).open(`/app/history?with=${world.other.id}`);
   expect(getPageText(page)).toContain("No results");
   expect(page.text).not.toContain("before=");
 }, 60_000);
@@ -408,9 +414,9 @@ describe("language links on a page that responds to a form", () => {
   /** Follows the page's link to Spanish. Returns the redirect or status, and the status and language of the final page. */
   const inSpanish = async (browser: BrowserSession, at: string, page: TestResponse): Promise<readonly [string, string, string | null]> => {
     const link = (/href="(\?[^"]*lang=es)"/.exec(page.text)?.[1] ?? "").replaceAll("&amp;", "&");
-    const answer = await browser.open(`${at}${link}`);
-    const way = describeRedirect(answer);
-    const end = answer.status === 303 ? await browser.open(answer.headers.get("location") as string) : answer;
+    const linkedPage = await browser.open(`${at}${link}`);
+    const way = describeRedirect(linkedPage);
+    const end = linkedPage.status === 303 ? await browser.open(linkedPage.headers.get("location") as string) : linkedPage;
     return [way, `${end.status}`, end.headers.get("content-language")];
   };
 
@@ -419,13 +425,13 @@ describe("language links on a page that responds to a form", () => {
     ["/app/details", "/app/details", { phone: "12" }, "200"],
     ["/app/delete", "/app/delete", { confirm: "no" }, "200"],
   ])("lead from %s by %s to an existing page", async (from, action, fields, way) => {
-    const browser = browserOf(await signInPerson());
+    const browser = openBrowserFor(await signInPerson());
     const page = await browser.send(await browser.open(from), action, fields);
     expect(await inSpanish(browser, action, page)).toEqual([way, "200", "es"]);
   });
 
   test("lead back to the details when a change was refused", async () => {
-    const browser = browserOf(await signInPerson());
+    const browser = openBrowserFor(await signInPerson());
     const review = parsePage(await browser.send(await browser.open("/app/details"), "/app/details", { phone: "+1 202 555 0177" }));
     const refused = await browser.send(review, "/app/details/save", { phone: "12" });
     expect(refused.status).toBe(400);
@@ -435,11 +441,11 @@ describe("language links on a page that responds to a form", () => {
   test("lead back to the form when no recipient was selected", async () => {
     const pat = await signInPerson();
     const { certId } = await issueToNewPerson({ fields: { email: pat.email }, entities: ["Acme Solar LLC", "Roof Right"] });
-    const [ask, some] = [`/app/certificates/${certId}/withdraw`, `/app/certificates/${certId}/withdraw-some`];
-    const browser = browserOf(pat);
-    const refused = await browser.send(await browser.open(ask), some);
+    const [withdrawPath, some] = [`/app/certificates/${certId}/withdraw`, `/app/certificates/${certId}/withdraw-some`];
+    const browser = openBrowserFor(pat);
+    const refused = await browser.send(await browser.open(withdrawPath), some);
     expect(refused.status).toBe(400);
-    expect(await inSpanish(browser, some, refused)).toEqual([`303 ${ask}`, "200", "es"]);
+    expect(await inSpanish(browser, some, refused)).toEqual([`303 ${withdrawPath}`, "200", "es"]);
   });
 
   test("lead to the current step of signing in", async () => {
@@ -461,17 +467,17 @@ describe("account security", () => {
     const pat = await signInPerson();
     const eve = await signInPerson();
     const other = createBrowserSession((await signIn(pat.email, "consumer")).cookie);
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const page = await browser.open("/app/account");
     expect(getPageText(page)).toContain("This device");
-    const there = (await other.open("/app/account")).status;
+    const otherStatus = (await other.open("/app/account")).status;
     const eves = (await eve.get("/v1/me/sessions")).body.data.sessions[0].id;
     const end = "/app/account/devices/end";
     expect(describeRedirect(await browser.send(page, end, { id: eves }))).toBe("303 /app/account");
-    expect(getPageText(await browserOf(eve).open("/app"))).toContain("My consents");
+    expect(getPageText(await openBrowserFor(eve).open("/app"))).toContain("My consents");
     expect(describeRedirect(await browser.send(page, end))).toBe("303 /app/account");
     const after = await browser.open("/app/account");
-    expect([there, getPageText(after).includes("Device signed out.")]).toEqual([200, true]);
+    expect([otherStatus, getPageText(after).includes("Device signed out.")]).toEqual([200, true]);
     expect(getPageText(await other.open("/app"))).toContain("We’ll email you a 6-digit code.");
     const third = createBrowserSession((await signIn(pat.email, "consumer")).cookie);
     await browser.send(await browser.open("/app/account"), "/app/account/devices/end-others");
@@ -482,14 +488,14 @@ describe("account security", () => {
   test("lists passkeys and removes one", async () => {
     const pat = await signInPerson();
     await registerPasskey(pat.headers);
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const page = await browser.open("/app/account");
     expect(getPageText(page)).toContain("not used yet");
     const remove = "/app/account/passkeys/remove";
     const eve = await signInPerson();
     await registerPasskey(eve.headers);
-    const theirs = parseFormFields(await browserOf(eve).open("/app/account"), remove).id as string;
-    await browser.send(page, remove, { id: theirs });
+    const otherId = parseFormFields(await openBrowserFor(eve).open("/app/account"), remove).id as string;
+    await browser.send(page, remove, { id: otherId });
     expect((await eve.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
     expect(describeRedirect(await browser.send(page, remove))).toBe("303 /app/account");
     const after = getPageText(await browser.open("/app/account"));
@@ -501,29 +507,29 @@ describe("account security", () => {
 describe("passkeys", () => {
   const add = "/app/account/passkeys/add";
   // biome-ignore lint/suspicious/noExplicitAny: options of two shapes
-  const offered = (answer: TestResponse): any =>
+  const extractOptions = (response: TestResponse): any =>
     JSON.parse(
-      DomUtils.findOne(({ attribs }) => attribs["data-options"] !== undefined, parsePage(answer).document.children)?.attribs[
+      DomUtils.findOne(({ attribs }) => attribs["data-options"] !== undefined, parsePage(response).document.children)?.attribs[
         "data-options"
       ] ?? "",
     );
 
   test("are added and used to sign in through forms, and each signed response works once", async () => {
     const pat = await signInPerson();
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const authenticator = new Authenticator();
     const response = await browser.send(await browser.open("/app/account"), add);
-    const signedCredential = JSON.stringify(await authenticator.make(offered(response)));
+    const signedCredential = JSON.stringify(await authenticator.make(extractOptions(response)));
     expect(describeRedirect(await browser.send(parsePage(response), "/app/account/passkeys", { credential: signedCredential }))).toBe(
       "303 /app/account",
     );
     expect(getPageText(await browser.open("/app/account"))).toContain("Passkey added.");
-    const again = await browser.send(parsePage(response), "/app/account/passkeys", { credential: signedCredential });
-    expect(describeRedirect(again)).toBe("303 /app/account");
+    const repeated = await browser.send(parsePage(response), "/app/account/passkeys", { credential: signedCredential });
+    expect(describeRedirect(repeated)).toBe("303 /app/account");
     expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toHaveLength(1);
     const stranger = createBrowserSession();
     const step = parsePage(await stranger.send(await stranger.open("/app/details"), "/app/passkey"));
-    const signed = JSON.stringify(await authenticator.sign(offered(step)));
+    const signed = JSON.stringify(await authenticator.sign(extractOptions(step)));
     expect(describeRedirect(await stranger.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details");
     expect((await stranger.open("/app/account")).text).toContain(pat.email);
     const thief = createBrowserSession();
@@ -535,12 +541,12 @@ describe("passkeys", () => {
 
   test("are added only within ten minutes of signing in", async () => {
     const pat = await signInPerson();
-    const page = await browserOf(pat).open("/app/account");
-    const later = await browserOf(pat, at(10 * 60_000)).send(page, add);
-    expect(describeRedirect(later)).toBe("303 /app/prove/passkey");
-    const response = parsePage(await browserOf(pat).send(page, add));
-    const credential = JSON.stringify(await new Authenticator().make(offered(response)));
-    const refused = await browserOf(pat, at(10 * 60_000)).send(response, "/app/account/passkeys", { credential });
+    const page = await openBrowserFor(pat).open("/app/account");
+    const laterResponse = await openBrowserFor(pat, createServiceAt(10 * 60_000)).send(page, add);
+    expect(describeRedirect(laterResponse)).toBe("303 /app/prove/passkey");
+    const response = parsePage(await openBrowserFor(pat).send(page, add));
+    const credential = JSON.stringify(await new Authenticator().make(extractOptions(response)));
+    const refused = await openBrowserFor(pat, createServiceAt(10 * 60_000)).send(response, "/app/account/passkeys", { credential });
     expect(describeRedirect(refused)).toBe("303 /app/prove/passkey");
     expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toEqual([]);
   });
@@ -553,7 +559,7 @@ describe("every page of the app", () => {
   ];
 
   test("is not cached, indexed or framed", async () => {
-    const pat = browserOf(await signInPerson());
+    const pat = openBrowserFor(await signInPerson());
     for (const path of paths) {
       const { headers } = await pat.open(path);
       expect(headers.get("cache-control"), path).toBe("no-store");
@@ -561,11 +567,11 @@ describe("every page of the app", () => {
       expect(headers.get("content-security-policy"), path).toContain("frame-ancestors 'none'");
     }
     expect((await pat.open("/app/nothing")).status).toBe(404);
-    expect((await browserOf(await signInPerson()).post("/app/details/nothing", {})).status).toBe(405);
+    expect((await openBrowserFor(await signInPerson()).post("/app/details/nothing", {})).status).toBe(405);
   });
 
   test("allows 120 requests a minute and then says how long to wait", async () => {
-    const pat = browserOf(await signInPerson({}), createServiceCall({ LIMIT_SESSION: "2/60" }));
+    const pat = openBrowserFor(await signInPerson({}), createServiceCall({ LIMIT_SESSION: "2/60" }));
     await pat.open("/app");
     await pat.open("/app/details");
     const page = await pat.open("/app/account");
@@ -575,7 +581,7 @@ describe("every page of the app", () => {
   });
 
   test("stays in the selected language", async () => {
-    const pat = browserOf(await signInPerson());
+    const pat = openBrowserFor(await signInPerson());
     expect(getPageText(await pat.open("/app?lang=es"))).toContain("Mis consentimientos");
     expect(getPageText(await pat.open("/app/details"))).toContain("Mis datos");
     expect(getPageText(await pat.open("/app/account?lang=fr"))).toContain("Votre adresse courriel");
@@ -593,12 +599,12 @@ describe("every page of the app", () => {
     const [pat, eve] = [await signInPerson(), await signInPerson()];
     const { share } = await grantShare(pat);
     const path = `/app/shares/${share.id}/stop`;
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     const right = parseFormFields(await browser.open(path), path).form as string;
     const other = parseFormFields(await browser.open("/app/details"), "/app/details").form as string;
-    const ofEve = await browserOf(eve).open("/app/details");
-    const theirs = parseFormFields(ofEve, "/app/details").form as string;
-    const form = { right, other, theirs, "": "" }[token] as string;
+    const ofEve = await openBrowserFor(eve).open("/app/details");
+    const otherForm = parseFormFields(ofEve, "/app/details").form as string;
+    const form = { right, other, theirs: otherForm, "": "" }[token] as string;
     expect((await browser.post(path, { form }, headers)).status).toBe(403);
     expect(await shareStatus(share.id)).toBe("active");
     if (token === "theirs") expect((await browser.post("/app/details", { form, phone: "" })).status).toBe(403);
@@ -608,9 +614,9 @@ describe("every page of the app", () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const path = `/app/shares/${share.id}/stop`;
-    const page = await browserOf(pat).open(path);
+    const page = await openBrowserFor(pat).open(path);
     await pat.post("/v1/auth/logout", {});
-    const browser = browserOf(pat);
+    const browser = openBrowserFor(pat);
     expect(describeRedirect(await browser.send(page, path))).toBe("303 /app");
     expect(await shareStatus(share.id)).toBe("active");
   });

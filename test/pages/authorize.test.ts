@@ -38,14 +38,14 @@ class Visitor {
   async #send(path: string, init: RequestInit): Promise<TestResponse> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const headers = { accept: "text/html", "sec-fetch-site": "same-origin", ...(init.headers as object), ...(cookie !== "" && { cookie }) };
-    const answer = await call(path, { redirect: "manual", ...init, headers });
-    for (const set of answer.headers.getSetCookie()) {
+    const response = await call(path, { redirect: "manual", ...init, headers });
+    for (const set of response.headers.getSetCookie()) {
       const [name = "", value = ""] = (set.split(";")[0] ?? "").split("=", 2);
       if (value === "") this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
-    this.answers.push(answer);
-    return answer;
+    this.answers.push(response);
+    return response;
   }
 
   async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
@@ -54,24 +54,24 @@ class Visitor {
 
   async post(path: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
     const body = new URLSearchParams(form).toString();
-    const answer = await this.#send(path, {
+    const response = await this.#send(path, {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
       body,
     });
-    return answer.status === 303 ? this.get(answer.headers.get("location") ?? "") : answer;
+    return response.status === 303 ? this.get(response.headers.get("location") ?? "") : response;
   }
 }
 
-const headingOf = ({ text }: TestResponse): string => (/<h1>(.*?)<\/h1>/s.exec(text)?.[1] ?? "").replaceAll(/<[^>]+>/g, "");
-const tokenOf = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
+const extractHeading = ({ text }: TestResponse): string => (/<h1>(.*?)<\/h1>/s.exec(text)?.[1] ?? "").replaceAll(/<[^>]+>/g, "");
+const extractToken = ({ text }: TestResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
 
 const reviewHeading = "Share these details?";
-const formActions = ({ text }: TestResponse): readonly string[] =>
+const listFormActions = ({ text }: TestResponse): readonly string[] =>
   [...text.matchAll(/<form[^>]*action="([^"?]+)/g)].map(([, path]) => path as string);
 
 /** Continues to the review as a new person whose only saved value is the sign-in address. */
-const upToDecision = async (search: string, headers: Readonly<Record<string, string>> = { referer: `${origin}/` }) => {
+const reachDecision = async (search: string, headers: Readonly<Record<string, string>> = { referer: `${origin}/` }) => {
   const visitor = new Visitor();
   const email = `sheet-${crypto.randomUUID()}@example.com`;
   await visitor.get(`/authorize${search}`, headers);
@@ -80,35 +80,35 @@ const upToDecision = async (search: string, headers: Readonly<Record<string, str
   return { visitor, email, decision };
 };
 
-const savedFields = async (visitor: Visitor): Promise<Record<string, string | null>> =>
+const readSavedFields = async (visitor: Visitor): Promise<Record<string, string | null>> =>
   (await visitor.get("/v1/me/fields")).body.data.fields;
 const countShares = async (visitor: Visitor): Promise<number> => (await visitor.get("/v1/me/shares")).body.data.shares.length;
-const newestShare = async (visitor: Visitor) => (await visitor.get("/v1/me/shares")).body.data.shares[0];
+const readNewestShare = async (visitor: Visitor) => (await visitor.get("/v1/me/shares")).body.data.shares[0];
 
 describe("the consent sheet", () => {
   test("signs in, takes the decision, and returns a code that redeems", async () => {
     const verifier = createVerifier();
     const search = searchFor(verifier);
-    const { visitor, email, decision } = await upToDecision(search);
-    expect(headingOf(decision)).toBe(reviewHeading);
+    const { visitor, email, decision } = await reachDecision(search);
+    expect(extractHeading(decision)).toBe(reviewHeading);
     expect(decision.text).toContain(`<bdi>${email}</bdi>`);
     expect(decision.text).toMatch(/name="group\.phone" value="on" id="group-phone"\/>/); // the checkbox is not checked
-    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), days: "30" });
-    expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
-    const back = new URL((/href="([^"]+)"[^>]*>Back to/.exec(done.text)?.[1] ?? "").replaceAll("&amp;", "&"));
+    const response = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision), days: "30" });
+    expect(extractHeading(response)).toBe("Shared with Acme Solar LLC");
+    const back = new URL((/href="([^"]+)"[^>]*>Back to/.exec(response.text)?.[1] ?? "").replaceAll("&amp;", "&"));
     expect(`${back.origin}${back.pathname}`).toBe(`${origin}/quote`);
     expect([back.searchParams.get("step"), back.searchParams.get("svc_state")]).toEqual(["2", "xyz"]);
     const redeemed = await redeemCode({ code: back.searchParams.get("svc_code") ?? "", verifier });
     expect(redeemed.body.data).toMatchObject({ scope: ["email"], fields: { email } });
     const share = (await getWithApiKey(`/v1/shares/${redeemed.body.data.share_id}`)).body.data;
     expect(share.duration_days).toBe(30);
-    const later = await visitor.get(`/authorize${search}`);
-    expect([later.status, headingOf(later)]).toEqual([409, "You already responded"]);
+    const laterResponse = await visitor.get(`/authorize${search}`);
+    expect([laterResponse.status, extractHeading(laterResponse)]).toEqual([409, "You already responded"]);
   });
 
   test("shows a name as it was written, and an address with commas", async () => {
     const search = searchFor(createVerifier(), { scope: "name address" });
-    const { visitor, decision } = await upToDecision(search);
+    const { visitor, decision } = await reachDecision(search);
     const typed = {
       "field.first_name": "Pat",
       "field.last_name": "Example",
@@ -117,16 +117,16 @@ describe("the consent sheet", () => {
       "field.zip": "94000",
       "field.country": "us",
     };
-    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), ...typed });
-    expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
-    const again = await visitor.get(`/authorize${searchFor(createVerifier(), { scope: "name address" })}`, { referer: `${origin}/` });
-    expect(again.text).toContain("<bdi>Pat Example</bdi>");
-    expect(again.text).toContain("<bdi>12 Long Street, Testville, 94000, US</bdi>");
+    const response = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision), ...typed });
+    expect(extractHeading(response)).toBe("Shared with Acme Solar LLC");
+    const repeated = await visitor.get(`/authorize${searchFor(createVerifier(), { scope: "name address" })}`, { referer: `${origin}/` });
+    expect(repeated.text).toContain("<bdi>Pat Example</bdi>");
+    expect(repeated.text).toContain("<bdi>12 Long Street, Testville, 94000, US</bdi>");
   });
 
   test("P22: keeps the connection to the opening window on every response", async () => {
-    const { visitor, decision } = await upToDecision(searchFor(createVerifier()));
-    await visitor.post(`/authorize/decide${searchFor(createVerifier())}`, { token: tokenOf(decision) });
+    const { visitor, decision } = await reachDecision(searchFor(createVerifier()));
+    await visitor.post(`/authorize/decide${searchFor(createVerifier())}`, { token: extractToken(decision) });
     await visitor.get(`/authorize${searchFor(createVerifier(), { client_id: "pc_live_00000000000000000000000000" })}`);
     await visitor.get("/authorize");
     await visitor.get(`/authorize/not-now${searchFor(createVerifier())}`);
@@ -146,10 +146,10 @@ describe("the consent sheet", () => {
     ["to a URL with a user name", { return_url: origin.replace("https://", "https://user@") }],
   ])("P21: sends no code by redirect when requested %s", async (_name, change) => {
     const search = searchFor(createVerifier(), change);
-    const { visitor, decision } = await upToDecision(search);
-    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
-    expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
-    expect(done.text).not.toContain("svc_code=");
+    const { visitor, decision } = await reachDecision(search);
+    const response = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision) });
+    expect(extractHeading(response)).toBe("Shared with Acme Solar LLC");
+    expect(response.text).not.toContain("svc_code=");
     // Only the page script can deliver the result. Without scripts, the page says so and hides every form.
     expect(decision.text).toContain("Turn on JavaScript to share");
     expect(decision.text).toMatch(/<div class="steps" data-decides="" hidden="">\s*<form/);
@@ -157,8 +157,8 @@ describe("the consent sheet", () => {
 
   test("P25: takes one decision when submitted several times", async () => {
     const search = searchFor(createVerifier());
-    const { visitor, decision } = await upToDecision(search);
-    const token = tokenOf(decision);
+    const { visitor, decision } = await reachDecision(search);
+    const token = extractToken(decision);
     const codes = [];
     for (const form of [{ token }, { token, "group.phone": "on" }, { token }])
       codes.push(/data-code="([^"]+)"/.exec((await visitor.post(`/authorize/decide${search}`, form)).text)?.[1]);
@@ -168,25 +168,25 @@ describe("the consent sheet", () => {
 
   test("P11: binds a decision to the request, the browser and the person that it was shown to", async () => {
     const search = searchFor(createVerifier());
-    const { visitor, decision } = await upToDecision(search);
-    const token = tokenOf(decision);
+    const { visitor, decision } = await reachDecision(search);
+    const token = extractToken(decision);
     const other = searchFor(createVerifier());
     await visitor.get(`/authorize${other}`, { referer: `${origin}/` });
-    expect(headingOf(await visitor.post(`/authorize/decide${other}`, { token }))).toBe(reviewHeading);
-    const elsewhere = await upToDecision(search);
-    expect(headingOf(await elsewhere.visitor.post(`/authorize/decide${search}`, { token }))).toBe(reviewHeading);
+    expect(extractHeading(await visitor.post(`/authorize/decide${other}`, { token }))).toBe(reviewHeading);
+    const otherVisit = await reachDecision(search);
+    expect(extractHeading(await otherVisit.visitor.post(`/authorize/decide${search}`, { token }))).toBe(reviewHeading);
     const forged = await visitor.post(`/authorize/decide${search}`, { token }, { "sec-fetch-site": "cross-site" });
     expect(forged.status).toBe(403);
   });
 
   test("ends a request that is older than ten minutes and offers to start again", async () => {
     const search = searchFor(createVerifier());
-    const { visitor, decision } = await upToDecision(search);
+    const { visitor, decision } = await reachDecision(search);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * 60_000 });
     try {
-      const late = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
-      expect([late.status, headingOf(late)]).toEqual([400, "This request expired"]);
-      expect(headingOf(await visitor.get(`/authorize${search}`))).toBe(reviewHeading);
+      const late = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision) });
+      expect([late.status, extractHeading(late)]).toEqual([400, "This request expired"]);
+      expect(extractHeading(await visitor.get(`/authorize${search}`))).toBe(reviewHeading);
     } finally {
       vi.useRealTimers();
     }
@@ -194,29 +194,29 @@ describe("the consent sheet", () => {
 
   test("restores the person's own choices, and nothing that a URL or another site supplies", async () => {
     const search = searchFor(createVerifier());
-    const { visitor, decision } = await upToDecision(search);
+    const { visitor, decision } = await reachDecision(search);
     const ticked = /id="group-phone" checked=""/;
     const shorter = /<option value="30" selected=""/;
-    const choice = { token: tokenOf(decision), "group.phone": "on", "field.phone": "+1 202 555 0123", days: "30" };
+    const choice = { token: extractToken(decision), "group.phone": "on", "field.phone": "+1 202 555 0123", days: "30" };
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * 60_000 });
     try {
       const late = await visitor.post(`/authorize/decide${search}`, choice);
-      expect(headingOf(late)).toBe("This request expired");
+      expect(extractHeading(late)).toBe("This request expired");
       const hiddenFields = [...late.text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)"/g)].map(([, name, value]) => [
         name,
         value,
       ]);
-      const again = await visitor.post(`/authorize/review${search}`, Object.fromEntries(hiddenFields));
-      expect([again.status, headingOf(again)]).toEqual([200, reviewHeading]);
-      expect([ticked.test(again.text), shorter.test(again.text)]).toEqual([true, true]);
+      const repeated = await visitor.post(`/authorize/review${search}`, Object.fromEntries(hiddenFields));
+      expect([repeated.status, extractHeading(repeated)]).toEqual([200, reviewHeading]);
+      expect([ticked.test(repeated.text), shorter.test(repeated.text)]).toEqual([true, true]);
       const byAddress = await visitor.get(`/authorize${search}&group.phone=on&days=30`);
       const byOtherToken = await visitor.post(`/authorize/review${search}`, { ...choice, token: `${choice.token}x` });
       for (const { text, status } of [byAddress, byOtherToken])
         expect([status, ticked.test(text), shorter.test(text)]).toEqual([200, false, false]);
       const forged = await visitor.post(`/authorize/review${search}`, choice, { "sec-fetch-site": "cross-site" });
       expect(forged.status).toBe(403);
-      const done = await visitor.post(`/authorize/decide${search}`, { ...choice, token: tokenOf(again) });
-      expect(done.text).toContain("email and phone");
+      const response = await visitor.post(`/authorize/decide${search}`, { ...choice, token: extractToken(repeated) });
+      expect(response.text).toContain("email and phone");
     } finally {
       vi.useRealTimers();
     }
@@ -227,29 +227,32 @@ describe("the consent sheet", () => {
     ["the form of an expired request", "review", 11],
   ])("keeps the choices if the person is signed out before submitting %s", async (_name, step, minutes) => {
     const search = searchFor(createVerifier(), { scope: "email phone? name? address?" });
-    const { visitor, email, decision } = await upToDecision(search);
-    const chosen = ({ text }: TestResponse) => [/id="group-phone" checked=""/.test(text), /<option value="30" selected=""/.test(text)];
-    const choice = { token: tokenOf(decision), "group.phone": "on", "group.name": "on", "group.address": "on", days: "30" };
+    const { visitor, email, decision } = await reachDecision(search);
+    const readChosenOptions = ({ text }: TestResponse) => [
+      /id="group-phone" checked=""/.test(text),
+      /<option value="30" selected=""/.test(text),
+    ];
+    const choice = { token: extractToken(decision), "group.phone": "on", "group.name": "on", "group.address": "on", days: "30" };
     const signIn = async (address: string): Promise<TestResponse> => {
       await visitor.post(`/authorize/email${search}`, { email: address });
       return visitor.post(`/authorize/code${search}`, { code: await findEmailCode(address) });
     };
-    const signedOut = async (): Promise<TestResponse> => {
+    const submitSignedOut = async (): Promise<TestResponse> => {
       await visitor.post("/v1/auth/logout", {});
       return visitor.post(`/authorize/${step}${search}`, choice);
     };
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minutes * 60_000 });
     try {
-      const response = await signedOut();
+      const response = await submitSignedOut();
       expect(response.text).toContain('id="sheet-email"');
-      const again = await signIn(email);
-      expect([headingOf(again), ...chosen(again)]).toEqual([reviewHeading, true, true]);
-      expect(chosen(await visitor.get(`/authorize${search}`))).toEqual([false, false]); // the choices are shown only once
-      await signedOut();
+      const repeatedSignIn = await signIn(email);
+      expect([extractHeading(repeatedSignIn), ...readChosenOptions(repeatedSignIn)]).toEqual([reviewHeading, true, true]);
+      expect(readChosenOptions(await visitor.get(`/authorize${search}`))).toEqual([false, false]); // the choices are shown only once
+      await submitSignedOut();
       const other = `sheet-${crypto.randomUUID()}@example.com`;
       await signIn(other);
-      const theirs = await visitor.get(`/authorize${search}`);
-      expect([headingOf(theirs), ...chosen(theirs)]).toEqual([reviewHeading, false, false]);
+      const otherResponse = await visitor.get(`/authorize${search}`);
+      expect([extractHeading(otherResponse), ...readChosenOptions(otherResponse)]).toEqual([reviewHeading, false, false]);
     } finally {
       vi.useRealTimers();
     }
@@ -257,8 +260,8 @@ describe("the consent sheet", () => {
 
   test("keeps the selected duration when nothing was selected to share", async () => {
     const search = searchFor(createVerifier(), { scope: "email? phone?" });
-    const { visitor, decision } = await upToDecision(search);
-    const nothing = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), days: "90" });
+    const { visitor, decision } = await reachDecision(search);
+    const nothing = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision), days: "90" });
     expect([nothing.status, /<option value="90" selected=""/.test(nothing.text)]).toEqual([400, true]);
     expect(nothing.text).toMatch(/<title>Error: /);
   });
@@ -266,15 +269,19 @@ describe("the consent sheet", () => {
   test("issues another code for the same decision when every detail was optional", async () => {
     const verifier = createVerifier();
     const search = searchFor(verifier, { scope: "email? phone?" });
-    const { visitor, decision } = await upToDecision(search);
-    await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), "group.phone": "on", "field.phone": "+1 202 555 0123" });
+    const { visitor, decision } = await reachDecision(search);
+    await visitor.post(`/authorize/decide${search}`, {
+      token: extractToken(decision),
+      "group.phone": "on",
+      "field.phone": "+1 202 555 0123",
+    });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 70_000 });
     try {
       const late = await visitor.get(`/authorize${search}`);
-      expect(headingOf(late)).toBe("You already responded");
-      const again = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(late), again: "on" });
-      expect(headingOf(again)).toBe("Shared with Acme Solar LLC");
-      const redeemed = await redeemCode({ code: /data-code="([^"]+)"/.exec(again.text)?.[1] ?? "", verifier });
+      expect(extractHeading(late)).toBe("You already responded");
+      const repeated = await visitor.post(`/authorize/decide${search}`, { token: extractToken(late), again: "on" });
+      expect(extractHeading(repeated)).toBe("Shared with Acme Solar LLC");
+      const redeemed = await redeemCode({ code: /data-code="([^"]+)"/.exec(repeated.text)?.[1] ?? "", verifier });
       expect(redeemed.body.data).toMatchObject({ scope: ["phone"], fields: { phone: "+1 202 555 0123" } });
     } finally {
       vi.useRealTimers();
@@ -292,14 +299,14 @@ describe("the consent sheet", () => {
       { client_id: world.examples.suspended.clients.live, origin: "https://example.com" },
     ],
   ])("explains why no decision is possible: %i %s", async (status, heading, change) => {
-    const answer = await new Visitor().get(`/authorize${searchFor(createVerifier(), change)}`);
-    expect([answer.status, headingOf(answer)]).toEqual([status, heading]);
-    expect(answer.text).not.toContain("<form");
+    const response = await new Visitor().get(`/authorize${searchFor(createVerifier(), change)}`);
+    expect([response.status, extractHeading(response)]).toEqual([status, heading]);
+    expect(response.text).not.toContain("<form");
   });
 
   test("signs in with a passkey inside the sheet, and offers the code when the passkey is refused", async () => {
-    const by = await signInPerson();
-    const { authenticator } = await registerPasskey(by.headers);
+    const person = await signInPerson();
+    const { authenticator } = await registerPasskey(person.headers);
     const search = searchFor(createVerifier());
     const visitor = new Visitor();
     const first = await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
@@ -308,16 +315,16 @@ describe("the consent sheet", () => {
     const options = JSON.parse((/data-options="([^"]+)"/.exec(response.text)?.[1] ?? "").replaceAll("&quot;", '"'));
     const credential = JSON.stringify(await authenticator.sign(options));
     const refused = await visitor.post(`/authorize/passkey/answer${search}`, { credential: "{}" });
-    expect([headingOf(refused), refused.text.includes("We couldn’t use that passkey.")]).toEqual([
+    expect([extractHeading(refused), refused.text.includes("We couldn’t use that passkey.")]).toEqual([
       "Share your contact details with Acme Solar LLC?",
       true,
     ]);
     const foreign = await visitor.post(`/authorize/passkey/answer${search}`, { credential }, { "sec-fetch-site": "cross-site" });
     expect(foreign.status).toBe(403);
     const decision = await visitor.post(`/authorize/passkey/answer${search}`, { credential });
-    expect(decision.text).toContain(by.email);
-    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
-    expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
+    expect(decision.text).toContain(person.email);
+    const done = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision) });
+    expect(extractHeading(done)).toBe("Shared with Acme Solar LLC");
     for (const { headers } of visitor.answers) expect(headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
     const thief = new Visitor();
     await thief.get(`/authorize${search}`, { referer: `${origin}/` });
@@ -330,8 +337,8 @@ describe("the consent sheet", () => {
     const visitor = new Visitor();
     const decision = await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
     expect(decision.text).toContain("Test mode. No real details are shared.");
-    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), persona: "minimal" });
-    const code = /data-code="([^"]+)"/.exec(done.text)?.[1] ?? "";
+    const response = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision), persona: "minimal" });
+    const code = /data-code="([^"]+)"/.exec(response.text)?.[1] ?? "";
     const redeemed = await redeemCode({ code, verifier }, { client_id: world.acme.clients.sandbox });
     expect(redeemed.body.data.fields).toEqual({ email: "sandbox@example.com", first_name: "Sandy", last_name: null });
     expect(describeOutcome(await getWithApiKey(`/v1/shares/${redeemed.body.data.share_id}`))).toBe("404 not_found");
@@ -371,15 +378,15 @@ describe("the review of the consent sheet", () => {
   test("takes missing fields and saves them together with the decision", async () => {
     const verifier = createVerifier();
     const search = searchFor(verifier, { scope: "email name phone?" });
-    const { visitor, email, decision } = await upToDecision(search);
+    const { visitor, email, decision } = await reachDecision(search);
     expect(decision.text).toContain('name="field.first_name"');
-    expect(await savedFields(visitor)).toMatchObject({ email: null, first_name: null });
+    expect(await readSavedFields(visitor)).toMatchObject({ email: null, first_name: null });
     const typed = { "field.first_name": "Pat", "field.last_name": "Example", "group.phone": "on", "field.phone": "+1 202 555 0123" };
-    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), ...typed });
-    expect(headingOf(done)).toBe("Shared with Acme Solar LLC");
+    const response = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision), ...typed });
+    expect(extractHeading(response)).toBe("Shared with Acme Solar LLC");
     const fields = { email, first_name: "Pat", last_name: "Example", phone: "+1 202 555 0123" };
-    expect(await savedFields(visitor)).toMatchObject(fields);
-    const redeemed = await redeemCode({ code: /data-code="([^"]+)"/.exec(done.text)?.[1] ?? "", verifier });
+    expect(await readSavedFields(visitor)).toMatchObject(fields);
+    const redeemed = await redeemCode({ code: /data-code="([^"]+)"/.exec(response.text)?.[1] ?? "", verifier });
     expect(redeemed.body.data.fields).toEqual(fields);
     const trail = (await visitor.get("/v1/me/audit")).body.data;
     const types = [...trail.pending, ...trail.entries].map(({ type }: { type: string }) => type);
@@ -388,21 +395,21 @@ describe("the review of the consent sheet", () => {
 
   test("saves nothing with a decision that is refused, and nothing from a group without its box", async () => {
     const search = searchFor(createVerifier(), { scope: "email name phone?" });
-    const { visitor, decision } = await upToDecision(search);
-    const token = tokenOf(decision);
+    const { visitor, decision } = await reachDecision(search);
+    const token = extractToken(decision);
     await visitor.post(`/authorize/decide${search}`, { token, "field.first_name": "Pat", "field.last_name": " " });
-    expect([await savedFields(visitor), await countShares(visitor)]).toMatchObject([{ first_name: null }, 0]);
+    expect([await readSavedFields(visitor), await countShares(visitor)]).toMatchObject([{ first_name: null }, 0]);
     const typed = { "field.first_name": "Pat", "field.last_name": "Example", "field.phone": "+1 202 555 0123" };
     await visitor.post(`/authorize/decide${search}`, { token, ...typed });
-    expect(await savedFields(visitor)).toMatchObject({ first_name: "Pat", phone: null });
-    expect((await newestShare(visitor)).scope).toEqual(["email", "first_name", "last_name"]);
+    expect(await readSavedFields(visitor)).toMatchObject({ first_name: "Pat", phone: null });
+    expect((await readNewestShare(visitor)).scope).toEqual(["email", "first_name", "last_name"]);
   });
 
   test("links each error to its field, which is marked as invalid and keeps what was typed", async () => {
     const search = searchFor(createVerifier(), { scope: "email name country phone?" });
-    const { visitor, decision } = await upToDecision(search);
+    const { visitor, decision } = await reachDecision(search);
     const typed = { "field.first_name": "Pat", "field.last_name": "", "field.country": "Texas", "group.phone": "on", "field.phone": "12" };
-    const refused = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), ...typed });
+    const refused = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision), ...typed });
     expect([refused.status, /<title>Error: /.test(refused.text)]).toEqual([400, true]);
     const links = [...refused.text.matchAll(/<a href="#(field-[^"]+)">([^<]+)</g)].map(([, id, text]) => [id, text]);
     expect(links).toEqual([
@@ -422,29 +429,37 @@ describe("the review of the consent sheet", () => {
 
   test("changes saved details with the decision", async () => {
     const search = searchFor(createVerifier(), { scope: "email name" });
-    const { visitor, decision } = await upToDecision(search);
-    await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision), "field.first_name": "Pat", "field.last_name": "Example" });
+    const { visitor, decision } = await reachDecision(search);
+    await visitor.post(`/authorize/decide${search}`, {
+      token: extractToken(decision),
+      "field.first_name": "Pat",
+      "field.last_name": "Example",
+    });
     const next = searchFor(createVerifier(), { scope: "email name" });
     await visitor.get(`/authorize${next}`, { referer: `${origin}/` });
     const edit = await visitor.get(`/authorize${next}&edit=1`);
     expect(edit.text).toMatch(/id="field-first_name"[^>]*value="Pat"/);
-    const typed = { "field.email": (await savedFields(visitor)).email ?? "", "field.first_name": "Patricia", "field.last_name": "Example" };
-    await visitor.post(`/authorize/decide${next}`, { token: tokenOf(edit), ...typed });
-    expect(await savedFields(visitor)).toMatchObject({ first_name: "Patricia", last_name: "Example" });
-    const { id } = await newestShare(visitor);
+    const typed = {
+      "field.email": (await readSavedFields(visitor)).email ?? "",
+      "field.first_name": "Patricia",
+      "field.last_name": "Example",
+    };
+    await visitor.post(`/authorize/decide${next}`, { token: extractToken(edit), ...typed });
+    expect(await readSavedFields(visitor)).toMatchObject({ first_name: "Patricia", last_name: "Example" });
+    const { id } = await readNewestShare(visitor);
     expect((await getWithApiKey(`/v1/consumers/${id}/current`)).body.data.fields.first_name).toBe("Patricia");
   });
 
   test("gives consent only when its button is clicked: the Enter key shows the review again with everything that was typed", async () => {
     const search = searchFor(createVerifier(), { scope: "email name phone?" });
-    const { visitor, decision } = await upToDecision(search);
+    const { visitor, decision } = await reachDecision(search);
     const form = /<form method="post" action="\/authorize\/review[^"]*"[\s\S]*?<\/form>/.exec(decision.text)?.[0] ?? "";
     const [first, ...others] = [...form.matchAll(/<button[^>]*type="submit"[^>]*>/g)].map(([button]) => button);
     expect(first).not.toContain("formaction");
     expect(others.filter((button) => button.includes(`formaction="/authorize/decide`))).toHaveLength(1);
     const typed = { "field.first_name": "Pat", "field.last_name": "Example", "group.phone": "on", days: "30" };
-    const entered = await visitor.post(`/authorize/review${search}`, { token: tokenOf(decision), ...typed });
-    expect([entered.status, headingOf(entered)]).toEqual([200, reviewHeading]);
+    const entered = await visitor.post(`/authorize/review${search}`, { token: extractToken(decision), ...typed });
+    expect([entered.status, extractHeading(entered)]).toEqual([200, reviewHeading]);
     expect(entered.text).toMatch(/id="field-first_name"[^>]*value="Pat"/);
     expect(entered.text).toMatch(/id="group-phone" checked=""/);
     expect(await countShares(visitor)).toBe(0);
@@ -478,17 +493,20 @@ describe("every step of the consent sheet", () => {
     const email = `sheet-${crypto.randomUUID()}@example.com`;
     await visitor.get(`/authorize${search}`, { referer: `${origin}/` });
     const step = await visitor.post(`/authorize/email${search}`, { email });
-    expect(formActions(step)).toContain("/authorize/new-code");
+    expect(listFormActions(step)).toContain("/authorize/new-code");
     expect(step.text).toContain('Send you a solar estimate</bdi></p><p class="quiet">Nothing is shared yet.');
     const first = await findEmailCode(email);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
     try {
       await clearCodes();
-      const again = await visitor.post(`/authorize/new-code${search}`, {});
-      expect([headingOf(again), again.text.includes("Use the code in the most recent email.")]).toEqual(["Check your email", true]);
+      const repeated = await visitor.post(`/authorize/new-code${search}`, {});
+      expect([extractHeading(repeated), repeated.text.includes("Use the code in the most recent email.")]).toEqual([
+        "Check your email",
+        true,
+      ]);
       const second = await findEmailCode(email);
       expect(second).not.toBe(first);
-      expect(headingOf(await visitor.post(`/authorize/code${search}`, { code: second }))).toBe(reviewHeading);
+      expect(extractHeading(await visitor.post(`/authorize/code${search}`, { code: second }))).toBe(reviewHeading);
     } finally {
       vi.useRealTimers();
     }
@@ -506,41 +524,41 @@ describe("a request without evidence that the business made it", () => {
     const search = searchFor(createVerifier());
     const visitor = new Visitor();
     const first = await visitor.get(`/authorize${search}`, headers);
-    expect([first.status, headingOf(first), formActions(first)]).toEqual([200, unconfirmed, ["/authorize/opened"]]);
+    expect([first.status, extractHeading(first), listFormActions(first)]).toEqual([200, unconfirmed, ["/authorize/opened"]]);
     expect(first.text).not.toContain("Send you a solar estimate");
     for (const step of ["email", "new-code", "code", "passkey", "passkey/answer", "review", "decide"]) {
-      const answer = await visitor.post(`/authorize/${step}${search}`, { email: "pat@example.com", token: tokenOf(first) });
-      expect([step, answer.status, headingOf(answer)]).toEqual([step, 403, unconfirmed]);
+      const response = await visitor.post(`/authorize/${step}${search}`, { email: "pat@example.com", token: extractToken(first) });
+      expect([step, response.status, extractHeading(response)]).toEqual([step, 403, unconfirmed]);
     }
   });
 
   test("is not decided on by a signed-in person, nor with a test client", async () => {
-    const by = await signInPerson();
+    const person = await signInPerson();
     const live = new Visitor();
-    const [name = "", value = ""] = by.headers.cookie.split("=");
+    const [name = "", value = ""] = person.headers.cookie.split("=");
     live.cookies.set(name, value);
     const search = searchFor(createVerifier());
     const first = await live.get(`/authorize${search}`);
-    await live.post(`/authorize/decide${search}`, { token: tokenOf(first) });
-    expect([headingOf(first), await countShares(live)]).toEqual([unconfirmed, 0]);
+    await live.post(`/authorize/decide${search}`, { token: extractToken(first) });
+    expect([extractHeading(first), await countShares(live)]).toEqual([unconfirmed, 0]);
     const testSearch = searchFor(createVerifier(), { client_id: world.acme.clients.sandbox });
     const tester = new Visitor();
     const shown = await tester.get(`/authorize${testSearch}`);
-    const decided = await tester.post(`/authorize/decide${testSearch}`, { token: tokenOf(shown) });
+    const decided = await tester.post(`/authorize/decide${testSearch}`, { token: extractToken(shown) });
     expect([decided.status, decided.text.includes("data-code")]).toEqual([403, false]);
   });
 
   test("loses its evidence if its URL is copied to another browser", async () => {
     const search = searchFor(createVerifier());
-    await upToDecision(search);
-    expect(headingOf(await new Visitor().get(`/authorize${search}`))).toBe(unconfirmed);
+    await reachDecision(search);
+    expect(extractHeading(await new Visitor().get(`/authorize${search}`))).toBe(unconfirmed);
   });
 
   test("is confirmed by the page that opened the sheet, and the share records that", async () => {
     const search = searchFor(createVerifier());
     const visitor = new Visitor();
     const first = await visitor.get(`/authorize${search}`);
-    const token = tokenOf(first);
+    const token = extractToken(first);
     const wrong = [
       { token, opener_origin: "https://evil.example" },
       { token, opener_origin: "" },
@@ -548,25 +566,25 @@ describe("a request without evidence that the business made it", () => {
       { opener_origin: origin },
     ];
     for (const form of wrong) expect((await visitor.post(`/authorize/opened${search}`, form)).status).toBe(403);
-    const elsewhere = await new Visitor().post(`/authorize/opened${search}`, { token, opener_origin: origin });
+    const otherResponse = await new Visitor().post(`/authorize/opened${search}`, { token, opener_origin: origin });
     const forged = await visitor.post(`/authorize/opened${search}`, { token, opener_origin: origin }, { "sec-fetch-site": "cross-site" });
     const other = await visitor.post(`/authorize/opened${searchFor(createVerifier())}`, { token, opener_origin: origin });
-    expect([elsewhere.status, forged.status, other.status]).toEqual([403, 403, 403]);
+    expect([otherResponse.status, forged.status, other.status]).toEqual([403, 403, 403]);
     const confirmed = await visitor.post(`/authorize/opened${search}`, { token, opener_origin: origin });
     expect(confirmed.text).toContain('id="sheet-email"');
     expect(confirmed.text).toContain('data-back=""'); // the result goes only to that page, never through a redirect
     const email = `sheet-${crypto.randomUUID()}@example.com`;
     await visitor.post(`/authorize/email${search}`, { email });
     const decision = await visitor.post(`/authorize/code${search}`, { code: await findEmailCode(email) });
-    await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
-    expect(await newestShare(visitor)).toMatchObject({ request_evidence: "message", status: "active" });
+    await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision) });
+    expect(await readNewestShare(visitor)).toMatchObject({ request_evidence: "message", status: "active" });
   });
 
   test("is confirmed by the Referer, and the share records that in the business's view and in the audit trail", async () => {
     const search = searchFor(createVerifier());
-    const { visitor, decision } = await upToDecision(search);
-    await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
-    const { id, request_evidence } = await newestShare(visitor);
+    const { visitor, decision } = await reachDecision(search);
+    await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision) });
+    const { id, request_evidence } = await readNewestShare(visitor);
     expect([request_evidence, (await getWithApiKey(`/v1/shares/${id}`)).body.data.request_evidence]).toEqual(["referer", "referer"]);
     const exported = (await visitor.get("/v1/me/export")).body;
     expect(exported.shares[0].request_evidence).toBe("referer");
@@ -578,14 +596,14 @@ describe("a request without evidence that the business made it", () => {
     const register = (return_urls: string[]) => call(path, { ...buildJsonRequest({ return_urls }, owner), method: "PATCH" });
     expect((await register([`${origin}/landing`])).body.data.return_urls).toEqual([`${origin}/landing`]);
     const other = await new Visitor().get(`/authorize${searchFor(createVerifier(), { return_url: `${origin}/landing?x=1` })}`);
-    expect(headingOf(other)).toBe(unconfirmed);
+    expect(extractHeading(other)).toBe(unconfirmed);
     const search = searchFor(createVerifier(), { return_url: `${origin}/landing` });
-    const { visitor, decision } = await upToDecision(search, {});
-    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
-    expect(done.text).toContain(`${origin}/landing?svc_code=`);
-    expect((await newestShare(visitor)).request_evidence).toBe("return_url");
+    const { visitor, decision } = await reachDecision(search, {});
+    const response = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision) });
+    expect(response.text).toContain(`${origin}/landing?svc_code=`);
+    expect((await readNewestShare(visitor)).request_evidence).toBe("return_url");
     await register([]);
-    expect(headingOf(await new Visitor().get(`/authorize${search}`))).toBe(unconfirmed);
+    expect(extractHeading(await new Visitor().get(`/authorize${search}`))).toBe(unconfirmed);
   });
 
   test("is confirmed by a signature of the business's API key over exactly this request, for an hour", async () => {
@@ -596,10 +614,10 @@ describe("a request without evidence that the business made it", () => {
     const signed = (await sign(world.acme.keys.live)).body.data;
     const search = new URL(signed.authorize_url).search;
     expect(search).toContain(encodeURIComponent(signed.request_signature));
-    const changed = (name: string, value: string): string => {
-      const of = new URLSearchParams(search);
-      of.set(name, value);
-      return `/authorize?${of}`;
+    const changeParameter = (name: string, value: string): string => {
+      const parameters = new URLSearchParams(search);
+      parameters.set(name, value);
+      return `/authorize?${parameters}`;
     };
     const changes = {
       purpose: "Call you about loans",
@@ -608,20 +626,20 @@ describe("a request without evidence that the business made it", () => {
       scope: "email phone",
     };
     for (const [name, value] of Object.entries(changes))
-      expect([name, headingOf(await new Visitor().get(changed(name, value)))]).toEqual([name, unconfirmed]);
+      expect([name, extractHeading(await new Visitor().get(changeParameter(name, value)))]).toEqual([name, unconfirmed]);
     const late = createServiceCall({ DEV_CLOCK_OFFSET_MS: String(3_600_000) });
     expect((await late(`/authorize${search}`)).text).toContain(unconfirmed);
-    const { visitor, decision } = await upToDecision(search, {});
-    const done = await visitor.post(`/authorize/decide${search}`, { token: tokenOf(decision) });
-    expect(done.text).toContain("svc_code=");
-    expect((await newestShare(visitor)).request_evidence).toBe("request_signature");
+    const { visitor, decision } = await reachDecision(search, {});
+    const response = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision) });
+    expect(response.text).toContain("svc_code=");
+    expect((await readNewestShare(visitor)).request_evidence).toBe("request_signature");
   });
 
   test("is not needed by the API, whose caller has the person's session", async () => {
-    const by = await signInPerson();
-    const { share } = await grantShare(by);
+    const person = await signInPerson();
+    const { share } = await grantShare(person);
     expect(share.request_evidence).toBe("api");
-    const renewed = await by.post(`/v1/me/shares/${share.id}/renew`, { consent: true });
+    const renewed = await person.post(`/v1/me/shares/${share.id}/renew`, { consent: true });
     expect(renewed.body.data.share.request_evidence).toBe("api");
   });
 });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   pages = await openAll([...listOperations().map(({ tags, operationId }) => `${tags[0]}/${operationId}`), eventTypes]);
 });
 
-const textOf = (html: string): string =>
+const extractText = (html: string): string =>
   html
     .replaceAll(/<[^>]+>/g, "")
     .replaceAll("&quot;", '"')
@@ -42,7 +42,7 @@ const textOf = (html: string): string =>
 
 describe("GET /docs", () => {
   test("links every operation with its path", () => {
-    const text = textOf(page.text);
+    const text = extractText(page.text);
     for (const [path, methods] of Object.entries(document.paths))
       for (const { summary, tags, operationId } of Object.values(methods)) {
         expect(text).toContain(summary);
@@ -74,13 +74,13 @@ describe("GET /docs", () => {
 });
 
 describe("GET /docs/api/{group} and its pages", () => {
-  const textOfPage = (name: string): string => textOf(pages.get(name)?.text ?? "");
+  const readPageText = (name: string): string => extractText(pages.get(name)?.text ?? "");
 
   test("lists the operations of a group with their paths, and links to their pages", () => {
     const missing = listOperations().filter(({ path, summary, tags, operationId }) => {
       const { text } = groups.get(tags[0] ?? "") as TestResponse;
       const link = text.match(`<a href="/docs/api/${tags[0]}/${operationId}">(.*?)</a>`)?.[1] ?? "";
-      return !textOf(text).includes(path) || textOf(link) !== summary;
+      return !extractText(text).includes(path) || extractText(link) !== summary;
     });
     expect(missing).toEqual([]);
   });
@@ -98,7 +98,7 @@ describe("GET /docs/api/{group} and its pages", () => {
           return example === undefined ? [] : [formatJson(example)];
         }),
       ];
-      const text = textOfPage(`${tags[0]}/${operationId}`);
+      const text = readPageText(`${tags[0]}/${operationId}`);
       return wanted.filter((part) => !text.includes(part));
     });
     expect(operations.length).toBeGreaterThan(60);
@@ -117,7 +117,7 @@ describe("GET /docs/api/{group} and its pages", () => {
   });
 
   test("describes every event type with its payload", () => {
-    const text = textOfPage(eventTypes);
+    const text = readPageText(eventTypes);
     const types = Object.keys(document.webhooks);
     expect(types.length).toBeGreaterThan(12);
     expect(types.filter((type) => !text.includes(`"type": "${type}"`))).toEqual([]);
@@ -125,11 +125,13 @@ describe("GET /docs/api/{group} and its pages", () => {
   });
 
   test("uses the URL of this deployment in examples and contains no credentials", async () => {
-    expect(textOfPage("certificates/captureConsent")).toContain("curl 'http://svc.test/v1/consent'");
-    expect(textOfPage("certificates/listCertificates")).toContain('-H "Authorization: Bearer $SVC_API_KEY"');
-    for (const { text } of pages.values()) expect(textOf(text)).not.toMatch(/sk_(?:live|test)_[A-Za-z0-9]/);
+    expect(readPageText("certificates/captureConsent")).toContain("curl 'http://svc.test/v1/consent'");
+    expect(readPageText("certificates/listCertificates")).toContain('-H "Authorization: Bearer $SVC_API_KEY"');
+    for (const { text } of pages.values()) expect(extractText(text)).not.toMatch(/sk_(?:live|test)_[A-Za-z0-9]/);
     const production = createServiceCall(productionSettings, "https://api.svc.test");
-    expect(textOf((await production("/docs/api/certificates/captureConsent")).text)).toContain("curl 'https://api.svc.test/v1/consent'");
+    expect(extractText((await production("/docs/api/certificates/captureConsent")).text)).toContain(
+      "curl 'https://api.svc.test/v1/consent'",
+    );
   });
 
   test("are in English, can be indexed, and return 404 for an unknown group or operation", async () => {
@@ -211,24 +213,24 @@ describe("GET /docs/{guide}", () => {
 });
 
 describe("colors in code", () => {
-  const kindsIn = (code: string, language: string): readonly string[] =>
+  const listKinds = (code: string, language: string): readonly string[] =>
     splitCode(code, language).flatMap(({ kind, text }) => (kind === null ? [] : [`${kind} ${text}`]));
 
   test("mark keys and texts in JSON", () => {
-    expect(kindsIn('{"a": "b:c", "d": [1, "x\\"y"]}', "json")).toEqual(['k "a"', 's "b:c"', 'k "d"', 's "x\\"y"']);
+    expect(listKinds('{"a": "b:c", "d": [1, "x\\"y"]}', "json")).toEqual(['k "a"', 's "b:c"', 'k "d"', 's "x\\"y"']);
   });
 
   test("mark multi-line texts and comments in commands, but not apostrophes and fragments", () => {
     const command = `curl https://svc.test/#top \\\n  --data '{\n}' # it's sent\nsvc don't`;
-    expect(kindsIn(command, "sh")).toEqual(["s '{\n}'", "c # it's sent"]);
+    expect(listKinds(command, "sh")).toEqual(["s '{\n}'", "c # it's sent"]);
   });
 
   test("mark tags, values and comments in HTML", () => {
-    expect(kindsIn(`<!-- a "form" --><form id="q">it's</form>`, "html")).toEqual(['c <!-- a "form" -->', "k form", 's "q"', "k form"]);
+    expect(listKinds(`<!-- a "form" --><form id="q">it's</form>`, "html")).toEqual(['c <!-- a "form" -->', "k form", 's "q"', "k form"]);
   });
 
   test("mark keywords, texts and comments in scripts", () => {
-    expect(kindsIn('const a = "//x"; // it\'s', "js")).toEqual(["k const", 's "//x"', "c // it's"]);
+    expect(listKinds('const a = "//x"; // it\'s', "js")).toEqual(["k const", 's "//x"', "c // it's"]);
   });
 
   test("do not change the text of any block in the guides", async () => {

@@ -11,88 +11,88 @@ const post = (path: string, form: Readonly<Record<string, string>>, cookie = "")
     body: new URLSearchParams(form).toString(),
     redirect: "manual",
   });
-const cookiesOf = ({ headers }: TestResponse): string =>
+const extractCookies = ({ headers }: TestResponse): string =>
   headers
     .getSetCookie()
     .map((cookie) => cookie.split(";")[0])
     .join("; ");
-const wordsOf = ({ text }: TestResponse): string => text.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
-const verified = async (certId: string) => (await call(`/v1/certs/${certId}/verify`)).body.data;
-const withdrawnNames = async (certId: string): Promise<string[]> =>
-  ((await verified(certId)).entities_withdrawn ?? []).map(({ entity }: { entity: string }) => entity);
-const requestCode = async (mine: IssuedCertificate) => {
-  const cookie = cookiesOf(await post(`/c/${mine.certId}/withdraw`, { email: mine.email }));
-  const [code] = await listCodes(mine.email);
+const extractWords = ({ text }: TestResponse): string => text.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+const readVerification = async (certId: string) => (await call(`/v1/certs/${certId}/verify`)).body.data;
+const listWithdrawnNames = async (certId: string): Promise<string[]> =>
+  ((await readVerification(certId)).entities_withdrawn ?? []).map(({ entity }: { entity: string }) => entity);
+const requestCode = async (issued: IssuedCertificate) => {
+  const cookie = extractCookies(await post(`/c/${issued.certId}/withdraw`, { email: issued.email }));
+  const [code] = await listCodes(issued.email);
   return { cookie, code: code as string };
 };
 
 test("lists the recipients in the code form and withdraws consent for the selected ones", async () => {
-  const mine = await issueToNewPerson({ entities: three });
-  const { cookie, code } = await requestCode(mine);
-  const form = await call(`/c/${mine.certId}/withdraw`, { headers: { cookie } });
+  const issued = await issueToNewPerson({ entities: three });
+  const { cookie, code } = await requestCode(issued);
+  const form = await call(`/c/${issued.certId}/withdraw`, { headers: { cookie } });
   for (const [at, name] of three.entries()) {
     expect(form.text).toMatch(new RegExp(`type="checkbox" name="entity.${at}"`));
     expect(form.text).toContain(name);
   }
-  const done = await post(`/c/${mine.certId}/withdraw/confirm`, { code, "entity.1": "on" }, cookie);
-  expect(done.headers.get("location")).toBe(`/c/${mine.certId}/withdrawn`);
-  expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
+  const response = await post(`/c/${issued.certId}/withdraw/confirm`, { code, "entity.1": "on" }, cookie);
+  expect(response.headers.get("location")).toBe(`/c/${issued.certId}/withdrawn`);
+  expect(await listWithdrawnNames(issued.certId)).toEqual(["Bright Homes Inc"]);
 
   for (const [lang, statusText] of [
     ["en", "These recipients may still contact you: Acme Solar LLC Zenith Roofing"],
     ["es", "Estos destinatarios aún pueden contactarle: Acme Solar LLC Zenith Roofing"],
     ["fr-CA", "Ces destinataires peuvent encore communiquer avec vous : Acme Solar LLC Zenith Roofing"],
   ] as const) {
-    const page = await call(`/c/${mine.certId}/withdrawn?lang=${lang}`);
-    expect(wordsOf(page).replaceAll("\u00a0", " "), lang).toContain(statusText);
-    expect(page.text).toContain(`/certs/${mine.certId}/receipt?withdrawal=1`);
+    const page = await call(`/c/${issued.certId}/withdrawn?lang=${lang}`);
+    expect(extractWords(page).replaceAll("\u00a0", " "), lang).toContain(statusText);
+    expect(page.text).toContain(`/certs/${issued.certId}/receipt?withdrawal=1`);
   }
-  const again = await call(`/c/${mine.certId}/withdraw`, { headers: { cookie: (await requestCode(mine)).cookie } });
-  expect(again.text).not.toContain('name="entity.1"');
+  const repeated = await call(`/c/${issued.certId}/withdraw`, { headers: { cookie: (await requestCode(issued)).cookie } });
+  expect(repeated.text).not.toContain('name="entity.1"');
 });
 
 test("keeps the selection and withdraws nothing when the code is invalid", async () => {
-  const mine = await issueToNewPerson({ entities: three });
-  const { cookie, code } = await requestCode(mine);
-  const refused = await post(`/c/${mine.certId}/withdraw/confirm`, { code: "12", "entity.2": "on" }, cookie);
+  const issued = await issueToNewPerson({ entities: three });
+  const { cookie, code } = await requestCode(issued);
+  const refused = await post(`/c/${issued.certId}/withdraw/confirm`, { code: "12", "entity.2": "on" }, cookie);
   expect(refused.status).toBe(400);
   expect(refused.text).toMatch(/name="entity\.2"[^>]* checked/);
   expect(refused.text).toMatch(/<details class="more" open/);
-  expect(await verified(mine.certId)).toMatchObject({ status: "active" });
-  await post(`/c/${mine.certId}/withdraw/confirm`, { code, "entity.0": "on" }, cookie);
-  expect(await withdrawnNames(mine.certId)).toEqual(["Acme Solar LLC"]);
+  expect(await readVerification(issued.certId)).toMatchObject({ status: "active" });
+  await post(`/c/${issued.certId}/withdraw/confirm`, { code, "entity.0": "on" }, cookie);
+  expect(await listWithdrawnNames(issued.certId)).toEqual(["Acme Solar LLC"]);
 });
 
 test("withdraws consent for selected recipients immediately, even when other certificates name the address", async () => {
-  const mine = await issueToNewPerson({ entities: three });
-  const second = await issueToNewPerson({ fields: { email: mine.email } });
-  const { cookie, code } = await requestCode(mine);
-  const done = await post(`/c/${mine.certId}/withdraw/confirm`, { code, "entity.1": "on" }, cookie);
-  expect(done.headers.get("location")).toBe(`/c/${mine.certId}/withdrawn`);
-  expect(await withdrawnNames(mine.certId)).toEqual(["Bright Homes Inc"]);
-  expect((await verified(second.certId)).status).toBe("active");
-  const page = await call(`/c/${mine.certId}/withdrawn`, { headers: { cookie: cookiesOf(done) } });
-  expect(wordsOf(page)).toContain("One other certificate from Acme Solar LLC with your email address is still active.");
+  const issued = await issueToNewPerson({ entities: three });
+  const second = await issueToNewPerson({ fields: { email: issued.email } });
+  const { cookie, code } = await requestCode(issued);
+  const response = await post(`/c/${issued.certId}/withdraw/confirm`, { code, "entity.1": "on" }, cookie);
+  expect(response.headers.get("location")).toBe(`/c/${issued.certId}/withdrawn`);
+  expect(await listWithdrawnNames(issued.certId)).toEqual(["Bright Homes Inc"]);
+  expect((await readVerification(second.certId)).status).toBe("active");
+  const page = await call(`/c/${issued.certId}/withdrawn`, { headers: { cookie: extractCookies(response) } });
+  expect(extractWords(page)).toContain("One other certificate from Acme Solar LLC with your email address is still active.");
 });
 
 test("withdraws consent by the link for all recipients without a selection, otherwise for the selected ones", async () => {
   const some = await issueToNewPerson({ entities: three });
   await post(`/c/${some.certId}/withdraw/link`, { token: some.manageToken, "entity.2": "on" });
-  expect(await withdrawnNames(some.certId)).toEqual(["Zenith Roofing"]);
-  expect((await verified(some.certId)).status).toBe("active");
-  const whole = await issueToNewPerson({ entities: three });
-  await post(`/c/${whole.certId}/withdraw/link`, { token: whole.manageToken });
-  expect((await verified(whole.certId)).status).toBe("revoked");
+  expect(await listWithdrawnNames(some.certId)).toEqual(["Zenith Roofing"]);
+  expect((await readVerification(some.certId)).status).toBe("active");
+  const withdrawn = await issueToNewPerson({ entities: three });
+  await post(`/c/${withdrawn.certId}/withdraw/link`, { token: withdrawn.manageToken });
+  expect((await readVerification(withdrawn.certId)).status).toBe("revoked");
 });
 
 test("shows on the certificate which recipients are withdrawn, and no active recipient after a full withdrawal", async () => {
-  const mine = await issueToNewPerson({ entities: three, entities_accepted: three.slice(0, 2), entities_rejected: three.slice(2) });
-  await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken, "entity.0": "on" });
-  const some = wordsOf(await call(`/c/${mine.certId}`));
+  const issued = await issueToNewPerson({ entities: three, entities_accepted: three.slice(0, 2), entities_rejected: three.slice(2) });
+  await post(`/c/${issued.certId}/withdraw/link`, { token: issued.manageToken, "entity.0": "on" });
+  const some = extractWords(await call(`/c/${issued.certId}`));
   expect(some).toMatch(/Who may contact them .* Bright Homes Inc .*Allowed .*Acme Solar LLC .*Withdrawn .*Zenith Roofing .*Declined/);
   expect(some).toContain("Withdrawn by the person for 1 recipient");
-  await post(`/c/${mine.certId}/withdraw/link`, { token: mine.manageToken });
-  const none = wordsOf(await call(`/c/${mine.certId}`));
+  await post(`/c/${issued.certId}/withdraw/link`, { token: issued.manageToken });
+  const none = extractWords(await call(`/c/${issued.certId}`));
   expect(none).not.toContain("Who may contact");
   expect(none).toContain("Who must stop contacting them");
 });

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import { analyzeAppearance } from "../../workers/pages/shared/text-appearance.ts";
 import { issueCertificate } from "../support/world.ts";
-import { bound, elementsIn, named, open, section, words, type Element, type ReadPage } from "./page.ts";
+import { listBoundTexts, listElements, findByTagName, open, findSection, extractWords, type Element, type ReadPage } from "./page.ts";
 
 /** A certificate whose stored texts are replaced by the text under test, because the API would refuse that text. */
 let certId: string;
@@ -51,8 +51,8 @@ const pageHolding = async (text: string, policyUrl = `https://example.com/${text
     ).bind(text, certId),
     env.DB.prepare("UPDATE purposes SET purpose = ? WHERE id = (SELECT purpose_id FROM certificates WHERE id = ?)").bind(text, certId),
     env.DB.prepare("UPDATE policy_snapshots SET source_url = ?, content_hash = ? WHERE id = 'pol_x'").bind(policyUrl, "cd".repeat(32)),
-    ...["accepted_list_id", "rejected_list_id"].map((answer, at) =>
-      env.DB.prepare(`UPDATE entity_lists SET entities = ? WHERE id = (SELECT ${answer} FROM certificates WHERE id = ?)`).bind(
+    ...["accepted_list_id", "rejected_list_id"].map((column, at) =>
+      env.DB.prepare(`UPDATE entity_lists SET entities = ? WHERE id = (SELECT ${column} FROM certificates WHERE id = ?)`).bind(
         JSON.stringify(three.slice(at, at + 1)),
         certId,
       ),
@@ -80,8 +80,8 @@ const isSprite = (element: Element | null): boolean =>
   element !== null && (element.attribs?.class === "sprite" || isSprite(element.parent as Element | null));
 
 /** Lists every element with its attribute names. Excludes warnings, which depend on the text, and the shapes of icons. */
-const skeleton = (page: ReadPage): string[] =>
-  elementsIn(page.document)
+const extractSkeleton = (page: ReadPage): string[] =>
+  listElements(page.document)
     .filter((element) => !isRemark(element) && !isSprite(element))
     .map((element) => `${element.name} ${Object.keys(element.attribs).sort().join(" ")}`);
 
@@ -159,7 +159,7 @@ const hostile = [
 describe("hostile text in every field", () => {
   let twin: string[];
   beforeAll(async () => {
-    twin = skeleton(await pageHolding("harmless"));
+    twin = extractSkeleton(await pageHolding("harmless"));
   });
 
   test("covers more than forty kinds of text", () => expect(hostile.length).toBeGreaterThan(40));
@@ -169,13 +169,13 @@ describe("hostile text in every field", () => {
     async (_shown, text) => {
       const page = await pageHolding(text);
       expect(page.status).toBe(200);
-      expect(skeleton(page)).toEqual(twin);
-      expect(named(page.document, "script").map(({ attribs }) => attribs.src?.startsWith("/a/verify-"))).toEqual([true]);
+      expect(extractSkeleton(page)).toEqual(twin);
+      expect(findByTagName(page.document, "script").map(({ attribs }) => attribs.src?.startsWith("/a/verify-"))).toEqual([true]);
       for (const member of ["business.name", "purpose", "disclosure", "origin_domain"]) {
-        expect([...new Set(bound(page, member))], member).toEqual([text]);
+        expect([...new Set(listBoundTexts(page, member))], member).toEqual([text]);
       }
       expect(page.text, "a browser would read a raw carriage return as a line feed").not.toMatch(/<bdi[^>]*>[^<]*\r/);
-      expect(bound(page, "entity")).toEqual([`1${text}`, `2${text}`, `3${text}`]);
+      expect(listBoundTexts(page, "entity")).toEqual([`1${text}`, `2${text}`, `3${text}`]);
     },
   );
 
@@ -193,8 +193,8 @@ describe("hostile text in every field", () => {
     "",
   ])("shows a policy at %j without linking it", async (url) => {
     const page = await pageHolding("harmless", url);
-    expect(named(section(page, "policies"), "a")).toEqual([]);
-    expect(words(section(page, "policies"))).toContain(url.trim().replace("\t", " "));
+    expect(findByTagName(findSection(page, "policies"), "a")).toEqual([]);
+    expect(extractWords(findSection(page, "policies"))).toContain(url.trim().replace("\t", " "));
   });
 });
 
@@ -243,12 +243,12 @@ describe("warnings about text", () => {
 
   test("appear next to the text they are about, with text and an icon", async () => {
     const page = await pageHolding(`\u0410cme${zeroWidth}`);
-    const remarks = elementsIn(page.document).filter((element) => element.attribs.class?.split(" ").includes("remark"));
-    const warnings = new Set(remarks.map(words));
+    const remarks = listElements(page.document).filter((element) => element.attribs.class?.split(" ").includes("remark"));
+    const warnings = new Set(remarks.map(extractWords));
     expect(warnings).toEqual(
       new Set(["Contains invisible characters: U+200B.", "Mixes look-alike letters from different alphabets: Cyrillic, Latin."]),
     );
-    expect(remarks.every((remark) => named(remark, "svg").length === 1)).toBe(true);
+    expect(remarks.every((remark) => findByTagName(remark, "svg").length === 1)).toBe(true);
     // Nine texts (business, disclosure, three recipients, purpose, two masked values, policy) with two warnings each.
     expect(remarks).toHaveLength(18);
   });

@@ -90,22 +90,25 @@ describe("the operator's page", () => {
 
   test("says which work is overdue and that a figure is above its threshold, without the recipient of an email", async () => {
     const { vault } = await createPlatform(env as unknown as Env);
-    const to = "pat@overdue-mail.com";
+    const recipient = "pat@overdue-mail.com";
     const now = Date.now() - 45 * minuteMs;
-    await batch(db, await insertMail(db, vault, { template: "login_code", data: { code: "123456", realm: "consumer" }, to, now } as never));
+    await batch(
+      db,
+      await insertMail(db, vault, { template: "login_code", data: { code: "123456", realm: "consumer" }, to: recipient, now } as never),
+    );
     const text = await read();
     expect(text).toContain(messages.work.mail);
     expect(text).toContain(`</svg>${messages.raised}<`);
     expect(text).toMatch(/4[5-9] min/);
-    for (const secret of [to, "overdue-mail"]) expect(text).not.toContain(secret);
+    for (const secret of [recipient, "overdue-mail"]) expect(text).not.toContain(secret);
   });
 
   test("lists a failing endpoint by its ID", async () => {
     const webhookId = generateId("whk_", firstShard, randomBytes) as WebhookId;
     await insertFailingEndpoint(db, { webhookId, businessId: world.acme.id as BusinessId, since: Date.now() - 100 * minuteMs }, Date.now());
     const silent = { getByName: () => ({ findEndpointSettings: () => Promise.reject(new Error("overloaded")) }) };
-    const away = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token), EVENT_SEQUENCE: silent });
-    const { text } = await away("/operator", withBasic(token));
+    const callDuringOutage = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token), EVENT_SEQUENCE: silent });
+    const { text } = await callDuringOutage("/operator", withBasic(token));
     for (const shown of [webhookId, world.acme.id, messages.unknown]) expect(text).toContain(shown);
     expect(text).not.toContain(messages.noEndpoints);
   });
@@ -117,11 +120,11 @@ describe("the operator's page", () => {
       METRICS_TOKEN: "token-of-the-account",
       METRICS_DATASET: "svc_staging",
     });
-    const readWith = async (answer: () => Response): Promise<{ readonly text: string; readonly sent: readonly Request[] }> => {
+    const readWith = async (respond: () => Response): Promise<{ readonly text: string; readonly sent: readonly Request[] }> => {
       const sent: Request[] = [];
       vi.spyOn(globalThis, "fetch").mockImplementation(async (request) => {
         sent.push((request as Request).clone());
-        return answer();
+        return respond();
       });
       try {
         return { text: (await reader("/operator", withBasic(token))).text, sent };
@@ -153,8 +156,8 @@ describe("the operator's page", () => {
           throw new Error("connection lost");
         },
       ],
-    ])("are replaced by a note if the API %s", async (_, answer) => {
-      const { text } = await readWith(answer);
+    ])("are replaced by a note if the API %s", async (_, respond) => {
+      const { text } = await readWith(respond);
       expect(text).toContain(messages.requestsUnread);
       expect(text).toContain(messages.shardsTitle);
     });
@@ -174,8 +177,8 @@ describe("the operator's page", () => {
   test("shows which shard does not respond, even if it is the first or only one", async () => {
     const fail = (): Promise<never> => Promise.reject(new Error("D1_ERROR: network connection lost"));
     const statement = { bind: () => statement, all: fail, raw: fail, first: fail, run: fail };
-    const away = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token), DB: { prepare: () => statement, batch: fail } });
-    const page = await away("/operator", withBasic(token));
+    const callDuringOutage = createServiceCall({ ADMIN_TOKEN_SHA256: sha256Hex(token), DB: { prepare: () => statement, batch: fail } });
+    const page = await callDuringOutage("/operator", withBasic(token));
     expect(page.status).toBe(200);
     expect(page.text).toContain("Not responding");
   });

@@ -28,13 +28,13 @@ const count: CallCount = { calls: 0 };
 let service: Call;
 let cast: PortalCast;
 let records: Records;
-let own: { readonly headers: Record<string, string>; readonly shareId: string };
+let ownShare: { readonly headers: Record<string, string>; readonly shareId: string };
 beforeAll(async () => {
   mockOutsideWorld();
   cast = await signInCast();
   records = await createAcmeRecords(cast);
   const pat = await signInPerson();
-  own = { headers: pat.headers, shareId: (await grantShare(pat)).share.id };
+  ownShare = { headers: pat.headers, shareId: (await grantShare(pat)).share.id };
   const { DB, DB_01 } = env as unknown as { readonly DB: D1Database; readonly DB_01: D1Database };
   service = createServiceCall({
     DB: countDatabaseCalls(DB, count),
@@ -60,26 +60,26 @@ const recordOf: Readonly<Record<string, () => string | undefined>> = {
   "/portal/webhooks/:id/deliveries/:delivery": () => records.webhook_id,
   "/portal/events/:seq": () => records.seq,
   "/portal/requests/:id": () => records.request_id,
-  "/app/shares/:id": () => own.shareId,
-  "/app/shares/:id/renew": () => own.shareId,
-  "/app/shares/:id/stop": () => own.shareId,
+  "/app/shares/:id": () => ownShare.shareId,
+  "/app/shares/:id/renew": () => ownShare.shareId,
+  "/app/shares/:id/stop": () => ownShare.shareId,
   "/c/:id": () => records.cert_id,
 };
 
-const gzipped = async (text: string): Promise<number> => {
+const countGzippedBytes = async (text: string): Promise<number> => {
   const packed = new Response(text).body?.pipeThrough(new CompressionStream("gzip"));
   return (await new Response(packed).arrayBuffer()).byteLength;
 };
 
 /** Opens the page twice. The first request fills caches and records that the session was used on that day. */
-const opened = async (address: string, headers: Record<string, string>) => {
+const measureOpening = async (address: string, headers: Record<string, string>) => {
   await service(address, { headers });
   await waitUntilSettled();
   count.calls = 0;
-  const answer = await service(address, { headers });
+  const response = await service(address, { headers });
   const callCount = count.calls;
   await waitUntilSettled();
-  return { answer, callCount };
+  return { answer: response, callCount };
 };
 
 test("queries a database at most three times per page and stays below the size limit", async () => {
@@ -94,11 +94,11 @@ test("queries a database at most three times per page and stays below the size l
     const id = recordOf[path]?.();
     const address = (id === undefined ? path : path.replace(/:\w+/, id)).replace(":delivery", records.delivery_id ?? "");
     if (/[:*]/.test(address)) continue;
-    const headers = { ...(path.startsWith("/app") ? own.headers : { cookie: cast.owner.cookie }), accept: "text/html" };
-    const { answer, callCount } = await opened(address, headers);
-    if (answer.status !== 200) continue;
+    const headers = { ...(path.startsWith("/app") ? ownShare.headers : { cookie: cast.owner.cookie }), accept: "text/html" };
+    const { answer: response, callCount } = await measureOpening(address, headers);
+    if (response.status !== 200) continue;
     shown.push(path);
-    const bytes = await gzipped(answer.text);
+    const bytes = await countGzippedBytes(response.text);
     if (callCount > maxCalls || bytes > (path.startsWith("/portal") ? maxPortalBytes : maxBytes))
       over.push(`${path}: ${callCount} calls, ${bytes} bytes`);
   }
@@ -108,20 +108,20 @@ test("queries a database at most three times per page and stays below the size l
 }, 60_000);
 
 test("keeps every page of the documentation below the size limit", async () => {
-  const linked = async (address: string): Promise<readonly string[]> =>
+  const listLinkedPaths = async (address: string): Promise<readonly string[]> =>
     [...(await call(address)).text.matchAll(/href="(\/docs\/[^"#]+)"/g)].map(([, path]) => path as string);
-  const fromOverview = await linked("/docs");
+  const fromOverview = await listLinkedPaths("/docs");
   const groups = fromOverview.filter((path) => /^\/docs\/api\/[^/]+$/.test(path));
-  const paths = new Set(["/docs", ...fromOverview, ...(await Promise.all([...new Set(groups)].map(linked))).flat()]);
-  const sizes = await Promise.all([...paths].map(async (path) => ({ path, bytes: await gzipped((await call(path)).text) })));
+  const paths = new Set(["/docs", ...fromOverview, ...(await Promise.all([...new Set(groups)].map(listLinkedPaths))).flat()]);
+  const sizes = await Promise.all([...paths].map(async (path) => ({ path, bytes: await countGzippedBytes((await call(path)).text) })));
   expect(sizes.filter(({ bytes }) => bytes > maxBytes)).toEqual([]);
   expect(sizes.length).toBeGreaterThan(90);
 }, 60_000);
 
 test("queries a database at most three times for an audit log with all filters", async () => {
   const address = `/portal/audit?actor=person&type=certificate.revoked&id=${records.cert_id}`;
-  const { answer, callCount } = await opened(address, { cookie: cast.owner.cookie });
-  expect(answer.status).toBe(200);
+  const { answer: response, callCount } = await measureOpening(address, { cookie: cast.owner.cookie });
+  expect(response.status).toBe(200);
   expect(callCount).toBeLessThanOrEqual(maxCalls);
 });
 
@@ -131,7 +131,7 @@ test("queries a second shard with shares of the person once, and twice for the h
   await grantShare(pat, {}, worldInSecondShard.acme);
   const callCount: Record<string, number> = {};
   for (const path of ["/app", "/app/details", "/app/account", "/app/delete", "/app/history"])
-    callCount[path] = (await opened(path, { ...pat.headers, accept: "text/html" })).callCount;
+    callCount[path] = (await measureOpening(path, { ...pat.headers, accept: "text/html" })).callCount;
   const { "/app/history": history, ...others } = callCount;
   expect(Math.max(...Object.values(others))).toBe(maxCalls);
   expect(history).toBe(maxCallsOfHistory);

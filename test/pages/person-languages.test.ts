@@ -21,7 +21,7 @@ import {
 } from "../support/sharing.ts";
 import { issueToNewPerson } from "../support/withdrawal.ts";
 import { origin, createServiceCall, world, type TestResponse } from "../support/world.ts";
-import { elementsIn, type Element, type ReadPage } from "./page.ts";
+import { listElements, type Element, type ReadPage } from "./page.ts";
 
 type Pages = ReadonlyMap<string, ReadPage>;
 
@@ -34,7 +34,7 @@ const alike: ReadonlySet<string> = new Set(["svc", "Error:", "Assistants", "Sand
 const isSaid = (text: string): boolean => /\p{L}{2}/u.test(text) && !alike.has(text) && !/^(?:\S+@\S+|[\w.-]+\.\w+)$/.test(text);
 
 /** Returns a page's texts and labels that come from the catalogs. */
-const said = ({ document }: ReadPage): ReadonlySet<string> => {
+const listTexts = ({ document }: ReadPage): ReadonlySet<string> => {
   const found: string[] = [];
   const walk = (element: Element): void => {
     if (isForeign(element)) return;
@@ -44,45 +44,45 @@ const said = ({ document }: ReadPage): ReadonlySet<string> => {
       else if ("attribs" in child) walk(child as Element);
     }
   };
-  const [html] = elementsIn(document);
+  const [html] = listElements(document);
   if (html === undefined) throw new Error("no page");
   walk(html);
   return new Set(found.map((text) => text.replaceAll(/\s+/g, " ").trim()).filter(isSaid));
 };
 
 /** Returns the texts on a page that are the same as in English. */
-const untranslated = (english: Pages, other: Pages): readonly string[] =>
+const listUntranslated = (english: Pages, other: Pages): readonly string[] =>
   [...english].flatMap(([name, page]) => {
-    const theirs = other.get(name);
-    if (theirs === undefined || theirs.status !== page.status) return [`${name}: ${page.status} in English, ${theirs?.status}`];
-    const englishTexts = said(theirs);
-    return [...said(page)].filter((text) => englishTexts.has(text)).map((text) => `${name}: ${text}`);
+    const otherPage = other.get(name);
+    if (otherPage === undefined || otherPage.status !== page.status) return [`${name}: ${page.status} in English, ${otherPage?.status}`];
+    const englishTexts = listTexts(otherPage);
+    return [...listTexts(page)].filter((text) => englishTexts.has(text)).map((text) => `${name}: ${text}`);
   });
 
 /** Allows more pages per minute than one person may open. */
 const unlimitedCall = createServiceCall({ LIMIT_SESSION: "1000/60" });
-const browserIn = (language: Language, cookie = ""): BrowserSession =>
+const openBrowserIn = (language: Language, cookie = ""): BrowserSession =>
   createBrowserSession(cookie, unlimitedCall, { "accept-language": language });
 
 /** Creates a person with many kinds of records. Returns the paths of the person's pages. */
 const createPersonWithRecords = async (): Promise<{ readonly by: SignedPerson; readonly paths: readonly string[] }> => {
-  const by = await signInPerson();
-  const { id } = (await by.get("/v1/me")).body.data;
+  const person = await signInPerson();
+  const { id } = (await person.get("/v1/me")).body.data;
   await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?").bind(id).run();
-  const current = await grantShare(by, { disclosure_text: "We call you once." });
+  const current = await grantShare(person, { disclosure_text: "We call you once." });
   await redeemCode(current);
   await getWithApiKey(`/v1/consumers/${current.share.id}/current`);
-  const soon = await grantShare(by, { duration_days: 5, scope: ["name", "email"] });
-  const stopped = await grantShare(by, { scope: ["name"] });
-  await by.post(`/v1/me/sever/${stopped.share.id}`, { reason: "Enough" });
-  await by.put("/v1/me/fields", { phone: "+1 202 555 0199" });
-  const renewed = (await by.post(`/v1/me/shares/${soon.share.id}/renew`, { consent: true })).body.data.share.id;
-  const fields = { email: by.email, first_name: "Pat" };
+  const soon = await grantShare(person, { duration_days: 5, scope: ["name", "email"] });
+  const stopped = await grantShare(person, { scope: ["name"] });
+  await person.post(`/v1/me/sever/${stopped.share.id}`, { reason: "Enough" });
+  await person.put("/v1/me/fields", { phone: "+1 202 555 0199" });
+  const renewed = (await person.post(`/v1/me/shares/${soon.share.id}/renew`, { consent: true })).body.data.share.id;
+  const fields = { email: person.email, first_name: "Pat" };
   const active = await issueToNewPerson({ fields, entities: ["Acme Solar LLC", "Roof Right"] });
   const withdrawn = await issueToNewPerson({ fields });
-  await by.post("/v1/me/certificates/withdraw", { scope: "certificate", cert_id: withdrawn.certId });
-  await by.post("/v1/me/agent-token", { name: "Helper" });
-  const removal = (await by.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] })).body.data.id;
+  await person.post("/v1/me/certificates/withdraw", { scope: "certificate", cert_id: withdrawn.certId });
+  await person.post("/v1/me/agent-token", { name: "Helper" });
+  const removal = (await person.post("/v1/me/removals", { authorize: true, targets: ["spokeo"] })).body.data.id;
   await waitUntilSettled();
   const paths = [
     ...[
@@ -104,7 +104,7 @@ const createPersonWithRecords = async (): Promise<{ readonly by: SignedPerson; r
     ...[`/with/${world.acme.id}`, `/with/${world.acme.id}/stop`, `/with/${world.other.id}`, `/certificates/${withdrawn.certId}`],
     ...[`/certificates/${active.certId}`, `/certificates/${active.certId}/withdraw`, "/certificates/cc_none"],
   ];
-  return { by, paths };
+  return { by: person, paths };
 };
 
 /** Forms that respond with an error page or with the next step. */
@@ -119,8 +119,11 @@ const forms = [
   ["/account", "/app/account/passkeys/add", {}],
 ] as const;
 
-const appPages = async (language: Language, { by, paths }: Awaited<ReturnType<typeof createPersonWithRecords>>): Promise<Pages> => {
-  const browser = browserIn(language, by.headers.cookie);
+const openAppPages = async (
+  language: Language,
+  { by: person, paths }: Awaited<ReturnType<typeof createPersonWithRecords>>,
+): Promise<Pages> => {
+  const browser = openBrowserIn(language, person.headers.cookie);
   const pages = new Map<string, ReadPage>();
   for (const path of paths) pages.set(path, await browser.open(`/app${path}`));
   for (const [path, action, fields] of forms) {
@@ -145,13 +148,13 @@ const searchFor = (change: Readonly<Record<string, string>> = {}): string =>
   })}`;
 
 /** Returns all steps of the sheet, with every error. */
-const sheetPages = async (language: Language): Promise<Pages> => {
+const openSheetPages = async (language: Language): Promise<Pages> => {
   await clearCodes();
-  const browser = browserIn(language);
+  const browser = openBrowserIn(language);
   const pages = new Map<string, ReadPage>();
   const search = searchFor();
-  const keep = async (name: string, answer: TestResponse): Promise<ReadPage> => {
-    const page = answer.status === 303 ? await browser.open(answer.headers.get("location") as string) : parsePage(answer);
+  const keep = async (name: string, response: TestResponse): Promise<ReadPage> => {
+    const page = response.status === 303 ? await browser.open(response.headers.get("location") as string) : parsePage(response);
     pages.set(name, page);
     return page;
   };
@@ -160,7 +163,7 @@ const sheetPages = async (language: Language): Promise<Pages> => {
   await keep("unconfirmed", await browser.open(`/authorize${search}`));
   await keep("signed out", await browser.open(`/authorize${search}`, fromPage));
   const step = (name: string, path: string, fields: Readonly<Record<string, string>>) =>
-    browser.post(`/authorize/${path}${search}`, fields).then((answer) => keep(name, answer));
+    browser.post(`/authorize/${path}${search}`, fields).then((response) => keep(name, response));
   await step("no address", "email", { email: "pat" });
   await step("code", "email", { email });
   await step("no code", "code", { code: "1" });
@@ -172,10 +175,13 @@ const sheetPages = async (language: Language): Promise<Pages> => {
   await step("wrong values", "decide", { ...typed, "field.phone": "12", "field.country": "Texas" });
   await step("shared", "decide", { ...typed, "field.phone": "+1 202 555 0123", "field.city": "Testville" });
   await keep("decided", await browser.open(`/authorize${search}`));
-  const again = searchFor({ scope: "email? name?" });
-  const more = await keep("something is shared", await browser.open(`/authorize${again}`, fromPage));
-  await keep("nothing ticked", await browser.post(`/authorize/decide${again}`, parseFormFields(more, `/authorize/review${again}`)));
-  await keep("not now", await browser.open(`/authorize/not-now${again}`));
+  const optionalSearch = searchFor({ scope: "email? name?" });
+  const more = await keep("something is shared", await browser.open(`/authorize${optionalSearch}`, fromPage));
+  await keep(
+    "nothing ticked",
+    await browser.post(`/authorize/decide${optionalSearch}`, parseFormFields(more, `/authorize/review${optionalSearch}`)),
+  );
+  await keep("not now", await browser.open(`/authorize/not-now${optionalSearch}`));
   for (const [name, change] of [
     ["unknown client", { client_id: "pc_live_00000000000000000000000000" }],
     ["wrong origin", { origin: "https://evil.example" }],
@@ -189,24 +195,24 @@ const sheetPages = async (language: Language): Promise<Pages> => {
 describe("translation", () => {
   test("covers the pages of the app", async () => {
     const person = await createPersonWithRecords();
-    const english = await appPages("en", person);
+    const english = await openAppPages("en", person);
     expect(english.size).toBeGreaterThan(30);
     for (const language of languages.filter((one) => one !== "en"))
-      expect(untranslated(english, await appPages(language, person)), language).toEqual([]);
+      expect(listUntranslated(english, await openAppPages(language, person)), language).toEqual([]);
   });
 
   test("covers the consent sheet", async () => {
-    const english = await sheetPages("en");
+    const english = await openSheetPages("en");
     expect(english.get("shared")?.status).toBe(200);
     for (const language of languages.filter((one) => one !== "en"))
-      expect(untranslated(english, await sheetPages(language)), language).toEqual([]);
+      expect(listUntranslated(english, await openSheetPages(language)), language).toEqual([]);
   });
 
   test("covers signing in and the email with the code", async () => {
-    const pagesIn = async (language: Language): Promise<Pages> => {
+    const openPagesIn = async (language: Language): Promise<Pages> => {
       await clearCodes();
       const email = createPersonEmail();
-      const browser = browserIn(language);
+      const browser = openBrowserIn(language);
       const pages = new Map([["sign in", await browser.open("/app")]]);
       pages.set("no address", parsePage(await browser.post("/app/sign-in", { email: "pat" })));
       await browser.post("/app/sign-in", { email });
@@ -218,21 +224,21 @@ describe("translation", () => {
       pages.set("mail", parsePage({ ...(pages.get("code") as ReadPage), text: `<html><p>${mail?.subject}</p></html>` }));
       return pages;
     };
-    const english = await pagesIn("en");
+    const english = await openPagesIn("en");
     for (const language of languages.filter((one) => one !== "en"))
-      expect(untranslated(english, await pagesIn(language)), language).toEqual([]);
+      expect(listUntranslated(english, await openPagesIn(language)), language).toEqual([]);
   });
 });
 
 describe("a message", () => {
   /** Lists every message in a catalog with its path. */
-  const sentences = (words: object, path = ""): readonly (readonly [string, string])[] =>
+  const flattenSentences = (words: object, path = ""): readonly (readonly [string, string])[] =>
     Object.entries(words).flatMap(([key, value]: [string, unknown]) =>
-      typeof value === "string" ? [[`${path}.${key}`, value] as const] : sentences(value as object, `${path}.${key}`),
+      typeof value === "string" ? [[`${path}.${key}`, value] as const] : flattenSentences(value as object, `${path}.${key}`),
     );
-  const said = (language: Language) =>
+  const mapSentences = (language: Language) =>
     new Map(
-      sentences({
+      flattenSentences({
         pages: publicMessages[language],
         app: appMessages[language],
 
@@ -240,17 +246,18 @@ describe("a message", () => {
         connect: connectMessages[language],
       }),
     );
-  const placesIn = (text: string): string => [...new Set(text.match(/\{\w+\}/g))].sort().join(" ");
+  const listPlaceholders = (text: string): string => [...new Set(text.match(/\{\w+\}/g))].sort().join(" ");
 
   test("has the same placeholders in every language", () => {
-    const english = said("en");
+    const english = mapSentences("en");
     expect(english.size).toBeGreaterThan(400);
     for (const language of languages)
-      for (const [path, text] of said(language)) expect(placesIn(text), `${language}${path}`).toBe(placesIn(english.get(path) ?? ""));
+      for (const [path, text] of mapSentences(language))
+        expect(listPlaceholders(text), `${language}${path}`).toBe(listPlaceholders(english.get(path) ?? ""));
   });
 
   test("follows Quebec French typography: no-break spaces at colons and guillemets, none before ? ! ;", () => {
-    const wrong = [...said("fr-CA")].filter(([, text]) => /\s[?!;]| [:»]|« |\S:(?=\s|$)/.test(text));
+    const wrong = [...mapSentences("fr-CA")].filter(([, text]) => /\s[?!;]| [:»]|« |\S:(?=\s|$)/.test(text));
     expect(wrong).toEqual([]);
   });
 });

@@ -19,7 +19,7 @@ import {
   type Member,
 } from "../support/portal-pages.ts";
 import { call, readDatabaseContents, world, type TestResponse } from "../support/world.ts";
-import { elementsIn } from "./page.ts";
+import { listElements } from "./page.ts";
 
 const page = "/portal/account";
 const minute = 60_000;
@@ -38,8 +38,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const parseOptions = (answer: TestResponse) => {
-  const prompt = elementsIn(parsePage(answer).document).find(({ attribs }) => attribs["data-passkey"] !== undefined);
+const parseOptions = (response: TestResponse) => {
+  const prompt = listElements(parsePage(response).document).find(({ attribs }) => attribs["data-passkey"] !== undefined);
   return JSON.parse(prompt?.attribs["data-options"] ?? "null");
 };
 /** Adds a passkey on the pages and returns the response. */
@@ -71,8 +71,8 @@ const getSession = async ({ cookie }: Member): Promise<unknown> => {
   const { status, body } = await call("/v1/auth/session", { headers: { cookie } });
   return status === 200 ? [body.data.email, body.data.business_id] : status;
 };
-const toMember = (answer: TestResponse): Member => ({
-  cookie: /svc_session=[^;]+/.exec(answer.headers.getSetCookie().join("\n"))?.[0] ?? "",
+const toMember = (response: TestResponse): Member => ({
+  cookie: /svc_session=[^;]+/.exec(response.headers.getSetCookie().join("\n"))?.[0] ?? "",
 });
 const countPasskeys = async (member: Member): Promise<number> =>
   (await openPage(member, page)).text.split(`action="${page}/passkeys/remove"`).length - 1;
@@ -97,16 +97,16 @@ describe("a member's passkey", () => {
 
   test("signs in to the business without an email address and continues to the requested page", async () => {
     const authenticator = await withPasskey();
-    const answer = await signInOnPages(authenticator);
-    expect(describeRedirect(answer)).toBe("303 /portal/team");
-    expect(await getSession(toMember(answer))).toEqual([email, owner.id]);
+    const response = await signInOnPages(authenticator);
+    expect(describeRedirect(response)).toBe("303 /portal/team");
+    expect(await getSession(toMember(response))).toEqual([email, owner.id]);
     const { expires_at, created_at } = (await env.DB.prepare(
       "SELECT expires_at, created_at FROM sessions WHERE user_id = ? ORDER BY created_at DESC LIMIT 1",
     )
       .bind(owner.userId)
       .first()) as { expires_at: number; created_at: number };
     expect(expires_at - created_at).toBe(12 * 60 * minute);
-    expect(await countPasskeys(toMember(answer))).toBe(1);
+    expect(await countPasskeys(toMember(response))).toBe(1);
   });
 
   test("lets a member of several businesses choose after signing in", async () => {
@@ -123,8 +123,8 @@ describe("a member's passkey", () => {
     const asConsumer = await submitSignedCredential(await authenticator.sign(await requestSignInOptions()));
     expect(describeOutcome(asConsumer)).toBe("400 login_failed");
     const credential = await authenticator.sign(await requestSignInOptions());
-    const answer = await call("/v1/auth/passkey/verify", buildJsonRequest({ credential, realm: "business" }));
-    expect(answer.body.data.user).toMatchObject({ id: owner.userId, email, realm: "business", role: "owner", business_id: owner.id });
+    const response = await call("/v1/auth/passkey/verify", buildJsonRequest({ credential, realm: "business" }));
+    expect(response.body.data.user).toMatchObject({ id: owner.userId, email, realm: "business", role: "owner", business_id: owner.id });
   });
 
   test("is refused in the app, and a consumer's passkey in the portal, with the same text as every refusal", async () => {
@@ -140,9 +140,9 @@ describe("a member's passkey", () => {
     );
     const consumer = await signIn(world.consumerEmail, "consumer");
     const { options } = (await call("/v1/me/passkeys/options", { method: "POST", headers: consumer })).body.data;
-    const theirs = new Authenticator();
-    await call("/v1/me/passkeys", buildJsonRequest({ credential: await theirs.make(options) }, consumer));
-    const refused = await signInOnPages(theirs);
+    const otherAuthenticator = new Authenticator();
+    await call("/v1/me/passkeys", buildJsonRequest({ credential: await otherAuthenticator.make(options) }, consumer));
+    const refused = await signInOnPages(otherAuthenticator);
     expect(describeRedirect(refused)).toBe("303 /portal/sign-in?next=%2Fportal%2Fteam&answer=passkey");
     expect(getPageText(await openPage({ cookie: "" }, "/portal/sign-in?answer=passkey"))).toContain("We couldn’t use that passkey.");
   });
@@ -156,9 +156,9 @@ describe("a member's passkey", () => {
 
     const colleague = `sam-${round}@passkeys.example`;
     const { id } = (await callPortal(owner, "POST", "/members", { email: colleague, role: "member" })).body.data;
-    const theirs = await withPasskey(await acceptInvitation(colleague));
+    const otherMember = await withPasskey(await acceptInvitation(colleague));
     await callPortal(owner, "DELETE", `/members/${id}`);
-    expect(describeRedirect(await signInOnPages(theirs))).toContain("answer=passkey");
+    expect(describeRedirect(await signInOnPages(otherMember))).toContain("answer=passkey");
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM passkeys WHERE user_id = ?").bind(id).first("n")).toBe(0);
   });
 
@@ -191,9 +191,9 @@ describe("changing passkeys ten minutes after the sign-in", () => {
       expect(describeRedirect(await submitForm(owner, page, `${page}/passkeys/${action}`)), action).toBe(`303 ${page}/prove`);
     expect(await countPasskeys(owner)).toBe(1);
     await clearCodes();
-    const asked = await submitForm(owner, `${page}/prove`, "/portal/sign-in");
-    expect(describeRedirect(asked)).toBe(`303 /portal/sign-in?next=%2Fportal%2Faccount%2Fprove`);
-    const both = { cookie: `${owner.cookie}; ${getCookie(asked)}` };
+    const response = await submitForm(owner, `${page}/prove`, "/portal/sign-in");
+    expect(describeRedirect(response)).toBe(`303 /portal/sign-in?next=%2Fportal%2Faccount%2Fprove`);
+    const both = { cookie: `${owner.cookie}; ${getCookie(response)}` };
     expect(describeRedirect(await openPage(both, "/portal/sign-in?next=/portal/account/prove"))).toBe(`303 ${page}/prove`);
     const wrong = await submitForm(both, `${page}/prove`, "/portal/sign-in/code", { code: "000000" });
     const shown = await openPage(both, (wrong.headers.get("location") ?? "").replace(/^https?:\/\/[^/]+/, ""));
@@ -209,9 +209,9 @@ describe("changing passkeys ten minutes after the sign-in", () => {
   test("accepts a passkey as the new sign-in", async () => {
     const authenticator = await withPasskey();
     vi.setSystemTime(Date.now() + 10 * minute);
-    const answer = await signInOnPages(authenticator, `${page}/prove`, owner);
-    expect(describeRedirect(answer)).toBe(`303 ${page}/prove`);
-    expect(describeRedirect(await submitForm(toMember(answer), page, `${page}/passkeys/remove`))).toBe(`303 ${page}?done=passkeyRemoved`);
+    const response = await signInOnPages(authenticator, `${page}/prove`, owner);
+    expect(describeRedirect(response)).toBe(`303 ${page}/prove`);
+    expect(describeRedirect(await submitForm(toMember(response), page, `${page}/passkeys/remove`))).toBe(`303 ${page}?done=passkeyRemoved`);
     expect(await getSession(owner)).toBe(401);
   });
 });

@@ -6,7 +6,7 @@ import { openPage, submitForm, type Member } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { issueToNewPerson, buildJsonPost } from "../support/withdrawal.ts";
 import { call, world } from "../support/world.ts";
-import { named, textOf, words } from "./page.ts";
+import { findByTagName, extractText, extractWords } from "./page.ts";
 
 let acme: Member;
 let certId: string;
@@ -21,20 +21,20 @@ beforeAll(async () => {
   await waitUntilSettled();
 });
 
-const rowsOf = async (who: Member, query = ""): Promise<readonly (readonly string[])[]> => {
-  const { document } = await openPage(who, `/portal/audit${query}`);
-  const [table] = named(document, "table");
+const listRows = async (member: Member, query = ""): Promise<readonly (readonly string[])[]> => {
+  const { document } = await openPage(member, `/portal/audit${query}`);
+  const [table] = findByTagName(document, "table");
   return table === undefined
     ? []
-    : named([table], "tr")
+    : findByTagName([table], "tr")
         .slice(1)
-        .map((row) => [...named([row], "th"), ...named([row], "td")].map((cell) => textOf(cell).trim()));
+        .map((row) => [...findByTagName([row], "th"), ...findByTagName([row], "td")].map((cell) => extractText(cell).trim()));
 };
 
 describe("the audit log", () => {
   test("says what happened and who did it in words", async () => {
-    const rows = await rowsOf(acme, `?id=${certId}`);
-    expect([...new Set(rows.map(([what, who]) => `${what}: ${who}`))]).toEqual([
+    const rows = await listRows(acme, `?id=${certId}`);
+    expect([...new Set(rows.map(([what, actor]) => `${what}: ${actor}`))]).toEqual([
       `Person’s details viewed: ${world.ownerEmail} (owner)`,
       "Consent withdrawn: The person, using their withdrawal link",
       "Certificate issued: Page script on www.example.com",
@@ -42,33 +42,33 @@ describe("the audit log", () => {
   });
 
   test("finds a record by its ID as people type it", async () => {
-    expect(await rowsOf(acme, `?id=${certId.toUpperCase()}`)).toEqual(await rowsOf(acme, `?id=${certId}`));
-    expect(await rowsOf(acme, "?id=cc_00000000000000000000000000")).toEqual([]);
+    expect(await listRows(acme, `?id=${certId.toUpperCase()}`)).toEqual(await listRows(acme, `?id=${certId}`));
+    expect(await listRows(acme, "?id=cc_00000000000000000000000000")).toEqual([]);
   });
 
   test("lists the entries of one type", async () => {
-    const rows = await rowsOf(acme, "?type=certificate.revoked");
+    const rows = await listRows(acme, "?type=certificate.revoked");
     expect(rows.length).toBeGreaterThan(0);
     expect(new Set(rows.map(([what]) => what))).toEqual(new Set(["Consent withdrawn"]));
   });
 
   test("lists the entries of one member, of page scripts, and of people", async () => {
     const { document } = await openPage(acme, "/portal/audit");
-    const options = named(document, "option").map((option) => [textOf(option), option.attribs.value] as const);
+    const options = findByTagName(document, "option").map((option) => [extractText(option), option.attribs.value] as const);
     const ownValue = options.find(([text]) => text.startsWith(world.ownerEmail))?.[1] ?? "";
-    const actorsOf = async (actor: string): Promise<readonly (string | undefined)[]> => [
-      ...new Set((await rowsOf(acme, `?id=${certId}&actor=${actor}`)).map(([, who]) => who)),
+    const listActors = async (actor: string): Promise<readonly (string | undefined)[]> => [
+      ...new Set((await listRows(acme, `?id=${certId}&actor=${actor}`)).map(([, actor]) => actor)),
     ];
-    expect(await actorsOf(ownValue)).toEqual([`${world.ownerEmail} (owner)`]);
-    expect(await actorsOf("client")).toEqual(["Page script on www.example.com"]);
-    expect(await actorsOf("person")).toEqual(["The person, using their withdrawal link"]);
-    expect(await actorsOf("service")).toEqual([]);
+    expect(await listActors(ownValue)).toEqual([`${world.ownerEmail} (owner)`]);
+    expect(await listActors("client")).toEqual(["Page script on www.example.com"]);
+    expect(await listActors("person")).toEqual(["The person, using their withdrawal link"]);
+    expect(await listActors("service")).toEqual([]);
   });
 
   test("keeps the filter on later pages and reaches every entry once", async () => {
     const owner = await signUpBusiness("owner@audit-pages.example");
-    const made = 60;
-    for (let at = 0; at < made; at += 1) await callPortal(owner, "PATCH", "", { legal_name: `Audit Pages ${at} Inc` });
+    const createdCount = 60;
+    for (let at = 0; at < createdCount; at += 1) await callPortal(owner, "PATCH", "", { legal_name: `Audit Pages ${at} Inc` });
     await waitUntilSettled();
     const seqs: string[] = [];
     let path: string | undefined = "/portal/audit?type=business.profile_changed";
@@ -76,14 +76,14 @@ describe("the audit log", () => {
       const page = await openPage(owner, path);
       expect(path).toContain("type=business.profile_changed");
       seqs.push(
-        ...named(page.document, "tr")
+        ...findByTagName(page.document, "tr")
           .slice(1)
-          .map((row) => textOf(named([row], "td").at(-1) as never).trim()),
+          .map((row) => extractText(findByTagName([row], "td").at(-1) as never).trim()),
       );
-      path = named(page.document, "a").find(({ attribs }) => attribs.rel === "next")?.attribs.href;
+      path = findByTagName(page.document, "a").find(({ attribs }) => attribs.rel === "next")?.attribs.href;
     }
-    expect(seqs).toHaveLength(made);
-    expect(new Set(seqs).size).toBe(made);
+    expect(seqs).toHaveLength(createdCount);
+    expect(new Set(seqs).size).toBe(createdCount);
   });
 
   test("links only to pages that exist after an endpoint and a domain were removed", async () => {
@@ -95,20 +95,20 @@ describe("the audit log", () => {
     await call(`/v1/webhooks/${webhook.body.data.id}`, { method: "DELETE", headers: { cookie: owner.cookie } });
     await waitUntilSettled();
     const { document } = await openPage(owner, "/portal/audit");
-    const [table] = named(document, "table");
-    const paths = [...new Set(named([table as never], "a").map(({ attribs }) => attribs.href as string))];
+    const [table] = findByTagName(document, "table");
+    const paths = [...new Set(findByTagName([table as never], "a").map(({ attribs }) => attribs.href as string))];
     expect(paths.toSorted()).toEqual(["/portal/domains", `/portal/domains/${domain.body.data.id}`, "/portal/webhooks"]);
     for (const path of paths) expect((await openPage(owner, path)).status).toBe(200);
-    expect(words(document)).toContain("kept-links.com");
+    expect(extractWords(document)).toContain("kept-links.com");
   });
 
   test("shows nothing of another business, regardless of the filter", async () => {
     const other = await signIn(world.otherOwnerEmail);
-    expect(await rowsOf(other, `?id=${certId}`)).toEqual([]);
-    expect(words((await openPage(other, `/portal/audit?id=${certId}`)).document)).toContain("No results");
+    expect(await listRows(other, `?id=${certId}`)).toEqual([]);
+    expect(extractWords((await openPage(other, `/portal/audit?id=${certId}`)).document)).toContain("No results");
   });
 
   test("ignores values that are not filters", async () => {
-    expect(await rowsOf(acme, "?actor=somebody&type=nothing&before=x")).toEqual(await rowsOf(acme));
+    expect(await listRows(acme, "?actor=somebody&type=nothing&before=x")).toEqual(await listRows(acme));
   });
 });

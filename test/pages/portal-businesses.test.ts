@@ -20,7 +20,7 @@ import {
   worldInSecondShard,
   type TestResponse,
 } from "../support/world.ts";
-import { named, textOf, withAttribute, type ReadPage } from "./page.ts";
+import { findByTagName, extractText, withAttribute, type ReadPage } from "./page.ts";
 
 const page = "/portal/businesses";
 const declining = `${page}/decline`;
@@ -45,27 +45,27 @@ afterEach(() => {
 const invite = async (owner: Member, address = email, role = "member"): Promise<string> =>
   (await callPortal(owner, "POST", "/members", { email: address, role })).body.data.id;
 /** Keeps the session cookie that a response sets, as a browser does. */
-const toMember = (answer: TestResponse): Member => ({ cookie: getCookie(answer) });
+const toMember = (response: TestResponse): Member => ({ cookie: getCookie(response) });
 const getSignedInBusiness = async ({ cookie }: Member): Promise<string | number> => {
   const { status, body } = await call("/v1/auth/session", { headers: { cookie } });
   await waitUntilSettled();
   return status === 200 ? body.data.user.business_id : status;
 };
-const enter = async (who: Member, membershipId: string, from = page, action = page): Promise<TestResponse> => {
-  const form = { ...parseFormFields(await openPage(who, from), action), seat: membershipId };
-  return postForm(who, action, form);
+const enter = async (member: Member, membershipId: string, from = page, action = page): Promise<TestResponse> => {
+  const form = { ...parseFormFields(await openPage(member, from), action), seat: membershipId };
+  return postForm(member, action, form);
 };
-const decline = async (who: Member, membershipId: string): Promise<TestResponse> =>
-  postForm(who, declining, { ...parseFormFields(await openPage(who, page), declining), seat: membershipId });
+const declineInvitation = async (member: Member, membershipId: string): Promise<TestResponse> =>
+  postForm(member, declining, { ...parseFormFields(await openPage(member, page), declining), seat: membershipId });
 /** Signs in on the pages and returns the response to the code. */
 const giveCodeOnPages = async (address: string, next = "/portal"): Promise<TestResponse> => {
   await clearCodes();
-  const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email: address, next });
-  const cookie = getCookie(asked);
+  const response = await postForm({ cookie: "" }, "/portal/sign-in", { email: address, next });
+  const cookie = getCookie(response);
   return postForm({ cookie }, "/portal/sign-in/code", { code: await findEmailCode(address), next });
 };
-const sessionCookie = (answer: TestResponse): Member => ({
-  cookie: /svc_session=[^;]+/.exec(answer.headers.getSetCookie().join("\n"))?.[0] ?? "",
+const readSessionCookie = (response: TestResponse): Member => ({
+  cookie: /svc_session=[^;]+/.exec(response.headers.getSetCookie().join("\n"))?.[0] ?? "",
 });
 const signInByApi = async (address: string): Promise<TestResponse> => {
   await clearCodes();
@@ -73,27 +73,27 @@ const signInByApi = async (address: string): Promise<TestResponse> => {
   return submitEmailCode(address, await findEmailCode(address), "business");
 };
 /** Creates a member of both businesses who is signed in to the second. */
-const joined = async (role = "member"): Promise<Member> => toMember(await enter(first, await invite(second, email, role)));
-const rowsOf = async (answer: TestResponse, label: string): Promise<readonly (readonly string[])[]> => {
-  const table = named(parsePage(answer).document, "table").find((one) => one.attribs["aria-label"] === label);
+const createJoinedMember = async (role = "member"): Promise<Member> => toMember(await enter(first, await invite(second, email, role)));
+const readTableRows = async (response: TestResponse, label: string): Promise<readonly (readonly string[])[]> => {
+  const table = findByTagName(parsePage(response).document, "table").find((one) => one.attribs["aria-label"] === label);
   return table === undefined
     ? []
-    : named([table], "tr")
+    : findByTagName([table], "tr")
         .slice(1)
-        .map((row) => [...named([row], "th"), ...named([row], "td")].map(textOf));
+        .map((row) => [...findByTagName([row], "th"), ...findByTagName([row], "td")].map(extractText));
 };
-const namesOf = async (who: Member, label = "Choose a business"): Promise<readonly (string | undefined)[]> =>
-  (await rowsOf(await openPage(who, page), label)).map(([name]) => name);
+const listBusinessNames = async (member: Member, label = "Choose a business"): Promise<readonly (string | undefined)[]> =>
+  (await readTableRows(await openPage(member, page), label)).map(([name]) => name);
 /** Returns the memberships that the menu in the header offers. */
 const switchTargets = ({ document }: ReadPage): string[] => {
-  const menu = named(document, "details").filter(({ attribs }) => attribs.class === "dropdown");
+  const menu = findByTagName(document, "details").filter(({ attribs }) => attribs.class === "dropdown");
   return withAttribute(menu, "name", "seat").map(({ attribs }) => attribs.value as string);
 };
-const sessionOf = ({ cookie }: Member) =>
+const findSession = ({ cookie }: Member) =>
   env.DB.prepare("SELECT user_id, created_at, verified_at, expires_at FROM sessions WHERE token_hash = ?")
     .bind(sha256Hex(cookie.split("=")[1] as string))
     .first<{ user_id: string; created_at: number; verified_at: number; expires_at: number }>();
-const sessionsOf = async (...seats: readonly string[]): Promise<number> =>
+const countSessions = async (...seats: readonly string[]): Promise<number> =>
   (await env.DB.prepare("SELECT COUNT(*) AS n FROM sessions WHERE user_id IN (SELECT value FROM json_each(?))")
     .bind(JSON.stringify(seats))
     .first<number>("n")) as number;
@@ -103,17 +103,17 @@ describe("an invitation of an address that belongs to a business", () => {
     const membershipId = await invite(second, email, "owner");
     const homePage = await openPage(first, "/portal");
     expect(getPageText(homePage)).toContain("Invitations: 1");
-    expect(await rowsOf(await openPage(first, page), "Invitations")).toEqual([
+    expect(await readTableRows(await openPage(first, page), "Invitations")).toEqual([
       [expect.stringContaining(`Second ${round}`), "Owner", expect.any(String), "JoinDecline"],
     ]);
     const before = [(await listAuditEntryTypes(first.id)).length, (await listAuditEntryTypes(second.id)).length];
-    const answer = await enter(first, membershipId);
-    expect(describeRedirect(answer)).toBe("303 /portal?done=joined");
-    const now = toMember(answer);
+    const response = await enter(first, membershipId);
+    expect(describeRedirect(response)).toBe("303 /portal?done=joined");
+    const now = toMember(response);
     expect([await getSignedInBusiness(first), await getSignedInBusiness(now)]).toEqual([401, second.id]);
     expect(getPageText(await openPage(now, "/portal?done=joined"))).toContain("You’ve joined.");
-    expect(await rowsOf(await openPage(now, page), "Invitations")).toEqual([]);
-    expect(await namesOf(now)).toEqual([`Second ${round}`, `First ${round}`]);
+    expect(await readTableRows(await openPage(now, page), "Invitations")).toEqual([]);
+    expect(await listBusinessNames(now)).toEqual([`Second ${round}`, `First ${round}`]);
     expect((await listAuditEntryTypes(second.id)).slice(before[1])).toEqual(["member.joined"]);
     expect(await listAuditEntryTypes(first.id)).toHaveLength(before[0] as number);
     expect((await callPortal(now, "GET", "/members")).body.data.members).toContainEqual(
@@ -136,19 +136,22 @@ describe("an invitation of an address that belongs to a business", () => {
   test("disappears when declined, which the inviter's audit chain records, and can be sent again", async () => {
     const membershipId = await invite(second);
     const before = [(await listAuditEntryTypes(first.id)).length, (await listAuditEntryTypes(second.id)).length];
-    const answer = await decline(first, membershipId);
-    expect(describeRedirect(answer)).toBe("303 /portal/businesses?done=declined");
+    const response = await declineInvitation(first, membershipId);
+    expect(describeRedirect(response)).toBe("303 /portal/businesses?done=declined");
     const after = await openPage(first, `${page}?done=declined`);
     expect(getPageText(after)).toContain("Invitation declined.");
-    expect([await rowsOf(after, "Invitations"), await namesOf(first)]).toEqual([[], [`First ${round}`]]);
+    expect([await readTableRows(after, "Invitations"), await listBusinessNames(first)]).toEqual([[], [`First ${round}`]]);
     expect(getPageText(await openPage(first, "/portal"))).not.toContain("Invitations");
     expect((await listAuditEntryTypes(second.id)).slice(before[1])).toEqual(["member.declined"]);
     expect(await listAuditEntryTypes(first.id)).toHaveLength(before[0] as number);
     expect((await callPortal(second, "GET", "/members")).body.data.members.map(({ id }: { id: string }) => id)).toEqual([second.userId]);
     expect((await postForm(first, page, { seat: membershipId, form: await getFormToken(first, page) })).status).toBe(404);
     expect(await getSignedInBusiness(first)).toBe(first.id);
-    const again = await invite(second);
-    expect([await getSignedInBusiness(toMember(await enter(first, again))), again === membershipId]).toEqual([second.id, false]);
+    const secondInvitation = await invite(second);
+    expect([await getSignedInBusiness(toMember(await enter(first, secondInvitation))), secondInvitation === membershipId]).toEqual([
+      second.id,
+      false,
+    ]);
   });
 
   test("cannot be declined by another address or by a form from another site", async () => {
@@ -176,8 +179,8 @@ describe("an invitation of an address that belongs to a business", () => {
     const membershipId = await invite(second);
     const form = { ...parseFormFields(await openPage(first, page), declining), seat: membershipId };
     const before = (await listAuditEntryTypes(second.id)).length;
-    const answers = await Promise.all([1, 2, 3].map(() => postForm(first, declining, form)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, 404, 404]);
+    const responses = await Promise.all([1, 2, 3].map(() => postForm(first, declining, form)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([303, 404, 404]);
     expect((await listAuditEntryTypes(second.id)).slice(before)).toEqual(["member.declined"]);
   });
 
@@ -211,10 +214,10 @@ describe("an invitation of an address that belongs to a business", () => {
     const membershipId = await invite(second);
     const form = { ...parseFormFields(await openPage(first, page), page), seat: membershipId };
     const before = (await listAuditEntryTypes(second.id)).length;
-    const answers = await Promise.all([1, 2, 3].map(() => postForm(first, page, form)));
-    expect(answers.filter((answer) => describeRedirect(answer) === "303 /portal?done=joined")).toHaveLength(1);
+    const responses = await Promise.all([1, 2, 3].map(() => postForm(first, page, form)));
+    expect(responses.filter((response) => describeRedirect(response) === "303 /portal?done=joined")).toHaveLength(1);
     expect((await listAuditEntryTypes(second.id)).slice(before)).toEqual(["member.joined"]);
-    expect(await sessionsOf(first.userId, membershipId)).toBe(1);
+    expect(await countSessions(first.userId, membershipId)).toBe(1);
   });
 
   test("is not shown to an address with twenty memberships", async () => {
@@ -236,29 +239,31 @@ describe("an invitation of an address that belongs to a business", () => {
           Date.now() + hour,
         ),
       ]);
-    expect(await namesOf(first, "Invitations")).toHaveLength(20);
+    expect(await listBusinessNames(first, "Invitations")).toHaveLength(20);
   });
 });
 
 describe("an address that belongs to two businesses", () => {
   test("selects one after the code and continues to the requested page", async () => {
-    await joined();
-    const answer = await giveCodeOnPages(email, "/portal/team");
-    expect(describeRedirect(answer)).toBe("303 /portal/businesses?next=%2Fportal%2Fteam");
-    const who = sessionCookie(answer);
-    expect(await getSignedInBusiness(who)).toBe(second.id); // selects the business that was used last
-    const chooser = await openPage(who, "/portal/businesses?next=%2Fportal%2Fteam");
-    const rows = await rowsOf(chooser, "Choose a business");
+    await createJoinedMember();
+    const response = await giveCodeOnPages(email, "/portal/team");
+    expect(describeRedirect(response)).toBe("303 /portal/businesses?next=%2Fportal%2Fteam");
+    const member = readSessionCookie(response);
+    expect(await getSignedInBusiness(member)).toBe(second.id); // selects the business that was used last
+    const chooser = await openPage(member, "/portal/businesses?next=%2Fportal%2Fteam");
+    const rows = await readTableRows(chooser, "Choose a business");
     expect(rows.map(([name, role, state, , action]) => [name, role, state, action])).toEqual([
       [`Second ${round}`, "Member", "Active", "Stay here"],
       [`First ${round}`, "Owner", "Active", "Open"],
     ]);
     expect(chooser.text).toContain('<a class="btn sm" href="/portal/team">Stay here</a>');
-    const form = named(chooser.document, "form").find((one) => textOf(named([one], "button")) === "Open");
-    const fields = Object.fromEntries(named([form as never], "input").map(({ attribs }) => [attribs.name as string, attribs.value ?? ""]));
-    const opened = await postForm(who, page, fields);
+    const form = findByTagName(chooser.document, "form").find((one) => extractText(findByTagName([one], "button")) === "Open");
+    const fields = Object.fromEntries(
+      findByTagName([form as never], "input").map(({ attribs }) => [attribs.name as string, attribs.value ?? ""]),
+    );
+    const opened = await postForm(member, page, fields);
     expect(describeRedirect(opened)).toBe("303 /portal/team");
-    expect([await getSignedInBusiness(who), await getSignedInBusiness(toMember(opened))]).toEqual([401, first.id]);
+    expect([await getSignedInBusiness(member), await getSignedInBusiness(toMember(opened))]).toEqual([401, first.id]);
     const team = getPageText(await openPage(toMember(opened), "/portal/team"));
     expect(team).toContain(`First ${round}`);
     expect(team).toContain(`${email} Owner`);
@@ -267,71 +272,73 @@ describe("an address that belongs to two businesses", () => {
   test.each(["https://elsewhere.example/", "//elsewhere.example", "/portal/sign-out", "/app"])(
     "is not redirected outside of the portal by %s",
     async (next) => {
-      const who = await joined();
-      const chooser = await openPage(who, `${page}?next=${encodeURIComponent(next)}`);
+      const member = await createJoinedMember();
+      const chooser = await openPage(member, `${page}?next=${encodeURIComponent(next)}`);
       expect(chooser.text).toContain('<a class="btn sm" href="/portal">Stay here</a>');
-      const entered = await postForm(who, page, { seat: first.userId, next, form: await getFormToken(who, page) });
+      const entered = await postForm(member, page, { seat: first.userId, next, form: await getFormToken(member, page) });
       expect(describeRedirect(entered)).toBe("303 /portal");
     },
   );
 
   test("switches in the header of any page, in the same environment", async () => {
-    const who = await joined();
-    const back = await enter(who, first.userId, "/portal/audit");
-    expect([describeRedirect(back), await getSignedInBusiness(who), await getSignedInBusiness(toMember(back))]).toEqual([
+    const member = await createJoinedMember();
+    const back = await enter(member, first.userId, "/portal/audit");
+    expect([describeRedirect(back), await getSignedInBusiness(member), await getSignedInBusiness(toMember(back))]).toEqual([
       "303 /portal",
       401,
       first.id,
     ]);
     const seats = switchTargets(await openPage(toMember(back), "/portal/test/keys"));
     expect(seats).toHaveLength(1);
-    const again = await enter(toMember(back), seats[0] as string, "/portal/test/keys", `/portal/test/businesses`);
-    expect([describeRedirect(again), await getSignedInBusiness(toMember(again))]).toEqual(["303 /portal/test", second.id]);
+    const repeated = await enter(toMember(back), seats[0] as string, "/portal/test/keys", `/portal/test/businesses`);
+    expect([describeRedirect(repeated), await getSignedInBusiness(toMember(repeated))]).toEqual(["303 /portal/test", second.id]);
   });
 
   test("gets a session that expires no later than the sign-in it comes from", async () => {
-    const before = await sessionOf(first);
+    const before = await findSession(first);
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start + 3 * hour });
-    const moved = await sessionOf(await joined());
+    const moved = await findSession(await createJoinedMember());
     expect(moved).toMatchObject({ verified_at: before?.verified_at, expires_at: before?.expires_at });
     expect(moved?.created_at).toBeGreaterThanOrEqual(start + 3 * hour);
     expect((before?.expires_at ?? 0) - (before?.verified_at ?? 0)).toBe(12 * hour);
   });
 
   test("gets one session when switching twice at the same time", async () => {
-    const who = await joined();
-    const [mine] = (await sessionOf(who)) === null ? [] : [(await sessionOf(who))?.user_id as string];
-    const form = { seat: first.userId, form: await getFormToken(who, page) };
-    const answers = await Promise.all([1, 2, 3, 4].map(() => postForm(who, page, form)));
-    expect(answers.filter((answer) => answer.headers.getSetCookie().some((one) => one.startsWith("svc_session=ses_")))).toHaveLength(1);
-    expect(await sessionsOf(first.userId, mine as string)).toBe(1);
+    const member = await createJoinedMember();
+    const [ownUserId] = (await findSession(member)) === null ? [] : [(await findSession(member))?.user_id as string];
+    const form = { seat: first.userId, form: await getFormToken(member, page) };
+    const responses = await Promise.all([1, 2, 3, 4].map(() => postForm(member, page, form)));
+    expect(responses.filter((response) => response.headers.getSetCookie().some((one) => one.startsWith("svc_session=ses_")))).toHaveLength(
+      1,
+    );
+    expect(await countSessions(first.userId, ownUserId as string)).toBe(1);
   });
 
   test("signs in through the API to the business used last", async () => {
-    const who = await joined();
+    const member = await createJoinedMember();
     expect((await signInByApi(email)).body.data).toMatchObject({ created: false, user: { business_id: second.id, role: "member" } });
-    await enter(who, first.userId);
-    const answer = await signInByApi(email);
-    expect(answer.body.data).toEqual({
+    await enter(member, first.userId);
+    const response = await signInByApi(email);
+    expect(response.body.data).toEqual({
       user: { id: first.userId, email, realm: "business", role: "owner", business_id: first.id },
       created: false,
     });
   });
 
   test("gets one code, and an unverified caller learns no more than for an address with one business, or none", async () => {
-    await joined();
-    const answers: unknown[] = [];
+    await createJoinedMember();
+    const responses: unknown[] = [];
     for (const address of [email, `owner@second-${round}.example`, `nobody@several-${round}.example`]) {
       await clearCodes();
-      const asked = await requestEmailCode(address, "business");
+      const response = await requestEmailCode(address, "business");
       const wrong = await submitEmailCode(address, "000000", "business");
       const rows = await countRows(["email_codes", "mail_outbox"]);
-      answers.push([asked.status, asked.body.data, wrong.status, wrong.body.error.code, rows]);
+      responses.push([response.status, response.body.data, wrong.status, wrong.body.error.code, rows]);
       if (address === email) expect(await listMailTo(email)).toHaveLength(1);
     }
-    expect(answers[1]).toEqual(answers[0]);
-    expect(answers[2]).toEqual(answers[0]);
+    expect(responses[1]).toEqual(responses[0]);
+    expect(responses[2]).toEqual(responses[0]);
     for (const method of ["GET", "POST"]) {
       const stranger = await call(page, {
         method,
@@ -344,35 +351,35 @@ describe("an address that belongs to two businesses", () => {
   });
 
   test("immediately loses only the business it is removed from, and cannot return to it", async () => {
-    const inSecond = await joined();
-    const membershipId = (await sessionOf(inSecond))?.user_id as string;
-    const inFirst = sessionCookie(await giveCodeOnPages(email));
+    const inSecond = await createJoinedMember();
+    const membershipId = (await findSession(inSecond))?.user_id as string;
+    const inFirst = readSessionCookie(await giveCodeOnPages(email));
     const form = { seat: membershipId, form: await getFormToken(toMember(await enter(inFirst, first.userId)), page) };
-    const member = sessionCookie(await giveCodeOnPages(email));
+    const member = readSessionCookie(await giveCodeOnPages(email));
     expect((await callPortal(second, "DELETE", `/members/${membershipId}`)).status).toBe(200);
     expect(await getSignedInBusiness(inSecond)).toBe(401);
     expect(await getSignedInBusiness(member)).toBe(first.id);
-    expect(await namesOf(member)).toEqual([`First ${round}`]);
+    expect(await listBusinessNames(member)).toEqual([`First ${round}`]);
     expect(getPageText(await openPage(member, "/portal"))).not.toContain("All businesses");
     expect((await postForm(member, page, { ...form, form: await getFormToken(member, page) })).status).toBe(404);
     expect(describeRedirect(await giveCodeOnPages(email))).toBe("303 /portal"); // the address now belongs to only one business
   });
 
   test("sees the notice of a suspended business and the link to the other", async () => {
-    const who = await joined();
+    const member = await createJoinedMember();
     await env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(second.id).run();
-    const shut = await openPage(who, "/portal/team");
+    const shut = await openPage(member, "/portal/team");
     expect([shut.status, getPageText(shut)]).toEqual([402, expect.stringContaining("This account is suspended")]);
-    const back = await enter(who, first.userId, "/portal/team");
+    const back = await enter(member, first.userId, "/portal/team");
     expect([describeRedirect(back), await getSignedInBusiness(toMember(back))]).toEqual(["303 /portal", first.id]);
-    const there = await enter(
+    const entered = await enter(
       toMember(back),
       (await env.DB.prepare("SELECT id FROM members WHERE business_id = ? AND id <> ?")
         .bind(second.id, second.userId)
         .first<string>("id")) as string,
     );
-    expect((await openPage(toMember(there), "/portal")).status).toBe(402);
-    const rows = await rowsOf(await openPage(toMember(there), page), "Choose a business");
+    expect((await openPage(toMember(entered), "/portal")).status).toBe(402);
+    const rows = await readTableRows(await openPage(toMember(entered), page), "Choose a business");
     expect(rows.map(([name, , state]) => [name, state])).toEqual([
       [`Second ${round}`, "Suspended"],
       [`First ${round}`, "Active"],
@@ -381,16 +388,16 @@ describe("an address that belongs to two businesses", () => {
 });
 
 test("refuses a form from another site, of another session or without its token, and ends no session", async () => {
-  const who = await joined();
-  const form = parseFormFields(await openPage(who, page), page);
+  const member = await createJoinedMember();
+  const form = parseFormFields(await openPage(member, page), page);
   const before = await readDatabaseContents();
   const statuses = [
-    await postForm(who, page, { seat: first.userId }),
-    await postForm(who, page, { ...form, seat: first.userId }, { "sec-fetch-site": "cross-site" }),
-    await postForm(who, page, { seat: first.userId, form: await getFormToken(second, page) }),
-    await postForm(who, page, { ...form, seat: second.userId }),
-    await postForm(who, page, { ...form, seat: "mem_nonsense" }),
-    await postForm(who, page, { form: form.form as string }),
+    await postForm(member, page, { seat: first.userId }),
+    await postForm(member, page, { ...form, seat: first.userId }, { "sec-fetch-site": "cross-site" }),
+    await postForm(member, page, { seat: first.userId, form: await getFormToken(second, page) }),
+    await postForm(member, page, { ...form, seat: second.userId }),
+    await postForm(member, page, { ...form, seat: "mem_nonsense" }),
+    await postForm(member, page, { form: form.form as string }),
   ].map(({ status }) => status);
   expect(statuses).toEqual([403, 403, 403, 404, 404, 404]);
   expect(await readDatabaseContents()).toEqual(before);
@@ -398,8 +405,8 @@ test("refuses a form from another site, of another session or without its token,
 
 test("shows a page with one business and no switch to an address that has only one", async () => {
   const chooser = await openPage(first, page);
-  expect([chooser.status, await namesOf(first)]).toEqual([200, [`First ${round}`]]);
-  expect(named(chooser.document, "select")).toEqual([]);
+  expect([chooser.status, await listBusinessNames(first)]).toEqual([200, [`First ${round}`]]);
+  expect(findByTagName(chooser.document, "select")).toEqual([]);
   expect(getPageText(chooser)).not.toContain("All businesses");
 });
 
@@ -421,13 +428,13 @@ test("does not accept a code sent to one spelling for a membership of another, w
     .bind(Date.now() + hour, membershipId)
     .run();
   const refused = await submitEmailCode(email, code, "business");
-  expect([refused.status, refused.body.error.code, await sessionsOf(membershipId)]).toEqual([400, "login_failed", 0]);
+  expect([refused.status, refused.body.error.code, await countSessions(membershipId)]).toEqual([400, "login_failed", 0]);
   await env.DB.prepare("UPDATE members SET last_used_at = 1 WHERE id = ?").bind(membershipId).run();
   expect((await submitEmailCode(email, code, "business")).body.data.user).toMatchObject({ id: first.userId, email });
 });
 
 describe("a membership in another shard", () => {
-  const elsewhere = `mem_01${"y".repeat(24)}`;
+  const foreignMembershipId = `mem_01${"y".repeat(24)}`;
   beforeEach(async () => {
     const vault = await openVaultFromVars(env);
     const business = worldInSecondShard.acme.id;
@@ -436,86 +443,89 @@ describe("a membership in another shard", () => {
       "INSERT OR REPLACE INTO members (id, business_id, email_sealed, email_index, role, created_at) VALUES (?, ?, ?, ?, 'owner', 0)",
     )
       .bind(
-        elsewhere,
+        foreignMembershipId,
         business,
-        await vault.seal(memberEmailContext(elsewhere, business), email),
+        await vault.seal(memberEmailContext(foreignMembershipId, business), email),
         toStoredIndex(await vault.blindIndex("email", email)),
       )
       .run();
   });
 
   test("is selected and left like the others, and replaces the session", async () => {
-    expect(await namesOf(first)).toHaveLength(2);
-    const there = await enter(first, elsewhere);
-    expect(getCookie(there)).toMatch(/^svc_session=ses_01/);
-    expect([await getSignedInBusiness(first), await getSignedInBusiness(toMember(there))]).toEqual([401, worldInSecondShard.acme.id]);
-    const back = await enter(toMember(there), first.userId);
-    expect([await getSignedInBusiness(toMember(there)), await getSignedInBusiness(toMember(back))]).toEqual([401, first.id]);
+    expect(await listBusinessNames(first)).toHaveLength(2);
+    const entered = await enter(first, foreignMembershipId);
+    expect(getCookie(entered)).toMatch(/^svc_session=ses_01/);
+    expect([await getSignedInBusiness(first), await getSignedInBusiness(toMember(entered))]).toEqual([401, worldInSecondShard.acme.id]);
+    const back = await enter(toMember(entered), first.userId);
+    expect([await getSignedInBusiness(toMember(entered)), await getSignedInBusiness(toMember(back))]).toEqual([401, first.id]);
     expect(await env.DB_01.prepare("SELECT COUNT(*) AS n FROM sessions").first("n")).toBe(0);
   });
 
   test("is used for sign-in when it was used last, with the code stored where the address was found first", async () => {
-    await enter(first, elsewhere);
-    const answer = await signInByApi(email);
-    expect(answer.body.data).toEqual({
-      user: { id: elsewhere, email, realm: "business", role: "owner", business_id: worldInSecondShard.acme.id },
+    await enter(first, foreignMembershipId);
+    const response = await signInByApi(email);
+    expect(response.body.data).toEqual({
+      user: { id: foreignMembershipId, email, realm: "business", role: "owner", business_id: worldInSecondShard.acme.id },
       created: false,
     });
-    expect(getCookie(answer)).toMatch(/^svc_session=ses_01/);
-    expect(await sessionsOf(first.userId)).toBe(0);
+    expect(getCookie(response)).toMatch(/^svc_session=ses_01/);
+    expect(await countSessions(first.userId)).toBe(0);
   });
 
   test("with another spelling, which can be another mailbox, is not used for sign-in even if it was used last", async () => {
-    const there = toMember(await enter(first, elsewhere));
+    const enteredMember = toMember(await enter(first, foreignMembershipId));
     const spelling = email.replace("pat@", "Pat@");
-    const sealed = await (await openVaultFromVars(env)).seal(memberEmailContext(elsewhere, worldInSecondShard.acme.id), spelling);
-    await env.DB_01.prepare("UPDATE members SET email_sealed = ? WHERE id = ?").bind(sealed, elsewhere).run();
+    const sealed = await (await openVaultFromVars(env)).seal(memberEmailContext(foreignMembershipId, worldInSecondShard.acme.id), spelling);
+    await env.DB_01.prepare("UPDATE members SET email_sealed = ? WHERE id = ?").bind(sealed, foreignMembershipId).run();
     const before = await readDatabaseContents(env.DB_01);
-    const answer = await signInByApi(email);
-    expect(answer.body.data).toMatchObject({ created: false, user: { id: first.userId, email, business_id: first.id } });
+    const response = await signInByApi(email);
+    expect(response.body.data).toMatchObject({ created: false, user: { id: first.userId, email, business_id: first.id } });
     expect(await readDatabaseContents(env.DB_01)).toEqual(before);
-    expect(await getSignedInBusiness(there)).toBe(worldInSecondShard.acme.id);
-    expect(await namesOf(toMember(answer))).toEqual([`First ${round}`]);
+    expect(await getSignedInBusiness(enteredMember)).toBe(worldInSecondShard.acme.id);
+    expect(await listBusinessNames(toMember(response))).toEqual([`First ${round}`]);
   });
 
   test("appears in the header from the next sign-in on, and immediately in the list of businesses", async () => {
     expect(switchTargets(await openPage(first, "/portal"))).toEqual([]);
-    expect(await namesOf(first)).toHaveLength(2);
-    const who = toMember(await signInByApi(email));
-    expect(await getSignedInBusiness(who)).toBe(first.id);
-    expect(switchTargets(await openPage(who, "/portal"))).toEqual([elsewhere]);
-    const there = toMember(await enter(who, elsewhere, "/portal"));
-    expect(switchTargets(await openPage(there, "/portal"))).toEqual([first.userId]);
+    expect(await listBusinessNames(first)).toHaveLength(2);
+    const member = toMember(await signInByApi(email));
+    expect(await getSignedInBusiness(member)).toBe(first.id);
+    expect(switchTargets(await openPage(member, "/portal"))).toEqual([foreignMembershipId]);
+    const enteredMember = toMember(await enter(member, foreignMembershipId, "/portal"));
+    expect(switchTargets(await openPage(enteredMember, "/portal"))).toEqual([first.userId]);
   });
 
   test("appears in the header from the next page on for an invitation sent while signed in", async () => {
-    const owner = toMember(await enter(first, elsewhere)); // signs in as an owner of a business in that shard
+    const owner = toMember(await enter(first, foreignMembershipId)); // signs in as an owner of a business in that shard
     const invited = await signUpBusiness(`kim@several-${round}.example`);
     expect(getPageText(await openPage(invited, "/portal"))).not.toContain("Invitations");
     const membershipId = await invite(owner, `kim@several-${round}.example`);
     await waitUntilSettled();
     expect(getPageText(await openPage(invited, "/portal"))).toContain("Invitations: 1");
     expect(getPageText(await openPage(second, "/portal"))).not.toContain("Invitations");
-    const there = toMember(await enter(invited, membershipId));
-    const back = toMember(await enter(there, invited.userId, "/portal"));
+    const enteredMember = toMember(await enter(invited, membershipId));
+    const back = toMember(await enter(enteredMember, invited.userId, "/portal"));
     expect(switchTargets(await openPage(back, "/portal"))).toEqual([membershipId]);
   });
 
   test("is hidden while its shard is unavailable, and the pages of the others work", async () => {
-    const down = (): never => {
+    const failQuery = (): never => {
       throw new Error("D1_ERROR: Network connection lost.");
     };
-    const broken = { prepare: down, batch: down, withSession: () => broken };
+    const broken = { prepare: failQuery, batch: failQuery, withSession: () => broken };
     const service = createServiceCall({ DB_01: broken });
-    const there = await service(page, { headers: { cookie: first.cookie } });
-    expect([there.status, (await rowsOf(there, "Choose a business")).map(([name]) => name)]).toEqual([200, [`First ${round}`]]);
-    expect(await namesOf(first)).toHaveLength(2);
+    const response = await service(page, { headers: { cookie: first.cookie } });
+    expect([response.status, (await readTableRows(response, "Choose a business")).map(([name]) => name)]).toEqual([
+      200,
+      [`First ${round}`],
+    ]);
+    expect(await listBusinessNames(first)).toHaveLength(2);
   });
 });
 
 test("does not change signing in for the demo's owner, who has one membership", async () => {
-  const answer = await signInByApi(world.ownerEmail);
-  expect(answer.body.data).toEqual({
+  const response = await signInByApi(world.ownerEmail);
+  expect(response.body.data).toEqual({
     user: { id: expect.any(String), email: world.ownerEmail, realm: "business", role: "owner", business_id: world.acme.id },
     created: false,
   });

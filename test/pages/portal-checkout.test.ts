@@ -11,7 +11,7 @@ import { createServicesWith } from "../support/changed-services.ts";
 import { clearCodes, signIn } from "../support/people.ts";
 import { acceptInvitation, openPage, getPageText, submitForm as sendForm, describeRedirect, type Member } from "../support/portal-pages.ts";
 import { readDatabaseContents, createServiceCall, world } from "../support/world.ts";
-import { elementsIn, read, type ReadPage } from "./page.ts";
+import { listElements, read, type ReadPage } from "./page.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const { free } = world.examples;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await clearCodes();
   clerk = await acceptInvitation(clerkEmail);
   // A session's first use on a day writes a row, so this happens before the tests.
-  for (const who of [owner, clerk]) await openPage(who, "/portal");
+  for (const member of [owner, clerk]) await openPage(member, "/portal");
 });
 beforeEach(async () => {
   await env.DB.batch([
@@ -43,7 +43,7 @@ afterEach(() => {
 const setStatus = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, free.id).run();
 
 /** Sets the clock to more than 14 days after a payment failed. */
-const unpaid = async (): Promise<ReturnType<typeof createCustomer>> => {
+const createUnpaidCustomer = async (): Promise<ReturnType<typeof createCustomer>> => {
   const customer = createCustomer(free.id, "business");
   for (const event of [customer.checkout(0), customer.failed(1)]) expect((await sendProviderEvent(event)).status).toBe(200);
   const platform = await createPlatform(env as unknown as Env);
@@ -51,30 +51,30 @@ const unpaid = async (): Promise<ReturnType<typeof createCustomer>> => {
   return customer;
 };
 
-const leadsToPay = (page: ReadPage): boolean =>
-  elementsIn(page.document).some(({ attribs }) => attribs.href?.endsWith("/billing/checkout"));
+const hasCheckoutLink = (page: ReadPage): boolean =>
+  listElements(page.document).some(({ attribs }) => attribs.href?.endsWith("/billing/checkout"));
 
 describe("an account suspended for a missing payment", () => {
   test("offers the payment on every page to an owner and leads to the provider", async () => {
-    await unpaid();
+    await createUnpaidCustomer();
     for (const path of ["", "/certificates", "/domains", "/test", "/test/certificates"]) {
       const page = await openPage(owner, `/portal${path}`);
       expect([path, page.status, getPageText(page)]).toEqual([path, 402, expect.stringContaining("Suspended since")]);
-      expect([path, leadsToPay(page)]).toEqual([path, true]);
+      expect([path, hasCheckoutLink(page)]).toEqual([path, true]);
     }
     const billing = await openPage(owner, "/portal/billing");
-    expect([billing.status, leadsToPay(billing)]).toEqual([200, true]);
+    expect([billing.status, hasCheckoutLink(billing)]).toEqual([200, true]);
     mockProvider();
     expect(describeRedirect(await openPage(owner, checkout))).toMatch(/^303 https:\/\/billing\.stripe\.com\//);
   });
 
   test("tells a member that an owner can pay, and does not redirect the member", async () => {
-    await unpaid();
+    await createUnpaidCustomer();
     const calls = mockProvider();
     for (const path of ["", "/billing"]) {
       const page = await openPage(clerk, `/portal${path}`);
       expect(getPageText(page)).toContain("Only owners can change this.");
-      expect(leadsToPay(page)).toBe(false);
+      expect(hasCheckoutLink(page)).toBe(false);
     }
     const refused = await openPage(clerk, checkout);
     expect([refused.status, getPageText(refused)]).toEqual([403, expect.stringContaining("Only owners can change this.")]);
@@ -82,7 +82,7 @@ describe("an account suspended for a missing payment", () => {
   });
 
   test("is active again after the payment", async () => {
-    const customer = await unpaid();
+    const customer = await createUnpaidCustomer();
     expect((await openPage(owner, "/portal")).status).toBe(402);
     expect((await sendProviderEvent(customer.paid(2))).status).toBe(200);
     expect((await openPage(owner, "/portal")).status).toBe(200);
@@ -96,14 +96,14 @@ test("offers no payment if an operator suspended it", async () => {
   expect([homePage.status, getPageText(homePage)]).toEqual([402, expect.stringContaining("Making a payment won’t reactivate it")]);
   const billing = await openPage(owner, "/portal/billing");
   expect([billing.status, getPageText(billing)]).toEqual([200, expect.stringContaining("Making a payment won’t reactivate it")]);
-  expect([leadsToPay(homePage), leadsToPay(billing)]).toEqual([false, false]);
+  expect([hasCheckoutLink(homePage), hasCheckoutLink(billing)]).toEqual([false, false]);
   const refused = await openPage(owner, checkout);
   expect([refused.status, getPageText(refused)]).toEqual([402, expect.stringContaining("Making a payment won’t reactivate it")]);
   expect(calls).toEqual([]);
 });
 
 test("does not lead to payment from a checkout page opened before the account was closed", async () => {
-  expect(leadsToPay(await openPage(owner, "/portal/billing"))).toBe(true);
+  expect(hasCheckoutLink(await openPage(owner, "/portal/billing"))).toBe(true);
   await setStatus("closed");
   const calls = mockProvider();
   const refused = await openPage(owner, checkout);
@@ -115,13 +115,13 @@ describe("a refused checkout", () => {
   test("explains why and changes no row: from another site, as a member, without a plan for sale, with the provider unavailable", async () => {
     const calls = mockProvider(() => Response.json({ error: { type: "api_error", message: "away" } }, { status: 500 }));
     const before = await readDatabaseContents();
-    const from = (site: string, who: Member): Promise<ReadPage> =>
-      read(checkout, { headers: { cookie: who.cookie, "sec-fetch-site": site }, redirect: "manual" });
+    const from = (site: string, member: Member): Promise<ReadPage> =>
+      read(checkout, { headers: { cookie: member.cookie, "sec-fetch-site": site }, redirect: "manual" });
     expect((await from("cross-site", owner)).status).toBe(403);
     expect((await from("none", clerk)).status).toBe(403);
     expect(calls).toEqual([]);
-    const away = await from("same-origin", owner);
-    expect([away.status, getPageText(away)]).toEqual([503, expect.stringContaining("The payment provider isn’t responding.")]);
+    const failedPage = await from("same-origin", owner);
+    expect([failedPage.status, getPageText(failedPage)]).toEqual([503, expect.stringContaining("The payment provider isn’t responding.")]);
     const without = createServiceCall({
       STRIPE_SECRET_KEY: "",
       STRIPE_WEBHOOK_SECRET: "",
@@ -147,7 +147,7 @@ test("requests the same checkout page from the provider when clicked twice", asy
     "303 https://checkout.stripe.com/c/pay/cs_test",
     "303 https://checkout.stripe.com/c/pay/cs_test",
   ]);
-  const [key, again] = calls.map(({ headers }) => headers.get("idempotency-key"));
+  const [key, repeatedKey] = calls.map(({ headers }) => headers.get("idempotency-key"));
   expect(key).toMatch(/^.{16,}$/);
-  expect(again).toBe(key);
+  expect(repeatedKey).toBe(key);
 });

@@ -4,19 +4,19 @@ import { describe, expect, test } from "vitest";
 import { streamCsv } from "../../workers/pages/portal/csv.ts";
 
 const size = 500;
-const rowsOf = (page: number, total: number): readonly (readonly string[])[] =>
+const buildRows = (page: number, total: number): readonly (readonly string[])[] =>
   Array.from({ length: Math.min(size, total - (page - 1) * size) }, (_, at) => [`row ${(page - 1) * size + at + 1}`, '=1+1, "quoted"']);
 
-const fileOf = (total: number, pageOf = async (page: number) => rowsOf(page, total)): ReadableStream =>
-  streamCsv(["name", "value"], rowsOf(1, total), Math.ceil(total / size), pageOf);
+const createCsvStream = (total: number, pageOf = async (page: number) => buildRows(page, total)): ReadableStream =>
+  streamCsv(["name", "value"], buildRows(1, total), Math.ceil(total / size), pageOf);
 
 describe("a CSV export", () => {
   test.each([0, 1, 500, 501, 2_345, 10_000])("of %i rows has its header and each row once, in order", async (total) => {
-    const bytes = new Uint8Array(await new Response(fileOf(total)).arrayBuffer());
+    const bytes = new Uint8Array(await new Response(createCsvStream(total)).arrayBuffer());
     expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
     const lines = new TextDecoder().decode(bytes).split("\r\n"); // the decoder removes the byte order mark
-    const row = (at: number): string => `"row ${at}","'=1+1, ""quoted"""`;
-    expect(lines).toEqual(['"name","value"', ...Array.from({ length: total }, (_, at) => row(at + 1)), ""]);
+    const buildLine = (at: number): string => `"row ${at}","'=1+1, ""quoted"""`;
+    expect(lines).toEqual(['"name","value"', ...Array.from({ length: total }, (_, at) => buildLine(at + 1)), ""]);
   });
 
   test.each([
@@ -54,9 +54,9 @@ describe("a CSV export", () => {
 
   test("reads no more batches than the reader takes", async () => {
     const readBatches: number[] = [];
-    const reader = fileOf(10_000, async (page) => {
+    const reader = createCsvStream(10_000, async (page) => {
       readBatches.push(page);
-      return rowsOf(page, 10_000);
+      return buildRows(page, 10_000);
     }).getReader();
     await reader.read();
     await reader.read();
@@ -65,9 +65,9 @@ describe("a CSV export", () => {
   });
 
   test("fails instead of ending early when a batch cannot be read", async () => {
-    const file = fileOf(2_000, async (page) => {
+    const file = createCsvStream(2_000, async (page) => {
       if (page === 3) throw new Error("the database is away");
-      return rowsOf(page, 2_000);
+      return buildRows(page, 2_000);
     });
     await expect(new Response(file).text()).rejects.toThrow("the database is away");
   });

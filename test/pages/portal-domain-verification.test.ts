@@ -5,7 +5,7 @@ import { callPortal, signUpBusiness } from "../support/portal.ts";
 import { parsePage, getPageText, submitForm, describeRedirect } from "../support/portal-pages.ts";
 import { createStubWeb, type StubWeb } from "../support/stub-web.ts";
 import { readDatabaseContents, type TestResponse } from "../support/world.ts";
-import { named, textOf } from "./page.ts";
+import { findByTagName, extractText } from "./page.ts";
 
 const heading = "We found other TXT records at that name:";
 
@@ -33,39 +33,39 @@ const publish = (texts: readonly string[]): void =>
     return Response.json({ Status: 0, Answer: texts.map((text) => ({ name, type: 16, TTL: 60, data: JSON.stringify(text) })) });
   });
 const check = (): Promise<TestResponse> => submitForm(owner, path, `${path}/verify`);
-const shown = (answer: TestResponse): readonly string[] => {
-  const [list] = named(parsePage(answer).document, "ul").filter(({ attribs }) => attribs.class === "plain");
-  return list === undefined ? [] : named(list.children as never, "bdi").map(textOf);
+const readListItems = (response: TestResponse): readonly string[] => {
+  const [list] = findByTagName(parsePage(response).document, "ul").filter(({ attribs }) => attribs.class === "plain");
+  return list === undefined ? [] : findByTagName(list.children as never, "bdi").map(extractText);
 };
 
 test("a failed check lists each text found in DNS once and changes no row", async () => {
   publish(["v=spf1 -all", "v=spf1 -all", "svc-verify=of-another"]);
   const before = await readDatabaseContents();
-  const answer = await check();
-  expect([answer.status, getPageText(answer)]).toEqual([409, expect.stringContaining(heading)]);
-  expect(shown(answer)).toEqual(["v=spf1 -all", "svc-verify=of-another"]);
+  const response = await check();
+  expect([response.status, getPageText(response)]).toEqual([409, expect.stringContaining(heading)]);
+  expect(readListItems(response)).toEqual(["v=spf1 -all", "svc-verify=of-another"]);
   expect(await readDatabaseContents()).toEqual(before);
 });
 
 test("a failed check shows the texts as plain text, at most three, of at most one hundred characters each", async () => {
   const long = "😀".repeat(150);
   publish(["<b id=planted>bold</b>", long, "third", "fourth"]);
-  const answer = await check();
-  expect(shown(answer)).toEqual(["<b id=planted>bold</b>", `${"😀".repeat(50)}…`, "third"]);
-  expect(answer.text).not.toContain("<b id=planted>");
-  expect(getPageText(answer)).not.toContain("fourth");
+  const response = await check();
+  expect(readListItems(response)).toEqual(["<b id=planted>bold</b>", `${"😀".repeat(50)}…`, "third"]);
+  expect(response.text).not.toContain("<b id=planted>");
+  expect(getPageText(response)).not.toContain("fourth");
 });
 
 test("a failed check shows no texts if DNS has none", async () => {
   publish([]);
-  const answer = await check();
-  expect(getPageText(answer)).not.toContain(heading);
-  expect(getPageText(answer)).toContain("TXT record: not found.");
+  const response = await check();
+  expect(getPageText(response)).not.toContain(heading);
+  expect(getPageText(response)).toContain("TXT record: not found.");
 });
 
 test("the API never repeats the texts", async () => {
   publish(["v=spf1 of-a-stranger"]);
-  const answer = await callPortal(owner, "POST", `/domains/${path.split("/").at(-1)}/verify`, {});
-  expect([answer.status, answer.body.error.code]).toEqual([409, "domain_unverified"]);
-  expect(answer.text).not.toContain("of-a-stranger");
+  const response = await callPortal(owner, "POST", `/domains/${path.split("/").at(-1)}/verify`, {});
+  expect([response.status, response.body.error.code]).toEqual([409, "domain_unverified"]);
+  expect(response.text).not.toContain("of-a-stranger");
 });

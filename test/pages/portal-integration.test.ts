@@ -19,7 +19,7 @@ import {
 import { waitUntilSettled } from "../support/background-work.ts";
 import { createStubWeb, type StubWeb } from "../support/stub-web.ts";
 import { readDatabaseContents, type TestResponse } from "../support/world.ts";
-import { named, textOf } from "./page.ts";
+import { findByTagName, extractText } from "./page.ts";
 
 const path = "/portal/snippet";
 const domain = "integration-pages.com";
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await clearCodes();
   clerk = await acceptInvitation("clerk@integration-pages.example");
   // A session's first use on a day writes a row, so this happens before the tests.
-  for (const who of [owner, clerk]) await openPage(who, path);
+  for (const member of [owner, clerk]) await openPage(member, path);
   await waitUntilSettled();
 });
 beforeEach(() => {
@@ -52,8 +52,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const wrongField = (answer: TestResponse): readonly string[] =>
-  [...named(parsePage(answer).document, "input"), ...named(parsePage(answer).document, "textarea")]
+const listInvalidFields = (response: TestResponse): readonly string[] =>
+  [...findByTagName(parsePage(response).document, "input"), ...findByTagName(parsePage(response).document, "textarea")]
     .filter(({ attribs }) => attribs["aria-invalid"] === "true")
     .map(({ attribs }) => attribs.name as string);
 
@@ -66,10 +66,10 @@ test.each([
   ["no recipient", { entities: " \n " }, "entities"],
   ["a recipient with a vertical bar", { entities: "Acme | Bright" }, "entities"],
 ])("refuses %s next to its field, keeps the input, and fetches nothing", async (_what, change, field) => {
-  const answer = await submitForm(clerk, path, path, { ...typed, ...change });
-  expect([answer.status, wrongField(answer)]).toEqual([400, [field]]);
-  expect(getPageText(answer)).toMatch(/Error: .+/);
-  const purpose = named(parsePage(answer).document, "input").find(({ attribs }) => attribs.name === "purpose")?.attribs.value;
+  const response = await submitForm(clerk, path, path, { ...typed, ...change });
+  expect([response.status, listInvalidFields(response)]).toEqual([400, [field]]);
+  expect(getPageText(response)).toMatch(/Error: .+/);
+  const purpose = findByTagName(parsePage(response).document, "input").find(({ attribs }) => attribs.name === "purpose")?.attribs.value;
   expect(purpose).toBe({ ...typed, ...change }.purpose);
   expect(web.urls()).toEqual([]);
 });
@@ -93,7 +93,7 @@ describe("fetching nothing and changing no row", () => {
   test("for a business that does not own the page", async () => {
     const stranger = await signUpBusiness("stranger@integration-pages.example");
     const refused = await submitForm(stranger, path, path, typed);
-    expect([refused.status, wrongField(refused)]).toEqual([403, ["url"]]);
+    expect([refused.status, listInvalidFields(refused)]).toEqual([403, ["url"]]);
     expect(web.urls()).toEqual([]);
   });
 
@@ -103,7 +103,7 @@ describe("fetching nothing and changing no row", () => {
     await env.DB.prepare(lapsed).bind("lapsed", owner.id, "verified").run();
     const refused = await postForm(clerk, path, form);
     await env.DB.prepare(lapsed).bind("verified", owner.id, "lapsed").run();
-    expect([refused.status, wrongField(refused)]).toEqual([403, ["url"]]);
+    expect([refused.status, listInvalidFields(refused)]).toEqual([403, ["url"]]);
     expect(web.urls()).toEqual([]);
   });
 
@@ -126,27 +126,27 @@ describe("fetching nothing and changing no row", () => {
 test("returns the same tag when a member submits twice, and stores nothing", async () => {
   const form = { ...parseFormFields(await openPage(clerk, path), path), ...typed };
   const before = await readDatabaseContents();
-  const tagOf = (answer: TestResponse): string => {
-    const [code] = named(parsePage(answer).document, "code").filter(({ attribs }) => attribs.id === "tag");
-    return code === undefined ? "" : textOf(code);
+  const readTag = (response: TestResponse): string => {
+    const [code] = findByTagName(parsePage(response).document, "code").filter(({ attribs }) => attribs.id === "tag");
+    return code === undefined ? "" : extractText(code);
   };
   const [first, second] = [await postForm(clerk, path, form), await postForm(clerk, path, form)];
   expect([first.status, second.status]).toEqual([200, 200]);
-  expect(tagOf(first)).toContain('data-client-id="pc_live_');
-  expect(tagOf(second)).toBe(tagOf(first));
+  expect(readTag(first)).toContain('data-client-id="pc_live_');
+  expect(readTag(second)).toBe(readTag(first));
   expect(await readDatabaseContents()).toEqual(before);
-  const again = await openPage(clerk, path);
-  expect(named(again.document, "code").some(({ attribs }) => attribs.id === "tag")).toBe(false);
+  const reopened = await openPage(clerk, path);
+  expect(findByTagName(reopened.document, "code").some(({ attribs }) => attribs.id === "tag")).toBe(false);
 });
 
 test("explains that a page does not respond or has no form", async () => {
   web.serve(url, () => new Response("", { status: 500 }));
-  const away = await submitForm(clerk, path, path, typed);
-  expect(away.status).toBeGreaterThanOrEqual(400);
-  expect(getPageText(away)).toMatch(/Error: .+/);
+  const response = await submitForm(clerk, path, path, typed);
+  expect(response.status).toBeGreaterThanOrEqual(400);
+  expect(getPageText(response)).toMatch(/Error: .+/);
   web.serve(url, "<!doctype html><html><body><p>Nothing to fill in</p></body></html>");
   const empty = await submitForm(clerk, path, path, typed);
-  expect([empty.status, wrongField(empty), getPageText(empty)]).toEqual([
+  expect([empty.status, listInvalidFields(empty), getPageText(empty)]).toEqual([
     400,
     ["url"],
     expect.stringContaining("The page must contain a form."),

@@ -8,7 +8,7 @@ import { callPortal, describeOutcome, listAuditEntryTypes, signUpBusiness } from
 import { describeRedirect, getPageText, openPage, parseFormFields, postForm, submitForm, type Member } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { call, createServiceCall, readDatabaseContents } from "../support/world.ts";
-import { named, textOf } from "./page.ts";
+import { findByTagName, extractText } from "./page.ts";
 
 const page = "/portal/invitations";
 const accepting = `${page}/accept`;
@@ -34,32 +34,32 @@ const listTeam = async (): Promise<readonly string[]> =>
   ((await callPortal(owner, "GET", "/members")).body.data.members as { email: string; status: string }[]).map(
     (member) => `${member.email} ${member.status}`,
   );
-const team = (status: string): readonly string[] => [`owner-${round}@inviting.example active`, `${email} ${status}`];
+const buildTeam = (status: string): readonly string[] => [`owner-${round}@inviting.example active`, `${email} ${status}`];
 /** Signs in on the pages and returns the response to the code. */
 const signInOnPages = async (next = "/portal"): Promise<{ readonly to: string; readonly member: Member }> => {
   await clearCodes();
   const cookie = getCookie(await postForm({ cookie: "" }, "/portal/sign-in", { email, next }));
-  const answer = await postForm({ cookie }, "/portal/sign-in/code", { code: await findEmailCode(email), next });
-  return { to: describeRedirect(answer), member: { cookie: getCookie(answer) } };
+  const response = await postForm({ cookie }, "/portal/sign-in/code", { code: await findEmailCode(email), next });
+  return { to: describeRedirect(response), member: { cookie: getCookie(response) } };
 };
 const getSession = async ({ cookie }: Member): Promise<unknown> => {
   const { status, body } = await call("/v1/auth/session", { headers: { cookie } });
   return status === 200 ? [body.data.role, body.data.business_id] : status;
 };
 const countButtons = async (member: Member): Promise<number> =>
-  named((await openPage(member, page)).document, "form").filter(({ attribs }) => attribs.action === accepting).length;
+  findByTagName((await openPage(member, page)).document, "form").filter(({ attribs }) => attribs.action === accepting).length;
 
 describe("an invited person without a business", () => {
   test("sees after signing in who invited them, to which business and with which role, and has not joined yet", async () => {
     await invite("owner");
-    const { to, member } = await signInOnPages("/portal/team");
-    expect(to).toBe(`303 ${page}`);
+    const { to: redirect, member } = await signInOnPages("/portal/team");
+    expect(redirect).toBe(`303 ${page}`);
     const shown = await openPage(member, page);
-    expect(named(shown.document, "h1").map(textOf)).toEqual([`Join Inviting ${round}?`]);
+    expect(findByTagName(shown.document, "h1").map(extractText)).toEqual([`Join Inviting ${round}?`]);
     const text = getPageText(shown);
     for (const part of [`Invited by owner-${round}@inviting.example`, "Your role Owner", "Invitation expires", `Signed in as ${email}`])
       expect(text).toContain(part);
-    expect(await listTeam()).toEqual(team("invited"));
+    expect(await listTeam()).toEqual(buildTeam("invited"));
     expect(await getSession(member)).toEqual([null, null]);
     expect(await listAuditEntryTypes(owner.id)).not.toContain("member.joined");
   });
@@ -81,12 +81,12 @@ describe("an invited person without a business", () => {
   test("joins with a click, in a new session that expires twelve hours after the sign-in", async () => {
     const id = await invite();
     const { member } = await signInOnPages();
-    const answer = await submitForm(member, page, accepting);
-    expect(describeRedirect(answer)).toBe("303 /portal?done=joined");
-    const joined = { cookie: getCookie(answer) };
+    const response = await submitForm(member, page, accepting);
+    expect(describeRedirect(response)).toBe("303 /portal?done=joined");
+    const joined = { cookie: getCookie(response) };
     expect([await getSession(joined), await getSession(member)]).toEqual([["member", owner.id], 401]);
     expect(getPageText(await openPage(joined, "/portal?done=joined"))).toContain("You’ve joined.");
-    expect(await listTeam()).toEqual(team("active"));
+    expect(await listTeam()).toEqual(buildTeam("active"));
     expect(await listAuditEntryTypes(owner.id)).toEqual(["business.signed_up", "member.invited", "member.joined"]);
     const session = await env.DB.prepare("SELECT user_id, verified_at, expires_at FROM sessions WHERE token_hash = ?")
       .bind(sha256Hex(joined.cookie.split("=")[1] as string))
@@ -114,8 +114,8 @@ describe("an invited person without a business", () => {
     const [, second] = [await invite(), await invite("owner", other)];
     const { member } = await signInOnPages();
     const shown = await openPage(member, page);
-    expect(named(shown.document, "h1").map(textOf)).toEqual(["Your invitations"]);
-    expect(named(shown.document, "h2").map(textOf).sort()).toEqual([`Join Inviting ${round}?`, `Join Other ${round}?`]);
+    expect(findByTagName(shown.document, "h1").map(extractText)).toEqual(["Your invitations"]);
+    expect(findByTagName(shown.document, "h2").map(extractText).sort()).toEqual([`Join Inviting ${round}?`, `Join Other ${round}?`]);
     const fields = parseFormFields(shown, declining);
     await postForm(member, declining, { ...fields, id: second });
     expect(await countButtons(member)).toBe(1);
@@ -162,9 +162,9 @@ describe("an invited person without a business", () => {
     await invite();
     const member = await signInByEmail(email);
     expect((await openPage(member, "/portal/sign-up")).status).toBe(200);
-    const own = await signUpBusiness(email, { business_name: "My own" });
-    expect(await getSession(own)).toEqual(["owner", own.id]);
-    expect(await listTeam()).toEqual(team("invited"));
+    const ownBusiness = await signUpBusiness(email, { business_name: "My own" });
+    expect(await getSession(ownBusiness)).toEqual(["owner", ownBusiness.id]);
+    expect(await listTeam()).toEqual(buildTeam("invited"));
   });
 
   test("is not refused as a guess, however often their page is loaded", async () => {
@@ -186,7 +186,7 @@ describe("the buttons of an invitation", () => {
     const strangers = parseFormFields(await openPage(stranger, page), accepting);
     await waitUntilSettled();
     const before = await readDatabaseContents();
-    const answers = [
+    const responses = [
       await postForm(stranger, accepting, { ...strangers, id }),
       await postForm(stranger, accepting, form),
       await postForm(owner, accepting, form),
@@ -195,7 +195,7 @@ describe("the buttons of an invitation", () => {
       await postForm(member, declining, form),
       await postForm({ cookie: "" }, accepting, form),
     ].map(describeRedirect);
-    expect(answers).toEqual([`303 ${page}?answer=gone`, "403", "303 /portal/sign-in", "403", "403", "403", "303 /portal/sign-in"]);
+    expect(responses).toEqual([`303 ${page}?answer=gone`, "403", "303 /portal/sign-in", "403", "403", "403", "303 /portal/sign-in"]);
     await waitUntilSettled();
     expect(await readDatabaseContents()).toEqual(before);
   });
@@ -204,9 +204,9 @@ describe("the buttons of an invitation", () => {
     await invite();
     const { member } = await signInOnPages();
     const form = parseFormFields(await openPage(member, page), accepting);
-    const answers = await Promise.all([1, 2, 3].map(() => postForm(member, accepting, form)));
-    expect(answers.filter((answer) => describeRedirect(answer) === "303 /portal?done=joined")).toHaveLength(1);
+    const responses = await Promise.all([1, 2, 3].map(() => postForm(member, accepting, form)));
+    expect(responses.filter((response) => describeRedirect(response) === "303 /portal?done=joined")).toHaveLength(1);
     expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "member.joined")).toHaveLength(1);
-    expect(await listTeam()).toEqual(team("active"));
+    expect(await listTeam()).toEqual(buildTeam("active"));
   });
 });

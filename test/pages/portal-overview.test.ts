@@ -12,7 +12,7 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { grantShare, signInPerson, redeemCode } from "../support/sharing.ts";
 import { issueToNewPerson, buildJsonPost } from "../support/withdrawal.ts";
 import { call, readDatabaseContents, issueCertificate, world } from "../support/world.ts";
-import { named, textOf, withAttribute } from "./page.ts";
+import { findByTagName, extractText, withAttribute } from "./page.ts";
 
 let owner: Member;
 let member: Member;
@@ -30,13 +30,13 @@ interface Figures {
   readonly month: readonly [number, number];
 }
 
-const figures = async (who: Member = owner, path = "/portal"): Promise<Figures> => {
-  const page = await openPage(who, path);
+const readFigures = async (member: Member = owner, path = "/portal"): Promise<Figures> => {
+  const page = await openPage(member, path);
   expect(page.status).toBe(200);
   return { today: getLastCounts(page, "Certificates per day"), month: getLastCounts(page, "Withdrawals confirmed") };
 };
 
-const plus = ({ today, month }: Figures, more: Partial<Figures>): Figures => ({
+const addFigures = ({ today, month }: Figures, more: Partial<Figures>): Figures => ({
   today: [today[0] + (more.today?.[0] ?? 0), today[1] + (more.today?.[1] ?? 0)],
   month: [month[0] + (more.month?.[0] ?? 0), month[1] + (more.month?.[1] ?? 0)],
 });
@@ -54,35 +54,35 @@ const acknowledge = async (id: string): Promise<void> => {
 
 describe("counting", () => {
   beforeEach(async () => {
-    start = await figures();
+    start = await readFigures();
   });
 
   test("counts certificates issued and withdrawn, and each acknowledgment by its deadline", async () => {
     const certId = await withdraw();
-    expect(await figures()).toEqual(plus(start, { today: [1, 1] }));
+    expect(await readFigures()).toEqual(addFigures(start, { today: [1, 1] }));
     await acknowledge(certId);
-    expect(await figures()).toEqual(plus(start, { today: [1, 1], month: [1, 0] }));
+    expect(await readFigures()).toEqual(addFigures(start, { today: [1, 1], month: [1, 0] }));
   });
 
   test("counts an acknowledgment after its deadline as late", async () => {
     const certId = await withdraw();
     // The business records a withdrawal that it received long ago.
     const { certId: recorded } = await issueToNewPerson();
-    const answer = await call(`/v1/certs/${recorded}/withdrawals`, {
+    const response = await call(`/v1/certs/${recorded}/withdrawals`, {
       ...buildJsonPost({ method: "mail", received_at: "2020-01-01T00:00:00.000Z", scope: "certificate" }),
       headers: { "content-type": "application/json", authorization: `Bearer ${world.acme.keys.live}` },
     });
-    expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
+    expect([response.status, response.text]).toEqual([201, expect.any(String)]);
     await acknowledge(recorded);
-    expect(await figures()).toEqual(plus(start, { today: [2, 2], month: [0, 1] }));
+    expect(await readFigures()).toEqual(addFigures(start, { today: [2, 2], month: [0, 1] }));
     await acknowledge(certId);
   });
 
   test("counts each withdrawn recipient, and the certificate only when the last one is withdrawn", async () => {
     const certId = await withdraw(["Bright Homes Inc"]);
-    expect(await figures()).toEqual(plus(start, { today: [1, 0] }));
+    expect(await readFigures()).toEqual(addFigures(start, { today: [1, 0] }));
     await acknowledge(certId);
-    expect(await figures()).toEqual(plus(start, { today: [1, 0], month: [1, 0] }));
+    expect(await readFigures()).toEqual(addFigures(start, { today: [1, 0], month: [1, 0] }));
   });
 
   test("counts stopped shares", async () => {
@@ -92,7 +92,7 @@ describe("counting", () => {
     const id = granted.share.share_id ?? granted.share.id;
     expect((await giver.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
     await acknowledge(id);
-    expect(await figures()).toEqual(plus(start, { month: [1, 0] }));
+    expect(await readFigures()).toEqual(addFigures(start, { month: [1, 0] }));
   });
 
   test("counts neither refused nor repeated requests", async () => {
@@ -103,27 +103,27 @@ describe("counting", () => {
     const form = parseFormFields(await openPage(owner, path), path);
     await postForm(owner, path, form);
     await postForm(owner, path, form);
-    expect(await figures()).toEqual(plus(start, { today: [1, 1], month: [1, 0] }));
+    expect(await readFigures()).toEqual(addFigures(start, { today: [1, 1], month: [1, 0] }));
   });
 
   test("counts each environment separately", async () => {
-    const test = await figures(owner, "/portal/test");
+    const test = await readFigures(owner, "/portal/test");
     await issueCertificate({}, { ...world.acme, clients: { ...world.acme.clients, live: world.acme.clients.sandbox } });
-    expect(await figures(owner, "/portal/test")).toEqual(plus(test, { today: [1, 0] }));
-    expect(await figures()).toEqual(start);
+    expect(await readFigures(owner, "/portal/test")).toEqual(addFigures(test, { today: [1, 0] }));
+    expect(await readFigures()).toEqual(start);
   });
 });
 
 describe("the last thirty days", () => {
-  const counts = async (who: Member = owner): Promise<Readonly<Record<string, readonly number[]>>> =>
+  const readCounts = async (member: Member = owner): Promise<Readonly<Record<string, readonly number[]>>> =>
     Object.fromEntries(
-      withAttribute((await openPage(who, "/portal")).document, "class", "tile").map((tile) => [
-        textOf(named([tile], "dt")),
-        withAttribute([tile], "class", "figure").map((figure) => Number.parseInt(textOf(figure).replaceAll(",", ""), 10)),
+      withAttribute((await openPage(member, "/portal")).document, "class", "tile").map((tile) => [
+        extractText(findByTagName([tile], "dt")),
+        withAttribute([tile], "class", "figure").map((figure) => Number.parseInt(extractText(figure).replaceAll(",", ""), 10)),
       ]),
     );
-  const risen = async (before: Awaited<ReturnType<typeof counts>>) => {
-    const after = await counts();
+  const readIncreases = async (before: Awaited<ReturnType<typeof readCounts>>) => {
+    const after = await readCounts();
     return Object.fromEntries(Object.entries(after).map(([what, [now = 0]]) => [what, now - (before[what]?.[0] ?? 0)]));
   };
   const none = {
@@ -135,14 +135,14 @@ describe("the last thirty days", () => {
   };
 
   test("count certificates and each view by a person, but not by a program", async () => {
-    const before = await counts();
+    const before = await readCounts();
     const certId = await withdraw();
     const look = (agent: string) => call(`/c/${certId}`, { headers: { "user-agent": agent, "cf-connecting-ip": "203.0.113.77" } });
     const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
     for (const agent of [firefox, firefox, `${firefox} Elsewhere/1.0`, "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)"])
       expect((await look(agent)).status).toBe(200);
     await waitUntilSettled();
-    expect(await risen(before)).toEqual({
+    expect(await readIncreases(before)).toEqual({
       ...none,
       "Certificates issued": 1,
       "Consents withdrawn": 1,
@@ -153,21 +153,21 @@ describe("the last thirty days", () => {
   test("state the percentage of issued certificates that were withdrawn", async () => {
     await withdraw();
     const page = await openPage(owner, "/portal");
-    const [issued = 0, withdrawn = 0] = Object.values(await counts()).map(([now]) => now);
+    const [issued = 0, withdrawn = 0] = Object.values(await readCounts()).map(([now]) => now);
     const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 }).format(withdrawn / issued);
     expect(getPageText(page)).toContain(`${withdrawn} ${percent} of certificates issued`);
   });
 
   test("count shares granted and stopped, once each", async () => {
-    const before = await counts();
+    const before = await readCounts();
     const giver = await signInPerson();
     const granted = await grantShare(giver);
     await redeemCode(granted);
-    expect(await risen(before)).toEqual({ ...none, "New shares": 1 });
+    expect(await readIncreases(before)).toEqual({ ...none, "New shares": 1 });
     const id = granted.share.share_id ?? granted.share.id;
     for (const _ of ["once", "again"]) expect((await giver.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
     await acknowledge(id);
-    expect(await risen(before)).toEqual({ ...none, "New shares": 1, "Shares stopped": 1 });
+    expect(await readIncreases(before)).toEqual({ ...none, "New shares": 1, "Shares stopped": 1 });
   });
 });
 

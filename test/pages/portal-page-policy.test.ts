@@ -3,7 +3,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { signUpBusiness, verifyDomain } from "../support/portal.ts";
 import { getPageText, submitForm, type Member } from "../support/portal-pages.ts";
-import { htmlResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
+import { createHtmlResponse, createStubWeb, type StubWeb } from "../support/stub-web.ts";
 
 const domain = "page-policy.com";
 const url = `https://${domain}/quote`;
@@ -28,35 +28,37 @@ afterEach(() => {
 describe("the page's Content-Security-Policy", () => {
   const allows = "Your page allows the tag";
   const blocks = "Your page’s CSP blocks the tag";
-  const shownWith = async (policy: string | null, head = "", mode = "consent"): Promise<string> => {
+  const readResultWith = async (policy: string | null, head = "", mode = "consent"): Promise<string> => {
     const page = `<!doctype html><html><head>${head}</head><body>${form}</body></html>`;
-    web.serve(url, () => htmlResponse(page, policy === null ? {} : { headers: { "content-security-policy": policy } }));
+    web.serve(url, () => createHtmlResponse(page, policy === null ? {} : { headers: { "content-security-policy": policy } }));
     const sent = { url, mode, purpose: "solar quote", entities: "Acme Solar LLC" };
     return getPageText(await submitForm(member, "/portal/snippet", "/portal/snippet", sent));
   };
-  const meta = (policy: string): string => `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+  const buildMetaTag = (policy: string): string => `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
 
   test("lets the script run if there is none, or if it allows this origin", async () => {
-    expect(await shownWith(null)).toContain(allows);
-    expect(await shownWith("script-src 'self' http://svc.test; connect-src http://svc.test")).toContain(allows);
+    expect(await readResultWith(null)).toContain(allows);
+    expect(await readResultWith("script-src 'self' http://svc.test; connect-src http://svc.test")).toContain(allows);
   });
 
   test("blocks the script by a header or a meta tag, and the directive is named", async () => {
-    const shown = await shownWith("script-src 'self'");
+    const shown = await readResultWith("script-src 'self'");
     expect(shown).toContain(blocks);
     expect(shown).toContain("script-src: Add http://svc.test, or give the tag the policy’s nonce.");
     expect(shown).not.toContain("connect-src:");
-    expect(await shownWith(null, meta("default-src http://svc.test; connect-src 'self'"))).toContain("connect-src: Add http://svc.test.");
-    expect(await shownWith("script-src *", meta("sandbox"))).toContain("sandbox: Add allow-scripts");
+    expect(await readResultWith(null, buildMetaTag("default-src http://svc.test; connect-src 'self'"))).toContain(
+      "connect-src: Add http://svc.test.",
+    );
+    expect(await readResultWith("script-src *", buildMetaTag("sandbox"))).toContain("sandbox: Add allow-scripts");
   });
 
   test("may allow the exact files; share mode needs two", async () => {
     const policy = "script-src http://svc.test/v1/svc.js; connect-src http://svc.test";
-    expect(await shownWith(policy)).toContain(allows);
-    expect(await shownWith(policy, "", "share")).toContain("script-src: Add http://svc.test");
+    expect(await readResultWith(policy)).toContain(allows);
+    expect(await readResultWith(policy, "", "share")).toContain("script-src: Add http://svc.test");
   });
 
   test("is not repeated anywhere", async () => {
-    expect(await shownWith("script-src https://planted.example")).not.toContain("planted.example");
+    expect(await readResultWith("script-src https://planted.example")).not.toContain("planted.example");
   });
 });

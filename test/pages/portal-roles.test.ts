@@ -39,13 +39,13 @@ const signIn = { nobody: "303 /portal/sign-in", consumer: "303 /portal/sign-in" 
 const ownersOnly = "403 owners";
 type More = Pick<Line, "test" | "id" | "sent">;
 /** A page that every member of the business can open. The owner of another business sees that business's own records. */
-const open = (answer: string, more: More = {}): Line => ({ ...signIn, owner: answer, member: answer, stranger: answer, ...more });
+const open = (outcome: string, more: More = {}): Line => ({ ...signIn, owner: outcome, member: outcome, stranger: outcome, ...more });
 /** Like `open`, but for a page about one record. The owner of another business gets 404. */
-const record = (answer: string, id: string, more: More = {}): Line => ({ ...open(answer, more), stranger: "404", id });
-const owned = (answer: string, more: More = {}): Line => ({ ...open(answer, more), member: ownersOnly });
-const ownedRecord = (answer: string, id: string, more: More = {}): Line => ({ ...owned(answer, more), stranger: "404", id });
+const record = (outcome: string, id: string, more: More = {}): Line => ({ ...open(outcome, more), stranger: "404", id });
+const ownerOnly = (outcome: string, more: More = {}): Line => ({ ...open(outcome, more), member: ownersOnly });
+const ownerOnlyRecord = (outcome: string, id: string, more: More = {}): Line => ({ ...ownerOnly(outcome, more), stranger: "404", id });
 /** Pages that need no session. */
-const publicPage = (answer: string): Line => ({ nobody: answer, consumer: answer, stranger: answer, member: answer, owner: answer });
+const publicPage = (outcome: string): Line => ({ nobody: outcome, consumer: outcome, stranger: outcome, member: outcome, owner: outcome });
 
 /** Paths under /portal and under /portal/test. */
 const lines: Readonly<Record<string, Line>> = {
@@ -88,53 +88,53 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /shares": open("200"),
   "GET /shares/:id": record("200", "share_id", { test: "404" }),
   "GET /domains": open("200"),
-  "POST /domains": owned("400", { sent: { domain: "" } }),
+  "POST /domains": ownerOnly("400", { sent: { domain: "" } }),
   "GET /domains/:id": record("200", "domain_id"),
-  "POST /domains/:id/verify": ownedRecord("409", "domain_id"),
-  "GET /domains/:id/remove": ownedRecord("200", "domain_id"),
-  "POST /domains/:id/remove": ownedRecord("303 /portal/domains?done=removed", "domain_id"),
+  "POST /domains/:id/verify": ownerOnlyRecord("409", "domain_id"),
+  "GET /domains/:id/remove": ownerOnlyRecord("200", "domain_id"),
+  "POST /domains/:id/remove": ownerOnlyRecord("303 /portal/domains?done=removed", "domain_id"),
   "GET /snippet": open("200"),
   "POST /snippet": open("400"),
   "GET /webhooks": open("200"),
-  "POST /webhooks": owned("400"),
+  "POST /webhooks": ownerOnly("400"),
   "POST /webhooks/:id/export": record("200", "webhook_id", { test: "404" }),
   "GET /webhooks/new": open("200"),
   "GET /webhooks/:id": record("200", "webhook_id", { test: "404" }),
   "GET /webhooks/:id/edit": record("200", "webhook_id", { test: "404" }),
-  "POST /webhooks/:id/edit": ownedRecord("303 /portal/webhooks/:id?done=saved", "webhook_id", {
+  "POST /webhooks/:id/edit": ownerOnlyRecord("303 /portal/webhooks/:id?done=saved", "webhook_id", {
     test: "404",
     sent: { url: "https://hook1.merchant-tests.com/in", events: "some", "event.certificate.revoked": "1" },
   }),
   "GET /webhooks/:id/recover": record("200", "webhook_id", { test: "404" }),
-  "GET /webhooks/:id/rotate": ownedRecord("200", "webhook_id", { test: "404" }),
-  "GET /webhooks/:id/remove": ownedRecord("200", "webhook_id", { test: "404" }),
-  "POST /webhooks/:id/secret": ownedRecord("200", "webhook_id"),
+  "GET /webhooks/:id/rotate": ownerOnlyRecord("200", "webhook_id", { test: "404" }),
+  "GET /webhooks/:id/remove": ownerOnlyRecord("200", "webhook_id", { test: "404" }),
+  "POST /webhooks/:id/secret": ownerOnlyRecord("200", "webhook_id"),
   "GET /webhooks/:id/deliveries/:delivery": record("200", "webhook_id", { test: "404" }),
   "POST /webhooks/:id/deliveries/:delivery/replay": record("200", "webhook_id", { test: "404" }),
   "POST /webhooks/:id/deliveries/:delivery/reveal": record("200", "webhook_id", { test: "404" }),
   "POST /webhooks/:id/test": record("200", "webhook_id", { test: "404" }),
   "POST /webhooks/:id/recover": record("303 /portal/webhooks/:id?done=recovering", "webhook_id", { sent: { since: "2026-01-01T00:00" } }),
-  "POST /webhooks/:id/status": ownedRecord("303 /portal/webhooks/:id?done=saved", "webhook_id"),
-  "POST /webhooks/:id/rotate": ownedRecord("200", "webhook_id"),
-  "POST /webhooks/:id/remove": ownedRecord("303 /portal/webhooks?done=removed", "webhook_id"),
+  "POST /webhooks/:id/status": ownerOnlyRecord("303 /portal/webhooks/:id?done=saved", "webhook_id"),
+  "POST /webhooks/:id/rotate": ownerOnlyRecord("200", "webhook_id"),
+  "POST /webhooks/:id/remove": ownerOnlyRecord("303 /portal/webhooks?done=removed", "webhook_id"),
   "GET /events": open("200"),
   "GET /events/:seq": record("200", "seq", { test: "404" }),
   "POST /events/:seq/replay": record("303 /portal/events/:id?done=resent", "seq"),
   "GET /keys": open("200"),
-  "POST /keys": owned("400"),
-  "POST /clients": owned("400"),
+  "POST /keys": ownerOnly("400"),
+  "POST /clients": ownerOnly("400"),
   "GET /clients/:id": record("200", "client_id", { test: "404" }),
-  "POST /clients/:id": ownedRecord("303 /portal/clients/:id?done=saved", "client_id", { test: "404" }),
-  "GET /keys/:id/remove": ownedRecord("200", "key_id"),
-  "POST /keys/:id/remove": ownedRecord("303 /portal/keys?done=removed", "key_id"),
+  "POST /clients/:id": ownerOnlyRecord("303 /portal/clients/:id?done=saved", "client_id", { test: "404" }),
+  "GET /keys/:id/remove": ownerOnlyRecord("200", "key_id"),
+  "POST /keys/:id/remove": ownerOnlyRecord("303 /portal/keys?done=removed", "key_id"),
   "POST /lookup": open("400"),
   "GET /requests": open("200"),
   "GET /requests/:id": record("200", "request_id"),
   "GET /team": open("200"),
-  "POST /team": owned("400"),
-  "POST /team/:id/role": ownedRecord("303 /portal/team?done=saved", "member_id"),
-  "GET /team/:id/remove": ownedRecord("200", "member_id"),
-  "POST /team/:id/remove": ownedRecord("303 /portal/team?done=removed", "member_id"),
+  "POST /team": ownerOnly("400"),
+  "POST /team/:id/role": ownerOnlyRecord("303 /portal/team?done=saved", "member_id"),
+  "GET /team/:id/remove": ownerOnlyRecord("200", "member_id"),
+  "POST /team/:id/remove": ownerOnlyRecord("303 /portal/team?done=removed", "member_id"),
   "GET /team/leave": open("200"),
   // A member can leave, but the only owner cannot.
   "POST /team/leave": { ...open("409"), member: "303 /portal/sign-in" },
@@ -148,12 +148,12 @@ const lines: Readonly<Record<string, Line>> = {
   "GET /audit": open("200"),
   "GET /billing": open("200"),
   "POST /billing/export": open("200"),
-  "GET /billing/checkout": owned("303 https://checkout.stripe.com/c/pay/cs_test"),
+  "GET /billing/checkout": ownerOnly("303 https://checkout.stripe.com/c/pay/cs_test"),
   "GET /settings": open("200"),
-  "POST /settings/profile": owned("400", { sent: { name: "" } }),
-  "POST /settings/retention": owned("400", { sent: { retention_years: "0" } }),
-  "POST /settings/withdrawals": owned("303 /portal/settings?done=saved"),
-  "POST /settings/events": owned("303 /portal/settings?done=saved"),
+  "POST /settings/profile": ownerOnly("400", { sent: { name: "" } }),
+  "POST /settings/retention": ownerOnly("400", { sent: { retention_years: "0" } }),
+  "POST /settings/withdrawals": ownerOnly("303 /portal/settings?done=saved"),
+  "POST /settings/events": ownerOnly("303 /portal/settings?done=saved"),
 };
 
 /** Paths that exist only in test mode. */
@@ -180,25 +180,25 @@ afterEach(() => {
 });
 
 const ownersWords = "Only owners can change this.";
-const outcome = (answer: TestResponse): string => {
-  const location = answer.headers.get("location")?.replace(/\?next=.*$/, "");
-  if (location !== undefined) return `${answer.status} ${location}`;
-  return answer.status === 403 && getPageText(answer).includes(ownersWords) ? ownersOnly : String(answer.status);
+const describeOutcome = (response: TestResponse): string => {
+  const location = response.headers.get("location")?.replace(/\?next=.*$/, "");
+  if (location !== undefined) return `${response.status} ${location}`;
+  return response.status === 403 && getPageText(response).includes(ownersWords) ? ownersOnly : String(response.status);
 };
 
-interface Asked {
+interface FormRequest {
   readonly method: string;
   readonly path: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-const asked = (root: string, name: string, { id, sent = {} }: Line): Asked => {
+const buildRequest = (root: string, name: string, { id, sent = {} }: Line): FormRequest => {
   const [method = "", below = ""] = name.split(" ");
   const path = `${root}${below.replace(/:(?:id|seq)/, records[id ?? ""] ?? "no record").replace(":delivery", records.delivery_id ?? "")}`;
   return { method, path, fields: { delivery: records.delivery_id as string, ...sent } };
 };
 
-const send = async (role: Role, { method, path, fields }: Asked, withToken = true): Promise<TestResponse> => {
+const send = async (role: Role, { method, path, fields }: FormRequest, withToken = true): Promise<TestResponse> => {
   const { cookie } = cast[role];
   if (method === "GET") return callWithoutLimits(path, { headers: { cookie, "sec-fetch-site": "same-origin" } });
   const form = withToken ? { form: await getFormToken({ cookie }, path) } : {};
@@ -209,67 +209,69 @@ const send = async (role: Role, { method, path, fields }: Asked, withToken = tru
   });
 };
 
-const marks = (): readonly string[] => [
+const listPrivateMarks = (): readonly string[] => [
   world.acme.id,
   world.ownerEmail,
   world.acme.clients.live,
   ...Object.values(records).filter((id) => id.includes("_")),
 ];
 
-const check = async (role: Role, request: Asked, expected: string): Promise<void> => {
+const check = async (role: Role, request: FormRequest, expected: string): Promise<void> => {
   // For a nonmember, a redirect to the sign-in page is a refusal, unless the request signs out.
   const isSentAway = (role === "nobody" || role === "consumer") && expected === signIn.nobody && !request.path.endsWith("/sign-out");
   const isRefused = Number.parseInt(expected, 10) >= 400 || isSentAway;
   const isStranger = role === "stranger";
   // The contents are read only if they are compared, because reading them takes longer than most requests.
   const before = isRefused || isStranger ? await readDatabaseContents() : {};
-  const answer = await send(role, request);
+  const response = await send(role, request);
   await waitUntilSettled();
-  expect([role, outcome(answer)]).toEqual([role, expected]);
+  expect([role, describeOutcome(response)]).toEqual([role, expected]);
   const after = isRefused || isStranger ? await readDatabaseContents() : {};
   if (isRefused) expect(after, role).toEqual(before);
   if (!isStranger) return;
   expect(listRecordRows(after, records)).toEqual(listRecordRows(before, records));
   // A value in the request path may appear in the page's links.
-  for (const mark of marks().filter((one) => !request.path.includes(one))) expect(answer.text).not.toContain(mark);
+  for (const mark of listPrivateMarks().filter((one) => !request.path.includes(one))) expect(response.text).not.toContain(mark);
 };
 
 /** Orders the forms. Forms that remove records needed by other forms run late; signing out and leaving run last. */
-const lastOf = (name: string): number =>
+const getSortOrder = (name: string): number =>
   /sign-out$/.test(name) ? 3 : /leave$/.test(name) ? 2 : /(?:remove|rotate|reset)$/.test(name) ? 1 : 0;
-const inOrder = (of: Readonly<Record<string, Line>>): [string, Line][] => Object.entries(of).sort(([a], [b]) => lastOf(a) - lastOf(b));
-const filled = (answer: string, { id = "" }: Line): string => answer.replace(":id", records[id] ?? "");
+const inOrder = (linesByName: Readonly<Record<string, Line>>): [string, Line][] =>
+  Object.entries(linesByName).sort(([a], [b]) => getSortOrder(a) - getSortOrder(b));
+const fillId = (outcome: string, { id = "" }: Line): string => outcome.replace(":id", records[id] ?? "");
 
 test("covers every page and every form of the portal in both environments, and lists no others", async () => {
   const { routes } = buildApp(await getPlatform(env as unknown as Env));
   const served = routes.flatMap(({ method, path }) => (path.startsWith("/portal") && !path.endsWith("*") ? [`${method} ${path}`] : []));
-  const at = (root: string, of: Readonly<Record<string, Line>>): string[] => Object.keys(of).map((name) => name.replace(" ", ` ${root}`));
-  const lined = [...at("/portal", lines), ...at("/portal/test", lines), ...at("/portal/test", testLines)];
+  const listPaths = (root: string, linesByName: Readonly<Record<string, Line>>): string[] =>
+    Object.keys(linesByName).map((name) => name.replace(" ", ` ${root}`));
+  const lined = [...listPaths("/portal", lines), ...listPaths("/portal/test", lines), ...listPaths("/portal/test", testLines)];
   expect([...new Set(served)].toSorted()).toEqual(lined.toSorted());
 });
 
 describe("each page and each refused form in test mode", () => {
   test.each(inOrder(lines))("%s", async (name, line) => {
-    const request = asked("/portal/test", name, line);
+    const request = buildRequest("/portal/test", name, line);
     for (const role of roles) {
       const isLetIn = line[role] === line.owner && role !== "nobody" && role !== "consumer";
-      const there = isLetIn && line.test !== undefined ? line.test : line[role];
-      if (request.method === "GET" || there.startsWith("4")) await check(role, request, filled(there, line));
+      const expected = isLetIn && line.test !== undefined ? line.test : line[role];
+      if (request.method === "GET" || expected.startsWith("4")) await check(role, request, fillId(expected, line));
     }
   });
   test.each(inOrder(testLines))("%s", async (name, line) => {
-    for (const role of roles) await check(role, asked("/portal/test", name, line), line[role]);
+    for (const role of roles) await check(role, buildRequest("/portal/test", name, line), line[role]);
   });
 });
 
 describe("each page and each form", () => {
   test.each(inOrder(lines))("%s", async (name, line) => {
-    const request = asked("/portal", name, line);
+    const request = buildRequest("/portal", name, line);
     if (request.method === "POST" && line.nobody === signIn.nobody && !/\/(?:sign-|invitations)/.test(name)) {
       const before = await readDatabaseContents();
-      expect(outcome(await send("owner", request, false)), "without the form's own token").toBe("403");
+      expect(describeOutcome(await send("owner", request, false)), "without the form's own token").toBe("403");
       expect(await readDatabaseContents()).toEqual(before);
     }
-    for (const role of roles) await check(role, request, filled(line[role], line));
+    for (const role of roles) await check(role, request, fillId(line[role], line));
   });
 });

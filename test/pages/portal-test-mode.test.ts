@@ -16,7 +16,7 @@ import { signUpBusiness } from "../support/portal.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { issueToNewPerson, buildJsonPost } from "../support/withdrawal.ts";
 import { call, readDatabaseContents, issueCertificate, buildSubmission, submitConsent, world } from "../support/world.ts";
-import { named, words } from "./page.ts";
+import { findByTagName, extractWords } from "./page.ts";
 
 let acme: Member;
 let clerk: Member;
@@ -31,32 +31,33 @@ beforeAll(async () => {
 afterEach(() => vi.restoreAllMocks());
 
 const testCert = async (): Promise<string> => {
-  const answer = await submitConsent({ ...buildSubmission(), client_id: world.acme.clients.sandbox, purpose: "a trial of test mode" });
-  expect(answer.status).toBe(201);
-  return answer.body.data.cert_id;
+  const response = await submitConsent({ ...buildSubmission(), client_id: world.acme.clients.sandbox, purpose: "a trial of test mode" });
+  expect(response.status).toBe(201);
+  return response.body.data.cert_id;
 };
 
-const trigger = (who: Member, fields: Readonly<Record<string, string>>) =>
-  submitForm(who, "/portal/test/sandbox", "/portal/test/sandbox/trigger", fields);
+const trigger = (member: Member, fields: Readonly<Record<string, string>>) =>
+  submitForm(member, "/portal/test/sandbox", "/portal/test/sandbox/trigger", fields);
 
-const listed = ({ document }: Awaited<ReturnType<typeof openPage>>): string => named(document, "table").map(words).join();
+const readTableText = ({ document }: Awaited<ReturnType<typeof openPage>>): string =>
+  findByTagName(document, "table").map(extractWords).join();
 
 describe("test mode", () => {
   test("is announced at the top of each page, and every link but one stays in it", async () => {
     for (const path of ["", "/certificates", "/deadlines", "/shares", "/webhooks", "/events", "/keys", "/team", "/settings", "/sandbox"]) {
       const page = await openPage(acme, `/portal/test${path}`);
       expect([path, page.status]).toEqual([path, 200]);
-      expect(words(page.document)).toContain("You’re in test mode. Nothing here counts as evidence.");
-      const main = named(page.document, "main");
-      const navigation = named(page.document, "nav").filter(({ attribs }) => attribs["aria-label"]?.startsWith("Portal"));
+      expect(extractWords(page.document)).toContain("You’re in test mode. Nothing here counts as evidence.");
+      const main = findByTagName(page.document, "main");
+      const navigation = findByTagName(page.document, "nav").filter(({ attribs }) => attribs["aria-label"]?.startsWith("Portal"));
       for (const place of [...main, ...navigation])
-        for (const { attribs } of named(place, "a")) {
+        for (const { attribs } of findByTagName(place, "a")) {
           const href = attribs.href ?? "";
           if (href.startsWith("/portal")) expect([path, href.startsWith("/portal/test")]).toEqual([path, true]);
         }
-      for (const { attribs } of named(page.document, "form"))
+      for (const { attribs } of findByTagName(page.document, "form"))
         if (attribs.action !== "/portal/sign-out") expect(attribs.action).toMatch(/^\/portal\/test/);
-      expect(words((await openPage(acme, `/portal${path === "/sandbox" ? "" : path}`)).document)).not.toContain("Test mode.");
+      expect(extractWords((await openPage(acme, `/portal${path === "/sandbox" ? "" : path}`)).document)).not.toContain("Test mode.");
     }
     expect((await openPage(acme, "/portal/sandbox")).status).toBe(404);
   });
@@ -65,18 +66,18 @@ describe("test mode", () => {
     const sandbox = { ...world.acme, clients: { ...world.acme.clients, live: world.acme.clients.sandbox } };
     const { certId, manageToken: token } = await issueToNewPerson({}, sandbox);
     expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token }))).status).toBe(200);
-    const links = async (path: string): Promise<readonly (string | undefined)[]> =>
-      named(named((await openPage(acme, path)).document, "main") as never, "a").map(({ attribs }) => attribs.href);
-    expect(await links("/portal/test/deadlines")).toContain(`/portal/test/deadlines/${certId}`);
-    for (const link of await links("/portal/test/deadlines")) expect(link).toMatch(/^\/portal\/test\//);
-    expect(await links(`/portal/test/deadlines/${certId}`)).toEqual([`/portal/test/certificates/${certId}`]);
+    const listLinks = async (path: string): Promise<readonly (string | undefined)[]> =>
+      findByTagName(findByTagName((await openPage(acme, path)).document, "main") as never, "a").map(({ attribs }) => attribs.href);
+    expect(await listLinks("/portal/test/deadlines")).toContain(`/portal/test/deadlines/${certId}`);
+    for (const link of await listLinks("/portal/test/deadlines")) expect(link).toMatch(/^\/portal\/test\//);
+    expect(await listLinks(`/portal/test/deadlines/${certId}`)).toEqual([`/portal/test/certificates/${certId}`]);
   });
 
   test("has its client ID on the setup steps, which lead to the test tag and to a test key", async () => {
     const steps = await openPage(fresh, "/portal/steps");
     const clientId = /pc_test_[a-z0-9]+/.exec(steps.text)?.[0] ?? "none";
-    expect(words((await openPage(fresh, "/portal/test/keys")).document)).toContain(clientId);
-    const paths = named(steps.document, "a").flatMap(({ attribs }) => attribs.href ?? []);
+    expect(extractWords((await openPage(fresh, "/portal/test/keys")).document)).toContain(clientId);
+    const paths = findByTagName(steps.document, "a").flatMap(({ attribs }) => attribs.href ?? []);
     expect(paths).toContain("/portal/test/keys");
   });
 
@@ -89,35 +90,35 @@ describe("test mode", () => {
     expect(describeRedirect(await openPage(acme, `/portal/test/certificates/${live}`))).toBe(`303 /portal/certificates/${live}`);
     const csv = await submitForm(acme, "/portal/test/certificates", "/portal/test/certificates/export");
     expect([csv.text.includes(ofTest), csv.text.includes(live)]).toEqual([true, false]);
-    expect(words((await openPage(fresh, "/portal/test/certificates")).document)).toContain("No certificates yet");
+    expect(extractWords((await openPage(fresh, "/portal/test/certificates")).document)).toContain("No certificates yet");
   });
 
   test("creates keys, client ids and endpoints for test mode", async () => {
     const created = await submitForm(fresh, "/portal/test/keys", "/portal/test/keys", { key_name: "Continuous integration" });
     expect(created.text).toContain("sk_test_");
-    expect(words((await openPage(fresh, "/portal/test/keys")).document)).toContain("Continuous integration");
-    expect(words((await openPage(fresh, "/portal/keys")).document)).not.toContain("Continuous integration");
+    expect(extractWords((await openPage(fresh, "/portal/test/keys")).document)).toContain("Continuous integration");
+    expect(extractWords((await openPage(fresh, "/portal/keys")).document)).not.toContain("Continuous integration");
     mockReceivers(() => new Response(null, { status: 204 }));
     const registered = await submitForm(fresh, "/portal/test/webhooks/new", "/portal/test/webhooks", {
       url: "https://hook1.merchant-tests.com/trial",
     });
     expect(getPageText(registered)).toContain("Copy it now.");
-    expect(words((await openPage(fresh, "/portal/test/webhooks")).document)).toContain("/trial");
-    expect(words((await openPage(fresh, "/portal/webhooks")).document)).not.toContain("/trial");
+    expect(extractWords((await openPage(fresh, "/portal/test/webhooks")).document)).toContain("/trial");
+    expect(extractWords((await openPage(fresh, "/portal/webhooks")).document)).not.toContain("/trial");
   });
 
   test("lets members move its clock forward, and an invalid time changes nothing", async () => {
-    const before = words((await openPage(clerk, "/portal/test/sandbox")).document);
+    const before = extractWords((await openPage(clerk, "/portal/test/sandbox")).document);
     expect(before).toContain("Not moved");
     expect(describeRedirect(await submitForm(clerk, "/portal/test/sandbox", "/portal/test/sandbox/clock", { days: "6" }))).toBe(
       "303 /portal/test/sandbox?done=moved",
     );
-    expect(words((await openPage(acme, "/portal/test/sandbox")).document)).toContain("6 days");
-    expect(words((await openPage(fresh, "/portal/test/sandbox")).document)).toContain("Not moved");
+    expect(extractWords((await openPage(acme, "/portal/test/sandbox")).document)).toContain("6 days");
+    expect(extractWords((await openPage(fresh, "/portal/test/sandbox")).document)).toContain("Not moved");
     expect(describeRedirect(await submitForm(acme, "/portal/test/sandbox/reset", "/portal/test/sandbox/reset"))).toBe(
       "303 /portal/test/sandbox?done=reset",
     );
-    expect(words((await openPage(acme, "/portal/test/sandbox")).document)).toContain("Not moved");
+    expect(extractWords((await openPage(acme, "/portal/test/sandbox")).document)).toContain("Not moved");
     const rows = await readDatabaseContents();
     const form = parseFormFields(await openPage(acme, "/portal/test/sandbox"), "/portal/test/sandbox/clock");
     expect((await postForm(acme, "/portal/test/sandbox/reset", form)).status).toBe(403);
@@ -131,12 +132,12 @@ describe("a triggered event", () => {
     const happened = await trigger(acme, { type: "share.created", share_id: "" });
     expect(getPageText(happened)).toContain("Created: share.created");
     const list = await openPage(acme, "/portal/test/events");
-    expect(words(list.document)).toContain("share.created");
-    expect(words(list.document)).toContain("No endpoint");
-    expect(listed(await openPage(acme, "/portal/test/events?type=share.revoked"))).not.toContain("share.created");
-    const [first] = named(list.document, "a").filter(({ attribs }) => /^\/portal\/test\/events\/\d+$/.test(attribs.href ?? ""));
+    expect(extractWords(list.document)).toContain("share.created");
+    expect(extractWords(list.document)).toContain("No endpoint");
+    expect(readTableText(await openPage(acme, "/portal/test/events?type=share.revoked"))).not.toContain("share.created");
+    const [first] = findByTagName(list.document, "a").filter(({ attribs }) => /^\/portal\/test\/events\/\d+$/.test(attribs.href ?? ""));
     const page = await openPage(acme, first?.attribs.href ?? "");
-    expect(words(page.document)).toContain('"type": "share.created"');
+    expect(extractWords(page.document)).toContain('"type": "share.created"');
     const place = first?.attribs.href?.split("/").at(-1);
     expect((await openPage(fresh, `/portal/test/events/${place}`)).status).toBe(404);
     for (const none of ["0", "-1", "x", "999999"]) expect((await openPage(acme, `/portal/test/events/${none}`)).status).toBe(404);
@@ -144,11 +145,11 @@ describe("a triggered event", () => {
 
   test("for an update shows none of the new values", async () => {
     const created = parsePage(await trigger(acme, { type: "consumer.updated.email", share_id: "" }));
-    const link = named(created.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
+    const link = findByTagName(created.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
     const page = await openPage(acme, link);
-    expect(words(page.document)).toContain("consumer.updated.email");
-    expect(words(page.document)).toContain("This page doesn’t show them.");
-    expect(named(page.document, "main").map(words).join()).not.toMatch(/sandy|@example/i);
+    expect(extractWords(page.document)).toContain("consumer.updated.email");
+    expect(extractWords(page.document)).toContain("This page doesn’t show them.");
+    expect(findByTagName(page.document, "main").map(extractWords).join()).not.toMatch(/sandy|@example/i);
   });
 
   test("shows each endpoint's delivery and can be replayed", async () => {
@@ -156,30 +157,30 @@ describe("a triggered event", () => {
     const posts = mockReceivers(() => new Response(null, { status }));
     await submitForm(acme, "/portal/test/webhooks/new", "/portal/test/webhooks", { url: "https://hook1.merchant-tests.com/follow" });
     const created = parsePage(await trigger(acme, { type: "share.created", share_id: "" }));
-    const link = named(created.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
+    const link = findByTagName(created.document, "a").find(({ attribs }) => /\/events\/\d+$/.test(attribs.href ?? ""))?.attribs.href ?? "";
     await vi.waitFor(() => expect(posts.length).toBeGreaterThan(0), { timeout: 10_000 });
-    await vi.waitFor(async () => expect(words((await openPage(acme, link)).document)).toContain("1 of 5"), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(extractWords((await openPage(acme, link)).document)).toContain("1 of 5"), { timeout: 10_000 });
     const failed = await openPage(acme, link);
-    expect(words(failed.document)).toContain("Retrying");
-    expect(words((await openPage(acme, "/portal/test/events")).document)).toContain("0 of 1, 1 failed");
+    expect(extractWords(failed.document)).toContain("Retrying");
+    expect(extractWords((await openPage(acme, "/portal/test/events")).document)).toContain("0 of 1, 1 failed");
     status = 200;
     const sent = await submitForm(acme, link, `${link}/replay`);
     expect(describeRedirect(sent)).toBe(`303 ${link}?done=resent`);
-    expect(words((await openPage(acme, link)).document)).toContain("Delivered");
-    expect(words((await openPage(acme, "/portal/test/events")).document)).toContain("1 of 1");
-    expect(listed(await openPage(acme, "/portal/events"))).not.toContain("share.created");
+    expect(extractWords((await openPage(acme, link)).document)).toContain("Delivered");
+    expect(extractWords((await openPage(acme, "/portal/test/events")).document)).toContain("1 of 1");
+    expect(readTableText(await openPage(acme, "/portal/events"))).not.toContain("share.created");
     await waitUntilSettled();
   });
 
   test("is found on later pages by its position, and no event is listed twice", async () => {
     await commitEvents(fresh.id, 60);
-    const placesOf = ({ document }: Awaited<ReturnType<typeof openPage>>): readonly string[] =>
-      named(document, "a").flatMap(({ attribs }) => /\/events\/(\d+)$/.exec(attribs.href ?? "")?.[1] ?? []);
+    const listEventSequences = ({ document }: Awaited<ReturnType<typeof openPage>>): readonly string[] =>
+      findByTagName(document, "a").flatMap(({ attribs }) => /\/events\/(\d+)$/.exec(attribs.href ?? "")?.[1] ?? []);
     const places: string[] = [];
     for (let path: string | undefined = "/portal/events"; path !== undefined; ) {
       const page = await openPage(fresh, path);
-      places.push(...placesOf(page));
-      path = named(page.document, "a").find(({ attribs }) => attribs.rel === "next")?.attribs.href;
+      places.push(...listEventSequences(page));
+      path = findByTagName(page.document, "a").find(({ attribs }) => attribs.rel === "next")?.attribs.href;
     }
     expect(places).toEqual(Array.from({ length: 60 }, (_, at) => String(60 - at)));
   });

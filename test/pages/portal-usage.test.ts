@@ -8,11 +8,11 @@ import { openPage, getPageText, submitForm, type Member } from "../support/porta
 import { buildJsonPost } from "../support/withdrawal.ts";
 import { call, submitConsent, issueCertificate, buildSubmission, world } from "../support/world.ts";
 
-const owner = (): Promise<Member> => signIn(world.ownerEmail);
+const signInAsOwner = (): Promise<Member> => signIn(world.ownerEmail);
 const heading = "Live certificates";
 
-const used = async (who: Member, path = "/portal/billing"): Promise<readonly number[]> => {
-  const page = await openPage(who, path);
+const readUsage = async (member: Member, path = "/portal/billing"): Promise<readonly number[]> => {
+  const page = await openPage(member, path);
   const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(Date.now());
   const [, issued, withdrawn] = new RegExp(`${month} so far: ([\\d,]+) issued, ([\\d,]+) withdrawn\\.`).exec(getPageText(page)) ?? [];
   const counts = [issued, withdrawn].map((text) => Number(text?.replaceAll(",", "")));
@@ -21,19 +21,19 @@ const used = async (who: Member, path = "/portal/billing"): Promise<readonly num
 };
 
 test("counts live certificates issued and withdrawn this month, not test ones or those of others", async () => {
-  const who = await owner();
-  const [issued = 0, withdrawn = 0] = await used(who);
+  const member = await signInAsOwner();
+  const [issued = 0, withdrawn = 0] = await readUsage(member);
   const first = await issueCertificate();
   await issueCertificate();
-  const elsewhere = { ...buildSubmission(world.other), page_url: "https://other.example/quote" };
-  expect((await submitConsent(elsewhere, { origin: "https://other.example" })).status).toBe(201);
+  const otherSubmission = { ...buildSubmission(world.other), page_url: "https://other.example/quote" };
+  expect((await submitConsent(otherSubmission, { origin: "https://other.example" })).status).toBe(201);
   const sandbox = { ...world.acme, clients: { ...world.acme.clients, live: world.acme.clients.sandbox } };
   await issueCertificate({}, sandbox);
-  expect(await used(who)).toEqual([issued + 2, withdrawn]);
+  expect(await readUsage(member)).toEqual([issued + 2, withdrawn]);
   const token = String(first.manage_url).split("#m=")[1];
   expect((await call(`/v1/certs/${first.cert_id}/opt-out/manage`, buildJsonPost({ token }))).status).toBe(200);
-  expect(await used(who)).toEqual([issued + 2, withdrawn + 1]);
-  expect(await used(who, "/portal/test/billing")).toEqual([issued + 2, withdrawn + 1]);
+  expect(await readUsage(member)).toEqual([issued + 2, withdrawn + 1]);
+  expect(await readUsage(member, "/portal/test/billing")).toEqual([issued + 2, withdrawn + 1]);
 });
 
 test("shows twelve months in a chart, and lets a member export exactly the figures shown, which is recorded", async () => {

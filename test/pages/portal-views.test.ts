@@ -15,7 +15,7 @@ import {
 } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents } from "../support/world.ts";
-import { named, textOf, withAttribute, type ReadPage } from "./page.ts";
+import { findByTagName, extractText, withAttribute, type ReadPage } from "./page.ts";
 
 const list = "/portal/certificates";
 const action = `${list}/views`;
@@ -30,35 +30,36 @@ beforeEach(async () => {
   await waitUntilSettled();
 });
 
-const save = (name: string, from = filtered, who: Member = owner) => submitForm(who, from, action, { name });
-const viewsOn = (page: ReadPage): readonly (readonly [string, string | undefined])[] => {
-  return named(withAttribute(page.document, "class", "saved-view"), "a").map((link) => [textOf(link), link.attribs.href]);
+const save = (name: string, from = filtered, member: Member = owner) => submitForm(member, from, action, { name });
+const listViews = (page: ReadPage): readonly (readonly [string, string | undefined])[] => {
+  return findByTagName(withAttribute(page.document, "class", "saved-view"), "a").map((link) => [extractText(link), link.attribs.href]);
 };
-const own = async (who: Member = owner): Promise<readonly (readonly [string, string | undefined])[]> => viewsOn(await openPage(who, list));
+const listOwnViews = async (member: Member = owner): Promise<readonly (readonly [string, string | undefined])[]> =>
+  listViews(await openPage(member, list));
 
 test("saves a filter under a name for all members and both environments", async () => {
   expect(describeRedirect(await save("Active on the site"))).toBe(`303 ${filtered}`);
-  expect(await own()).toEqual([["Active on the site", filtered]]);
+  expect(await listOwnViews()).toEqual([["Active on the site", filtered]]);
   await submitForm(owner, "/portal/team", "/portal/team", { email: `clerk@view-pages-${round}.example`, role: "member" });
   await clearCodes();
   const clerk = await acceptInvitation(`clerk@view-pages-${round}.example`);
-  expect(await own(clerk)).toEqual([["Active on the site", filtered]]);
+  expect(await listOwnViews(clerk)).toEqual([["Active on the site", filtered]]);
   const page = await openPage(clerk, filtered);
-  const [saved] = named(withAttribute(page.document, "class", "saved-view"), "a");
+  const [saved] = findByTagName(withAttribute(page.document, "class", "saved-view"), "a");
   expect([saved?.attribs.href, saved?.attribs["aria-current"]]).toEqual([filtered, "true"]);
   expect(() => parseFormFields(page, action)).toThrow("no form"); // there is no form because the view is already saved
-  expect(viewsOn(await openPage(clerk, "/portal/test/certificates")).at(-1)).toEqual([
+  expect(listViews(await openPage(clerk, "/portal/test/certificates")).at(-1)).toEqual([
     "Active on the site",
     filtered.replace("/portal/", "/portal/test/"),
   ]);
   const stranger = await signUpBusiness(`stranger@view-pages-${round}.example`);
-  expect(await own(stranger)).toEqual([]);
+  expect(await listOwnViews(stranger)).toEqual([]);
 });
 
 test("records each change in the audit chain without the name", async () => {
   await save("Active on the site");
   await submitForm(owner, list, `${action}/remove`, { name: "Active on the site" });
-  expect(await own()).toEqual([]);
+  expect(await listOwnViews()).toEqual([]);
   expect((await listAuditEntryTypes(owner.id)).slice(-2)).toEqual(["view.saved", "view.removed"]);
 });
 
@@ -68,7 +69,7 @@ test("creates one view when sent twice and removes it once", async () => {
     `303 ${filtered}`,
     `303 ${filtered}`,
   ]);
-  expect(await own()).toHaveLength(1);
+  expect(await listOwnViews()).toHaveLength(1);
   const removal = { form: await getFormToken(owner, `${action}/remove`), name: "Twice" };
   for (let times = 0; times < 2; times += 1)
     expect(describeRedirect(await postForm(owner, `${action}/remove`, removal))).toBe(`303 ${list}`);
@@ -81,9 +82,9 @@ test.each([
   ["of two lines", "one\ntwo", "Must"],
 ])("refuses a name that is %s next to its field, keeps the input, and changes no row", async (_what, name, why) => {
   const before = await readDatabaseContents();
-  const answer = await save(name);
-  expect([answer.status, getPageText(answer)]).toEqual([400, expect.stringContaining(why)]);
-  expect(answer.text).toContain('aria-invalid="true"');
+  const response = await save(name);
+  expect([response.status, getPageText(response)]).toEqual([400, expect.stringContaining(why)]);
+  expect(response.text).toContain('aria-invalid="true"');
   expect(await readDatabaseContents()).toEqual(before);
 });
 
@@ -98,16 +99,16 @@ test("refuses a name that is taken, but allows two names for one view", async ()
     website: "www.example.com",
   };
   expect(describeRedirect(await postForm(owner, action, form))).toBe(`303 ${filtered}`);
-  expect((await own()).map(([name]) => name)).toEqual(["Also mine", "Mine"]);
+  expect((await listOwnViews()).map(([name]) => name)).toEqual(["Also mine", "Mine"]);
 });
 
 test("allows twenty views, even when they are sent at the same time", async () => {
   const form = parseFormFields(await openPage(owner, filtered), action);
   for (let at = 1; at < 20; at += 1) await postForm(owner, action, { ...form, name: `View ${String(at).padStart(2, "0")}` });
-  const answers = await Promise.all(["a", "b", "c"].map((name) => postForm(owner, action, { ...form, name })));
-  expect(answers.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
-  expect(getPageText(answers.find(({ status }) => status === 400) as never)).toContain("Saved view limit reached.");
-  expect(await own()).toHaveLength(20);
+  const responses = await Promise.all(["a", "b", "c"].map((name) => postForm(owner, action, { ...form, name })));
+  expect(responses.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
+  expect(getPageText(responses.find(({ status }) => status === 400) as never)).toContain("Saved view limit reached.");
+  expect(await listOwnViews()).toHaveLength(20);
 });
 
 test("never stores a person or anything that is not a filter", async () => {
@@ -117,18 +118,18 @@ test("never stores a person or anything that is not a filter", async () => {
   const sealed = new URLSearchParams(describeRedirect(found).split("?")[1]).get("person") as string;
   const form = { form: await getFormToken(owner, action), name: "Pat", person: sealed, evil: "1", page: "7" };
   expect(describeRedirect(await postForm(owner, action, form))).toBe(`303 ${list}`);
-  expect(await own()).toEqual([]);
+  expect(await listOwnViews()).toEqual([]);
   expect(describeRedirect(await postForm(owner, action, { ...form, website: "www.example.com" }))).toBe(
     `303 ${list}?website=www.example.com`,
   );
-  expect(await own()).toEqual([["Pat", `${list}?website=www.example.com`]]);
+  expect(await listOwnViews()).toEqual([["Pat", `${list}?website=www.example.com`]]);
 });
 
 test("shows a name as text everywhere", async () => {
   await save("<b id=planted>bold</b>");
   const page = await openPage(owner, list);
   expect(page.text).not.toContain("<b id=planted>");
-  expect((await own())[0]?.[0]).toBe("<b id=planted>bold</b>");
+  expect((await listOwnViews())[0]?.[0]).toBe("<b id=planted>bold</b>");
 });
 
 test("refuses a form from another site, of another session, or while a payment is due", async () => {
@@ -140,11 +141,11 @@ test("refuses a form from another site, of another session, or while a payment i
   expect(await readDatabaseContents()).toEqual(before);
   await clearCodes();
   await postForm({ cookie: "" }, "/portal/sign-in", { email: `owner@view-pages-${round}.example` });
-  const again = await submitEmailCode(
+  const repeated = await submitEmailCode(
     `owner@view-pages-${round}.example`,
     await findEmailCode(`owner@view-pages-${round}.example`),
     "business",
   );
-  expect((await postForm({ cookie: getCookie(again) }, action, form)).status).toBe(403);
-  expect(await own()).toEqual([]);
+  expect((await postForm({ cookie: getCookie(repeated) }, action, form)).status).toBe(403);
+  expect(await listOwnViews()).toEqual([]);
 });

@@ -18,7 +18,7 @@ import {
 } from "../support/portal-pages.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { readDatabaseContents, type TestResponse } from "../support/world.ts";
-import { named, textOf } from "./page.ts";
+import { findByTagName, extractText } from "./page.ts";
 
 const list = "/portal/webhooks";
 const newPage = "/portal/webhooks/new";
@@ -28,32 +28,32 @@ const onRequest = "2 event types are off";
 let round = 0;
 let owner: Awaited<ReturnType<typeof signUpBusiness>>;
 let clerk: Member;
-const gather = async (): Promise<void> => {
+const createOwnerAndClerk = async (): Promise<void> => {
   round += 1;
   owner = await signUpBusiness(`owner@webhook-pages-${round}.example`);
   await submitForm(owner, "/portal/team", "/portal/team", { email: `clerk@webhook-pages-${round}.example`, role: "member" });
   await clearCodes();
   clerk = await acceptInvitation(`clerk@webhook-pages-${round}.example`);
   // A session's first use on a day writes a row, so this happens before the tests.
-  for (const who of [owner, clerk]) await openPage(who, list);
+  for (const member of [owner, clerk]) await openPage(member, list);
   await waitUntilSettled();
   mockReceivers(() => new Response(null, { status: 200 }));
 };
-beforeEach(gather);
+beforeEach(createOwnerAndClerk);
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const endpoints = async (who: Member = owner): Promise<readonly string[]> =>
-  named((await openPage(who, list)).document, "a").flatMap(({ attribs }) =>
+const listEndpoints = async (member: Member = owner): Promise<readonly string[]> =>
+  findByTagName((await openPage(member, list)).document, "a").flatMap(({ attribs }) =>
     /^\/portal\/webhooks\/whk_[a-z0-9]+$/.test(attribs.href ?? "") ? [attribs.href as string] : [],
   );
 const make = async (more: Readonly<Record<string, string>> = {}): Promise<string> => {
   const created = await submitForm(owner, newPage, list, { url, ...more });
   return /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(created.text)?.[0] as string;
 };
-const wrongField = (answer: TestResponse): readonly string[] =>
-  named(parsePage(answer).document, "input")
+const listInvalidFields = (response: TestResponse): readonly string[] =>
+  findByTagName(parsePage(response).document, "input")
     .filter(({ attribs }) => attribs["aria-invalid"] === "true")
     .map(({ attribs }) => attribs.name as string);
 
@@ -86,15 +86,15 @@ test.each([
 ])("creates none with %s and keeps the input", async (_what, fields, field) => {
   const before = await readDatabaseContents();
   const sent: Readonly<Record<string, string>> = fields;
-  const answer = await submitForm(owner, newPage, list, { ...sent, events: "some", "event.share.revoked": "1" });
-  expect(answer.status).toBe(400);
-  const input = named(parsePage(answer).document, "input").find(({ attribs }) => attribs.name === field);
+  const response = await submitForm(owner, newPage, list, { ...sent, events: "some", "event.share.revoked": "1" });
+  expect(response.status).toBe(400);
+  const input = findByTagName(parsePage(response).document, "input").find(({ attribs }) => attribs.name === field);
   expect(input?.attribs.value ?? "").toBe(sent[field]);
-  expect([[field], []]).toContainEqual(wrongField(answer));
-  expect(getPageText(answer)).toMatch(/Error: .+/);
-  const box = named(parsePage(answer).document, "input").find(({ attribs }) => attribs.name === "event.share.revoked");
+  expect([[field], []]).toContainEqual(listInvalidFields(response));
+  expect(getPageText(response)).toMatch(/Error: .+/);
+  const box = findByTagName(parsePage(response).document, "input").find(({ attribs }) => attribs.name === "event.share.revoked");
   expect("checked" in (box?.attribs ?? {})).toBe(true);
-  expect(await endpoints()).toEqual([]);
+  expect(await listEndpoints()).toEqual([]);
   expect(await readDatabaseContents()).toEqual(before);
 });
 
@@ -140,9 +140,9 @@ test("refuses a form from another site, of another session or of another action"
     await postForm(owner, `${path}/status`, form),
   ].map(({ status }) => status);
   expect(statuses).toEqual([403, 403, 403, 403, 403, 403]);
-  expect(await endpoints()).toEqual([path]);
-  const hintOf = (text: string): string | undefined => /<code>(whsec_[^<]*)<\/code>/.exec(text)?.[1];
-  expect(hintOf((await openPage(owner, path)).text)).toBe(hintOf(secret));
+  expect(await listEndpoints()).toEqual([path]);
+  const extractSecretHint = (text: string): string | undefined => /<code>(whsec_[^<]*)<\/code>/.exec(text)?.[1];
+  expect(extractSecretHint((await openPage(owner, path)).text)).toBe(extractSecretHint(secret));
   expect(await readDatabaseContents()).toEqual(before);
 });
 
@@ -156,15 +156,15 @@ test("lets a member send a test and refuses everything else, even with the membe
   }
   expect((await postForm(clerk, list, { url, form: await getFormToken(clerk, list) })).status).toBe(403);
   expect(getPageText(await submitForm(clerk, path, `${path}/test`))).toContain("Your endpoint responded with 200");
-  expect(await endpoints()).toEqual([path]);
+  expect(await listEndpoints()).toEqual([path]);
 });
 
 test("creates one endpoint and shows its secret once when sent twice, even at the same time", async () => {
   const form = { ...parseFormFields(await openPage(owner, newPage), list), url };
-  const answers = await Promise.all([postForm(owner, list, form), postForm(owner, list, form), postForm(owner, list, form)]);
-  const shown = answers.filter(({ text }) => /whsec_[A-Za-z0-9+/=]{20,}/.test(text));
+  const responses = await Promise.all([postForm(owner, list, form), postForm(owner, list, form), postForm(owner, list, form)]);
+  const shown = responses.filter(({ text }) => /whsec_[A-Za-z0-9+/=]{20,}/.test(text));
   expect(shown).toHaveLength(1);
-  expect(await endpoints()).toHaveLength(1);
+  expect(await listEndpoints()).toHaveLength(1);
   expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "webhook.created")).toHaveLength(1);
 });
 
@@ -193,13 +193,13 @@ describe("the attempts of the last two days", () => {
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(farAhead); // so far in the future that alarms run only when the test triggers them
-    await gather();
+    await createOwnerAndClerk();
   });
   afterEach(() => {
     vi.useRealTimers();
   });
 
-  const emptied = async (path: string): Promise<void> => {
+  const drainQueues = async (path: string): Promise<void> => {
     await eventSequences.getByName(owner.id).drain();
     await runAlarmsUntil(deliveryQueues.getByName(path.split("/").at(-1) as string), farAhead + 1_000);
   };
@@ -208,8 +208,8 @@ describe("the attempts of the last two days", () => {
     const [path, other] = [await make(), await make({ url: "https://hooks.merchant-tests.com/other" })];
     mockReceivers((post) => new Response(null, { status: post.url.endsWith("/in") ? 200 : 500 }));
     await commitEvents(owner.id, 3);
-    await emptied(path);
-    await emptied(other);
+    await drainQueues(path);
+    await drainQueues(other);
     const page = await openPage(clerk, path);
     expect(parseTable(page, heading)).toHaveLength(48);
     expect(getLastCounts(page, heading)).toEqual([3, 0]);
@@ -231,7 +231,7 @@ describe("the attempts of the last two days", () => {
   test("export exactly the figures shown, which is recorded for the endpoint", async () => {
     const path = await make();
     await commitEvents(owner.id, 1);
-    await emptied(path);
+    await drainQueues(path);
     const rows = parseTable(await openPage(clerk, path), heading);
     const before = (await listAuditEntryTypes(owner.id)).length;
     const file = await submitForm(clerk, path, `${path}/export`);
@@ -247,7 +247,7 @@ describe("an endpoint", () => {
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(farAhead);
-    await gather();
+    await createOwnerAndClerk();
   });
   afterEach(() => {
     vi.useRealTimers();
@@ -259,9 +259,9 @@ describe("an endpoint", () => {
     await eventSequences.getByName(owner.id).drain();
     await runAlarmsUntil(queueOf(path), Date.now() + 1_000);
   };
-  const deliveryPaths = ({ document }: Awaited<ReturnType<typeof openPage>>): readonly string[] => [
+  const listDeliveryPaths = ({ document }: Awaited<ReturnType<typeof openPage>>): readonly string[] => [
     ...new Set(
-      named(document, "a").flatMap(
+      findByTagName(document, "a").flatMap(
         ({ attribs }) => /^\/portal\/webhooks\/whk_\w+\/deliveries\/dlv_\w+$/.exec(attribs.href ?? "")?.[0] ?? [],
       ),
     ),
@@ -270,7 +270,7 @@ describe("an endpoint", () => {
   test("is missing at first, with a link to add one", async () => {
     const page = await openPage(owner, list);
     expect(getPageText(page)).toContain("No endpoints yet");
-    expect(named(page.document, "a").filter(({ attribs }) => attribs.href === newPage)).not.toEqual([]);
+    expect(findByTagName(page.document, "a").filter(({ attribs }) => attribs.href === newPage)).not.toEqual([]);
   });
 
   test("is listed with its last 48 hours, last response and waiting events", async () => {
@@ -289,7 +289,8 @@ describe("an endpoint", () => {
     await sendEvents(path, 2);
     const page = await openPage(clerk, path);
     expect(getPageText(page)).toContain("Failing since 1 January 2050, 00:00 UTC 2 events are waiting.");
-    const link = named(page.document, "a").find(({ attribs }) => attribs.href?.startsWith(`${path}/recover`))?.attribs.href as string;
+    const link = findByTagName(page.document, "a").find(({ attribs }) => attribs.href?.startsWith(`${path}/recover`))?.attribs
+      .href as string;
     const posts = mockReceivers(() => new Response(null, { status: 200 }));
     expect(getPageText(await openPage(clerk, link))).toContain("This will resend 2 events.");
     expect(describeRedirect(await submitForm(clerk, link, `${path}/recover`))).toBe(`303 ${path}?done=recovering`);
@@ -317,15 +318,15 @@ describe("an endpoint", () => {
     await sendEvents(path, 1);
     mockReceivers(() => new Response(null, { status: 500 }));
     await sendEvents(path, 1);
-    const statuses = async (query: string): Promise<readonly (string | undefined)[]> => {
+    const listStatuses = async (query: string): Promise<readonly (string | undefined)[]> => {
       const page = await openPage(clerk, `${path}${query}`);
       return getPageText(page).includes("No matching deliveries.") ? [] : parseTable(page, "Deliveries").map((row) => row[1]);
     };
-    expect(await statuses("")).toEqual(["Retrying", "Delivered"]);
-    expect(await statuses("?status=retrying")).toEqual(["Retrying"]);
-    expect(await statuses("?status=abandoned")).toEqual([]);
+    expect(await listStatuses("")).toEqual(["Retrying", "Delivered"]);
+    expect(await listStatuses("?status=retrying")).toEqual(["Retrying"]);
+    expect(await listStatuses("?status=abandoned")).toEqual([]);
     await runAlarmsUntil(queueOf(path));
-    expect(await statuses("?status=abandoned")).toEqual(["Failed"]);
+    expect(await listStatuses("?status=abandoned")).toEqual(["Failed"]);
   });
 
   test("is changed by an owner, and the audit log names what changed", async () => {
@@ -357,7 +358,7 @@ describe("an endpoint", () => {
       const path = await make();
       const posts = mockReceivers(() => new Response("<b>database is down</b>", { status: 503, headers: { "x-trace": "trace-7f2c91" } }));
       await sendEvents(path, 1);
-      const [delivery] = deliveryPaths(await openPage(clerk, path));
+      const [delivery] = listDeliveryPaths(await openPage(clerk, path));
       const page = await openPage(clerk, delivery as string);
       const text = getPageText(page);
       for (const part of [
@@ -372,8 +373,8 @@ describe("an endpoint", () => {
       ])
         expect(text).toContain(part);
       expect(page.text).not.toContain("<b>database is down");
-      const body = named(page.document, "code").find(({ attribs }) => attribs.id === "request-body");
-      expect(JSON.parse(textOf(body === undefined ? [] : [body]))).toEqual(JSON.parse(posts[0]?.body ?? ""));
+      const body = findByTagName(page.document, "code").find(({ attribs }) => attribs.id === "request-body");
+      expect(JSON.parse(extractText(body === undefined ? [] : [body]))).toEqual(JSON.parse(posts[0]?.body ?? ""));
       mockReceivers(() => new Response("fine", { status: 200 }));
       vi.setSystemTime(Date.now() + 5_000);
       const resent = await submitForm(clerk, delivery as string, `${delivery}/replay`);
@@ -385,7 +386,7 @@ describe("an endpoint", () => {
     test("is found in its own environment and under its own endpoint only", async () => {
       const [path, other] = [await make(), await make({ url: "https://hooks.merchant-tests.com/other" })];
       await sendEvents(path, 1);
-      const [delivery] = deliveryPaths(await openPage(clerk, path));
+      const [delivery] = listDeliveryPaths(await openPage(clerk, path));
       expect((await openPage(clerk, delivery as string)).status).toBe(200);
       expect((await openPage(clerk, (delivery as string).replace("/portal/", "/portal/test/"))).status).toBe(404);
       expect((await openPage(clerk, (delivery as string).replace(path, other))).status).toBe(404);

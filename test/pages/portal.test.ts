@@ -27,7 +27,7 @@ import { grantShare, signInPerson, redeemCode } from "../support/sharing.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { issueToNewPerson, buildJsonPost } from "../support/withdrawal.ts";
 import { call, submitConsent, readDatabaseContents, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
-import { named, words } from "./page.ts";
+import { findByTagName, extractWords } from "./page.ts";
 
 let acme: Member;
 let other: Member & { id: string };
@@ -62,14 +62,14 @@ describe("signing in to the portal", () => {
     const bad = await postForm({ cookie: "" }, "/portal/sign-up", { business_name: "", email, country: "US", website: "" });
     expect([bad.status, getPageText(bad)]).toEqual([400, expect.stringContaining("Must contain a visible character")]);
     expect(bad.text).toContain(`value="${email}"`);
-    const asked = await postForm({ cookie: "" }, "/portal/sign-up", {
+    const response = await postForm({ cookie: "" }, "/portal/sign-up", {
       business_name: "New Portal LLC",
       email,
       country: "us",
       website: "https://new-portal.example",
     });
-    expect(describeRedirect(asked)).toBe("303 /portal/sign-in");
-    const step = { cookie: getCookie(asked) };
+    expect(describeRedirect(response)).toBe("303 /portal/sign-in");
+    const step = { cookie: getCookie(response) };
     expect(getPageText(await openPage(step, "/portal/sign-in"))).toContain(`We sent a 6-digit code to ${email}`);
     const wrong = await postForm(step, "/portal/sign-in/code", { code: "12 34" });
     expect([wrong.status, getPageText(wrong)]).toEqual([400, expect.stringContaining("Enter the 6-digit code.")]);
@@ -82,19 +82,19 @@ describe("signing in to the portal", () => {
   });
 
   test("gives the same response whether or not an address is known", async () => {
-    const of = async (email: string): Promise<readonly unknown[]> => {
-      const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email });
-      const step = getPageText(await openPage({ cookie: getCookie(asked) }, "/portal/sign-in"));
-      return [describeRedirect(asked), step.replaceAll(email, "")];
+    const requestSignIn = async (email: string): Promise<readonly unknown[]> => {
+      const response = await postForm({ cookie: "" }, "/portal/sign-in", { email });
+      const step = getPageText(await openPage({ cookie: getCookie(response) }, "/portal/sign-in"));
+      return [describeRedirect(response), step.replaceAll(email, "")];
     };
-    expect(await of("nobody@portal-pages.example")).toEqual(await of("owner@portal-pages.example"));
+    expect(await requestSignIn("nobody@portal-pages.example")).toEqual(await requestSignIn("owner@portal-pages.example"));
     expect(await listMailTo("nobody@portal-pages.example")).toEqual([]);
   });
 
   test("never redirects outside of the portal", async () => {
     for (const next of ["https://evil.example", "//evil.example", "/portal/../c", "/app", "/portal/sign-in", "/portal\\evil"]) {
-      const asked = await postForm({ cookie: "" }, "/portal/sign-in", { email: "nobody@portal-pages.example", next });
-      expect(describeRedirect(asked)).toBe("303 /portal/sign-in");
+      const response = await postForm({ cookie: "" }, "/portal/sign-in", { email: "nobody@portal-pages.example", next });
+      expect(describeRedirect(response)).toBe("303 /portal/sign-in");
       expect(describeRedirect(await openPage(acme, `/portal/sign-in?next=${encodeURIComponent(next)}`))).toBe("303 /portal");
     }
   });
@@ -120,10 +120,10 @@ describe("every portal page", () => {
   test.each(pages)("%s opens for owner and member, is not cached, and loads only files of this origin", async (path) => {
     // The owner of the other business does not open the pages in test mode, because a person can open at most 120 pages a minute and later
     // tests also use this owner.
-    for (const who of testPaths.includes(path) ? [acme, clerk] : [acme, other, clerk]) {
-      const page = await openPage(who, path);
+    for (const member of testPaths.includes(path) ? [acme, clerk] : [acme, other, clerk]) {
+      const page = await openPage(member, path);
       expect([path, page.status]).toEqual([path, 200]);
-      expect(words(page.document)).not.toMatch(/\{\w+\}/); // a message whose placeholder was not filled in
+      expect(extractWords(page.document)).not.toMatch(/\{\w+\}/); // a message whose placeholder was not filled in
       expect(page.headers.get("cache-control")).toBe("no-store");
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self'");
       expect(page.headers.get("x-robots-tag")).toBe("noindex, nofollow");
@@ -133,20 +133,20 @@ describe("every portal page", () => {
   test.each(confirmationPaths)("%s asks for confirmation and names both answers", async (path) => {
     const page = await openPage(path.endsWith("/team/leave") ? clerk : acme, path); // Acme's only owner can't leave
     expect(page.status).toBe(200);
-    expect(words(named(page.document, "h1")[0] as never)).toMatch(/\?$/);
-    expect(named(page.document, "ul").filter(({ attribs }) => attribs.class === "follows")).toHaveLength(1);
+    expect(extractWords(findByTagName(page.document, "h1")[0] as never)).toMatch(/\?$/);
+    expect(findByTagName(page.document, "ul").filter(({ attribs }) => attribs.class === "follows")).toHaveLength(1);
     expect(() => parseFormFields(page, path)).not.toThrow();
-    expect(named(page.document, "a").some(({ attribs }) => attribs.href === path.slice(0, path.lastIndexOf("/")))).toBe(true);
+    expect(findByTagName(page.document, "a").some(({ attribs }) => attribs.href === path.slice(0, path.lastIndexOf("/")))).toBe(true);
   });
 
   test("belongs to its reader, also with several readers at the same time", async () => {
-    const shown = async (who: Member): Promise<readonly unknown[]> => {
-      const page = await openPage(who, "/portal/team");
+    const readTeamPage = async (member: Member): Promise<readonly unknown[]> => {
+      const page = await openPage(member, "/portal/team");
       return [getPageText(page), parseFormFields(page, "/portal/team").form];
     };
-    const alone = [await shown(acme), await shown(other)];
+    const alone = [await readTeamPage(acme), await readTeamPage(other)];
     expect(alone[0]).not.toEqual(alone[1]);
-    expect(await Promise.all([acme, other, acme, other, acme, other].map(shown))).toEqual([...alone, ...alone, ...alone]);
+    expect(await Promise.all([acme, other, acme, other, acme, other].map(readTeamPage))).toEqual([...alone, ...alone, ...alone]);
   });
 
   test("has no owner form for a member and refuses the form", async () => {
@@ -160,7 +160,7 @@ describe("every portal page", () => {
     ] as const) {
       const page = await openPage(clerk, path);
       expect(() => parseFormFields(page, action)).toThrow("no form");
-      expect(words(page.document)).toContain("Only owners can change this.");
+      expect(extractWords(page.document)).toContain("Only owners can change this.");
     }
     expect(await readDatabaseContents()).toEqual(before);
   });
@@ -168,19 +168,19 @@ describe("every portal page", () => {
 
 describe("a portal form", () => {
   test("changes nothing from another site, of another session or of another action", async () => {
-    const own = parseFormFields(await openPage(other, "/portal/domains"), "/portal/domains");
+    const ownFields = parseFormFields(await openPage(other, "/portal/domains"), "/portal/domains");
     const ofClerk = parseFormFields(await openPage(clerk, "/portal"), "/portal/sign-out");
     const before = await readDatabaseContents();
     const domain = "stolen.example";
-    const tries = [
+    const attempts = [
       postForm(other, "/portal/domains", { domain }),
       postForm(other, "/portal/domains", { domain, form: ofClerk.form as string }),
-      postForm(other, "/portal/keys", { ...own, key_name: "x" }),
-      postForm(other, "/portal/domains", { ...own, domain }, { "sec-fetch-site": "cross-site" }),
-      postForm(other, "/portal/domains", { ...own, domain }, { "sec-fetch-site": "same-site" }),
+      postForm(other, "/portal/keys", { ...ownFields, key_name: "x" }),
+      postForm(other, "/portal/domains", { ...ownFields, domain }, { "sec-fetch-site": "cross-site" }),
+      postForm(other, "/portal/domains", { ...ownFields, domain }, { "sec-fetch-site": "same-site" }),
     ];
-    expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
-    expect(describeRedirect(await postForm({ cookie: "" }, "/portal/domains", { ...own, domain }))).toBe("303 /portal/sign-in");
+    expect((await Promise.all(attempts)).map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    expect(describeRedirect(await postForm({ cookie: "" }, "/portal/domains", { ...ownFields, domain }))).toBe("303 /portal/sign-in");
     expect(await readDatabaseContents()).toEqual(before);
   });
 });
@@ -193,14 +193,17 @@ describe("looking up a request", () => {
     expect(describeRedirect(await openPage(acme, `/portal/requests?id=${id.toUpperCase()}`))).toBe(`303 /portal/requests/${id}`);
     const page = await openPage(acme, `/portal/requests/${id}`);
     expect(page.status).toBe(200);
-    expect(words(page.document)).toContain("403 page_url_not_verified");
-    expect(words(page.document)).toContain("shop.elsewhere.example");
+    expect(extractWords(page.document)).toContain("403 page_url_not_verified");
+    expect(extractWords(page.document)).toContain("shop.elsewhere.example");
     expect(page.text).toContain('href="/portal/domains"');
-    const theirs = await openPage(other, `/portal/requests/${id}`);
-    expect([theirs.status, words(theirs.document)]).toEqual([404, expect.stringContaining("We keep refused requests for 7 days.")]);
-    expect(theirs.text).not.toContain("shop.elsewhere.example");
+    const otherPage = await openPage(other, `/portal/requests/${id}`);
+    expect([otherPage.status, extractWords(otherPage.document)]).toEqual([
+      404,
+      expect.stringContaining("We keep refused requests for 7 days."),
+    ]);
+    expect(otherPage.text).not.toContain("shop.elsewhere.example");
     const wrong = await openPage(acme, "/portal/requests?id=nonsense");
-    expect([wrong.status, words(wrong.document)]).toEqual([400, expect.stringContaining("Enter a request ID")]);
+    expect([wrong.status, extractWords(wrong.document)]).toEqual([400, expect.stringContaining("Enter a request ID")]);
     expect(wrong.text).toContain('value="nonsense"');
   });
 });
@@ -218,12 +221,12 @@ describe("records of another business", () => {
       const page = await openPage(other, path);
       return [page.status, page.text.replaceAll(/name="form" value="[^"]*"/g, "")];
     };
-    for (const [kind, [theirs = "", nobodys = ""]] of Object.entries(ids)) {
-      expect((await openPage(acme, `/portal/${kind}/${theirs}`)).status).toBe(200);
+    for (const [kind, [ownId = "", nobodys = ""]] of Object.entries(ids)) {
+      expect((await openPage(acme, `/portal/${kind}/${ownId}`)).status).toBe(200);
       const unknown = await pageOf(`/portal/${kind}/${nobodys}`);
       expect(unknown[0]).toBe(404);
-      expect(await pageOf(`/portal/${kind}/${theirs}`)).toEqual(unknown);
-      expect(await pageOf(`/portal/deadlines/${theirs}`)).toEqual(await pageOf(`/portal/deadlines/${nobodys}`));
+      expect(await pageOf(`/portal/${kind}/${ownId}`)).toEqual(unknown);
+      expect(await pageOf(`/portal/deadlines/${ownId}`)).toEqual(await pageOf(`/portal/deadlines/${nobodys}`));
     }
   });
 });
@@ -232,23 +235,25 @@ describe("certificates", () => {
   test("have views that are URLs: a colleague who opens one sees the same list", async () => {
     const purpose = `view ${crypto.randomUUID()}`;
     await issueCertificate({ purpose });
-    const marked = async (who: Member, path: string): Promise<readonly string[]> => {
-      const views = named((await openPage(who, path)).document, "nav").find(({ attribs }) => attribs["aria-label"] === "Views");
-      const current = named(views as never, "a").filter(({ attribs }) => attribs["aria-current"] === "page");
+    const listMarkedViews = async (member: Member, path: string): Promise<readonly string[]> => {
+      const views = findByTagName((await openPage(member, path)).document, "nav").find(({ attribs }) => attribs["aria-label"] === "Views");
+      const current = findByTagName(views as never, "a").filter(({ attribs }) => attribs["aria-current"] === "page");
       return current.map(({ attribs }) => attribs.href as string);
     };
     const colleague = await signIn(world.memberEmail);
     for (const path of ["/portal/certificates", "/portal/certificates?status=active", "/portal/certificates?status=revoked"])
-      expect(await marked(colleague, path)).toEqual([path]);
-    expect(await marked(colleague, "/portal/test/certificates?status=active")).toEqual(["/portal/test/certificates?status=active"]);
-    const own = `/portal/certificates?${new URLSearchParams({ purpose })}`;
-    for (const who of [acme, colleague]) {
-      const page = words((await openPage(who, own)).document);
+      expect(await listMarkedViews(colleague, path)).toEqual([path]);
+    expect(await listMarkedViews(colleague, "/portal/test/certificates?status=active")).toEqual([
+      "/portal/test/certificates?status=active",
+    ]);
+    const ownPath = `/portal/certificates?${new URLSearchParams({ purpose })}`;
+    for (const member of [acme, colleague]) {
+      const page = extractWords((await openPage(member, ownPath)).document);
       expect(page).toContain("1–1 of 1, newest first");
       expect(page).toContain("Save this view");
-      expect(await marked(who, own)).toEqual([own]);
+      expect(await listMarkedViews(member, ownPath)).toEqual([ownPath]);
     }
-    expect(words((await openPage(acme, "/portal/certificates")).document)).not.toContain("Save this view");
+    expect(extractWords((await openPage(acme, "/portal/certificates")).document)).not.toContain("Save this view");
   });
 
   test("keep the filter of the list in its URL, and export the same rows as CSV", async () => {
@@ -256,9 +261,9 @@ describe("certificates", () => {
     await issueCertificate({ purpose, fields: { email: "csv@example.com" } });
     await issueCertificate({ purpose, fields: { email: "csv@example.com" } });
     const path = `/portal/certificates?purpose=${encodeURIComponent(purpose)}`;
-    expect(words((await openPage(acme, path)).document)).toContain("1–2 of 2, newest first");
+    expect(extractWords((await openPage(acme, path)).document)).toContain("1–2 of 2, newest first");
     expect(describeRedirect(await openPage(acme, `${path}&status=&website=`))).toMatch(/^303 \/portal\/certificates\?purpose=[^&]+$/);
-    expect(words((await openPage(acme, `${path}&status=revoked`)).document)).toContain("No results");
+    expect(extractWords((await openPage(acme, `${path}&status=revoked`)).document)).toContain("No results");
     const before = (await listAuditEntryTypes(world.acme.id)).length;
     const file = await submitForm(acme, path, "/portal/certificates/export");
     expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual(["list.exported"]);
@@ -275,8 +280,8 @@ describe("certificates", () => {
     const found = await submitForm(acme, "/portal/certificates", "/portal/certificates/find", { person: email });
     const address = describeRedirect(found).slice(4);
     expect(address).not.toContain("found-");
-    expect(words((await openPage(acme, address)).document)).toContain("1–1 of 1");
-    expect(words((await openPage(other, address)).document)).toContain("No results");
+    expect(extractWords((await openPage(acme, address)).document)).toContain("1–1 of 1");
+    expect(extractWords((await openPage(other, address)).document)).toContain("No results");
   });
 
   test("reveal the person through a form only, which is recorded in the audit chain", async () => {
@@ -301,7 +306,7 @@ describe("certificates", () => {
       entities_accepted: entities.slice(0, 1),
       entities_rejected: entities.slice(1, 2),
     });
-    const rows = named((await openPage(acme, `/portal/certificates/${certId}`)).document, "tr").map(words);
+    const rows = findByTagName((await openPage(acme, `/portal/certificates/${certId}`)).document, "tr").map(extractWords);
     expect(rows).toEqual(
       expect.arrayContaining(
         ["Acme Solar LLC Agreed", "Bright Homes Inc Declined", "Zenith Roofing Not asked"].map((row) => expect.stringContaining(row)),
@@ -319,7 +324,7 @@ describe("one certificate", () => {
     await open("Mozilla/5.0 (compatible; LinkPreviewBot/1.0; +https://preview.example/bot)", "192.0.2.90");
     await waitUntilSettled();
     await getAuditLogStub(firstShard).drainNow(); // adds everything committed so far to the log
-    const page = words((await openPage(acme, `/portal/certificates/${certId}`)).document);
+    const page = extractWords((await openPage(acme, `/portal/certificates/${certId}`)).document);
     const keptUntil = new Date(Date.now());
     keptUntil.setUTCFullYear(keptUntil.getUTCFullYear() + 5);
     const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" }).format(keptUntil);
@@ -332,19 +337,19 @@ describe("one certificate", () => {
 
 describe("the settings of a client", () => {
   const path = `/portal/clients/${world.acme.clients.live}`;
-  const edit = (who: Member, urls: string) => submitForm(who, path, path, { return_urls: urls });
-  const listed = async (): Promise<string> => parseFormFields(await openPage(acme, path), path).return_urls ?? "";
+  const edit = (member: Member, urls: string) => submitForm(member, path, path, { return_urls: urls });
+  const readReturnUrls = async (): Promise<string> => parseFormFields(await openPage(acme, path), path).return_urls ?? "";
 
   test("contain return URLs, one per line, which are counted in the list of clients", async () => {
     const before = (await listAuditEntryTypes(world.acme.id)).length;
     const saved = await edit(acme, " https://www.example.com/quote \r\n\r\nhttps://www.example.com/contact\r\n");
     expect(describeRedirect(saved)).toBe(`303 ${path}?done=saved`);
-    expect(await listed()).toBe("https://www.example.com/quote\nhttps://www.example.com/contact");
+    expect(await readReturnUrls()).toBe("https://www.example.com/quote\nhttps://www.example.com/contact");
     expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual(["client.return_urls_changed"]);
-    const rows = named((await openPage(acme, "/portal/keys")).document, "tr").map(words);
+    const rows = findByTagName((await openPage(acme, "/portal/keys")).document, "tr").map(extractWords);
     expect(rows).toContainEqual(expect.stringMatching(/Copy 2 .*Edit$/));
     expect(describeRedirect(await edit(acme, ""))).toBe(`303 ${path}?done=saved`);
-    expect(await listed()).toBe("");
+    expect(await readReturnUrls()).toBe("");
   });
 
   test("require an Origin header while an owner has checked the box", async () => {
@@ -368,22 +373,24 @@ describe("the settings of a client", () => {
     expect(refused.status).toBe(400);
     expect(getPageText(refused)).toContain("Each must be a URL on one of your verified domains, without a fragment.");
     expect(refused.text).toMatch(/<textarea[^>]*aria-invalid="true"[^>]*>https:\/\/elsewhere\.example\/quote<\/textarea>/);
-    expect(await listed()).toBe("");
+    expect(await readReturnUrls()).toBe("");
   });
 
   test("are not shown to other businesses or in the other environment", async () => {
-    for (const [who, at] of [
+    for (const [member, at] of [
       [other, path],
       [acme, path.replace("/portal/", "/portal/test/")],
     ] as const)
-      expect((await openPage(who, at)).status).toBe(404);
+      expect((await openPage(member, at)).status).toBe(404);
   });
 });
 
 describe("settings", () => {
   test("show a verified website in the preview of the business", async () => {
-    expect(words((await openPage(acme, "/portal/settings")).document)).toMatch(/How people see you AS Acme Solar LLC \S+ · verified/);
-    expect(words((await openPage(other, "/portal/settings")).document)).not.toContain("· verified");
+    expect(extractWords((await openPage(acme, "/portal/settings")).document)).toMatch(
+      /How people see you AS Acme Solar LLC \S+ · verified/,
+    );
+    expect(extractWords((await openPage(other, "/portal/settings")).document)).not.toContain("· verified");
   });
 });
 
@@ -402,44 +409,46 @@ describe("deadlines", () => {
     expect((await openPage(acme, "/portal/deadlines")).text).not.toContain(certId);
     const { body } = await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live);
     expect(body.data.withdrawal.acknowledgement).toEqual({ note: "done", acknowledged_by: null, actions: ["Notified the recipients"] });
-    expect(words((await openPage(acme, path)).document)).toContain("Confirmed on");
+    expect(extractWords((await openPage(acme, path)).document)).toContain("Confirmed on");
   });
 
   test("list the recipients of a certificate that is still active, until they have ended contact", async () => {
     const { certId, manageToken: token } = await issueToNewPerson();
-    const withdrawnFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));
-    expect((await withdrawnFrom("Bright Homes Inc")).status).toBe(200);
-    const rowsOf = async (who: Member, mode = ""): Promise<readonly string[]> =>
-      named((await openPage(who, `/portal${mode}/deadlines`)).document, "tr").flatMap((row) =>
-        DomUtils.getOuterHTML(row).includes(certId) ? [words(row)] : [],
+    const withdrawFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));
+    expect((await withdrawFrom("Bright Homes Inc")).status).toBe(200);
+    const listRows = async (member: Member, mode = ""): Promise<readonly string[]> =>
+      findByTagName((await openPage(member, `/portal${mode}/deadlines`)).document, "tr").flatMap((row) =>
+        DomUtils.getOuterHTML(row).includes(certId) ? [extractWords(row)] : [],
       );
-    expect(await rowsOf(acme)).toEqual([expect.stringContaining("Some recipients on a certificate")]);
-    expect(await rowsOf(other)).toEqual([]);
-    expect(await rowsOf(acme, "/test")).toEqual([]);
+    expect(await listRows(acme)).toEqual([expect.stringContaining("Some recipients on a certificate")]);
+    expect(await listRows(other)).toEqual([]);
+    expect(await listRows(acme, "/test")).toEqual([]);
     const path = `/portal/deadlines/${certId}`;
-    const asked = words((await openPage(acme, path)).document);
-    expect(asked).toContain("For these recipients: Bright Homes Inc");
+    const pageText = extractWords((await openPage(acme, path)).document);
+    expect(pageText).toContain("For these recipients: Bright Homes Inc");
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
-    expect(await rowsOf(acme)).toEqual([]);
+    expect(await listRows(acme)).toEqual([]);
     // This was the last recipient, so the whole certificate is now withdrawn.
-    expect((await withdrawnFrom("Acme Solar LLC")).status).toBe(200);
-    expect(await rowsOf(acme)).not.toEqual([]);
+    expect((await withdrawFrom("Acme Solar LLC")).status).toBe(200);
+    expect(await listRows(acme)).not.toEqual([]);
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
-    expect(await rowsOf(acme)).toEqual([]);
+    expect(await listRows(acme)).toEqual([]);
   });
 
   test("are counted beside Withdrawals on every page of their environment", async () => {
     const countOn = async (path: string): Promise<number> => {
-      const [entry] = named((await openPage(acme, path)).document, "a").filter((link) => words(link).startsWith("Withdrawals"));
-      return Number(/(\d+) to confirm$/.exec(entry === undefined ? "" : words(entry))?.[1] ?? 0);
+      const [entry] = findByTagName((await openPage(acme, path)).document, "a").filter((link) =>
+        extractWords(link).startsWith("Withdrawals"),
+      );
+      return Number(/(\d+) to confirm$/.exec(entry === undefined ? "" : extractWords(entry))?.[1] ?? 0);
     };
     const before = await countOn("/portal/events");
     const inTestMode = await countOn("/portal/test/events");
-    const whole = await issueToNewPerson();
+    const fullyWithdrawn = await issueToNewPerson();
     const single = await issueToNewPerson();
-    const withdraw = ({ certId, manageToken: token }: typeof whole, entities?: string[]) =>
+    const withdraw = ({ certId, manageToken: token }: typeof fullyWithdrawn, entities?: string[]) =>
       call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, ...(entities !== undefined && { entities }) }));
-    expect((await withdraw(whole)).status).toBe(200);
+    expect((await withdraw(fullyWithdrawn)).status).toBe(200);
     expect((await withdraw(single, ["Bright Homes Inc"])).status).toBe(200);
     const giver = await signInPerson();
     const { share } = await grantShare(giver).then(async (granted) => {
@@ -447,10 +456,10 @@ describe("deadlines", () => {
       return granted;
     });
     expect((await giver.post(`/v1/shares/${share.id}/revoke`, {})).status).toBe(200);
-    for (const path of ["/portal/events", "/portal/deadlines", "/portal/keys", `/portal/certificates/${whole.certId}`])
+    for (const path of ["/portal/events", "/portal/deadlines", "/portal/keys", `/portal/certificates/${fullyWithdrawn.certId}`])
       expect(await countOn(path), path).toBe(before + 3);
     expect(await countOn("/portal/test/events")).toBe(inTestMode);
-    for (const [index, id] of [whole.certId, single.certId, share.id].entries()) {
+    for (const [index, id] of [fullyWithdrawn.certId, single.certId, share.id].entries()) {
       const path = `/portal/deadlines/${id}`;
       expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
       expect(await countOn("/portal/events")).toBe(before + 2 - index);
@@ -465,7 +474,7 @@ describe("deadlines", () => {
     expect((await giver.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
     const path = `/portal/deadlines/${id}`;
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
-    expect(words((await openPage(acme, `/portal/shares/${id}`)).document)).toContain("Contact ended");
+    expect(extractWords((await openPage(acme, `/portal/shares/${id}`)).document)).toContain("Contact ended");
   });
 });
 
@@ -473,12 +482,12 @@ describe("secrets that are shown once", () => {
   test("show a key in the response to its form and not when it is sent again", async () => {
     const form = parseFormFields(await openPage(other, "/portal/keys"), "/portal/keys");
     const fields = { ...form, key_name: "CRM" };
-    const made = await postForm(other, "/portal/keys", fields);
-    const key = /sk_live_[A-Za-z0-9_-]{40,}/.exec(made.text)?.[0] as string;
+    const created = await postForm(other, "/portal/keys", fields);
+    const key = /sk_live_[A-Za-z0-9_-]{40,}/.exec(created.text)?.[0] as string;
     expect((await getWithKey("/v1/certs", key)).status).toBe(200);
-    const again = await postForm(other, "/portal/keys", fields);
-    expect(getPageText(again)).toContain("This secret was already shown");
-    expect(again.text).not.toContain(key);
+    const repeated = await postForm(other, "/portal/keys", fields);
+    expect(getPageText(repeated)).toContain("This secret was already shown");
+    expect(repeated.text).not.toContain(key);
     const list = await openPage(other, "/portal/keys");
     expect(list.text).not.toContain(key);
     const action = /\/portal\/keys\/key_[a-z0-9]+\/remove/.exec(list.text)?.[0] as string;
@@ -489,9 +498,9 @@ describe("secrets that are shown once", () => {
   test("show the secret of a webhook endpoint and of its rotation once, also when submitted several times", async () => {
     const bad = await submitForm(other, "/portal/webhooks/new", "/portal/webhooks", { url: "http://10.0.0.1/x" });
     expect([bad.status, bad.text.includes("http://10.0.0.1/x")]).toEqual([400, true]);
-    const made = await submitForm(other, "/portal/webhooks/new", "/portal/webhooks", { url: "https://hooks.example.com/in" });
-    expect(made.text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
-    const path = /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(made.text)?.[0] as string;
+    const created = await submitForm(other, "/portal/webhooks/new", "/portal/webhooks", { url: "https://hooks.example.com/in" });
+    expect(created.text).toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
+    const path = /\/portal\/webhooks\/whk_[a-z0-9]+/.exec(created.text)?.[0] as string;
     const page = await openPage(other, path);
     expect(page.text).not.toMatch(/whsec_[A-Za-z0-9+/=]{20,}/);
     const rotation = parseFormFields(await openPage(other, `${path}/rotate`), `${path}/rotate`);
@@ -508,7 +517,7 @@ test("adds a domain, shows three verification methods, and removes it", async ()
   expect([bad.status, bad.text.includes('value="not a domain"')]).toEqual([400, true]);
   const claimed = await submitForm(other, "/portal/domains", "/portal/domains", { domain: "second-portal.example" });
   const path = describeRedirect(claimed).slice(4).split("?")[0] as string;
-  const page = words((await openPage(other, path)).document);
+  const page = extractWords((await openPage(other, path)).document);
   for (const part of ["_svc-challenge.second-portal.example", "/.well-known/svc-verification.txt", "svc-site-verification"])
     expect(page).toContain(part);
   const unproved = await submitForm(other, path, `${path}/verify`);
@@ -519,9 +528,9 @@ test("adds a domain, shows three verification methods, and removes it", async ()
 
 test("keeps an owner in every team, and says so instead of showing a button", async () => {
   const team = await openPage(other, "/portal/team");
-  expect(words(team.document).split("Every business needs an owner.")).toHaveLength(2);
+  expect(extractWords(team.document).split("Every business needs an owner.")).toHaveLength(2);
   const leave = await openPage(other, "/portal/team/leave");
-  expect([leave.status, words(leave.document)]).toEqual([200, expect.stringContaining("You’re the only owner")]);
+  expect([leave.status, extractWords(leave.document)]).toEqual([200, expect.stringContaining("You’re the only owner")]);
   expect(leave.text).not.toContain('action="/portal/team/leave"');
   const clerkRole = /\/portal\/team\/mem_[a-z0-9]+\/role/.exec(team.text)?.[0] as string;
   expect(describeRedirect(await submitForm(other, "/portal/team", clerkRole))).toBe("303 /portal/team?done=saved");
@@ -529,7 +538,7 @@ test("keeps an owner in every team, and says so instead of showing a button", as
 
 test("shows the phone number of a business in its international form, however it was typed", async () => {
   await submitForm(other, "/portal/settings", "/portal/settings/profile", { contact_phone: "1-800-FLOWERS" });
-  expect(words((await openPage(other, "/portal/settings")).document)).toContain("+1 800 356 9377");
+  expect(extractWords((await openPage(other, "/portal/settings")).document)).toContain("+1 800 356 9377");
 });
 
 test("keeps the input of the whole profile when one field is invalid", async () => {
@@ -568,7 +577,7 @@ describe("account status", () => {
     await setStatus("suspended");
     for (const path of livePaths.filter((one) => one !== "/portal/billing" && one !== "/portal/businesses")) {
       const page = await openPage(other, path);
-      expect([path, page.status, words(page.document)]).toEqual([path, 402, expect.stringContaining("This account is suspended")]);
+      expect([path, page.status, extractWords(page.document)]).toEqual([path, 402, expect.stringContaining("This account is suspended")]);
     }
     expect((await openPage(other, "/portal/billing")).status).toBe(200);
     expect((await postForm(other, "/portal/domains", { ...form, domain: "later.example" })).status).toBe(402);

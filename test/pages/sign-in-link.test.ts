@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Realm } from "../../core/access/session.ts";
 import { createBrowserSession, describeRedirect, getPageText, parsePage, type BrowserSession } from "../support/browser-session.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
-import { buildJsonRequest, clearCodes, differentCode, findEmailCode, listMailTo } from "../support/people.ts";
+import { buildJsonRequest, clearCodes, createDifferentCode, findEmailCode, listMailTo } from "../support/people.ts";
 import { signUp } from "../support/portal.ts";
 import { call, countRows, readDatabaseContents, world } from "../support/world.ts";
-import { named, read, withAttribute } from "./page.ts";
+import { findByTagName, read, withAttribute } from "./page.ts";
 
 const minute = 60_000;
 const paths = { consumer: "/app/sign-in", business: "/portal/sign-in" } as const;
@@ -30,7 +30,7 @@ const findLinks = async (email: string): Promise<readonly URL[]> => {
 const findToken = async (email: string): Promise<string> => ((await findLinks(email))[0] as URL).hash.slice("#s=".length);
 
 /** Enters the address on the sign-in page and returns the browser. */
-const ask = async (realm: Realm, email: string = emails[realm], browser = createBrowserSession()): Promise<BrowserSession> => {
+const requestLink = async (realm: Realm, email: string = emails[realm], browser = createBrowserSession()): Promise<BrowserSession> => {
   await browser.post(paths[realm], { email, next: realm === "consumer" ? "/app/details" : "/portal/team" });
   return browser;
 };
@@ -44,24 +44,24 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
   const email = emails[realm];
 
   test("leads to the sign-in page of its realm and keeps its token in the fragment", async () => {
-    await ask(realm);
+    await requestLink(realm);
     const [link] = await findLinks(email);
     expect([link?.pathname, link?.search]).toEqual([linkPaths[realm], ""]);
     expect((await listMailTo(email))[0]?.text).toMatch(/^\d{6}$/m);
   });
 
   test("signs in after a click in the browser that requested it, and continues to the page that asked the person to sign in", async () => {
-    const browser = await ask(realm);
+    const browser = await requestLink(realm);
     const token = await findToken(email);
     const page = await browser.open(linkPaths[realm]);
     expect(getPageText(page)).toContain(`You asked to sign in as ${email}`);
-    const answer = await browser.send(page, linkPaths[realm], { token });
-    expect(describeRedirect(answer)).toBe(`303 ${realm === "consumer" ? "/app/details" : "/portal/team"}`);
+    const response = await browser.send(page, linkPaths[realm], { token });
+    expect(describeRedirect(response)).toBe(`303 ${realm === "consumer" ? "/app/details" : "/portal/team"}`);
     expect(await getSignedInEmail(browser)).toBe(email);
   });
 
   test("does nothing when it is opened, in any browser and by any method of a mail scanner", async () => {
-    const browser = await ask(realm);
+    const browser = await requestLink(realm);
     const token = await findToken(email);
     await waitUntilSettled();
     const before = await readDatabaseContents();
@@ -76,7 +76,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
   });
 
   test("does not sign in a browser that did not request it, and asks for the code there", async () => {
-    const asking = await ask(realm);
+    const asking = await requestLink(realm);
     const token = await findToken(email);
     const another = createBrowserSession();
     const page = await another.open(linkPaths[realm]);
@@ -86,7 +86,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     expect(another.jar.has("svc_session")).toBe(false);
     // A browser that requested a sign-in code of its own still cannot use this link.
     vi.setSystemTime(Date.now() + minute);
-    const stranger = await ask(realm);
+    const stranger = await requestLink(realm);
     await press(stranger, realm, token);
     expect(stranger.jar.has("svc_session")).toBe(false);
     await press(asking, realm, token);
@@ -94,44 +94,44 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
   });
 
   test("does not help a stranger who requested it, even if the mailbox's owner opens and uses it", async () => {
-    const stranger = await ask(realm);
+    const stranger = await requestLink(realm);
     const owner = createBrowserSession();
     await press(owner, realm, await findToken(email));
     expect([owner.jar.has("svc_session"), await getSignedInEmail(stranger)]).toEqual([false, 401]);
   });
 
   test("can be replaced by the typed code in another browser, where a wrong code does not count against the requesting browser", async () => {
-    const asking = await ask(realm);
+    const asking = await requestLink(realm);
     const code = await findEmailCode(email);
     const another = createBrowserSession();
-    const elsewhere = `${paths[realm]}/elsewhere`;
+    const otherPath = `${paths[realm]}/elsewhere`;
     for (const [fields, message] of [
       [{ email: "pat", code }, "email address, such as"],
       [{ email, code: "12" }, "digit code."],
-      [{ email, code: differentCode(code) }, "That code is incorrect or has expired"],
+      [{ email, code: createDifferentCode(code) }, "That code is incorrect or has expired"],
     ] as const) {
-      const refused = await another.send(await another.open(linkPaths[realm]), elsewhere, fields);
+      const refused = await another.send(await another.open(linkPaths[realm]), otherPath, fields);
       expect(getPageText(parsePage(refused))).toContain(message);
       expect(withAttribute(parsePage(refused).document, "name", "email")[0]?.attribs.value).toBe(fields.email);
     }
     expect(another.jar.has("svc_session")).toBe(false);
-    await another.send(await another.open(linkPaths[realm]), elsewhere, { email, code });
+    await another.send(await another.open(linkPaths[realm]), otherPath, { email, code });
     expect(await getSignedInEmail(another)).toBe(email);
     expect(await getSignedInEmail(asking)).toBe(401);
   });
 
   test("works once, only for ten minutes, and not after the code was used", async () => {
-    const browser = await ask(realm);
+    const browser = await requestLink(realm);
     const token = await findToken(email);
     await press(browser, realm, token);
     expect(await getSignedInEmail(browser)).toBe(email);
-    for (const later of [browser, await ask(realm)]) {
-      later.jar.delete("svc_session");
-      await press(later, realm, token);
-      expect(later.jar.has("svc_session")).toBe(false);
+    for (const session of [browser, await requestLink(realm)]) {
+      session.jar.delete("svc_session");
+      await press(session, realm, token);
+      expect(session.jar.has("svc_session")).toBe(false);
     }
     await clearCodes();
-    const expired = await ask(realm);
+    const expired = await requestLink(realm);
     const late = await findToken(email);
     vi.setSystemTime(Date.now() + 10 * minute);
     expect(describeRedirect(await press(expired, realm, late))).toBe(`303 ${linkPaths[realm]}?answer=failed`);
@@ -141,20 +141,20 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
   test("in an earlier email works after the same browser requested another", async () => {
     const start = Date.now();
     vi.setSystemTime(start);
-    const browser = await ask(realm);
+    const browser = await requestLink(realm);
     const earlier = await findToken(email);
     vi.setSystemTime(start + minute);
-    await ask(realm, email, browser);
+    await requestLink(realm, email, browser);
     expect(await findToken(email)).not.toBe(earlier);
     await press(browser, realm, earlier);
     expect(await getSignedInEmail(browser)).toBe(email);
   });
 
   test("works after the browser has used up its attempts with wrong codes", async () => {
-    const browser = await ask(realm);
+    const browser = await requestLink(realm);
     const code = await findEmailCode(email);
     const codePath = realm === "consumer" ? "/app/code" : "/portal/sign-in/code";
-    for (let tries = 0; tries < 6; tries += 1) await browser.post(codePath, { code: differentCode(code) });
+    for (let attempt = 0; attempt < 6; attempt += 1) await browser.post(codePath, { code: createDifferentCode(code) });
     await browser.post(codePath, { code });
     expect(browser.jar.has("svc_session")).toBe(false);
     await press(browser, realm, await findToken(email));
@@ -162,7 +162,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
   });
 
   test("is refused with a wrong token, on the other realm's page and from another site", async () => {
-    const browser = await ask(realm);
+    const browser = await requestLink(realm);
     const token = await findToken(email);
     const other = realm === "consumer" ? "business" : "consumer";
     await press(browser, realm, `${token.slice(0, -1)}${token.endsWith("A") ? "E" : "A"}`);
@@ -174,7 +174,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
 
   test("is neither in the database nor in a log", async () => {
     const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    const browser = await ask(realm);
+    const browser = await requestLink(realm);
     const token = await findToken(email);
     await env.DB.prepare("DELETE FROM captured_mail").run();
     await press(browser, realm, token);
@@ -187,22 +187,22 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
 
   test("requested through the API works in the browser that sent the request", async () => {
     const browser = createBrowserSession();
-    const asked = await call("/v1/auth/request-code", buildJsonRequest({ email, realm }));
-    browser.jar.set("svc_sign_in", (asked.headers.get("set-cookie") ?? "").split(";")[0]?.slice("svc_sign_in=".length) as string);
+    const response = await call("/v1/auth/request-code", buildJsonRequest({ email, realm }));
+    browser.jar.set("svc_sign_in", (response.headers.get("set-cookie") ?? "").split(";")[0]?.slice("svc_sign_in=".length) as string);
     await press(browser, realm, await findToken(email));
     expect(await getSignedInEmail(browser)).toBe(email);
   });
 
   test("has a fragment that survives a gateway which encodes it", async () => {
-    const answer = await call(`${linkPaths[realm]}%23s=abc`, { redirect: "manual" });
-    expect(describeRedirect(answer)).toBe(`302 ${linkPaths[realm]}#s=abc`);
+    const response = await call(`${linkPaths[realm]}%23s=abc`, { redirect: "manual" });
+    expect(describeRedirect(response)).toBe(`302 ${linkPaths[realm]}#s=abc`);
   });
 });
 
 describe("a link for a new person", () => {
   test("creates the consumer account with the address as it was typed", async () => {
     const email = "New.Person@link.example";
-    const browser = await ask("consumer", email);
+    const browser = await requestLink("consumer", email);
     await press(browser, "consumer", await findToken(email));
     expect(await getSignedInEmail(browser)).toBe(email);
   });
@@ -225,10 +225,10 @@ describe("a link for a new person", () => {
 
 describe("a person who is signed in", () => {
   test("sees that the link was already used when it is opened again", async () => {
-    const browser = await ask("consumer");
+    const browser = await requestLink("consumer");
     await press(browser, "consumer", await findToken(emails.consumer));
     expect(getPageText(await browser.open(linkPaths.consumer))).toContain("You’re signed in");
-    const member = await ask("business");
+    const member = await requestLink("business");
     await press(member, "business", await findToken(emails.business));
     expect(describeRedirect(await member.open(linkPaths.business))).toBe("303 /portal");
   });
@@ -236,6 +236,6 @@ describe("a person who is signed in", () => {
 
 test("the page of the link is in the person's language", async () => {
   const page = await read(`${linkPaths.consumer}?lang=fr-CA`);
-  expect(named(page.document, "html")[0]?.attribs.lang).toBe("fr-CA");
+  expect(findByTagName(page.document, "html")[0]?.attribs.lang).toBe("fr-CA");
   expect(getPageText(page)).toContain("Entrez le code reçu par courriel");
 });

@@ -82,9 +82,9 @@ describe("GET /status", () => {
     await open();
     await post(`/${await open({ title: "Old" })}`, { text: "Done.", ended: true });
     const db = openDatabase(env.DB as D1Database);
-    const later = Date.now() + 91 * 86_400_000;
+    const laterTime = Date.now() + 91 * 86_400_000;
     expect((await listShownIncidents(db, Date.now())).length).toBe(2);
-    expect((await listShownIncidents(db, later)).map(({ title }) => title)).toEqual(["Deliveries are late"]);
+    expect((await listShownIncidents(db, laterTime)).map(({ title }) => title)).toEqual(["Deliveries are late"]);
   });
 
   test("shows the last copy, and says so, while the database does not respond", async () => {

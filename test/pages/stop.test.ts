@@ -6,10 +6,10 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { grantShare, signInPerson, getWithApiKey, type SignedPerson } from "../support/sharing.ts";
 import { createServiceCall } from "../support/world.ts";
 
-const statusOf = async (id: string): Promise<string> => (await getWithApiKey(`/v1/shares/${id}`)).body.data.status;
+const getStatus = async (id: string): Promise<string> => (await getWithApiKey(`/v1/shares/${id}`)).body.data.status;
 
 /** Returns the token in the newest link that was emailed to the person for a share. */
-const mailedToken = async ({ email }: SignedPerson, id: string): Promise<string> => {
+const findMailedToken = async ({ email }: SignedPerson, id: string): Promise<string> => {
   await waitUntilSettled();
   const text = (await listMailTo(email)).map((mail) => mail.text).join("\n");
   return new RegExp(`/stop/${id}#t=([\\w-]{43})`).exec(text)?.[1] as string;
@@ -19,17 +19,17 @@ describe("the link that stops a share", () => {
   test("stops it when the button is pressed, not when it is opened, without signing in, and explains what follows", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
-    const token = await mailedToken(pat, share.id);
+    const token = await findMailedToken(pat, share.id);
     const browser = createBrowserSession();
     const path = `/stop/${share.id}`;
     const page = await browser.open(path);
-    expect([page.status, await statusOf(share.id)]).toEqual([200, "active"]);
+    expect([page.status, await getStatus(share.id)]).toEqual([200, "active"]);
     expect(page.text).toMatch(/<noscript><p>This link requires JavaScript[\s\S]*\/app\/shares\/shr_/);
     expect(page.headers.get("referrer-policy")).toBe("no-referrer");
     expect(page.headers.get("cache-control")).toBe("no-store");
     expect(page.text).not.toContain("Acme Solar LLC");
     const tooLong = await browser.send(page, path, { token, reason: "x".repeat(201) });
-    expect([tooLong.status, await statusOf(share.id)]).toEqual([400, "active"]);
+    expect([tooLong.status, await getStatus(share.id)]).toEqual([400, "active"]);
     expect(tooLong.text).toContain(`value="${token}"`);
     expect(describeRedirect(await browser.send(page, path, { token, reason: "Enough" }))).toBe(`303 ${path}/stopped`);
     expect(getPageText(await browser.open(`${path}/stopped`))).toContain("The business must stop contacting you by the end of");
@@ -40,43 +40,43 @@ describe("the link that stops a share", () => {
   test("works even if a mail gateway has encoded its fragment, and stops nothing when it is only opened", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
-    const token = await mailedToken(pat, share.id);
+    const token = await findMailedToken(pat, share.id);
     const browser = createBrowserSession();
     for (const encoded of ["%23t=", "%2523t=", "%23t%3D"]) {
       const [, equals = ""] = /t(=|%3D)$/.exec(encoded) ?? [];
-      const answer = await browser.open(`/stop/${share.id}${encoded}${token}`);
-      expect(describeRedirect(answer)).toBe(`302 /stop/${share.id}#t${equals}${token}`);
+      const page = await browser.open(`/stop/${share.id}${encoded}${token}`);
+      expect(describeRedirect(page)).toBe(`302 /stop/${share.id}#t${equals}${token}`);
     }
     expect(describeRedirect(await browser.open(`/stop/${share.id}%23t=${token}?lang=es`))).toBe(`302 /stop/${share.id}?lang=es#t=${token}`);
     expect((await browser.open(`//evil.example%23t=${token}`)).status).toBe(404);
-    expect(await statusOf(share.id)).toBe("active");
+    expect(await getStatus(share.id)).toBe("active");
   });
 
   test("shows one page for another share's token, a wrong token and an unknown share, and stops nothing", async () => {
     const pat = await signInPerson();
     const [first, second] = [await grantShare(pat), await grantShare(pat)];
-    const token = await mailedToken(pat, first.share.id);
+    const token = await findMailedToken(pat, first.share.id);
     const browser = createBrowserSession();
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       browser.post(`/stop/${second.share.id}`, { token }),
       browser.post(`/stop/${first.share.id}`, { token: "A".repeat(43) }),
       browser.post(`/stop/${first.share.id}`, {}),
       browser.post("/stop/shr_000000000000000000000000", { token }),
       browser.post("/stop/none", { token }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect([await statusOf(first.share.id), await statusOf(second.share.id)]).toEqual(["active", "active"]);
+    expect(responses.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect([await getStatus(first.share.id), await getStatus(second.share.id)]).toEqual(["active", "active"]);
     expect(describeRedirect(await browser.open(`/stop/${first.share.id}/stopped`))).toBe(`303 /stop/${first.share.id}`);
   });
 
   test("refuses a form from another site, and allows sixty requests a minute per network", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
-    const token = await mailedToken(pat, share.id);
+    const token = await findMailedToken(pat, share.id);
     const path = `/stop/${share.id}`;
     expect((await createBrowserSession().post(path, { token }, { "sec-fetch-site": "cross-site" })).status).toBe(403);
-    expect(await statusOf(share.id)).toBe("active");
+    expect(await getStatus(share.id)).toBe("active");
     const strict = createBrowserSession("", createServiceCall({ DEV_RATE_SCALE: "1" }), { "cf-connecting-ip": "203.0.113.77" });
     const statuses: number[] = [];
     for (let count = 0; count < 61; count += 1) statuses.push((await strict.post(path, { token: "A".repeat(43) })).status);

@@ -8,7 +8,7 @@ import { waitUntilSettled } from "../support/background-work.ts";
 import { callPortal, signUpBusiness } from "../support/portal.ts";
 import { buildFormPost } from "../support/portal-pages.ts";
 import { createServiceCall, type TestResponse } from "../support/world.ts";
-import { words } from "./page.ts";
+import { extractWords } from "./page.ts";
 
 const service = createServiceCall({
   MAIL_TRANSPORT: "http",
@@ -18,7 +18,7 @@ const service = createServiceCall({
 /** Waits until the outbox is empty: each email in it has then been captured or has failed. */
 const waitUntilMailFailed = () =>
   vi.waitFor(async () => expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox").first("n")).toBe(0), 20_000);
-const textOf = ({ text }: TestResponse): string => words(parseDocument(text));
+const readText = ({ text }: TestResponse): string => extractWords(parseDocument(text));
 const undelivered = "We couldn’t deliver email to this address. Check the address, or use a different one.";
 
 // Signs up the business on a deployment with a working provider. Waits until that deployment's relay is idle, because the relay must not
@@ -43,7 +43,7 @@ describe("an invitation that could not be delivered", () => {
       ["owner@undelivered.example", null],
       ["zoë@undelivered.example", expect.stringMatching(/^\d{4}-/)],
     ]);
-    const page = textOf(await service("/portal/team", { headers: { cookie: owner.cookie } }));
+    const page = readText(await service("/portal/team", { headers: { cookie: owner.cookie } }));
     expect(page).toContain("Not delivered");
     expect(page).toContain("We couldn’t deliver the invitation. Check the address, then invite this person again.");
   });
@@ -53,7 +53,7 @@ describe("an invitation that could not be delivered", () => {
     await callPortal(owner, "POST", "/members", { email: "zoë@delivered.example", role: "member" }, {}, service);
     await waitUntilMailFailed();
     await callPortal(owner, "POST", "/members", { email: "zoë@delivered.example", role: "member" });
-    const page = textOf(await service("/portal/team", { headers: { cookie: owner.cookie } }));
+    const page = readText(await service("/portal/team", { headers: { cookie: owner.cookie } }));
     expect(page).toContain("Invited");
     expect(page).not.toContain("Not delivered");
   });
@@ -61,32 +61,32 @@ describe("an invitation that could not be delivered", () => {
 
 describe("a sign-in code that could not be delivered", () => {
   const requestCode = async (email: string): Promise<string> => {
-    const asked = await service("/app/sign-in", buildFormPost("", { email, next: "/app" }, {}));
+    const response = await service("/app/sign-in", buildFormPost("", { email, next: "/app" }, {}));
     await waitUntilMailFailed();
-    return getCookie(asked);
+    return getCookie(response);
   };
   const open = (cookie: string, path = "/app") => service(path, { headers: { cookie } });
 
   test("is reported on the page that asks for the code, in the browser that requested it", async () => {
-    const page = textOf(await open(await requestCode("zoë@person.example")));
+    const page = readText(await open(await requestCode("zoë@person.example")));
     expect(page).toContain("Check your email");
     expect(page).toContain(undelivered);
   });
 
   test("is reported even after a wrong code", async () => {
     const cookie = await requestCode("chloé@person.example");
-    expect(textOf(await open(cookie, "/app?answer=failed"))).toContain(undelivered);
+    expect(readText(await open(cookie, "/app?answer=failed"))).toContain(undelivered);
   });
 
   test("is not reported for a business, where it would reveal who is a member", async () => {
     await signUpOwner("owner@member.example");
-    const asked = await service("/portal/sign-in", buildFormPost("", { email: "zoë@member.example", next: "/portal" }, {}));
+    const response = await service("/portal/sign-in", buildFormPost("", { email: "zoë@member.example", next: "/portal" }, {}));
     await waitUntilMailFailed();
-    expect(textOf(await service("/portal/sign-in/code", { headers: { cookie: getCookie(asked) } }))).not.toContain("couldn’t deliver");
+    expect(readText(await service("/portal/sign-in/code", { headers: { cookie: getCookie(response) } }))).not.toContain("couldn’t deliver");
   });
 
   test("is not reported in a browser that requested no code", async () => {
     await requestCode("anaïs@person.example");
-    expect(textOf(await open(""))).not.toContain("couldn’t deliver");
+    expect(readText(await open(""))).not.toContain("couldn’t deliver");
   });
 });

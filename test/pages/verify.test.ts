@@ -22,11 +22,25 @@ import {
   createServiceCall,
 } from "../support/world.ts";
 import { insertWithdrawal } from "../support/withdrawal.ts";
-import { bound, browser, elementsIn, named, open, read, section, textOf, withAttribute, withClass, words, type ReadPage } from "./page.ts";
+import {
+  listBoundTexts,
+  browser,
+  listElements,
+  findByTagName,
+  open,
+  read,
+  findSection,
+  extractText,
+  withAttribute,
+  withClass,
+  extractWords,
+  type ReadPage,
+} from "./page.ts";
 
 /** Returns the status and the time of issuance, which are below the name of the business. */
-const statusText = (page: ReadPage): string => words(withClass(page.document, "standing")[0]!);
-const sectionNames = (page: ReadPage): (string | undefined)[] => named(page.document, "section").map((element) => element.attribs.id);
+const readStatusText = (page: ReadPage): string => extractWords(withClass(page.document, "standing")[0]!);
+const listSectionNames = (page: ReadPage): (string | undefined)[] =>
+  findByTagName(page.document, "section").map((element) => element.attribs.id);
 
 describe("the certificate page", () => {
   let certId: string;
@@ -41,13 +55,13 @@ describe("the certificate page", () => {
     expect(page.status).toBe(200);
     expect(page.headers.get("content-type")).toBe("text/html; charset=UTF-8");
     expect(page.text.startsWith('<!doctype html><html lang="en" dir="ltr">')).toBe(true);
-    expect(named(page.document, "title").map(textOf)).toEqual(["Acme Solar LLC · Certificate of consent"]);
-    expect(named(page.document, "h1").map(textOf)).toEqual(["Acme Solar LLC"]);
+    expect(findByTagName(page.document, "title").map(extractText)).toEqual(["Acme Solar LLC · Certificate of consent"]);
+    expect(findByTagName(page.document, "h1").map(extractText)).toEqual(["Acme Solar LLC"]);
   });
 
   test("has this order: status, text, recipients, details, history, policies, verification, withdrawal, address", () => {
-    expect(statusText(page)).toMatch(/^Active Issued \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC$/);
-    expect(sectionNames(page)).toEqual(["shown", "recipients", "details", "timeline", "policies", "check", "withdrawal"]);
+    expect(readStatusText(page)).toMatch(/^Active Issued \d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC$/);
+    expect(listSectionNames(page)).toEqual(["shown", "recipients", "details", "timeline", "policies", "check", "withdrawal"]);
     expect(page.text.indexOf('id="withdrawal"')).toBeGreaterThan(0);
     expect(page.text.indexOf('id="withdrawal"')).toBeLessThan(page.text.indexOf('class="printed"'));
   });
@@ -68,27 +82,27 @@ describe("the certificate page", () => {
       record: data.canonical,
       subject_hash: data.subject_hash,
     };
-    for (const [member, value] of Object.entries(shown)) expect([...new Set(bound(page, member))], member).toEqual([value]);
+    for (const [member, value] of Object.entries(shown)) expect([...new Set(listBoundTexts(page, member))], member).toEqual([value]);
     expect([...new Set(times)]).toEqual([data.issued_at]);
-    expect(bound(page, "entity")).toEqual(data.entities);
+    expect(listBoundTexts(page, "entity")).toEqual(data.entities);
   });
 
   test("describes every check as the API does", async () => {
     const { body } = await getWithKey(`/v1/certs/${certId}/verify`);
-    const text = words(section(page, "details"));
+    const text = extractWords(findSection(page, "details"));
     expect(body.data.checks.length).toBeGreaterThan(0);
     for (const { note } of body.data.checks) expect(text).toContain(note.replaceAll("'", "’")); // pages use typographic apostrophes
   });
 
   test("does not separate accepted from declined recipients if the form did not ask for each", () => {
-    expect(words(section(page, "recipients"))).toBe(
+    expect(extractWords(findSection(page, "recipients"))).toBe(
       "Who may contact them The form named these recipients together. It didn’t ask about each one separately. AS Acme Solar LLC Allowed BH Bright Homes Inc Allowed",
     );
-    expect(elementsIn(page.document).some((element) => "data-list" in element.attribs)).toBe(false);
+    expect(listElements(page.document).some((element) => "data-list" in element.attribs)).toBe(false);
   });
 
   test("links the JSON and the format, and nothing that does not exist", async () => {
-    const links = named(section(page, "check"), "a").map((link) => link.attribs.href ?? "");
+    const links = findByTagName(findSection(page, "check"), "a").map((link) => link.attribs.href ?? "");
     expect(withAttribute(page.document, "href", "format").length).toBe(1); // the link to the format is in the footer
     const verifier = "http://svc.test/svc-verify.mjs"; // a static file: test/flows/served-verifier.test.ts fetches it
     expect(links).toEqual([
@@ -102,16 +116,16 @@ describe("the certificate page", () => {
   });
 
   test("has forms to its own address only, and no inline styles or scripts", () => {
-    for (const { attribs } of named(page.document, "form")) {
+    for (const { attribs } of findByTagName(page.document, "form")) {
       expect(attribs.method).toBe("post");
       expect(attribs.action).toMatch(/^\/c\/cc_[0-9a-z]{26}\/withdraw(?:\/link)?$/);
     }
-    for (const name of ["style", "iframe", "object", "embed", "base"]) expect(named(page.document, name), name).toEqual([]);
-    expect(named(page.document, "script").map((element) => [element.attribs.type, element.attribs.src?.replace(/-\w+\.js$/, "")])).toEqual([
-      ["module", "/a/verify"],
-    ]);
+    for (const name of ["style", "iframe", "object", "embed", "base"]) expect(findByTagName(page.document, name), name).toEqual([]);
     expect(
-      elementsIn(page.document).flatMap((element) =>
+      findByTagName(page.document, "script").map((element) => [element.attribs.type, element.attribs.src?.replace(/-\w+\.js$/, "")]),
+    ).toEqual([["module", "/a/verify"]]);
+    expect(
+      listElements(page.document).flatMap((element) =>
         Object.keys(element.attribs).filter((name) => name === "style" || name.startsWith("on")),
       ),
     ).toEqual([]);
@@ -126,30 +140,32 @@ describe("recipients", () => {
       entities_rejected: ["Acme Solar LLC"],
     });
     const page = await open(receipt.cert_id);
-    const text = (list: string): string => words(withAttribute(page.document, "data-list", list)[0]!);
-    expect(text("entities_accepted")).toBe("BH Bright Homes Inc Allowed");
-    expect(text("entities_rejected")).toBe("AS Acme Solar LLC Declined");
-    expect(text("entities")).toBe("TP Third Party Ltd Not asked");
+    const readListText = (list: string): string => extractWords(withAttribute(page.document, "data-list", list)[0]!);
+    expect(readListText("entities_accepted")).toBe("BH Bright Homes Inc Allowed");
+    expect(readListText("entities_rejected")).toBe("AS Acme Solar LLC Declined");
+    expect(readListText("entities")).toBe("TP Third Party Ltd Not asked");
   });
 
   test("are shown as all accepted if none was declined", async () => {
     const receipt = await issueCertificate({ entities: ["Acme Solar LLC"], entities_accepted: ["Acme Solar LLC"], entities_rejected: [] });
     const page = await open(receipt.cert_id);
-    expect(words(withAttribute(page.document, "data-list", "entities_rejected")[0]!)).toBe(
+    expect(extractWords(withAttribute(page.document, "data-list", "entities_rejected")[0]!)).toBe(
       "The person didn’t decline any of the recipients.",
     );
   });
 
   test("are in the singular if there is one", async () => {
     const page = await open((await issueCertificate({ entities: ["Acme Solar LLC"] })).cert_id);
-    expect(words(section(page, "recipients"))).toBe("Who may contact them The form named this recipient. AS Acme Solar LLC Allowed");
+    expect(extractWords(findSection(page, "recipients"))).toBe(
+      "Who may contact them The form named this recipient. AS Acme Solar LLC Allowed",
+    );
   });
 
   test("are all on the page if there are a thousand", async () => {
     const entities = Array.from({ length: 1_000 }, (_, at) => `Partner ${String(at).padStart(4, "0")}`);
     const page = await open((await issueCertificate({ entities })).cert_id);
-    expect(bound(page, "entity")).toEqual(entities);
-    expect(words(named(section(page, "recipients"), "summary")[0]!)).toBe("988 more recipients");
+    expect(listBoundTexts(page, "entity")).toEqual(entities);
+    expect(extractWords(findByTagName(findSection(page, "recipients"), "summary")[0]!)).toBe("988 more recipients");
   });
 });
 
@@ -158,39 +174,39 @@ describe("certificate status", () => {
     const body = { ...buildSubmission(), client_id: world.acme.clients.sandbox, page_url: "http://localhost:3000/" };
     const { data } = (await submitConsent(body, { origin: "http://localhost:3000" })).body;
     const page = await open(data.cert_id);
-    expect(statusText(page)).toMatch(/^Active Test Issued/);
-    expect(textOf(page.document)).toContain("It isn’t evidence of consent.");
+    expect(readStatusText(page)).toMatch(/^Active Test Issued/);
+    expect(extractText(page.document)).toContain("It isn’t evidence of consent.");
   });
 
   test("says that a certificate is withdrawn, and no longer how to withdraw", async () => {
     const { cert_id } = await issueCertificate();
     await insertWithdrawal(env.DB, cert_id).run();
     const page = await open(cert_id);
-    expect(statusText(page)).toMatch(/^Withdrawn Issued/);
-    expect(words(page.document)).toMatch(
+    expect(readStatusText(page)).toMatch(/^Withdrawn Issued/);
+    expect(extractWords(page.document)).toMatch(
       /Consent withdrawn on \d.*The recipients below must stop contacting this person by the end of \d{1,2} [A-Z][a-z]+ \d{4} \(UTC\)\. .*Acme Solar LLC hasn’t confirmed/,
     );
-    expect(words(section(page, "timeline"))).toContain("Withdrawn by the person");
-    const recipients = words(section(page, "recipients"));
+    expect(extractWords(findSection(page, "timeline"))).toContain("Withdrawn by the person");
+    const recipients = extractWords(findSection(page, "recipients"));
     expect(recipients).toMatch(/^Who must stop contacting them/);
     expect(recipients.match(/Withdrawn/g)).toHaveLength(2);
     expect(recipients).not.toMatch(/Who may contact|Allowed/);
-    expect(sectionNames(page)).not.toContain("withdrawal");
+    expect(listSectionNames(page)).not.toContain("withdrawal");
   });
 
   test("says that details are erased, and shows nothing masked", async () => {
     const { cert_id } = await issueCertificate();
     await eraseCertificate(cert_id);
     const page = await open(cert_id);
-    expect(words(section(page, "details"))).toContain("The person’s details were erased.");
-    expect(words(section(page, "timeline"))).toContain("Person’s details erased");
+    expect(extractWords(findSection(page, "details"))).toContain("The person’s details were erased.");
+    expect(extractWords(findSection(page, "timeline"))).toContain("Person’s details erased");
     expect(page.text).not.toContain("***");
   });
 
   test("shows the Global Privacy Control signal of the browser", async () => {
     const { body } = await submitConsent(buildSubmission(), { "sec-gpc": "1" });
     const page = await open(body.data.cert_id);
-    expect(words(section(page, "details"))).toContain("Global Privacy Control");
+    expect(extractWords(findSection(page, "details"))).toContain("Global Privacy Control");
   });
 });
 
@@ -235,7 +251,7 @@ describe("the timeline", () => {
 
   test("shows pending entries as pending", async () => {
     const { cert_id } = await issueCertificate();
-    const text = words(section(await openIn(cert_id, { drained_at: null, status: "pending", anchored_at: null }), "timeline"));
+    const text = extractWords(findSection(await openIn(cert_id, { drained_at: null, status: "pending", anchored_at: null }), "timeline"));
     expect(text).toContain("Not in the audit log yet");
     expect(text).toContain("Not in the public log yet tlog:ledger.svc.test/ledger/test");
     expect(text).not.toMatch(/Recorded/);
@@ -244,7 +260,7 @@ describe("the timeline", () => {
   test("shows the audit log entry and the anchor with their times once they exist", async () => {
     const { cert_id } = await issueCertificate();
     const at = Date.UTC(2026, 2, 4, 5, 6, 7, 89);
-    const text = words(section(await openIn(cert_id, { drained_at: at, status: "anchored", anchored_at: at }), "timeline"));
+    const text = extractWords(findSection(await openIn(cert_id, { drained_at: at, status: "anchored", anchored_at: at }), "timeline"));
     expect(text).toContain("Recorded in the audit log 4 March 2026, 05:06 UTC");
     expect(text).toContain("Recorded in the public log 4 March 2026, 05:06 UTC tlog:ledger.svc.test/ledger/test");
     expect(text).not.toMatch(/log yet/);
@@ -254,7 +270,9 @@ describe("the timeline", () => {
     const { cert_id } = await issueCertificate();
     await insertWithdrawal(env.DB, cert_id).run();
     const at = Date.now() + 3_600_000;
-    const text = words(section(await openIn(cert_id, { drained_at: at - 1_800_000, status: "anchored", anchored_at: at }), "timeline"));
+    const text = extractWords(
+      findSection(await openIn(cert_id, { drained_at: at - 1_800_000, status: "anchored", anchored_at: at }), "timeline"),
+    );
     const places = [
       "Issued",
       "Withdrawn by the person",
@@ -272,7 +290,7 @@ describe("policies", () => {
   // then replace it.
   beforeAll(() => env.DB.exec("DROP TRIGGER certificates_policies_linked"));
 
-  const captured = async (certId: string, rows: readonly (readonly [kind: string, url: string])[]): Promise<void> => {
+  const insertCaptures = async (certId: string, rows: readonly (readonly [kind: string, url: string])[]): Promise<void> => {
     const ids = new Map(rows.map(([kind]) => [kind, `pol_${kind}_${certId}`]));
     await env.DB.batch([
       ...rows.map(([kind, url]) =>
@@ -295,14 +313,14 @@ describe("policies", () => {
 
   test("are shown with URL, date and hash", async () => {
     const { cert_id } = await issueCertificate();
-    await captured(cert_id, [
+    await insertCaptures(cert_id, [
       ["privacy", "https://www.example.com/privacy"],
       ["terms", "https://www.example.com/terms"],
     ]);
-    const text = section(await open(cert_id), "policies");
-    expect(words(text)).toContain("Privacy policy https://www.example.com/privacy · saved 2 January 2026, 03:04 UTC");
-    expect(words(text)).toContain(`SHA-256 ${"ab".repeat(32)}`);
-    expect(named(text, "a").map((link) => link.attribs)).toEqual([
+    const text = findSection(await open(cert_id), "policies");
+    expect(extractWords(text)).toContain("Privacy policy https://www.example.com/privacy · saved 2 January 2026, 03:04 UTC");
+    expect(extractWords(text)).toContain(`SHA-256 ${"ab".repeat(32)}`);
+    expect(findByTagName(text, "a").map((link) => link.attribs)).toEqual([
       { href: "https://www.example.com/privacy", rel: "nofollow noopener noreferrer external" },
       { href: "https://www.example.com/terms", rel: "nofollow noopener noreferrer external" },
     ]);
@@ -317,13 +335,15 @@ describe("policies", () => {
     await env.DB.prepare("UPDATE certificates SET policy_capture_id = NULL WHERE id = ?").bind(cert_id).run();
     const page = await open(cert_id);
     await env.DB.exec("DROP TRIGGER looks_stay_unlinked");
-    expect(words(section(page, "policies"))).toContain("haven’t been saved yet.");
+    expect(extractWords(findSection(page, "policies"))).toContain("haven’t been saved yet.");
   });
 
   test("are shown as missing if none could be fetched", async () => {
     const { cert_id } = await issueCertificate();
-    await captured(cert_id, []);
-    expect(words(section(await open(cert_id), "policies"))).toContain("We couldn’t save a privacy policy or terms from the website.");
+    await insertCaptures(cert_id, []);
+    expect(extractWords(findSection(await open(cert_id), "policies"))).toContain(
+      "We couldn’t save a privacy policy or terms from the website.",
+    );
   });
 });
 
@@ -361,7 +381,7 @@ describe("personal data", () => {
       ]) {
         expect(everything, marker).not.toContain(marker);
       }
-      expect(words(section(page, "details"))).toContain("Email m***@m***.example");
+      expect(extractWords(findSection(page, "details"))).toContain("Email m***@m***.example");
     }
   });
 
@@ -405,7 +425,7 @@ describe("response headers", () => {
   test("that claim another host change nothing on the page", async () => {
     const { cert_id } = await issueCertificate();
     const machine = { "user-agent": "Slackbot 1.0" }; // its views are not counted, so two responses can be equal
-    const honest = async (): Promise<string> => (await open(cert_id, machine)).text;
+    const readHonestPage = async (): Promise<string> => (await open(cert_id, machine)).text;
     const spoofed: Record<string, string>[] = [
       { host: "evil.example" },
       { "x-forwarded-host": "evil.example" },
@@ -425,17 +445,17 @@ describe("response headers", () => {
       { cookie: "lang=es; host=evil.example" },
     ];
     const { exports } = await import("cloudflare:workers");
-    const asks = [
+    const requests = [
       ...spoofed.map((headers) => async (): Promise<string> => (await open(cert_id, { ...machine, ...headers })).text),
       async (): Promise<string> =>
         (await exports.default.fetch(new Request(`http://evil.example/c/${cert_id}`, { headers: machine }))).text(),
     ];
-    for (const [at, ask] of asks.entries()) {
+    for (const [at, sendRequest] of requests.entries()) {
       // Policies and anchors may arrive in the meantime, so the page may equal either the earlier or the later honest page.
-      const [before, asked, after] = [await honest(), await ask(), await honest()];
-      expect([before, after], `spoofed header ${at}`).toContain(asked);
-      expect(asked).toContain(`http://svc.test/c/${cert_id}`);
-      expect(asked).not.toContain("evil.example");
+      const [before, spoofed, after] = [await readHonestPage(), await sendRequest(), await readHonestPage()];
+      expect([before, after], `spoofed header ${at}`).toContain(spoofed);
+      expect(spoofed).toContain(`http://svc.test/c/${cert_id}`);
+      expect(spoofed).not.toContain("evil.example");
     }
   });
 });
@@ -465,7 +485,7 @@ describe("error pages", () => {
       expect(page.headers.get("content-type")).toBe("text/html; charset=UTF-8");
       expect(page.text).toBe(pages[0]?.text);
     }
-    expect(named(pages[0]!.document, "h1").map(textOf)).toEqual(["Certificate not found"]);
+    expect(findByTagName(pages[0]!.document, "h1").map(extractText)).toEqual(["Certificate not found"]);
     expect(pages[0]!.text).not.toContain(unknown);
   });
 
@@ -473,11 +493,11 @@ describe("error pages", () => {
     const page = await read(`/c/${(await issueCertificate()).cert_id}`, { method });
     expect(page.status).toBe(405);
     expect(page.headers.get("allow")).toBe("GET, HEAD");
-    expect(named(page.document, "h1").map(textOf)).toEqual(["This page is read-only"]);
+    expect(findByTagName(page.document, "h1").map(extractText)).toEqual(["This page is read-only"]);
     expect(
-      named(page.document, "main")
-        .flatMap((main) => named(main, "a"))
-        .map(textOf),
+      findByTagName(page.document, "main")
+        .flatMap((main) => findByTagName(main, "a"))
+        .map(extractText),
     ).toEqual(["Open this page"]);
   });
 
@@ -492,15 +512,15 @@ describe("error pages", () => {
 
   test("return 503 with Retry-After while storage is unavailable, and the next request works", async () => {
     const { cert_id } = await issueCertificate();
-    const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
-    const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
-    const away = createServiceCall({ DB: { prepare: () => statement, batch: fails } });
-    const page = await read(`/c/${cert_id}`, { headers: { "user-agent": browser } }, away);
+    const failQuery = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+    const statement = { bind: () => statement, first: failQuery, all: failQuery, run: failQuery, raw: failQuery };
+    const callDuringOutage = createServiceCall({ DB: { prepare: () => statement, batch: failQuery } });
+    const page = await read(`/c/${cert_id}`, { headers: { "user-agent": browser } }, callDuringOutage);
     expect(page.status).toBe(503);
     expect(page.headers.get("retry-after")).toBe("1");
     expect(page.headers.get("cache-control")).toBe("no-store");
-    expect(named(page.document, "h1").map(textOf)).toEqual(["This page is unavailable right now"]);
-    expect(words(page.document)).toContain(page.headers.get("x-request-id")!);
+    expect(findByTagName(page.document, "h1").map(extractText)).toEqual(["This page is unavailable right now"]);
+    expect(extractWords(page.document)).toContain(page.headers.get("x-request-id")!);
     expect((await open(cert_id)).status).toBe(200);
   });
 
@@ -508,21 +528,21 @@ describe("error pages", () => {
     const platform = await createPlatform({ ...env, DEV_RATE_SCALE: "1", LIMIT_VERIFY_PER_IP: "2/60" } as never);
     const app = buildApp(platform);
     const { cert_id } = await issueCertificate();
-    const ask = (ip: string) =>
+    const requestFrom = (ip: string) =>
       app.fetch(new Request(`http://svc.test/c/${cert_id}`, { headers: { "cf-connecting-ip": ip } }), env, createExecutionContext());
-    expect([(await ask("203.0.113.1")).status, (await ask("203.0.113.1")).status]).toEqual([200, 200]);
-    const limited = await ask("203.0.113.1");
+    expect([(await requestFrom("203.0.113.1")).status, (await requestFrom("203.0.113.1")).status]).toEqual([200, 200]);
+    const limited = await requestFrom("203.0.113.1");
     expect(limited.status).toBe(429);
     expect(limited.headers.get("content-type")).toBe("text/html; charset=UTF-8");
     const seconds = limited.headers.get("retry-after");
     expect(Number(seconds)).toBeGreaterThanOrEqual(1);
     expect(await limited.text()).toMatch(new RegExp(`Wait ${seconds} seconds?, then reload this page\\.`));
-    expect((await ask("203.0.113.2")).status).toBe(200);
+    expect((await requestFrom("203.0.113.2")).status).toBe(200);
   });
 });
 
 describe("in production", () => {
-  const production = async () => {
+  const createProductionCall = async () => {
     const settings = { ...env, ...productionSettings };
     const {
       DEV_RATE_SCALE: _scale,
@@ -536,22 +556,22 @@ describe("in production", () => {
   };
 
   test("the page is served by its own host only", async () => {
-    const ask = await production();
+    const callProduction = await createProductionCall();
     const { cert_id } = await issueCertificate();
-    expect((await ask(`https://verify.svc.test/c/${cert_id}`)).status).toBe(200);
+    expect((await callProduction(`https://verify.svc.test/c/${cert_id}`)).status).toBe(200);
     for (const host of ["api", "cdn", "mcp", "app", "evil"]) {
-      expect((await ask(`https://${host}.svc.test/c/${cert_id}`)).status, host).toBe(404);
+      expect((await callProduction(`https://${host}.svc.test/c/${cert_id}`)).status, host).toBe(404);
     }
   });
 
   test("an unknown path is a page on the certificate host and JSON on the API host", async () => {
-    const ask = await production();
+    const callProduction = await createProductionCall();
     for (const path of ["/c/nothing", "/robots.txt", "/v1/certs"]) {
-      const answer = await ask(`https://verify.svc.test${path}`);
-      expect(answer.status, path).toBe(404);
-      expect(answer.headers.get("content-type"), path).toBe("text/html; charset=UTF-8");
+      const response = await callProduction(`https://verify.svc.test${path}`);
+      expect(response.status, path).toBe(404);
+      expect(response.headers.get("content-type"), path).toBe("text/html; charset=UTF-8");
     }
-    expect((await ask("https://api.svc.test/v1/nothing")).headers.get("content-type")).toBe("application/json");
+    expect((await callProduction("https://api.svc.test/v1/nothing")).headers.get("content-type")).toBe("application/json");
   });
 });
 
@@ -578,7 +598,7 @@ describe("languages", () => {
     ["\u00e9s", "en"],
   ])("Accept-Language %j selects %s", async (header, language) => {
     const page = await open("nothing", { "accept-language": header });
-    const [root] = named(page.document, "html");
+    const [root] = findByTagName(page.document, "html");
     expect([root?.attribs.lang, root?.attribs.dir, page.headers.get("content-language")]).toEqual([language, "ltr", language]);
     expect(page.headers.get("vary")).toContain("Accept-Language");
   });
@@ -595,12 +615,12 @@ describe("languages", () => {
     ["__proto__", "es"],
   ])("?lang=%s overrides the browser only if the language is supported", async (query, language) => {
     const page = await read(`/c/nothing?lang=${encodeURIComponent(query)}`, { headers: { "accept-language": "es" } });
-    expect(named(page.document, "html")[0]?.attribs.lang).toBe(language);
+    expect(findByTagName(page.document, "html")[0]?.attribs.lang).toBe(language);
   });
 
   test("the selected language is in every link to a page, and the current one is marked", async () => {
     const page = await read(`/c/${(await issueCertificate()).cert_id}?lang=fr-CA`, { headers: { "user-agent": browser } });
-    const links = named(page.document, "a").filter((link) => /^(?:format|\?)/.test(link.attribs.href ?? ""));
+    const links = findByTagName(page.document, "a").filter((link) => /^(?:format|\?)/.test(link.attribs.href ?? ""));
     expect(links.map((link) => [link.attribs.href, link.attribs["aria-current"]])).toEqual([
       ["?lang=en", undefined],
       ["?lang=es", undefined],
@@ -611,24 +631,25 @@ describe("languages", () => {
   });
 
   test.each(languages.map((language) => [language]))("in %s no placeholder is left unfilled", async (language) => {
-    const asked = { entities_accepted: ["Acme Solar LLC"], entities_rejected: [] };
-    for (const certId of [(await issueCertificate()).cert_id, (await issueCertificate(asked)).cert_id, "format", "nothing"]) {
+    const requestedEntities = { entities_accepted: ["Acme Solar LLC"], entities_rejected: [] };
+    for (const certId of [(await issueCertificate()).cert_id, (await issueCertificate(requestedEntities)).cert_id, "format", "nothing"]) {
       const page = await read(`/c/${certId}?lang=${language}`, { headers: { "user-agent": browser } });
-      expect(textOf(page.document).replaceAll(/\{"business".*\}/g, "")).not.toMatch(/\{\w*\}|undefined|\[object/);
+      expect(extractText(page.document).replaceAll(/\{"business".*\}/g, "")).not.toMatch(/\{\w*\}|undefined|\[object/);
     }
   });
 
   test("every language has the same placeholders as English", () => {
-    const places = (value: unknown, path = ""): string[] =>
+    const listPlaceholders = (value: unknown, path = ""): string[] =>
       typeof value === "string"
         ? [`${path}: ${(value.match(/\{\w+\}/g) ?? []).sort().join(" ")}`]
-        : Object.entries(value as object).flatMap(([key, inner]) => places(inner, `${path}.${key}`));
-    for (const language of languages) expect(places(publicMessages[language]).sort(), language).toEqual(places(publicMessages.en).sort());
+        : Object.entries(value as object).flatMap(([key, inner]) => listPlaceholders(inner, `${path}.${key}`));
+    for (const language of languages)
+      expect(listPlaceholders(publicMessages[language]).sort(), language).toEqual(listPlaceholders(publicMessages.en).sort());
   });
 
   test("text from third parties has no language, its own direction, and is not translated", async () => {
     const page = await open((await issueCertificate()).cert_id, { "accept-language": "es" });
-    const foreign = named(page.document, "bdi");
+    const foreign = findByTagName(page.document, "bdi");
     expect(foreign.length).toBeGreaterThan(8);
     for (const { attribs } of foreign) expect(attribs).toMatchObject({ dir: "auto", lang: "", translate: "no" });
   });

@@ -139,7 +139,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
     let numbers = new Map<number, string>(); // the ID of the change with each number since the database was last reset
     let backup = await readTables(tables);
     const refusedIds = new Set<string>();
-    const refuses = (id: string): boolean => refusedIds.has(id);
+    const isRefused = (id: string): boolean => refusedIds.has(id);
     const pickSequence = (): string => sequenceNames[random(sequenceNames.length)] as string;
     const resetDatabase = async (): Promise<void> => {
       await writeTables(backup);
@@ -149,7 +149,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
       const how = { maxPerPage: 1 + random(5), dies: random(3) === 0, beforePosition };
       const [reader, down] = [random(5), random(2) === 0 ? pickSequence() : null];
       return reader < logs.length
-        ? (auditLogs[reader] as (typeof auditLogs)[number]).run({ ...how, fails: refuses })
+        ? (auditLogs[reader] as (typeof auditLogs)[number]).run({ ...how, fails: isRefused })
         : events.run({ ...how, fails: (name) => name === down });
     };
 
@@ -191,13 +191,13 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
       const inOrder = expected.filter((id) => !isDelayed(id));
       expect(processed.filter((id) => inOrder.includes(id))).toEqual(inOrder);
     };
-    const ids = (rows: readonly Row[]): string[] => rows.map(({ id }) => id as string);
+    const listIds = (rows: readonly Row[]): string[] => rows.map(({ id }) => id as string);
     for (const [auditLog, { target }] of auditLogs.entries())
-      expectProcessed(target, ids(results.filter((row) => row.audit_log === logs[auditLog])), refuses);
+      expectProcessed(target, listIds(results.filter((row) => row.audit_log === logs[auditLog])), isRefused);
     for (const [name, { target }] of events.sequences)
       expectProcessed(
         target,
-        ids(results).filter((id) => sequenceOf.get(id) === name),
+        listIds(results).filter((id) => sequenceOf.get(id) === name),
         () => false,
       );
     // The cleanup deletes every change that all readers have processed, except the newest one.

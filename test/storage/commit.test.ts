@@ -22,7 +22,7 @@ beforeAll(async () => {
   vault = await openVault({ masterKeys: new Map([["1", key]]), indexKey: key });
 });
 
-const event = (change: Partial<DomainEvent> = {}): DomainEvent => ({
+const buildEvent = (change: Partial<DomainEvent> = {}): DomainEvent => ({
   type: "certificate.issued",
   entityType: "certificate",
   entityId: "cc_1",
@@ -40,13 +40,13 @@ const rename = (name: string): Statement =>
     .update(businesses)
     .set({ name })
     .where(eq(businesses.id, world.acme.id as BusinessId));
-const broken = (): Statement => db.run(sql`insert into ${businesses} (id) values ('x')`);
+const buildBrokenStatement = (): Statement => db.run(sql`insert into ${businesses} (id) values ('x')`);
 const commitChange = (rows: readonly Statement[], domainEvents: readonly DomainEvent[]): Promise<unknown> =>
   commitWithoutFollowUp(db, { shards, vault, getLedgerId: () => "tlog:test" }, rows, domainEvents);
 
 describe("a commit", () => {
   test("writes the change, an audit entry for each domain event, and an anchor for each anchored one", async () => {
-    await commitChange([rename("Renamed")], [event(), event({ type: "certificate.subject_erased", at: 2_000 })]);
+    await commitChange([rename("Renamed")], [buildEvent(), buildEvent({ type: "certificate.subject_erased", at: 2_000 })]);
     expect(await env.DB.prepare("SELECT name FROM businesses WHERE id = ?").bind(world.acme.id).first("name")).toBe("Renamed");
     const entries = await env.DB.prepare("SELECT * FROM audit_entries WHERE entity_id = 'cc_1' ORDER BY ord").all<Record<string, string>>();
     expect(entries.results.map(({ type }) => type)).toEqual(["certificate.issued", "certificate.subject_erased"]);
@@ -66,7 +66,7 @@ describe("a commit", () => {
   });
 
   test("writes an event's statement and audit entry only to the change if they can be rebuilt from the record", async () => {
-    await commitChange([], [event({ entityId: "cc_rebuilt", recordSalt: "c2FsdA" })]);
+    await commitChange([], [buildEvent({ entityId: "cc_rebuilt", recordSalt: "c2FsdA" })]);
     const change = await env.DB.prepare(
       "SELECT ledger_id, statement, chain, audit_log, payload_hash FROM changes WHERE entity_id = 'cc_rebuilt'",
     ).first();
@@ -83,7 +83,7 @@ describe("a commit", () => {
   });
 
   test("writes a read's audit entry only to the change, with its payload", async () => {
-    await commitChange([], [event({ type: "certificate.subject_read", entityId: "cc_read", payload: { part: "view_trail" } })]);
+    await commitChange([], [buildEvent({ type: "certificate.subject_read", entityId: "cc_read", payload: { part: "view_trail" } })]);
     const change = await env.DB.prepare(
       "SELECT sequence, ledger_id, statement, chain, audit_log, payload_hash, payload FROM changes WHERE entity_id = 'cc_read'",
     ).first<Record<string, string | null>>();
@@ -107,18 +107,18 @@ describe("a commit", () => {
       { tag: world.acme.chain, auditLog: firstShard },
       { tag: "c".repeat(32), auditLog: firstShard },
     ];
-    await expect(commitChange([], [event({ type: "certificate.subject_read", chains })])).rejects.toThrow("two chains");
+    await expect(commitChange([], [buildEvent({ type: "certificate.subject_read", chains })])).rejects.toThrow("two chains");
   });
 
   test("writes an event with two chains to both, each entry with its own commitment and seal", async () => {
-    const theirs = { tag: "c".repeat(32), auditLog: "03" as ShardId };
-    await commitChange([], [event({ entityId: "cc_two", chains: [{ tag: world.acme.chain, auditLog: firstShard }, theirs] })]);
+    const otherChain = { tag: "c".repeat(32), auditLog: "03" as ShardId };
+    await commitChange([], [buildEvent({ entityId: "cc_two", chains: [{ tag: world.acme.chain, auditLog: firstShard }, otherChain] })]);
     const { results } = await env.DB.prepare(
       "SELECT id, audit_log, chain, payload_hash, payload_sealed FROM audit_entries WHERE entity_id = 'cc_two' ORDER BY ord, audit_log",
     ).all<Record<string, string>>();
     expect(results.map(({ chain, audit_log }) => [chain, audit_log])).toEqual([
       [world.acme.chain, "00"],
-      [theirs.tag, theirs.auditLog],
+      [otherChain.tag, otherChain.auditLog],
     ]);
     expect(new Set(results.map(({ id }) => id)).size).toBe(1);
     expect(new Set(results.map(({ payload_hash }) => payload_hash)).size).toBe(2);
@@ -133,24 +133,25 @@ describe("a commit", () => {
 
   test("writes public events, with those of sandbox records in their own outbox", async () => {
     const owner = { businessId: world.acme.id as BusinessId, environment: "live" } as const;
-    const revoked = event({ type: "certificate.revoked", entityId: "cc_public", ...owner });
+    const revoked = buildEvent({ type: "certificate.revoked", entityId: "cc_public", ...owner });
     await commitChange(
       [],
       [
         revoked,
-        event({ type: "business.ceased", entityType: "share", entityId: "shr_1", ...owner }),
-        event({ type: "certificate.revoked", entityId: "cc_sandbox", ...owner, environment: "sandbox" }),
-        event({ entityId: "cc_internal" }),
+        buildEvent({ type: "business.ceased", entityType: "share", entityId: "shr_1", ...owner }),
+        buildEvent({ type: "certificate.revoked", entityId: "cc_sandbox", ...owner, environment: "sandbox" }),
+        buildEvent({ entityId: "cc_internal" }),
       ],
     );
-    const placed = async (sequence: string) => (await listEventsToPlace(db, sequence, null, 10)).map(({ ord: _ord, ...event }) => event);
-    const results = await placed(world.acme.id);
+    const listPlacedEvents = async (sequence: string) =>
+      (await listEventsToPlace(db, sequence, null, 10)).map(({ ord: _ord, ...event }) => event);
+    const results = await listPlacedEvents(world.acme.id);
     const shared = { createdAt: 1_000, dataSealed: null };
     expect(results.map(({ id: _id, ...rest }) => rest)).toEqual([
       { ...shared, type: "certificate.revoked", certId: "cc_public", shareId: null },
       { ...shared, type: "business.ceased", certId: null, shareId: "shr_1" },
     ]);
-    const sandboxEvents = await placed(`${world.acme.id}~sandbox`);
+    const sandboxEvents = await listPlacedEvents(`${world.acme.id}~sandbox`);
     expect(sandboxEvents).toMatchObject([{ certId: "cc_sandbox", type: "certificate.revoked" }]);
     for (const { id } of results) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const { businessId: _, ...unowned } = revoked;
@@ -160,15 +161,15 @@ describe("a commit", () => {
   });
 
   test.each<readonly [string, () => readonly [readonly Statement[], readonly DomainEvent[]]]>([
-    ["an invalid row", () => [[rename("Never"), broken()], [event({ entityId: "cc_2" })]]],
-    ["a duplicate anchor statement", () => [[rename("Never")], [event({ entityId: "cc_3" }), event({ entityId: "cc_3" })]]],
+    ["an invalid row", () => [[rename("Never"), buildBrokenStatement()], [buildEvent({ entityId: "cc_2" })]]],
+    ["a duplicate anchor statement", () => [[rename("Never")], [buildEvent({ entityId: "cc_3" }), buildEvent({ entityId: "cc_3" })]]],
     [
       "an anchored event without anchor data",
-      () => [[rename("Never")], [{ ...event({ entityId: "cc_4" }), anchor: undefined } as unknown as DomainEvent]],
+      () => [[rename("Never")], [{ ...buildEvent({ entityId: "cc_4" }), anchor: undefined } as unknown as DomainEvent]],
     ],
     [
       "a payload that JSON cannot represent",
-      () => [[rename("Never")], [event({ entityId: "cc_5", payload: { lost: undefined } as never })]],
+      () => [[rename("Never")], [buildEvent({ entityId: "cc_5", payload: { lost: undefined } as never })]],
     ],
   ])("writes nothing when it contains %s", async (_name, change) => {
     const before = await readDatabaseContents();
@@ -177,7 +178,7 @@ describe("a commit", () => {
   });
 
   test("writes a distinct entry for each of 50 concurrent commits", async () => {
-    await Promise.all(Array.from({ length: 50 }, (_, at) => commitChange([], [event({ entityId: `cc_many_${at}`, at })])));
+    await Promise.all(Array.from({ length: 50 }, (_, at) => commitChange([], [buildEvent({ entityId: `cc_many_${at}`, at })])));
     const row = await env.DB.prepare(
       "SELECT COUNT(*) AS n, COUNT(DISTINCT payload_hash) AS hashes FROM audit_entries WHERE entity_id LIKE 'cc\\_many\\_%' ESCAPE '\\'",
     ).first();

@@ -36,13 +36,13 @@ describe("a batch", () => {
     const { name } = businesses;
     const join = () =>
       db.select({ client: clients.name, business: name }).from(clients).innerJoin(businesses, eq(businesses.id, clients.businessId));
-    const own = db
+    const ownClients = db
       .select({ client: clients.name, ...withTablePrefix({ name }) })
       .from(clients)
       .innerJoin(businesses, eq(businesses.id, clients.businessId))
       .limit(1);
     const [alone] = await join().limit(1);
-    const [[apart]] = await batch(db, [own]);
+    const [[apart]] = await batch(db, [ownClients]);
     expect(apart).toEqual({ client: alone?.client, name: alone?.business });
   });
 

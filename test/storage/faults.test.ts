@@ -24,10 +24,10 @@ const catchFault = async (call: () => unknown): Promise<StorageFault> => {
   if (fault === null) throw new Error("the error is not a storage fault");
   return fault;
 };
-const databaseWithError = (error: Error) => {
-  const fails = (): Promise<never> => Promise.reject(error);
-  const statement = { bind: () => statement, first: fails, all: fails, run: fails, raw: fails };
-  return { prepare: () => statement, batch: fails } as unknown as D1Database;
+const createFailingDatabase = (error: Error) => {
+  const failQuery = (): Promise<never> => Promise.reject(error);
+  const statement = { bind: () => statement, first: failQuery, all: failQuery, run: failQuery, raw: failQuery };
+  return { prepare: () => statement, batch: failQuery } as unknown as D1Database;
 };
 
 const noTable = sqliteTable("no_such_table", { id: integer() });
@@ -77,9 +77,9 @@ describe("a database fault", () => {
     "D1_ERROR: away",
     "",
   ])("is an outage when the database cannot be reached: %s", async (message) => {
-    const away = openDatabase(databaseWithError(new Error(message)));
-    expect((await catchFault(() => away.select().from(disclosures))).kind).toBe("outage");
-    expect((await catchFault(() => batch(away, [away.select().from(disclosures)]))).kind).toBe("outage");
+    const unavailableDatabase = openDatabase(createFailingDatabase(new Error(message)));
+    expect((await catchFault(() => unavailableDatabase.select().from(disclosures))).kind).toBe("outage");
+    expect((await catchFault(() => batch(unavailableDatabase, [unavailableDatabase.select().from(disclosures)]))).kind).toBe("outage");
   });
 });
 
@@ -112,9 +112,9 @@ describe("in a response", () => {
   const bug = new Error("D1_ERROR: no such column: evidence_sealed at offset 12: SQLITE_ERROR");
 
   test("returns 500 and logs the kind for a bug", async () => {
-    const service = createServiceCall({ DB: databaseWithError(bug) });
-    const answer = await service("/v1/certs/cc_00000000000000000000000000/verify");
-    expect([answer.status, answer.body.error.code, answer.headers.get("retry-after")]).toEqual([500, "internal_error", null]);
+    const service = createServiceCall({ DB: createFailingDatabase(bug) });
+    const response = await service("/v1/certs/cc_00000000000000000000000000/verify");
+    expect([response.status, response.body.error.code, response.headers.get("retry-after")]).toEqual([500, "internal_error", null]);
     expect(lines.some((line) => line.includes('"error":"StorageFault bug SQLITE_ERROR"'))).toBe(true);
   });
 
@@ -139,9 +139,9 @@ describe("in a response", () => {
           const statement = env.DB.prepare(text);
           return {
             bind: (...values: unknown[]) => {
-              const made = statement.bind(...(values as string[]));
-              bound.set(made, values);
-              return made;
+              const boundStatement = statement.bind(...(values as string[]));
+              bound.set(boundStatement, values);
+              return boundStatement;
             },
           };
         },
@@ -153,13 +153,13 @@ describe("in a response", () => {
       };
       const closed = { getByName: () => ({ countWaiting: async () => 0, append: () => Promise.reject(new Error("storage outage")) }) };
       /** Each request uses a new isolate, because an isolate that has seen an outage sends nothing to the database for a moment. */
-      const service: Call = (path, init) => createServiceCall({ DB: failing, INTAKE_JOURNAL: closed })(path, init);
-      const answers = [
-        await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields })),
-        await service("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields }, { "idempotency-key": "failures" })),
+      const callDuringOutage: Call = (path, init) => createServiceCall({ DB: failing, INTAKE_JOURNAL: closed })(path, init);
+      const responses = [
+        await callDuringOutage("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields })),
+        await callDuringOutage("/v1/consent", buildConsentRequest({ ...buildSubmission(), fields }, { "idempotency-key": "failures" })),
       ];
       expect(failures).toBeGreaterThan(1);
-      for (const { status, text } of answers) {
+      for (const { status, text } of responses) {
         expect([500, 503]).toContain(status);
         expect(text).not.toContain(secret);
         expect(text).not.toContain(world.acme.id);

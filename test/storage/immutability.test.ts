@@ -9,7 +9,7 @@ beforeAll(async () => {
   ({ cert_id: certId } = await issueCertificate({ entities: ["One", "Two"], entities_accepted: ["One"], entities_rejected: ["Two"] }));
 });
 
-const columnsOf = async (table: string): Promise<string[]> => {
+const listColumns = async (table: string): Promise<string[]> => {
   const { results } = await env.DB.prepare("SELECT name FROM pragma_table_info(?)").bind(table).all<{ name: string }>();
   return results.map(({ name }) => name);
 };
@@ -30,7 +30,7 @@ const touch = async (table: string, column: string): Promise<string> => {
 
 describe("a certificate in the database", () => {
   test("rejects a change of every column except links, counters and the retention date", async () => {
-    const columns = await columnsOf("certificates");
+    const columns = await listColumns("certificates");
     expect(columns.length).toBeGreaterThan(20);
     const outcomes = await Promise.all(columns.map(async (column) => [column, await touch("certificates", column)] as const));
     const accepted = outcomes.filter(([, outcome]) => !outcome.includes("SQLITE_CONSTRAINT")).map(([column]) => column);
@@ -44,7 +44,7 @@ describe("a certificate in the database", () => {
   });
 
   test.each(["disclosures", "entity_lists", "certificate_forms"])("keeps its %s unchanged", async (table) => {
-    const outcomes = await Promise.all((await columnsOf(table)).map((column) => touch(table, column)));
+    const outcomes = await Promise.all((await listColumns(table)).map((column) => touch(table, column)));
     expect(outcomes.filter((outcome) => !outcome.includes("immutable"))).toEqual([]);
   });
 });
@@ -57,11 +57,11 @@ describe("an index of a certificate", () => {
         ({ meta }) => `changed ${meta.changes}`,
         (error: unknown) => String(error),
       );
-  const indexes = (prefix: string) => `'["${prefix}${"b".repeat(32)}"]'`;
+  const buildIndexes = (prefix: string) => `'["${prefix}${"b".repeat(32)}"]'`;
 
   test("can be encrypted with a key that has a higher number, and never with an earlier one", async () => {
     const { cert_id: id } = await issueCertificate({ fields: { email: "index@example.com" } });
-    const setLists = (prefix: string) => change(`UPDATE certificates SET email_indexes = ${indexes(prefix)} WHERE id = '${id}'`);
+    const setLists = (prefix: string) => change(`UPDATE certificates SET email_indexes = ${buildIndexes(prefix)} WHERE id = '${id}'`);
     const { ord, index } = (await env.DB.prepare("SELECT ord, email_indexes ->> 0 AS 'index' FROM certificates WHERE id = ?")
       .bind(id)
       .first()) as {

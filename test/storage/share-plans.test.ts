@@ -33,30 +33,30 @@ interface RecordedStatement {
 
 /** Wraps a database and records its statements. */
 const recordStatements = (statements: RecordedStatement[]): Database => {
-  const statement = (sql: string, bound: readonly unknown[], of: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(of, {
+  const wrapStatement = (sql: string, bound: readonly unknown[], target: D1PreparedStatement): D1PreparedStatement =>
+    new Proxy(target, {
       get: (_, name) => {
-        if (name === "bind") return (...values: unknown[]) => statement(sql, values, of.bind(...values));
-        if (name === "recorded") return { sql, bound, of };
-        const value = Reflect.get(of, name);
+        if (name === "bind") return (...values: unknown[]) => wrapStatement(sql, values, target.bind(...values));
+        if (name === "recorded") return { sql, bound, of: target };
+        const value = Reflect.get(target, name);
         if (typeof value !== "function") return value;
         return (...rest: unknown[]) => {
           statements.push({ sql, bound });
-          return value.apply(of, rest);
+          return value.apply(target, rest);
         };
       },
     });
   return openDatabase(
     new Proxy(env.DB, {
-      get: (of, name) => {
-        if (name === "prepare") return (sql: string) => statement(sql, [], of.prepare(sql));
+      get: (target, name) => {
+        if (name === "prepare") return (sql: string) => wrapStatement(sql, [], target.prepare(sql));
         if (name === "batch")
           return (batched: (D1PreparedStatement & { recorded: RecordedStatement & { of: D1PreparedStatement } })[]) => {
             statements.push(...batched.map(({ recorded: { sql, bound } }) => ({ sql, bound })));
-            return of.batch(batched.map(({ recorded: { of: original } }) => original));
+            return target.batch(batched.map(({ recorded: { of: original } }) => original));
           };
-        const value = Reflect.get(of, name);
-        return typeof value === "function" ? value.bind(of) : value;
+        const value = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
       },
     }),
   );
@@ -80,12 +80,12 @@ const readPlans = async (run: (db: Database) => Promise<unknown>): Promise<reado
  * parameters, changed sandbox clocks, and an address's newest records. A scan of a subquery is also allowed, because the subquery's own
  * steps are checked.
  */
-const scans = (plan: readonly string[]): readonly string[] =>
+const findScans = (plan: readonly string[]): readonly string[] =>
   plan.filter(
     (step) =>
       /^SCAN /.test(step) && !/^SCAN (?:(?:j|json_each|CONSTANT ROW|\d+-ROW VALUES CLAUSE|sandbox_clocks|newest)\b|\(subquery-)/.test(step),
   );
-const sorts = (plan: readonly string[]): readonly string[] => plan.filter((step) => step.includes("TEMP B-TREE"));
+const findSorts = (plan: readonly string[]): readonly string[] => plan.filter((step) => step.includes("TEMP B-TREE"));
 
 const owner = { businessId: world.acme.id as BusinessId, environment: "live" } as const;
 const sandbox = { ...owner, environment: "sandbox" } as const;
@@ -102,15 +102,19 @@ beforeAll(async () => {
 
 describe("a page of a business's shares", () => {
   const pages = [null, ...shareStatuses].flatMap((status) =>
-    [false, true].flatMap((isBehind) => [owner, sandbox].map((of) => ({ status, isBehind, of, environment: of.environment }))),
+    [false, true].flatMap((isBehind) =>
+      [owner, sandbox].map((owningParty) => ({ status, isBehind, of: owningParty, environment: owningParty.environment })),
+    ),
   );
 
   test.each(pages)(
     "uses the index and its order with status $status, after a share: $isBehind, $environment",
-    async ({ status, isBehind, of }) => {
-      const plan = await readPlans((db) => listSharesByOwner(db, of, { status, limit: 100, startingAfter: isBehind ? share : null }, now));
-      expect(scans(plan)).toEqual([]);
-      expect(sorts(plan)).toEqual([]);
+    async ({ status, isBehind, of: owningParty }) => {
+      const plan = await readPlans((db) =>
+        listSharesByOwner(db, owningParty, { status, limit: 100, startingAfter: isBehind ? share : null }, now),
+      );
+      expect(findScans(plan)).toEqual([]);
+      expect(findSorts(plan)).toEqual([]);
       const used = plan.filter((step) => /^SEARCH shares USING/.test(step));
       const index = status === null ? "shares_listed" : "shares_state";
       expect(used.some((step) => step.includes(`USING INDEX ${index} `))).toBe(true);
@@ -155,14 +159,14 @@ describe("another list of shares", () => {
       "shares by ids": { run: (db) => listSharesByIds(db, [share], now), by: "sqlite_autoindex_shares_1" },
     };
 
-  test.each(Object.entries(lists))("uses its index: %s", async (_, { run, by, sorted }) => {
+  test.each(Object.entries(lists))("uses its index: %s", async (_, { run, by: indexName, sorted }) => {
     const plan = await readPlans(run);
-    expect(scans(plan)).toEqual([]);
+    expect(findScans(plan)).toEqual([]);
     expect(
-      plan.filter((step) => step.startsWith("SEARCH shares USING") && step.includes(by)),
+      plan.filter((step) => step.startsWith("SEARCH shares USING") && step.includes(indexName)),
       plan.join("; "),
     ).not.toEqual([]);
-    if (sorted === undefined) expect(sorts(plan)).toEqual([]);
+    if (sorted === undefined) expect(findSorts(plan)).toEqual([]);
   });
 
   test("reads open withdrawals from the index that contains only them", async () => {
@@ -179,9 +183,9 @@ describe("another list of shares", () => {
     ["intents", (db: Database) => claimShareIntent(db, now), "share_intents_due"],
     ["fan-outs", (db: Database) => claimFieldFanout(db, now), "field_fanouts_due"],
     ["notices", (db: Database) => claimShareNotices(db, now, 100), "share_notices_due"],
-  ] as const)("finds waiting %s by due time", async (_, run, by) => {
+  ] as const)("finds waiting %s by due time", async (_, run, indexName) => {
     const plan = await readPlans(run);
-    expect(scans(plan)).toEqual([]);
-    expect(plan.some((step) => step.includes(by))).toBe(true);
+    expect(findScans(plan)).toEqual([]);
+    expect(plan.some((step) => step.includes(indexName))).toBe(true);
   });
 });

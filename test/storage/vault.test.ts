@@ -6,16 +6,16 @@ import { toBase64, toBase64Url, fromBase64Url } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import { isSameSealedValue, openVault, type EncryptionContext, type Vault } from "../../storage/vault.ts";
 
-const key = (label: string): Uint8Array<ArrayBuffer> => sha256(`key ${label}`) as Uint8Array<ArrayBuffer>;
-const vaultOf = (...versions: readonly string[]): Promise<Vault> =>
-  openVault({ masterKeys: new Map(versions.map((version) => [version, key(version)])), indexKey: key("index") });
+const createKey = (label: string): Uint8Array<ArrayBuffer> => sha256(`key ${label}`) as Uint8Array<ArrayBuffer>;
+const openVaultWith = (...versions: readonly string[]): Promise<Vault> =>
+  openVault({ masterKeys: new Map(versions.map((version) => [version, createKey(version)])), indexKey: createKey("index") });
 const context: EncryptionContext = { table: "certificates", record: "cc_1", field: "subject", owner: "biz_1" };
 
 describe("a sealed value", () => {
   test.each(["", "hello", "\u0000", "é😀\ufeff", "\ufeffa leading mark", "\ufeff", "x".repeat(100_000), '{"a":1}'])(
     "opens to the original text: %#",
     async (text) => {
-      const vault = await vaultOf("1");
+      const vault = await openVaultWith("1");
       expect(await vault.open(context, await vault.seal(context, text))).toBe(text);
     },
   );
@@ -23,19 +23,19 @@ describe("a sealed value", () => {
   test.each(["", "hello", "é😀\ufeff", "\ufeffa leading mark", "x".repeat(100_000), '{"a":1}'])(
     "opens to the original text when it is compressed: %#",
     async (text) => {
-      const vault = await vaultOf("1");
+      const vault = await openVaultWith("1");
       const compressed = { ...context, isCompressed: true };
       expect(await vault.open(compressed, await vault.seal(compressed, text))).toBe(text);
     },
   );
 
   test("is shorter than a repetitive text when it is compressed", async () => {
-    const vault = await vaultOf("1");
+    const vault = await openVaultWith("1");
     expect((await vault.seal({ ...context, isCompressed: true }, "the same words ".repeat(100))).length).toBeLessThan(200);
   });
 
   test("hides its text and differs each time", async () => {
-    const vault = await vaultOf("1");
+    const vault = await openVaultWith("1");
     const sealed = await Promise.all(Array.from({ length: 50 }, () => vault.seal(context, "the same secret text")));
     expect(new Set(sealed).size).toBe(50);
     for (const value of sealed) {
@@ -53,46 +53,46 @@ describe("a sealed value", () => {
     ["another field", { field: "evidence" }],
     ["another table", { table: "certificate_views" }],
   ])("does not open in the context of %s", async (_name, moved) => {
-    const vault = await vaultOf("1");
+    const vault = await openVaultWith("1");
     const sealed = await vault.seal(context, "text");
     await expect(vault.open({ ...context, ...moved }, sealed)).rejects.toThrow();
   });
 
   test("is not created in a context with the separator in a name", async () => {
-    await expect((await vaultOf("1")).seal({ ...context, record: "cc_1|subject" }, "text")).rejects.toThrow("contains a bar");
+    await expect((await openVaultWith("1")).seal({ ...context, record: "cc_1|subject" }, "text")).rejects.toThrow("contains a bar");
   });
 
   test("does not open with any byte changed, removed or added", async () => {
-    const vault = await vaultOf("1");
+    const vault = await openVaultWith("1");
     const bytes = fromBase64Url((await vault.seal(context, "a secret")).slice(2)) as Uint8Array;
-    const opens = (changed: Uint8Array): Promise<boolean> =>
+    const canOpen = (changed: Uint8Array): Promise<boolean> =>
       vault.open(context, `1.${toBase64Url(changed)}`).then(
         () => true,
         () => false,
       );
-    expect(await opens(bytes)).toBe(true);
+    expect(await canOpen(bytes)).toBe(true);
     const survivors: number[] = [];
     for (let at = 0; at < bytes.length; at += 1) {
       const changed = bytes.slice();
       changed[at] = (changed[at] as number) ^ (1 << (at % 8));
-      if (await opens(changed)) survivors.push(at);
+      if (await canOpen(changed)) survivors.push(at);
     }
     expect(survivors).toEqual([]);
-    expect(await opens(bytes.subarray(0, -1))).toBe(false);
-    expect(await opens(new Uint8Array([...bytes, 0]))).toBe(false);
-    expect(await opens(bytes.subarray(0, 52))).toBe(false);
-    expect(await opens(new Uint8Array())).toBe(false);
+    expect(await canOpen(bytes.subarray(0, -1))).toBe(false);
+    expect(await canOpen(new Uint8Array([...bytes, 0]))).toBe(false);
+    expect(await canOpen(bytes.subarray(0, 52))).toBe(false);
+    expect(await canOpen(new Uint8Array())).toBe(false);
   });
 
   test.each(["", ".", "1", "1.", "2.AAAA", "AAAA", "1.*", "1. AAAA", "__proto__.AAAA"])(
     "does not open text that was never sealed: %j",
     async (text) => {
-      await expect((await vaultOf("1")).open(context, text)).rejects.toThrow();
+      await expect((await openVaultWith("1")).open(context, text)).rejects.toThrow();
     },
   );
 
   test("does not open in another encoding of the same bytes", async () => {
-    const vault = await vaultOf("1");
+    const vault = await openVaultWith("1");
     const sealed = await vault.seal(context, "text");
     await expect(vault.open(context, `${sealed}=`)).rejects.toThrow();
     await expect(vault.open(context, sealed.replace("1.", "01."))).rejects.toThrow();
@@ -102,53 +102,53 @@ describe("a sealed value", () => {
 
 describe("master keys", () => {
   test("seal with the newest and open with all", async () => {
-    const before = await vaultOf("1");
-    const during = await vaultOf("1", "2");
+    const before = await openVaultWith("1");
+    const during = await openVaultWith("1", "2");
     const old = await before.seal(context, "old");
     const fresh = await during.seal(context, "new");
     expect(old.startsWith("1.") && fresh.startsWith("2.")).toBe(true);
     expect(await during.open(context, old)).toBe("old");
     expect(await during.open(context, fresh)).toBe("new");
-    const after = await vaultOf("2");
+    const after = await openVaultWith("2");
     expect(await after.open(context, fresh)).toBe("new");
     await expect(after.open(context, old)).rejects.toThrow();
     await expect(before.open(context, fresh)).rejects.toThrow();
   });
 
   test("do not open values of another key with the same version", async () => {
-    const sealed = await (await vaultOf("1")).seal(context, "text");
-    const otherVault = await openVault({ masterKeys: new Map([["1", key("another")]]), indexKey: key("index") });
+    const sealed = await (await openVaultWith("1")).seal(context, "text");
+    const otherVault = await openVault({ masterKeys: new Map([["1", createKey("another")]]), indexKey: createKey("index") });
     await expect(otherVault.open(context, sealed)).rejects.toThrow();
   });
 
   test("do not open a value relabeled with another version, even when the keys are equal", async () => {
-    const sealed = await (await vaultOf("1")).seal(context, "text");
+    const sealed = await (await openVaultWith("1")).seal(context, "text");
     const vault = await openVault({
       masterKeys: new Map([
-        ["1", key("1")],
-        ["2", key("1")],
+        ["1", createKey("1")],
+        ["2", createKey("1")],
       ]),
-      indexKey: key("index"),
+      indexKey: createKey("index"),
     });
     expect(await vault.open(context, sealed)).toBe("text");
     await expect(vault.open(context, sealed.replace("1.", "2."))).rejects.toThrow();
   });
 
   test("are required to open a vault", async () => {
-    await expect(vaultOf()).rejects.toThrow("no master key");
+    await expect(openVaultWith()).rejects.toThrow("no master key");
   });
 });
 
 describe("rewrapping", () => {
-  const rewrapped = async (from: Vault, to: Vault, sealed: string): Promise<string> => {
+  const rewrapBetween = async (from: Vault, target: Vault, sealed: string): Promise<string> => {
     expect(await from.rewrap(sealed)).toBeNull();
-    return (await to.rewrap(sealed)) as string;
+    return (await target.rewrap(sealed)) as string;
   };
 
   test("moves a value to the newest master key without its context, and leaves the ciphertext as it is", async () => {
-    const [first, both, second] = await Promise.all([vaultOf("1"), vaultOf("1", "2"), vaultOf("2")]);
+    const [first, both, second] = await Promise.all([openVaultWith("1"), openVaultWith("1", "2"), openVaultWith("2")]);
     const sealed = await first.seal(context, "a secret");
-    const moved = await rewrapped(first, both, sealed);
+    const moved = await rewrapBetween(first, both, sealed);
     expect(moved).toMatch(/^2-1\./);
     expect(await second.open(context, moved)).toBe("a secret");
     expect(await both.open(context, moved)).toBe("a secret");
@@ -161,30 +161,30 @@ describe("rewrapping", () => {
   });
 
   test("can be repeated with later keys, and reversed", async () => {
-    const [first, second, third] = await Promise.all([vaultOf("1"), vaultOf("1", "2"), vaultOf("2", "3")]);
+    const [first, second, third] = await Promise.all([openVaultWith("1"), openVaultWith("1", "2"), openVaultWith("2", "3")]);
     const sealed = await first.seal(context, "text");
     const moved = (await third.rewrap((await second.rewrap(sealed)) as string)) as string;
     expect(moved).toMatch(/^3-1\./);
-    expect(await (await vaultOf("3")).open(context, moved)).toBe("text");
-    expect(await (await vaultOf("2", "1")).rewrap((await second.rewrap(sealed)) as string)).toBe(sealed);
+    expect(await (await openVaultWith("3")).open(context, moved)).toBe("text");
+    expect(await (await openVaultWith("2", "1")).rewrap((await second.rewrap(sealed)) as string)).toBe(sealed);
   });
 
   test("moves record keys, and not the values that are sealed with them", async () => {
-    const [first, both, second] = await Promise.all([vaultOf("1"), vaultOf("1", "2"), vaultOf("2")]);
+    const [first, both, second] = await Promise.all([openVaultWith("1"), openVaultWith("1", "2"), openVaultWith("2")]);
     const recordKey = await first.newRecordKey();
     const value = await (await first.withRecordKey(recordKey)).seal(context, "text");
-    const moved = await rewrapped(first, both, recordKey);
+    const moved = await rewrapBetween(first, both, recordKey);
     expect(await both.rewrap(value)).toBeNull();
     expect(await (await second.withRecordKey(moved)).open(context, value)).toBe("text");
   });
 
   test.each(["", "0.[]", "1700000000000", "1.AAAA", "9.".concat("A".repeat(90))])("refuses or ignores any other text: %j", async (text) => {
-    const both = await vaultOf("1", "2");
+    const both = await openVaultWith("1", "2");
     expect(await both.rewrap(text).catch(() => null)).toBeNull();
   });
 
   test("does not give a value two spellings", async () => {
-    const vault = await vaultOf("1");
+    const vault = await openVaultWith("1");
     const sealed = await vault.seal(context, "text");
     await expect(vault.open(context, sealed.replace("1.", "1-1."))).rejects.toThrow();
     await expect(vault.open(context, sealed.replace("1.", "1-1-1."))).rejects.toThrow();
@@ -193,44 +193,44 @@ describe("rewrapping", () => {
 
 describe("the blind index", () => {
   test("is stable for a key and differs for another key", async () => {
-    const [one, again, other] = await Promise.all([
-      vaultOf("1"),
-      vaultOf("1", "2"),
-      openVault({ masterKeys: new Map([["1", key("1")]]), indexKey: key("another index") }),
+    const [one, repeated, other] = await Promise.all([
+      openVaultWith("1"),
+      openVaultWith("1", "2"),
+      openVault({ masterKeys: new Map([["1", createKey("1")]]), indexKey: createKey("another index") }),
     ]);
     const index = await one.blindIndex("email", "pat@example.com");
     expect(index).toMatch(/^[0-9a-f]{32}$/);
-    expect(await again.blindIndex("email", "pat@example.com")).toBe(index);
+    expect(await repeated.blindIndex("email", "pat@example.com")).toBe(index);
     expect(await other.blindIndex("email", "pat@example.com")).not.toBe(index);
     expect(await one.blindIndex("phone", "pat@example.com")).not.toBe(index);
     expect(await one.blindIndex("email", "pam@example.com")).not.toBe(index);
   });
 
-  const during = (text: string) =>
+  const openVaultDuring = (text: string) =>
     openVault({
-      masterKeys: new Map([["1", key("1")]]),
-      indexKey: key("index"),
+      masterKeys: new Map([["1", createKey("1")]]),
+      indexKey: createKey("index"),
       indexEncryptionKeys: parseLinkKeys(text) ?? defaultLinkKeys,
     });
-  const first = `1:${toBase64(key("first"))}`;
-  const second = `2:${toBase64(key("second"))}`;
+  const first = `1:${toBase64(createKey("first"))}`;
+  const second = `2:${toBase64(createKey("second"))}`;
 
   test("is stored in the form of the current key, and is found in every form from every form", async () => {
-    const plain = String(await (await during("index")).blindIndex("email", "pat@example.com"));
-    const encrypted = toStoredIndex(await (await during(first)).blindIndex("email", "pat@example.com"));
-    const later = toStoredIndex(await (await during(second)).blindIndex("email", "pat@example.com"));
+    const plain = String(await (await openVaultDuring("index")).blindIndex("email", "pat@example.com"));
+    const encrypted = toStoredIndex(await (await openVaultDuring(first)).blindIndex("email", "pat@example.com"));
+    const laterIndex = toStoredIndex(await (await openVaultDuring(second)).blindIndex("email", "pat@example.com"));
     expect(encrypted).toMatch(/^1\.[0-9a-f]{32}$/);
-    expect(later).toMatch(/^2\.[0-9a-f]{32}$/);
-    expect(new Set([plain, encrypted.slice(2), later.slice(2)]).size).toBe(3);
+    expect(laterIndex).toMatch(/^2\.[0-9a-f]{32}$/);
+    expect(new Set([plain, encrypted.slice(2), laterIndex.slice(2)]).size).toBe(3);
     for (const [text, forms] of [
       ["index", [plain]],
       [`index,${first}@next`, [plain, encrypted]],
       [`index,${first}`, [encrypted, plain]],
       [first, [encrypted]],
-      [`${first},${second}@next`, [encrypted, later]],
-      [`${first},${second}`, [later, encrypted]],
+      [`${first},${second}@next`, [encrypted, laterIndex]],
+      [`${first},${second}`, [laterIndex, encrypted]],
     ] as const) {
-      const vault = await during(text);
+      const vault = await openVaultDuring(text);
       const index = await vault.blindIndex("email", "pat@example.com");
       expect(listStoredForms(index), text).toEqual(forms);
       expect(getPlainIndex(index), text).toBe(plain);
@@ -239,10 +239,10 @@ describe("the blind index", () => {
   });
 
   test("cannot be read without the key that encrypts it, or computed with the first key alone", async () => {
-    const encrypted = toStoredIndex(await (await during(first)).blindIndex("email", "pat@example.com"));
-    const vault = await during("index");
+    const encrypted = toStoredIndex(await (await openVaultDuring(first)).blindIndex("email", "pat@example.com"));
+    const vault = await openVaultDuring("index");
     expect(() => vault.readIndex(encrypted)).toThrow("unknown key");
-    const other = await during(`1:${toBase64(key("another"))}`);
+    const other = await openVaultDuring(`1:${toBase64(createKey("another"))}`);
     expect(toStoredIndex(await other.blindIndex("email", "pat@example.com"))).not.toBe(encrypted);
     expect(vault.readIndex("erased con_1")).toBe("erased con_1");
   });

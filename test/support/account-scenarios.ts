@@ -14,7 +14,7 @@ import { call, world, type TestResponse } from "./world.ts";
 const sendDeletion = ({ headers }: SignedPerson, body: string, type = "application/json"): Promise<TestResponse> =>
   call("/v1/me", { method: "DELETE", headers: { ...headers, "content-type": type }, body });
 /** The person must have signed in recently; older sessions are refused. */
-const deleteAccount = (by: SignedPerson, body: object = {}): Promise<TestResponse> => sendDeletion(by, JSON.stringify(body));
+const deleteAccount = (person: SignedPerson, body: object = {}): Promise<TestResponse> => sendDeletion(person, JSON.stringify(body));
 
 const createCertificateId = async (): Promise<string> => (await issueToNewPerson({ fields: { email: (await getPat()).email } })).certId;
 const certificatesPath = `/v1/me/certificates/${world.acme.id}`;
@@ -24,16 +24,16 @@ const withdraw = (body: object, headers: Record<string, string> = {}) => callAsP
 const removalsPath = "/v1/me/removals";
 const removalRequest = { authorize: true, targets: ["spokeo"] };
 const createSubscriber = async (): Promise<SignedPerson> => {
-  const by = await signInPerson({});
+  const person = await signInPerson({});
   await env.DB.prepare("UPDATE consumers SET plan = 'white_glove' WHERE id = ?")
-    .bind((await by.get("/v1/me")).body.data.id)
+    .bind((await person.get("/v1/me")).body.data.id)
     .run();
-  return by;
+  return person;
 };
-const createRemoval = async (by: SignedPerson): Promise<string> =>
-  (await by.post(removalsPath, { ...removalRequest, notes: "Also Patricia" })).body.data.id;
-const createCompletedRemoval = async (by: SignedPerson): Promise<string> => {
-  const id = await createRemoval(by);
+const createRemoval = async (person: SignedPerson): Promise<string> =>
+  (await person.post(removalsPath, { ...removalRequest, notes: "Also Patricia" })).body.data.id;
+const createCompletedRemoval = async (person: SignedPerson): Promise<string> => {
+  const id = await createRemoval(person);
   await recordRemovalProgress(createServicesWith(platform, {}), parseRemovalId(id), new Map([["spokeo", "completed"]]));
   return id;
 };
@@ -51,11 +51,11 @@ export const accountScenarios: Readonly<Record<string, Scenarios>> = {
   },
   exportAccount: {
     200: async () => {
-      const by = await createSubscriber();
-      await by.put("/v1/me/fields", { email: "pat@example.com", phone: "+1 202 555 0123" });
-      await grantShare(by, { disclosure_text: "We call you once." });
-      await createCompletedRemoval(by);
-      return by.get("/v1/me/export");
+      const person = await createSubscriber();
+      await person.put("/v1/me/fields", { email: "pat@example.com", phone: "+1 202 555 0123" });
+      await grantShare(person, { disclosure_text: "We call you once." });
+      await createCompletedRemoval(person);
+      return person.get("/v1/me/export");
     },
     "200 of somebody new": async () => (await signInPerson({})).get("/v1/me/export"),
     ...listPersonRefusals("GET", () => "/v1/me/export"),
@@ -108,23 +108,23 @@ export const accountScenarios: Readonly<Record<string, Scenarios>> = {
   },
   listRemovals: {
     200: async () => {
-      const by = await createSubscriber();
-      await createCompletedRemoval(by);
-      await createRemoval(by);
-      return by.get(removalsPath);
+      const person = await createSubscriber();
+      await createCompletedRemoval(person);
+      await createRemoval(person);
+      return person.get(removalsPath);
     },
     "200 none": () => callAsPat("GET", removalsPath),
     ...listPersonRefusals("GET", () => removalsPath),
   },
   readAffidavit: {
     200: async () => {
-      const by = await createSubscriber();
-      return getAffidavit(await createCompletedRemoval(by), by);
+      const person = await createSubscriber();
+      return getAffidavit(await createCompletedRemoval(person), person);
     },
     not_found: () => callAsPat("GET", missingRemovalPath),
     affidavit_not_ready: async () => {
-      const by = await createSubscriber();
-      return getAffidavit(await createRemoval(by), by);
+      const person = await createSubscriber();
+      return getAffidavit(await createRemoval(person), person);
     },
     ...listPersonRefusals("GET", () => missingRemovalPath),
   },

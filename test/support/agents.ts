@@ -19,12 +19,12 @@ export const createToken = async (
   realm: Realm,
   email = realm === "consumer" ? world.consumerEmail : world.ownerEmail,
 ): Promise<CreatedToken> => {
-  const answer = await createTokenWith(realm, await signIn(email, realm));
-  if (answer.status !== 201) throw new Error(`token not created: ${answer.text}`);
-  return answer.body.data;
+  const response = await createTokenWith(realm, await signIn(email, realm));
+  if (response.status !== 201) throw new Error(`token not created: ${response.text}`);
+  return response.body.data;
 };
 
-export const bearerHeader = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+export const buildBearerHeader = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
 /** Sends a POST request to the agent server. A string or bytes are sent unchanged; anything else is sent as JSON. */
 export const postToAgentServer = (body: unknown, headers: Record<string, string> = {}, service: Call = call): Promise<TestResponse> =>
@@ -36,9 +36,9 @@ export const postToAgentServer = (body: unknown, headers: Record<string, string>
 
 /** Calls a JSON-RPC method with an agent token. */
 export const callMethod = (token: string, method: string, params?: unknown, service: Call = call): Promise<TestResponse> =>
-  postToAgentServer({ jsonrpc: "2.0", id: 1, method, ...(params !== undefined && { params }) }, bearerHeader(token), service);
+  postToAgentServer({ jsonrpc: "2.0", id: 1, method, ...(params !== undefined && { params }) }, buildBearerHeader(token), service);
 
-const metaKey = (name: string): string => `io.modelcontextprotocol/${name}`;
+const buildMetaKey = (name: string): string => `io.modelcontextprotocol/${name}`;
 
 /** Calls a method in protocol revision 2026-07-28, as a client with these capabilities. */
 export const callModernMethod = (
@@ -52,10 +52,10 @@ export const callModernMethod = (
       jsonrpc: "2.0",
       id: 1,
       method,
-      params: { ...params, _meta: { [metaKey("protocolVersion")]: "2026-07-28", [metaKey("clientCapabilities")]: capabilities } },
+      params: { ...params, _meta: { [buildMetaKey("protocolVersion")]: "2026-07-28", [buildMetaKey("clientCapabilities")]: capabilities } },
     },
     {
-      ...bearerHeader(token),
+      ...buildBearerHeader(token),
       "mcp-protocol-version": "2026-07-28",
       "mcp-method": method,
       ...(typeof params.name === "string" && { "mcp-name": params.name }),

@@ -15,8 +15,8 @@ const postJson = (service: LocalService, path: string, body: object, headers: Re
 /** Waits for an email with a code and returns the newest code. */
 export const findEmailCode = async (service: LocalService, email: string): Promise<string> => {
   for (;;) {
-    const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
-    const { messages } = (await answer.json()) as { messages: { text: string }[] };
+    const response = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
+    const { messages } = (await response.json()) as { messages: { text: string }[] };
     const code = findNewestCode(messages);
     if (code !== undefined) return code;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -26,15 +26,15 @@ export const findEmailCode = async (service: LocalService, email: string): Promi
 /** Signs in by email code and returns the session cookie. */
 export const signInToService = async (service: LocalService, realm: Realm, email: string): Promise<string> => {
   await postJson(service, "/v1/auth/request-code", { email, realm });
-  const answer = await postJson(service, "/v1/auth/verify-code", { email, realm, code: await findEmailCode(service, email) });
-  return (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
+  const response = await postJson(service, "/v1/auth/verify-code", { email, realm, code: await findEmailCode(service, email) });
+  return (response.headers.get("set-cookie") ?? "").split(";")[0] as string;
 };
 
 const tokenPaths: Readonly<Record<Realm, string>> = { consumer: "/v1/me/agent-token", business: "/v1/business/portal/agent-token" };
 
 export const createToken = async (service: LocalService, realm: Realm, cookie: string): Promise<string> => {
-  const answer = await postJson(service, tokenPaths[realm], {}, { cookie });
-  return ((await answer.json()) as { data: { token: string } }).data.token;
+  const response = await postJson(service, tokenPaths[realm], {}, { cookie });
+  return ((await response.json()) as { data: { token: string } }).data.token;
 };
 
 /** Grants a share to the demo business and returns its ID. */
@@ -53,19 +53,21 @@ export const createShare = async (service: LocalService, cookie: string): Promis
     code_challenge_method: "S256",
     consent: true,
   };
-  const answer = (await (await postJson(service, "/v1/share/consent", request, { cookie })).json()) as { data: { share: { id: string } } };
-  return answer.data.share.id;
+  const response = (await (await postJson(service, "/v1/share/consent", request, { cookie })).json()) as {
+    data: { share: { id: string } };
+  };
+  return response.data.share.id;
 };
 
 /** Approves a connection on the OAuth consent page, as a browser does, and returns the redirect URL. */
-export const allowConnection = async (cookie: string, address: URL): Promise<URL> => {
+export const approveConnection = async (cookie: string, address: URL): Promise<URL> => {
   const page = await (await fetch(address, { headers: { cookie } })).text();
   const request = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? "";
-  const answer = await fetch(new URL("/oauth/authorize/decide", address), {
+  const response = await fetch(new URL("/oauth/authorize/decide", address), {
     method: "POST",
     redirect: "manual",
     headers: { cookie, "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
     body: new URLSearchParams({ request, decision: "allow" }).toString(),
   });
-  return new URL(answer.headers.get("location") ?? "");
+  return new URL(response.headers.get("location") ?? "");
 };

@@ -19,7 +19,7 @@ const encodeCbor = (value: Cbor): Bytes => {
   if (value instanceof Uint8Array) return concatBytes(encodeCborHead(2, value.length), value);
   if (!(value instanceof Map))
     return concatBytes(encodeCborHead(4, (value as readonly Cbor[]).length), ...(value as readonly Cbor[]).map(encodeCbor));
-  const pairs = [...(value as ReadonlyMap<number | string, Cbor>)].map(([key, of]) => concatBytes(encodeCbor(key), encodeCbor(of)));
+  const pairs = [...(value as ReadonlyMap<number | string, Cbor>)].map(([key, item]) => concatBytes(encodeCbor(key), encodeCbor(item)));
   return concatBytes(encodeCborHead(5, value.size), ...pairs);
 };
 
@@ -177,7 +177,7 @@ export class Authenticator {
     const point = concatBytes(Uint8Array.of(4), fromBase64Url(x as string) as Bytes, fromBase64Url(y as string) as Bytes);
     const { privateKey } = this.#keys;
     const signedByMaker = concatBytes(Uint8Array.of(0), sha256(encodeUtf8(options.rp.id)), sha256(client), rawId, point);
-    const statement = async (): Promise<ReadonlyMap<string, Cbor>> => {
+    const buildStatement = async (): Promise<ReadonlyMap<string, Cbor>> => {
       if (lies.attested) return buildU2fStatement(signedByMaker);
       if (!lies.selfAttested) return new Map();
       return new Map<string, Cbor>([
@@ -189,7 +189,7 @@ export class Authenticator {
     const attestation = encodeCbor(
       new Map<string, Cbor>([
         ["fmt", format],
-        ["attStmt", await statement()],
+        ["attStmt", await buildStatement()],
         ["authData", authData],
       ]),
     );

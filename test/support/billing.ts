@@ -36,7 +36,7 @@ let count = 0;
 export const createCustomer = (accountId: string, plan: string, { beganAt = Date.now() - 60 * 60_000 } = {}) => {
   count += 1;
   const [customer, subscription] = [`cus_${count}`, `sub_${count}`];
-  const event = (type: string, minutes: number, object: Readonly<Record<string, unknown>>): ProviderEvent => {
+  const buildEvent = (type: string, minutes: number, object: Readonly<Record<string, unknown>>): ProviderEvent => {
     count += 1;
     return { id: `evt_${count}`, type, created: Math.floor(beganAt / 1_000) + minutes * 60, data: { object }, livemode: false };
   };
@@ -44,7 +44,7 @@ export const createCustomer = (accountId: string, plan: string, { beganAt = Date
     customer,
     subscription,
     checkout: (minutes: number, change: Readonly<Record<string, unknown>> = {}) =>
-      event("checkout.session.completed", minutes, {
+      buildEvent("checkout.session.completed", minutes, {
         mode: "subscription",
         customer,
         subscription,
@@ -54,13 +54,19 @@ export const createCustomer = (accountId: string, plan: string, { beganAt = Date
         ...change,
       }),
     failed: (minutes: number, change: Readonly<Record<string, unknown>> = {}) =>
-      event("invoice.payment_failed", minutes, { customer, parent: { subscription_details: { subscription } }, ...change }),
+      buildEvent("invoice.payment_failed", minutes, { customer, parent: { subscription_details: { subscription } }, ...change }),
     paid: (minutes: number, change: Readonly<Record<string, unknown>> = {}) =>
-      event("invoice.paid", minutes, { customer, parent: { subscription_details: { subscription } }, ...change }),
+      buildEvent("invoice.paid", minutes, { customer, parent: { subscription_details: { subscription } }, ...change }),
     updated: (minutes: number, status: string, change: Readonly<Record<string, unknown>> = {}) =>
-      event("customer.subscription.updated", minutes, { id: subscription, customer, status, metadata: { plan }, ...change }),
+      buildEvent("customer.subscription.updated", minutes, { id: subscription, customer, status, metadata: { plan }, ...change }),
     deleted: (minutes: number, change: Readonly<Record<string, unknown>> = {}) =>
-      event("customer.subscription.deleted", minutes, { id: subscription, customer, status: "canceled", metadata: { plan }, ...change }),
+      buildEvent("customer.subscription.deleted", minutes, {
+        id: subscription,
+        customer,
+        status: "canceled",
+        metadata: { plan },
+        ...change,
+      }),
   };
 };
 
@@ -74,14 +80,14 @@ export interface ProviderCall {
  * Replaces fetch with the provider's API until `vi.restoreAllMocks()`. By default each call returns the URL of a page that the provider
  * hosts.
  */
-export const mockProvider = (answer?: (path: string) => Response | Promise<Response>): readonly ProviderCall[] => {
+export const mockProvider = (respond?: (path: string) => Response | Promise<Response>): readonly ProviderCall[] => {
   const calls: ProviderCall[] = [];
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init);
     const { hostname, pathname } = new URL(request.url);
     if (hostname !== "api.stripe.com") throw new Error(`not the provider: ${hostname}`);
     calls.push({ path: pathname, form: Object.fromEntries(new URLSearchParams(await request.text())), headers: request.headers });
-    if (answer !== undefined) return answer(pathname);
+    if (respond !== undefined) return respond(pathname);
     const host = pathname === "/v1/checkout/sessions" ? "checkout.stripe.com" : "billing.stripe.com";
     return Response.json({ id: "cs_test", object: "checkout.session", url: `https://${host}/c/pay/cs_test` });
   });

@@ -1,6 +1,6 @@
 // A browser without JavaScript that opens a person's pages: it keeps cookies and submits forms with all their fields.
 import { DomUtils, parseDocument } from "htmlparser2";
-import { read, textOf, type ReadPage } from "../pages/page.ts";
+import { read, extractText, type ReadPage } from "../pages/page.ts";
 import { call, type TestResponse, type Call } from "./world.ts";
 
 export interface BrowserSession {
@@ -26,36 +26,36 @@ const saveCookies = (jar: Map<string, string>, { headers }: TestResponse): void 
 };
 
 /** Creates a browser that starts with these cookies. */
-export const createBrowserSession = (cookie = "", by: Call = call, headers: Readonly<Record<string, string>> = {}): BrowserSession => {
+export const createBrowserSession = (cookie = "", send: Call = call, headers: Readonly<Record<string, string>> = {}): BrowserSession => {
   const jar = new Map(
     cookie
       .split("; ")
       .filter((pair) => pair !== "")
       .map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
   );
-  const cookies = (): { readonly cookie?: string } =>
+  const buildCookieHeader = (): { readonly cookie?: string } =>
     jar.size === 0 ? {} : { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") };
   const post: BrowserSession["post"] = async (path, fields, more = {}) => {
-    const answer = await by(path, {
+    const response = await send(path, {
       method: "POST",
       headers: {
         "content-type": "application/x-www-form-urlencoded",
         "sec-fetch-site": "same-origin",
         ...headers,
-        ...cookies(),
+        ...buildCookieHeader(),
         ...more,
       },
       body: new URLSearchParams(fields).toString(),
       redirect: "manual",
     });
-    saveCookies(jar, answer);
-    return answer;
+    saveCookies(jar, response);
+    return response;
   };
   return {
     jar,
     post,
     open: async (path, more = {}) => {
-      const page = await read(path, { headers: { ...headers, ...cookies(), ...more }, redirect: "manual" }, by);
+      const page = await read(path, { headers: { ...headers, ...buildCookieHeader(), ...more }, redirect: "manual" }, send);
       saveCookies(jar, page);
       return page;
     },
@@ -75,7 +75,7 @@ export const parseFormFields = ({ document, text }: ReadPage, action: string): R
 };
 
 /** Parses the page in a response. */
-export const parsePage = (answer: TestResponse): ReadPage => ({ ...answer, document: parseDocument(answer.text) });
+export const parsePage = (response: TestResponse): ReadPage => ({ ...response, document: parseDocument(response.text) });
 
-export const getPageText = ({ document }: ReadPage): string => textOf(document).replaceAll(/\s+/g, " ");
+export const getPageText = ({ document }: ReadPage): string => extractText(document).replaceAll(/\s+/g, " ");
 export const describeRedirect = ({ status, headers }: TestResponse): string => `${status} ${headers.get("location") ?? ""}`.trim();

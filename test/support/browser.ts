@@ -81,19 +81,19 @@ const runAxe = (page: Page, type: "tag" | "rule", values: readonly string[], wit
   );
 
 /** Lists violations of every axe rule in the page or in one element, one line each. */
-export const accessibilityFindings = async (page: Page, within = "html"): Promise<string[]> => {
+export const findAccessibilityIssues = async (page: Page, within = "html"): Promise<string[]> => {
   await injectAxe(page);
   return runAxe(page, "tag", allRules, within);
 };
 
 /** Lists violations of the appearance rules only. Another test checks all rules on the same page. */
-export const appearanceFindings = async (page: Page, within = "html"): Promise<string[]> => {
+export const findAppearanceIssues = async (page: Page, within = "html"): Promise<string[]> => {
   await injectAxe(page);
   return runAxe(page, "rule", appearanceRules, within);
 };
 
 /** Lists the icons that the page refers to but does not define. They would be blank. */
-export const missingIcons = (page: Page): Promise<string[]> =>
+export const findMissingIcons = (page: Page): Promise<string[]> =>
   page.locator('use[href^="#"]').evaluateAll((uses) => {
     const names = uses.map((use) => use.getAttribute("href")?.slice(1) ?? "");
     return [...new Set(names)].filter((name) => document.getElementById(name) === null);
@@ -141,7 +141,7 @@ export interface AppearanceOptions {
  * page width in all of them. Checks target sizes once for each layout, which usually depends only on the width. Leaves the page in the
  * first window's state.
  */
-export const findingsInWindows = async (
+export const findIssuesInWindows = async (
   page: Page,
   appearances: readonly Appearance[],
   { within = "html", also }: AppearanceOptions = {},

@@ -17,15 +17,15 @@ export const captureLog = (): { readonly forget: () => void; readonly show: () =
   const shared = globalThis as { [originalConsole]?: Console };
   shared[originalConsole] ??= { log: console.log, error: console.error };
   const original = shared[originalConsole];
-  const buffer =
+  const createBuffer =
     (method: keyof Console): LogFunction =>
     (...values) => {
       if (!isServiceLogLine(values[0])) return original[method](...values);
       lines.push([method, values]);
       if (lines.length > maxLinesShown) lines.shift();
     };
-  console.log = buffer("log");
-  console.error = buffer("error");
+  console.log = createBuffer("log");
+  console.error = createBuffer("error");
   return {
     forget: () => lines.splice(0),
     show: () => {

@@ -17,14 +17,14 @@ const counters: readonly { readonly table: string; readonly stored: string; read
 /** Expects that every counter, plus the certificates that it does not include yet, equals the number of certificates. */
 export const expectCountersRight = async (): Promise<void> => {
   for (const { table, stored, key, where = "1" } of counters) {
-    const own = table === "certificate_tallies" ? "span = 3600000" : "1";
+    const ownCondition = table === "certificate_tallies" ? "span = 3600000" : "1";
     const columns = stored
       .split(", ")
       .map((_, at) => at + 1)
       .join(", ");
     const shown = await env.DB.prepare(
       `${newCertificates}SELECT *, SUM(active) AS active, SUM(revoked) AS revoked FROM (
-         SELECT ${stored}, active, revoked FROM ${table} WHERE ${own}
+         SELECT ${stored}, active, revoked FROM ${table} WHERE ${ownCondition}
          UNION ALL SELECT ${key}, status = 'active', status = 'revoked' FROM added WHERE ${where}
        ) GROUP BY ${columns} HAVING SUM(active + revoked) > 0 ORDER BY ${columns}`,
     ).raw();
@@ -46,6 +46,6 @@ export const expectCountersRight = async (): Promise<void> => {
     `SELECT business_id, environment, ${day}, COUNT(*) FROM certificates GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
   ).raw();
   // The daily counters still include deleted test records, so this compares only live records.
-  const live = (all: readonly unknown[][]) => all.filter(([, environment, , n]) => environment === "live" && n !== 0);
-  expect(live(issued)).toEqual(live(dates));
+  const filterLive = (all: readonly unknown[][]) => all.filter(([, environment, , n]) => environment === "live" && n !== 0);
+  expect(filterLive(issued)).toEqual(filterLive(dates));
 };

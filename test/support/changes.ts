@@ -1,6 +1,6 @@
 // Writes to the change log in the same way as a committed change, for tests that need many changes or malformed ones.
 import type { ShardId } from "../../core/ids.ts";
-import { auditPositionSql } from "./statements-sql.ts";
+import { buildAuditPositionSql } from "./statements-sql.ts";
 
 /** Appends one change for each ID. Each change contains an entry for the given audit chain and, if `sequence` is given, an event. */
 export const appendAuditedChanges = (
@@ -75,7 +75,7 @@ export const countUnreadEntries = async (db: D1Database, auditLog: ShardId): Pro
   (await db
     .prepare(
       `SELECT (SELECT COUNT(*) FROM audit_entries WHERE audit_log = ?1
-         AND ord > ${auditPositionSql(auditLog)})
+         AND ord > ${buildAuditPositionSql(auditLog)})
          + (SELECT COUNT(*) FROM change_exceptions WHERE reader = ?2) AS n`,
     )
     .bind(auditLog, `audit/${auditLog}`)

@@ -87,7 +87,7 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
   };
 
   const handle = async (method: string, path: string, query: URLSearchParams, body: Buffer, contentType: string): Promise<Reply> => {
-    const json = (): Record<string, unknown> => (body.length === 0 ? {} : (JSON.parse(body.toString()) as Record<string, unknown>));
+    const parseBody = (): Record<string, unknown> => (body.length === 0 ? {} : (JSON.parse(body.toString()) as Record<string, unknown>));
     const at = `${method} ${path}`;
     if (at === "GET /user/tokens/verify") return { result: { id: "token", status: "active" } };
     if (at === "GET /user") return { result: { id: "user", email: "operator@example.com" } };
@@ -97,11 +97,11 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
     const account = path.startsWith(`/accounts/${accountId}`) ? path.slice(`/accounts/${accountId}`.length) : null;
     const zone = path.startsWith(`/zones/${zoneId}`) ? path.slice(`/zones/${zoneId}`.length) : null;
     if (zone === "/email/sending/subdomains") {
-      if (method === "POST") emailDomains.add(String(json().name));
+      if (method === "POST") emailDomains.add(String(parseBody().name));
       return {
         result:
           method === "POST"
-            ? { name: json().name, enabled: true, tag: "t" }
+            ? { name: parseBody().name, enabled: true, tag: "t" }
             : [...emailDomains].map((name) => ({ name, enabled: true, tag: "t" })),
       };
     }
@@ -111,13 +111,13 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
     if (call === "GET /d1/database") return { result: [...databases].map(([uuid, { name }]) => ({ uuid, name })) };
     if (call === "POST /d1/database") {
       const uuid = createId();
-      databases.set(uuid, { name: String(json().name), db: new DatabaseSync(":memory:") });
-      return { result: { uuid, name: json().name } };
+      databases.set(uuid, { name: String(parseBody().name), db: new DatabaseSync(":memory:") });
+      return { result: { uuid, name: parseBody().name } };
     }
     const [, databaseId, action] = /^\/d1\/database\/([^/]+)(?:\/(\w+))?$/.exec(account) ?? [];
     const database = databaseId === undefined ? undefined : databases.get(databaseId);
     if (database !== undefined && action === "query") {
-      const { sql, params = [] } = json() as { sql: string; params?: SQLInputValue[] };
+      const { sql, params = [] } = parseBody() as { sql: string; params?: SQLInputValue[] };
       if (database.db !== null) return { result: [runSql(database.db, sql, params)] };
       return { result: [{ success: true, results: await service?.runSql(sql, params), meta: { duration: 1 } }] };
     }
@@ -126,13 +126,13 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
     if (call === "GET /storage/kv/namespaces") return { result: [...namespaces].map(([id, title]) => ({ id, title })) };
     if (call === "POST /storage/kv/namespaces") {
       const id = createId().replaceAll("-", "");
-      namespaces.set(id, String(json().title));
-      return { result: { id, title: json().title } };
+      namespaces.set(id, String(parseBody().title));
+      return { result: { id, title: parseBody().title } };
     }
 
     if (call === "POST /r2/buckets") {
-      buckets.add(String(json().name));
-      return { result: { name: json().name } };
+      buckets.add(String(parseBody().name));
+      return { result: { name: parseBody().name } };
     }
     const [, bucket] = /^\/r2\/buckets\/([^/]+)/.exec(account) ?? [];
     if (bucket !== undefined)
@@ -151,14 +151,14 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
       return { result: [...queues.keys()].filter((name) => named === null || name === named).map(toQueue) };
     }
     if (call === "POST /queues") {
-      queues.set(String(json().queue_name), { id: createId().replaceAll("-", ""), consumers: [] });
-      return { result: toQueue(String(json().queue_name)) };
+      queues.set(String(parseBody().queue_name), { id: createId().replaceAll("-", ""), consumers: [] });
+      return { result: toQueue(String(parseBody().queue_name)) };
     }
     const [, queueId] = /^\/queues\/([^/]+)\/consumers/.exec(account) ?? [];
     if (queueId !== undefined) {
       const queue = [...queues.values()].find(({ id }) => id === queueId);
       if (method === "POST")
-        queue?.consumers.push({ consumer_id: "c1", type: "worker", script: json().script_name, settings: json().settings });
+        queue?.consumers.push({ consumer_id: "c1", type: "worker", script: parseBody().script_name, settings: parseBody().settings });
       return { result: method === "GET" ? queue?.consumers : {} };
     }
 
@@ -192,7 +192,7 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
       if (rest === "/assets-upload-session") return { result: { jwt: "jwt", buckets: [] } };
       if (existing === undefined) return missing;
       if (rest === "/secrets-bulk") {
-        for (const name of Object.keys((json().secrets ?? {}) as object)) {
+        for (const name of Object.keys((parseBody().secrets ?? {}) as object)) {
           existing.secrets.add(name);
           for (const id of existing.versions) existing.changedSecrets.set(id, name);
         }
@@ -202,7 +202,7 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
       if (rest === "/secrets") return { result: [...existing.secrets].map((name) => ({ name, type: "secret_text" })) };
       if (rest === "/deployments") {
         if (method === "POST") {
-          const id = String((json().versions as { version_id: string }[])[0]?.version_id);
+          const id = String((parseBody().versions as { version_id: string }[])[0]?.version_id);
           const changed = existing.changedSecrets.get(id);
           if (changed !== undefined && query.get("force") !== "true")
             return { status: 400, code: 10_220, message: `Cannot deploy the version. The following secrets have changed: ${changed}` };
@@ -225,17 +225,17 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
       }
       if (rest.startsWith("/versions")) {
         const id = rest.split("/")[2];
-        const version = (versionId: string) => ({
+        const buildVersion = (versionId: string) => ({
           id: versionId,
           number: 1,
           metadata: { created_on: "2026-11-26T00:00:00.000Z", author_email: "operator@example.com", source: "wrangler" },
           annotations: {},
           resources: { bindings: [], script: { etag: "e", handlers: ["fetch"] }, script_runtime: {} },
         });
-        return { result: id === undefined ? { items: existing.versions.map(version) } : version(id) };
+        return { result: id === undefined ? { items: existing.versions.map(buildVersion) } : buildVersion(id) };
       }
-      if (rest === "/domains/changeset") return { result: { added: json(), removed: [], updated: [], conflicting: [] } };
-      if (rest === "/domains/records") domains.push(...(json().origins as { hostname: string }[]).map(({ hostname }) => hostname));
+      if (rest === "/domains/changeset") return { result: { added: parseBody(), removed: [], updated: [], conflicting: [] } };
+      if (rest === "/domains/records") domains.push(...(parseBody().origins as { hostname: string }[]).map(({ hostname }) => hostname));
       if (rest === "/settings")
         return {
           result: {

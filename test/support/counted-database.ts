@@ -9,9 +9,9 @@ const originals = new WeakMap<object, D1PreparedStatement>();
 const countStatement = (statement: D1PreparedStatement, count: CallCount): D1PreparedStatement => {
   const send =
     (name: "first" | "run" | "all" | "raw") =>
-    (...given: never[]): Promise<unknown> => {
+    (...args: never[]): Promise<unknown> => {
       count.calls += 1;
-      return (statement[name] as (...args: never[]) => Promise<unknown>)(...given);
+      return (statement[name] as (...args: never[]) => Promise<unknown>)(...args);
     };
   const counted = {
     bind: (...values: unknown[]) => countStatement(statement.bind(...values), count),

@@ -45,8 +45,8 @@ const latestAuthenticators = new WeakMap<Browser, string>();
 const openFirefoxDevice = async (browser: Browser): Promise<Device> => {
   const before = latestAuthenticators.get(browser);
   if (before !== undefined) await sendMarionetteCommand(browser, "WebAuthn:RemoveVirtualAuthenticator", { authenticatorId: before });
-  const made = await sendMarionetteCommand(browser, "WebAuthn:AddVirtualAuthenticator", authenticator);
-  const { value: authenticatorId } = made as { readonly value: string };
+  const added = await sendMarionetteCommand(browser, "WebAuthn:AddVirtualAuthenticator", authenticator);
+  const { value: authenticatorId } = added as { readonly value: string };
   latestAuthenticators.set(browser, authenticatorId);
   return {
     goTo: async () => {},

@@ -9,7 +9,7 @@ export const requestErasure = async (
 ): Promise<TestResponse> => send(`/v1/certs/${certId}/erase-subject`, buildJsonRequest(body, { ...(await signIn(as)), ...headers }));
 
 export const eraseCertificate = async (certId: string): Promise<string> => {
-  const answer = await requestErasure(certId);
-  if (answer.status !== 200) throw new Error(`not erased: ${answer.text}`);
-  return answer.body.data.subject_erased_at;
+  const response = await requestErasure(certId);
+  if (response.status !== 200) throw new Error(`not erased: ${response.text}`);
+  return response.body.data.subject_erased_at;
 };

@@ -17,7 +17,7 @@ import { sealWebhookSecret } from "../../storage/webhook-secrets.ts";
 import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 
-const random = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
+const createRandomBytes = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
 
 export const eventSequences = env.EVENT_SEQUENCE as DurableObjectNamespace<EventSequence>;
 export const deliveryQueues = env.DELIVERY_QUEUE as DurableObjectNamespace<DeliveryQueue>;
@@ -34,7 +34,7 @@ export type DeliveryQueueMethods = Partial<Record<keyof DeliveryQueue, unknown>>
 
 /** Creates a business that no other test in the file uses. */
 export const createBusiness = async (db: D1Database = env.DB): Promise<string> => {
-  const id = generateId("biz_", firstShard, random);
+  const id = generateId("biz_", firstShard, createRandomBytes);
   await db
     .prepare("INSERT INTO businesses (id, name, status, plan, audit_chain, created_at) VALUES (?, 'Test', 'active', 'enterprise', ?, 0)")
     .bind(id, crypto.randomUUID().replaceAll("-", ""))
@@ -48,7 +48,7 @@ const db = openDatabase(env.DB);
 export const buildEventRow = (businessId: string, change: Partial<StoredEvent> = {}) => {
   const { id = crypto.randomUUID(), type = "certificate.revoked", createdAt = Date.now(), shareId = null, certId, dataSealed } = change;
   const entityType = shareId === null ? "certificate" : "share";
-  const entityId = shareId ?? certId ?? generateId("cc_", firstShard, random);
+  const entityId = shareId ?? certId ?? generateId("cc_", firstShard, createRandomBytes);
   const event = { sequence: businessId, eventDataSealed: dataSealed };
   return db.insert(changes).values({ id, type: type as EventType, entityType, entityId, at: createdAt, ...event });
 };
@@ -77,8 +77,8 @@ export const registerEndpoint = async (
   events: readonly string[] | null = null,
 ): Promise<RegisteredEndpoint> => {
   const platform = await getPlatform(env as unknown as Env);
-  const id = generateId("whk_", firstShard, random);
-  const secret = formatWebhookSecret(random(secretLength));
+  const id = generateId("whk_", firstShard, createRandomBytes);
+  const secret = formatWebhookSecret(createRandomBytes(secretLength));
   const added = await eventSequences.getByName(businessId).addEndpoint({
     id,
     url,
@@ -142,11 +142,11 @@ export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
     }
     const post = { at: Date.now(), url: request.url, headers: request.headers, body: await request.text() };
     posts.push(post);
-    const answer = await receiver(post, request.signal);
+    const response = await receiver(post, request.signal);
     // The runtime follows redirects unless the caller handles them itself.
-    if (request.redirect === "follow" && answer.headers.has("location"))
-      posts.push({ ...post, url: answer.headers.get("location") as string });
-    return answer;
+    if (request.redirect === "follow" && response.headers.has("location"))
+      posts.push({ ...post, url: response.headers.get("location") as string });
+    return response;
   });
   return posts;
 };
@@ -189,11 +189,11 @@ export const farAhead = Date.UTC(2050, 0, 1);
 
 /** Creates a live API key for a business. */
 export const createApiKey = async (businessId: string): Promise<string> => {
-  const key = generateSecret("sk_live_", firstShard, random);
+  const key = generateSecret("sk_live_", firstShard, createRandomBytes);
   await env.DB.prepare(
     "INSERT INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at) VALUES (?, ?, 'live', ?, 'Test', ?, 0)",
   )
-    .bind(generateId("key_", firstShard, random), businessId, sha256Hex(key), key.slice(-4))
+    .bind(generateId("key_", firstShard, createRandomBytes), businessId, sha256Hex(key), key.slice(-4))
     .run();
   return key;
 };

@@ -4,7 +4,7 @@ import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } fr
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { naiveInclusion, naiveLeaf, naiveRoot, naiveTiles } from "./naive-log.ts";
+import { computeNaiveInclusion, computeNaiveLeaf, computeNaiveRoot, buildNaiveTiles } from "./naive-log.ts";
 
 export type FakeRekorMode =
   | "honest"
@@ -24,9 +24,9 @@ interface LogKey {
   readonly spki: Buffer;
 }
 
-const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 
-const sha256 = (...parts: readonly (string | Uint8Array)[]): Buffer => {
+const computeSha256 = (...parts: readonly (string | Uint8Array)[]): Buffer => {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
   return hash.digest();
@@ -36,7 +36,7 @@ const createLogKey = (origin: string, kind: "Ed25519" | "ECDSA"): LogKey => {
   const pair: { publicKey: KeyObject; privateKey: KeyObject } =
     kind === "Ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ec", { namedCurve: "P-256" });
   const spki = pair.publicKey.export({ type: "spki", format: "der" });
-  const keyId = kind === "Ed25519" ? sha256(`${origin}\n`, Buffer.from([1]), spki.subarray(-32)) : sha256(spki);
+  const keyId = kind === "Ed25519" ? computeSha256(`${origin}\n`, Buffer.from([1]), spki.subarray(-32)) : computeSha256(spki);
   return {
     spki,
     keyId: keyId.subarray(0, 4),
@@ -163,15 +163,15 @@ export class FakeRekor {
 
   /** Returns the signed checkpoint of the current tree, or of its first `size` leaves. */
   note(size = this.#leaves.length): string {
-    const root = this.mode === "signs another root" ? randomBytes(32) : naiveRoot(this.#hashes().slice(0, size));
-    const text = `${this.origin}\n${size}\n${base64(root)}\n`;
+    const root = this.mode === "signs another root" ? randomBytes(32) : computeNaiveRoot(this.#hashes().slice(0, size));
+    const text = `${this.origin}\n${size}\n${toBase64(root)}\n`;
     const key = this.mode === "signs with another key" ? this.#foreignKey : this.#key;
     const signature = key.sign(this.mode === "signs badly" ? `${text} ` : text);
-    return `${text}\n\u2014 ${this.origin} ${base64(Buffer.concat([key.keyId, signature]))}\n${this.extraLines}`;
+    return `${text}\n\u2014 ${this.origin} ${toBase64(Buffer.concat([key.keyId, signature]))}\n${this.extraLines}`;
   }
 
   #hashes(): Uint8Array[] {
-    return this.#leaves.map((leaf) => naiveLeaf(Buffer.from(leaf)));
+    return this.#leaves.map((leaf) => computeNaiveLeaf(Buffer.from(leaf)));
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -195,9 +195,9 @@ export class FakeRekor {
   }
 
   #tile(path: string): Uint8Array | null {
-    const tiles = naiveTiles(this.#hashes());
-    const whole = tiles.get(path);
-    if (whole !== undefined) return whole;
+    const tiles = buildNaiveTiles(this.#hashes());
+    const storedTile = tiles.get(path);
+    if (storedTile !== undefined) return storedTile;
     const [full = "", width = "0"] = path.split(".p/");
     const grown = [...tiles].find(([name]) => name === full || name.startsWith(`${full}.p/`))?.[1];
     const isGone = grown === undefined || Number(width) * 32 > grown.length || (tiles.has(full) && !this.keepsPartialTiles);
@@ -234,8 +234,8 @@ export class FakeRekor {
       return;
     }
     const index = mode === "answers with another entry" ? 0 : this.size - 1;
-    const answer = JSON.stringify(this.#entry(index));
-    response.writeHead(201, headers).end(mode === "answers too much" ? `${answer}${" ".repeat(65_536)}` : answer);
+    const responseText = JSON.stringify(this.#entry(index));
+    response.writeHead(201, headers).end(mode === "answers too much" ? `${responseText}${" ".repeat(65_536)}` : responseText);
   }
 
   /** Returns a TransparencyLogEntry with all members. Its numbers are strings. */
@@ -243,15 +243,15 @@ export class FakeRekor {
     const hashes = this.#hashes();
     return {
       logIndex: String(index),
-      logId: { keyId: base64(sha256(this.#key.spki)) },
+      logId: { keyId: toBase64(computeSha256(this.#key.spki)) },
       kindVersion: { kind: "hashedrekord", version: "0.0.2" },
       integratedTime: "0",
       inclusionPromise: null,
       inclusionProof: {
         logIndex: String(index),
-        rootHash: base64(naiveRoot(hashes)),
+        rootHash: toBase64(computeNaiveRoot(hashes)),
         treeSize: String(hashes.length),
-        hashes: naiveInclusion(index, hashes).map(base64),
+        hashes: computeNaiveInclusion(index, hashes).map(toBase64),
         checkpoint: { envelope: this.note() },
       },
       canonicalizedBody: Buffer.from(this.#leaves[index] as string).toString("base64"),

@@ -65,9 +65,12 @@ export interface FakeService {
   readonly stop: () => void;
 }
 
-const listen = async (host: string, answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>): Promise<Server> => {
+const listen = async (
+  host: string,
+  handleRequest: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Promise<Server> => {
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+    handleRequest(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   return server;
@@ -111,7 +114,7 @@ export const startFakeService = async (): Promise<FakeService> => {
   const scripts = new Map(readdirSync(join(outDir, "v1")).map((name) => [`/v1/${name}`, readFileSync(join(outDir, "v1", name))]));
   rmSync(outDir, { recursive: true });
 
-  const defaults = (): FakeServiceSettings => ({
+  const buildDefaults = (): FakeServiceSettings => ({
     html: "",
     inner: "",
     headers: {},
@@ -121,7 +124,7 @@ export const startFakeService = async (): Promise<FakeService> => {
     hop: undefined,
     redeem: () => undefined,
   });
-  const settings = defaults();
+  const settings = buildDefaults();
   const sheetRequests: SheetRequest[] = [];
   const redemptions: Redemption[] = [];
   const grants: string[] = [];
@@ -141,7 +144,7 @@ export const startFakeService = async (): Promise<FakeService> => {
     );
   });
 
-  const codeOf = (query: URLSearchParams): string => {
+  const createCode = (query: URLSearchParams): string => {
     const code = `ac_00${createHash("sha256")
       .update(String(query.get("state")))
       .digest("base64url")}`;
@@ -153,16 +156,16 @@ export const startFakeService = async (): Promise<FakeService> => {
     return code;
   };
 
-  const sheet = (query: URLSearchParams, referer: string | undefined): string => {
+  const renderSheet = (query: URLSearchParams, referer: string | undefined): string => {
     const [state, origin, returnUrl] = ["state", "origin", "return_url"].map((name) => query.get(name) ?? "");
     const hasEvidence = referer?.startsWith(`${origin}/`) === true && returnUrl !== "" && new URL(returnUrl!).origin === origin;
-    const backWith = (more: Record<string, string>): string => {
+    const buildReturnUrl = (more: Record<string, string>): string => {
       const url = new URL(returnUrl!);
       for (const [name, value] of Object.entries(more)) url.searchParams.set(name, value);
       return url.href;
     };
     const links = hasEvidence
-      ? { code: `/return?${new URLSearchParams({ state: state! })}`, no: backWith({ svc_error: "access_denied", svc_state: state! }) }
+      ? { code: `/return?${new URLSearchParams({ state: state! })}`, no: buildReturnUrl({ svc_error: "access_denied", svc_state: state! }) }
       : {};
     return `<!doctype html><html lang="en"><title>Sheet</title><body data-state="${escapeAttribute(state!)}" data-origin="${escapeAttribute(origin!)}" data-links="${escapeAttribute(JSON.stringify(links))}">
 <button id="share">Share these</button><button id="no">Not now</button>
@@ -176,7 +179,7 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
   const service = await listen("127.0.0.1", async (request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     loaded.push(url.pathname);
-    const html = (text: string): void => {
+    const sendHtml = (text: string): void => {
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.end(text);
     };
@@ -192,13 +195,13 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
       sheetRequests.push({ query: url.searchParams, referer: request.headers.referer });
       await settings.sheetGate;
       for (const [name, value] of Object.entries(settings.sheetHeaders)) response.setHeader(name, value);
-      html(sheet(url.searchParams, request.headers.referer));
+      sendHtml(renderSheet(url.searchParams, request.headers.referer));
     } else if (url.pathname === "/decide") {
-      html(codeOf(requests.get(url.searchParams.get("state") ?? "")!));
+      sendHtml(createCode(requests.get(url.searchParams.get("state") ?? "")!));
     } else if (url.pathname === "/return") {
       const query = requests.get(url.searchParams.get("state") ?? "")!;
       const back = new URL(query.get("return_url")!);
-      back.searchParams.set("svc_code", codeOf(query));
+      back.searchParams.set("svc_code", createCode(query));
       back.searchParams.set("svc_state", query.get("state")!);
       response.writeHead(303, { location: back.href, "referrer-policy": "no-referrer" }).end();
     } else if (url.pathname === "/v1/share/redeem") {
@@ -216,14 +219,14 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
     }
     const body = JSON.parse(await readBody(request)) as Record<string, string>;
     const key = String(request.headers["idempotency-key"]);
-    const answer = (status: number, content: unknown): void => {
+    const sendResponse = (status: number, content: unknown): void => {
       redemptions.push({ body, key, origin, status });
       response.statusCode = status;
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify(content));
     };
     const refuse = (status: number, code: string): void =>
-      answer(status, { ok: false, error: { code, message: code }, request_id: "req_1" });
+      sendResponse(status, { ok: false, error: { code, message: code }, request_id: "req_1" });
     const planned = settings.redeem(redemptions.length + 1);
     if (planned === "silent" || planned === "lost") {
       const known = codes.get(body.code ?? "");
@@ -233,7 +236,7 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
       return;
     }
     if (planned !== undefined) {
-      answer(planned.status, planned.body);
+      sendResponse(planned.status, planned.body);
       return;
     }
     const code = codes.get(body.code ?? "");
@@ -248,7 +251,7 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
     else if (code.usedWith !== undefined && code.usedWith !== key) refuse(409, "code_used");
     else {
       code.usedWith = key;
-      answer(200, {
+      sendResponse(200, {
         ok: true,
         data: {
           share_id: `shr_00${body.code?.slice(5, 29).toLowerCase()}`,
@@ -266,17 +269,17 @@ ${settings.withoutScript ? "" : `<script>${sheetScript}</script>`}`;
     }
   };
 
-  const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+  const getPort = (server: Server): number => (server.address() as AddressInfo).port;
   return {
-    site: `http://localhost:${portOf(site)}`,
-    service: `http://127.0.0.1:${portOf(service)}`,
+    site: `http://localhost:${getPort(site)}`,
+    service: `http://127.0.0.1:${getPort(service)}`,
     settings,
     sheetRequests,
     redemptions,
     grants,
     loaded,
     reset: () => {
-      Object.assign(settings, defaults());
+      Object.assign(settings, buildDefaults());
       for (const list of [sheetRequests, redemptions, grants, loaded]) list.length = 0;
     },
     stop: () => {

@@ -55,9 +55,9 @@ export const sendMarionetteCommand = async (browser: Browser, name: string, para
   let received = "";
   for (;;) {
     received += (await once(socket, "data"))[0];
-    const [, length, answer] = /^(\d+):(.*)$/s.exec(received) ?? [];
-    if (answer === undefined || Buffer.byteLength(answer) < Number(length)) continue;
-    const [, , error, value] = JSON.parse(answer) as [number, number, { message: string } | null, unknown];
+    const [, length, message] = /^(\d+):(.*)$/s.exec(received) ?? [];
+    if (message === undefined || Buffer.byteLength(message) < Number(length)) continue;
+    const [, , error, value] = JSON.parse(message) as [number, number, { message: string } | null, unknown];
     if (error !== null) throw new Error(`${name}: ${error.message}`);
     return value;
   }

@@ -17,7 +17,7 @@ if (clockOffsetMs !== 0 && !isInstalled) {
   const RealDate = Date;
   const now = RealDate.now;
   const MovedDate = new Proxy(RealDate, {
-    construct: (target, args, asked) => Reflect.construct(target, args.length === 0 ? [target.now()] : args, asked),
+    construct: (target, args, newTarget) => Reflect.construct(target, args.length === 0 ? [target.now()] : args, newTarget),
   });
   RealDate.now = () => now() + clockOffsetMs;
   globalThis.Date = MovedDate;

@@ -59,7 +59,7 @@ const run = (sql: string): Promise<D1Result> => env.DB.prepare(sql).run();
 /** The time when queued work is due. It is later than the end of the tests, so no work runs before `makeWorkDue` changes it. */
 const notYet = Date.now() + 100 * dayMs;
 const waiting = `${notYet} + n.i`;
-const text = (value: string): string => `'${value}'`;
+const quoteText = (value: string): string => `'${value}'`;
 /** Builds the SQL expression for an ID with this prefix. The ID is different for each tag and each copy. */
 const copyId = (prefix: string, tag: string): string => `'${prefix}00${tag}' || printf('%0${24 - tag.length}d', n.i)`;
 
@@ -82,7 +82,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
   await copyRows("certificates", original, many, { id: copyId("cc_", "a"), issued_at: `s.issued_at - n.i * ${minuteMs}` });
   // Each purpose has its own recipients and disclosure.
   await insertRows("purposes", several, {
-    business_id: text(world.acme.id),
+    business_id: quoteText(world.acme.id),
     environment: "'live'",
     purpose: "'solar quote number ' || n.i",
     purpose_folded: "'solar quote number ' || n.i",
@@ -100,7 +100,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     SELECT p.id, l.id, 'www.example.com', p.business_id, p.environment, CAST(substr(p.purpose, 20) AS INTEGER) <= 490 FROM purposes p JOIN entity_lists l ON l.hash = printf('%064d', substr(p.purpose, 20))
     WHERE p.purpose LIKE 'solar quote number %'`);
   const columns = (await listColumns("certificates")).filter((name) => name !== "ord");
-  const own: Cells = {
+  const ownCells: Cells = {
     id: "'cc_00b' || printf('%023d', g.id)",
     purpose_id: "g.purpose_id",
     group_id: "g.id",
@@ -108,7 +108,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     form_id: "f.id",
     issued_at: `s.issued_at - g.id * ${hourMs} / 6`,
   };
-  await run(`INSERT INTO certificates (${columns.join(", ")}) SELECT ${columns.map((name) => own[name] ?? `s.${name}`).join(", ")}
+  await run(`INSERT INTO certificates (${columns.join(", ")}) SELECT ${columns.map((name) => ownCells[name] ?? `s.${name}`).join(", ")}
     FROM certificate_groups g JOIN purposes p ON p.id = g.purpose_id
     JOIN certificate_forms f ON f.disclosure_hash = printf('%064d', substr(p.purpose, 20)), certificates s
     WHERE s.id = '${certId}' AND p.purpose LIKE 'solar quote number %'`);
@@ -121,7 +121,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
   await copyRows("certificate_views", `cert_id = '${certId}'`, 10_000, { at: "s.at - n.i" });
   await run(`UPDATE certificates SET view_rows = 10001, view_count = 10001 WHERE ${original}`);
   await insertRows("match_misses", several, {
-    cert_id: text(certId),
+    cert_id: quoteText(certId),
     caller_id: copyId("biz_", "m"),
     day: "20000 + n.i % 500",
     misses: "1",
@@ -133,7 +133,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     FROM certificates c, withdrawals s WHERE s.cert_id = '${withdrawnCertId}' AND c.id > 'cc_00a' || printf('%023d', 0) AND c.id < 'cc_00a' || printf('%023d', ${several})`);
   await insertRows("withdrawal_work", several - 1, {
     cert_id: copyId("cc_", "a"),
-    business_id: text(world.acme.id),
+    business_id: quoteText(world.acme.id),
     environment: "'live'",
     address_indexes: `json_array((SELECT email_indexes ->> 0 FROM certificates WHERE ${original}))`,
     withdrawn_at: "1000",
@@ -192,7 +192,7 @@ const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consu
     created_at: "n.i",
   });
   await insertRows("share_notices", several, { share_id: copyId("shr_", "n"), kind: "'expiring'", next_at: waiting });
-  await insertRows("share_intents", several, { share_id: copyId("shr_", "i"), consumer_id: text(consumerId), next_at: waiting });
+  await insertRows("share_intents", several, { share_id: copyId("shr_", "i"), consumer_id: quoteText(consumerId), next_at: waiting });
   await insertRows("record_usage", several, {
     owner_id: copyId("con_", "u"),
     owner_kind: "'person'",
@@ -238,13 +238,13 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
   // Adds one person who belongs to thousands of businesses and has thousands of invitations.
   const vault = await openVaultFromVars(env as unknown as Record<string, unknown>);
   const crowd = toStoredIndex(await vault.blindIndex("email", normalizeEmailAddress(crowdEmail) as string));
-  await copyRows("members", member, several, { id: copyId("mem_", "b"), business_id: copyId("biz_", "b"), email_index: text(crowd) });
+  await copyRows("members", member, several, { id: copyId("mem_", "b"), business_id: copyId("biz_", "b"), email_index: quoteText(crowd) });
   await copyMembers();
   for (const email of [crowd, `(SELECT email_index FROM members WHERE ${member} LIMIT 1)`])
     await insertRows("invitations", several, {
       id: copyId("mem_", email === crowd ? "i" : "j"),
       business_id: copyId("biz_", "b"),
-      email_index: email === crowd ? text(crowd) : email,
+      email_index: email === crowd ? quoteText(crowd) : email,
       email_sealed: "'sealed'",
       role: "'member'",
       created_at: "n.i",
@@ -281,9 +281,14 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
     name: "'Website'",
     created_at: "n.i",
   });
-  await insertRows("client_daily_usage", several, { client_id: text(world.acme.clients.live), day: "n.i", submissions: "1", bytes: "1" });
+  await insertRows("client_daily_usage", several, {
+    client_id: quoteText(world.acme.clients.live),
+    day: "n.i",
+    submissions: "1",
+    bytes: "1",
+  });
   await insertRows("linked_recipients", 1_000, {
-    business_id: text(world.acme.id),
+    business_id: quoteText(world.acme.id),
     recipient_id: copyId("biz_", "b"),
     entity: "'Partner ' || n.i",
     created_at: "n.i",
@@ -294,7 +299,7 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
   const principals = [consumerId, `(SELECT id FROM members WHERE ${member} LIMIT 1)`];
   for (const [at, user] of principals.entries()) {
     const realm = at === 0 ? "'consumer'" : "'business'";
-    const principal = at === 0 ? text(user) : user;
+    const principal = at === 0 ? quoteText(user) : user;
     await insertRows("sessions", 95, {
       token_hash: copyId("th", `s${at}`),
       realm,
@@ -308,7 +313,7 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
       token_hash: copyId("th", `t${at}`),
       realm,
       principal_id: principal,
-      ...(at === 1 && { business_id: text(world.acme.id) }),
+      ...(at === 1 && { business_id: quoteText(world.acme.id) }),
       created_at: "n.i",
       expires_at: `${Date.now() + dayMs}`,
       revoked_at: "n.i",
@@ -342,10 +347,10 @@ const seedSignIns = async (records: OriginalRecords): Promise<void> => {
   ])
     await insertRows("email_codes", several, {
       id: copyId("ec", purpose === "login" ? "l" : "w"),
-      purpose: text(purpose as string),
-      topic: text(topic as string),
+      purpose: quoteText(purpose as string),
+      topic: quoteText(topic as string),
       address_index: address,
-      cert_id: purpose === "login" ? "NULL" : text(records.certId),
+      cert_id: purpose === "login" ? "NULL" : quoteText(records.certId),
       code_hash: "'hash'",
       created_at: `${Date.now()} - n.i * 1000`,
       expires_at: `${Date.now()} - n.i * 1000`,
@@ -354,7 +359,7 @@ const seedSignIns = async (records: OriginalRecords): Promise<void> => {
     purpose: "'login'",
     topic: "'consumer'",
     address_index: copyId("ix", "f"),
-    cert_id: text(records.certId),
+    cert_id: quoteText(records.certId),
     failures: "1",
     updated_at: "n.i",
   });
@@ -371,7 +376,7 @@ const seedSignIns = async (records: OriginalRecords): Promise<void> => {
     code_hash: copyId("oc", "o"),
     nonce_hash: copyId("on", "o"),
     realm: "'consumer'",
-    principal_id: text(records.consumerId),
+    principal_id: quoteText(records.consumerId),
     client_id: "'https://agent.example/client'",
     redirect_uri: "'http://localhost/callback'",
     challenge: "'challenge'",
@@ -387,7 +392,7 @@ const seedSignIns = async (records: OriginalRecords): Promise<void> => {
     status: "201",
     response_sealed: "'sealed'",
     expires_at: "n.i",
-    cert_id: text(records.certId),
+    cert_id: quoteText(records.certId),
   });
   await insertRows("idempotency_claims", several, {
     key_hash: copyId("ih", "c"),
@@ -413,17 +418,17 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
   // numbers are lower than those of all changes, so the audit log counts them as already read.
   for (const [range, [entity, entityType, type, chain]] of (
     [
-      [certId, "certificate", "evidence_pack.exported", text(world.acme.chain)],
-      [activeShareId, "share", "consumer.current_read", text(world.acme.chain)],
+      [certId, "certificate", "evidence_pack.exported", quoteText(world.acme.chain)],
+      [activeShareId, "share", "consumer.current_read", quoteText(world.acme.chain)],
       [consumerId, "agent_token", "agent.called", `(SELECT audit_chain FROM consumers WHERE id = '${consumerId}')`],
     ] as const
   ).entries())
     await copyRows("audit_entries", `chain = '${world.acme.chain}'`, several, {
       ord: `${-range * several} - n.i`,
       id: "lower(hex(randomblob(16)))",
-      entity_id: text(entity),
-      entity_type: text(entityType),
-      type: text(type),
+      entity_id: quoteText(entity),
+      entity_type: quoteText(entityType),
+      type: quoteText(type),
       chain,
     });
   await copyRows("anchors", `entity_id = '${withdrawnCertId}'`, several, {
@@ -439,7 +444,7 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
     entity_type: "'certificate'",
     entity_id: copyId("cc_", "a"),
     at: "n.i",
-    sequence: text(world.acme.id),
+    sequence: quoteText(world.acme.id),
   };
   await insertRows("changes", several, event);
   await insertRows("changes", several, { ...event, ord: `${-several} - n.i`, sequence: copyId("biz_", "b") });
@@ -450,8 +455,8 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
     next_at: waiting,
     give_up_at: `${Date.now() + dayMs}`,
     created_at: "n.i",
-    cert_id: text(certId),
-    consumer_id: text(consumerId),
+    cert_id: quoteText(certId),
+    consumer_id: quoteText(consumerId),
   });
   await insertRows("failed_mail", several, {
     id: copyId("ml", "f"),
@@ -461,14 +466,14 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
     failed_at: "n.i",
     expires_at: "n.i",
     created_at: "n.i",
-    cert_id: text(certId),
-    consumer_id: text(consumerId),
-    entity_id: text(certId),
+    cert_id: quoteText(certId),
+    consumer_id: quoteText(consumerId),
+    entity_id: quoteText(certId),
   });
   await insertRows("audit_batches", several, { audit_log: "0", ord: `${-several} - n.i`, recorded_at: "n.i" });
   for (const kind of ["subscription_end", "failing_endpoint"])
     await insertRows("outbox", several, {
-      kind: text(kind),
+      kind: quoteText(kind),
       entity_id: copyId("e_", "o"),
       topic: "''",
       payload: "'{}'",
@@ -477,7 +482,7 @@ const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, 
     });
   // Assigns thousands of certificates to one page of one business, and adds a page for each of thousands of other businesses.
   const ownPage = { origin: "'https://www.example.com'", page: "'https://www.example.com/quote'", created_at: "n.i" };
-  await insertRows("policy_pages", 1, { ...ownPage, business_id: text(world.acme.id), next_at: "1" });
+  await insertRows("policy_pages", 1, { ...ownPage, business_id: quoteText(world.acme.id), next_at: "1" });
   await run(`UPDATE certificates SET policy_page_id = (SELECT ord FROM policy_pages WHERE business_id = '${world.acme.id}')
     WHERE business_id = '${world.acme.id}' AND policy_capture_id IS NULL`);
   const shopPage = { origin: "'https://shop' || n.i || '.example'", page: "'https://shop.example/'", created_at: "n.i" };

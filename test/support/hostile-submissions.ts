@@ -9,7 +9,7 @@ import {
   padSubmission,
   spliceRaw,
   spliceBytes,
-  submissionText,
+  buildSubmissionText,
   omitField,
 } from "./submissions.ts";
 import { buildSubmission, world, type HeaderChanges } from "./world.ts";
@@ -38,15 +38,15 @@ const syntax: HostileSubmission[] = [
   buildHostileSubmission("a number", "42"),
   buildHostileSubmission("a text", '"hello"'),
   buildHostileSubmission("a list", "[]"),
-  buildHostileSubmission("a list of a submission", `[${submissionText()}]`),
+  buildHostileSubmission("a list of a submission", `[${buildSubmissionText()}]`),
   buildHostileSubmission("an empty object", "{}"),
-  buildHostileSubmission("half an object", submissionText().slice(0, -1)),
-  buildHostileSubmission("one brace too many", `${submissionText()}}`),
-  buildHostileSubmission("two submissions", submissionText() + submissionText()),
-  buildHostileSubmission("a comma too many", submissionText().replace(/}$/, ",}")),
-  buildHostileSubmission("a comment", `/* hello */${submissionText()}`),
-  buildHostileSubmission("single quotes", submissionText().replaceAll('"', "'")),
-  buildHostileSubmission("bare keys", submissionText().replace('"purpose"', "purpose")),
+  buildHostileSubmission("half an object", buildSubmissionText().slice(0, -1)),
+  buildHostileSubmission("one brace too many", `${buildSubmissionText()}}`),
+  buildHostileSubmission("two submissions", buildSubmissionText() + buildSubmissionText()),
+  buildHostileSubmission("a comma too many", buildSubmissionText().replace(/}$/, ",}")),
+  buildHostileSubmission("a comment", `/* hello */${buildSubmissionText()}`),
+  buildHostileSubmission("single quotes", buildSubmissionText().replaceAll('"', "'")),
+  buildHostileSubmission("bare keys", buildSubmissionText().replace('"purpose"', "purpose")),
   buildHostileSubmission("NaN", spliceRaw("x", "NaN")),
   buildHostileSubmission("Infinity", spliceRaw("x", "-Infinity")),
   buildHostileSubmission("a hex number", spliceRaw("x", "0x10")),
@@ -57,16 +57,16 @@ const syntax: HostileSubmission[] = [
   buildHostileSubmission("an unknown escape", spliceRaw("purpose", String.raw`"\x41"`)),
   buildHostileSubmission("form fields", "client_id=x&purpose=y"),
   buildHostileSubmission("XML", "<consent/>"),
-  buildHostileSubmission("a JSON text in a JSON text", JSON.stringify(submissionText())),
+  buildHostileSubmission("a JSON text in a JSON text", JSON.stringify(buildSubmissionText())),
 ];
 
 const encoding: HostileSubmission[] = [
-  buildHostileSubmission("a byte order mark", `\ufeff${submissionText()}`),
+  buildHostileSubmission("a byte order mark", `\ufeff${buildSubmissionText()}`),
   buildHostileSubmission(
     "UTF-16 with a mark",
-    new Uint8Array([0xff, 0xfe, ...[...submissionText()].flatMap((char) => [char.charCodeAt(0), 0])]),
+    new Uint8Array([0xff, 0xfe, ...[...buildSubmissionText()].flatMap((char) => [char.charCodeAt(0), 0])]),
   ),
-  buildHostileSubmission("UTF-16 without a mark", new Uint8Array([...submissionText()].flatMap((char) => [char.charCodeAt(0), 0]))),
+  buildHostileSubmission("UTF-16 without a mark", new Uint8Array([...buildSubmissionText()].flatMap((char) => [char.charCodeAt(0), 0]))),
   buildHostileSubmission("Latin-1", spliceBytes("purpose", [0xe9])),
   buildHostileSubmission("a continuation byte alone", spliceBytes("purpose", [0x80])),
   buildHostileSubmission("a cut sequence", spliceBytes("purpose", [0xe2, 0x82])),
@@ -87,9 +87,9 @@ const encoding: HostileSubmission[] = [
 ];
 
 const structure: HostileSubmission[] = [
-  buildHostileSubmission("equal keys", submissionText().replace("{", '{"purpose":"x",')),
-  buildHostileSubmission("equal keys, one escaped", submissionText().replace("{", String.raw`{"pu\u0072pose":"x",`)),
-  buildHostileSubmission("equal client ids", submissionText().replace("{", `{"client_id":"${world.other.clients.live}",`)),
+  buildHostileSubmission("equal keys", buildSubmissionText().replace("{", '{"purpose":"x",')),
+  buildHostileSubmission("equal keys, one escaped", buildSubmissionText().replace("{", String.raw`{"pu\u0072pose":"x",`)),
+  buildHostileSubmission("equal client ids", buildSubmissionText().replace("{", `{"client_id":"${world.other.clients.live}",`)),
   buildHostileSubmission("equal field keys", spliceFields('{"email":"pat@example.com","email":"eve@example.com"}')),
   buildHostileSubmission(
     "equal field keys, one escaped",
@@ -113,7 +113,7 @@ const rightShape: Readonly<Record<(typeof required)[number], "text" | "object" |
   purpose: "text",
   page_url: "text",
 };
-const wrongTypes = (key: (typeof required)[number]): HostileSubmission[] => [
+const buildWrongTypes = (key: (typeof required)[number]): HostileSubmission[] => [
   buildHostileSubmission(`${key} missing`, omitField(key)),
   buildHostileSubmission(`${key} null`, buildSubmissionWith({ [key]: null })),
   buildHostileSubmission(`${key} a number`, buildSubmissionWith({ [key]: 7 })),
@@ -239,7 +239,7 @@ const pages: HostileSubmission[] = [
   `https://www.example.com/${"p".repeat(2_025)}`,
 ].map((page_url) => buildHostileSubmission(`the page ${JSON.stringify(page_url.slice(0, 40))}`, buildSubmissionWith({ page_url })));
 
-const answers: HostileSubmission[] = [
+const submissions: HostileSubmission[] = [
   buildHostileSubmission("entities_accepted alone", buildSubmissionWith({ entities_accepted: ["Acme Solar LLC"] })),
   buildHostileSubmission("entities_rejected alone", buildSubmissionWith({ entities_rejected: ["Acme Solar LLC"] })),
   buildHostileSubmission(
@@ -301,17 +301,17 @@ const extras: HostileSubmission[] = [
 ];
 
 const headers: HostileSubmission[] = [
-  buildHostileSubmission("Idempotency-Key empty", submissionText(), { "idempotency-key": "" }),
-  buildHostileSubmission("Idempotency-Key of 65", submissionText(), { "idempotency-key": "k".repeat(65) }),
-  buildHostileSubmission("Idempotency-Key with a space", submissionText(), { "idempotency-key": "my key" }),
-  buildHostileSubmission("Idempotency-Key with a dot", submissionText(), { "idempotency-key": "my.key" }),
-  buildHostileSubmission("Idempotency-Key twice", submissionText(), { "idempotency-key": "key-one, key-two" }),
-  buildHostileSubmission("Idempotency-Key with a slash", submissionText(), { "idempotency-key": "my/key" }),
-  buildHostileSubmission("X-Subject-IP that is not an IP address", submissionText(), {
+  buildHostileSubmission("Idempotency-Key empty", buildSubmissionText(), { "idempotency-key": "" }),
+  buildHostileSubmission("Idempotency-Key of 65", buildSubmissionText(), { "idempotency-key": "k".repeat(65) }),
+  buildHostileSubmission("Idempotency-Key with a space", buildSubmissionText(), { "idempotency-key": "my key" }),
+  buildHostileSubmission("Idempotency-Key with a dot", buildSubmissionText(), { "idempotency-key": "my.key" }),
+  buildHostileSubmission("Idempotency-Key twice", buildSubmissionText(), { "idempotency-key": "key-one, key-two" }),
+  buildHostileSubmission("Idempotency-Key with a slash", buildSubmissionText(), { "idempotency-key": "my/key" }),
+  buildHostileSubmission("X-Subject-IP that is not an IP address", buildSubmissionText(), {
     authorization: `Bearer ${world.acme.keys.live}`,
     "x-subject-ip": "my house",
   }),
-  buildHostileSubmission("X-Subject-IP twice", submissionText(), {
+  buildHostileSubmission("X-Subject-IP twice", buildSubmissionText(), {
     authorization: `Bearer ${world.acme.keys.live}`,
     "x-subject-ip": "203.0.113.7, 203.0.113.8",
   }),
@@ -338,7 +338,7 @@ const media: HostileSubmission[] = [
   ["text/plain", "deflate"],
 ].map(([type, coding]) => ({
   name: `content type ${type}${coding === undefined ? "" : `, encoded as ${coding}`}`,
-  body: submissionText(),
+  body: buildSubmissionText(),
   headers: { "content-type": type as string | null, ...(coding !== undefined && { "content-encoding": coding as string }) },
   status: 415,
   code: "unsupported_media_type",
@@ -409,12 +409,12 @@ export const hostileSubmissions: readonly HostileSubmission[] = [
   ...syntax,
   ...encoding,
   ...structure,
-  ...required.flatMap(wrongTypes),
+  ...required.flatMap(buildWrongTypes),
   ...fields,
   ...lines,
   ...lengths,
   ...pages,
-  ...answers,
+  ...submissions,
   ...extras,
   ...headers,
   ...media,

@@ -59,19 +59,19 @@ export const addEntries = (call: LedgerCall, entries: readonly Uint8Array[]): Pr
   call("add-batch", buildPost(encodeEntryBundle(entries)));
 
 /** Adds the entries from `from` to `to` (exclusive), one tile at a time. Returns the last response. */
-export const addBatch = async (call: LedgerCall, from: number, to: number): Promise<LedgerResponse> => {
-  let answer: LedgerResponse | null = null;
-  for (let at = from; at < to; at += 256) {
-    const entries = Array.from({ length: Math.min(256, to - at) }, (_, offset) => buildEntry(at + offset));
-    answer = await addEntries(call, entries);
+export const addBatch = async (call: LedgerCall, from: number, end: number): Promise<LedgerResponse> => {
+  let response: LedgerResponse | null = null;
+  for (let at = from; at < end; at += 256) {
+    const entries = Array.from({ length: Math.min(256, end - at) }, (_, offset) => buildEntry(at + offset));
+    response = await addEntries(call, entries);
   }
-  if (answer === null) throw new RangeError("no entries to add");
-  return answer;
+  if (response === null) throw new RangeError("no entries to add");
+  return response;
 };
 
 /** Polls until the newest checkpoint covers `size` entries. */
 export const waitForCheckpoint = async (call: LedgerCall, size: number): Promise<string> => {
-  for (let tries = 0; tries < 20; tries += 1) {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
     const { text } = await call("checkpoint");
     if ((parseCheckpoint(text)?.size ?? 0n) >= BigInt(size)) return text;
     await scheduler.wait(200);

@@ -6,8 +6,8 @@ import { findNewestCode } from "./email-code.ts";
 /** Waits for an email with a code and returns the newest code. The service sends it after it has responded to the request. */
 export const findEmailCode = async (origin: string, email: string): Promise<string> => {
   for (;;) {
-    const answer = await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`);
-    const { messages } = (await answer.json()) as { messages: readonly { text: string }[] };
+    const response = await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`);
+    const { messages } = (await response.json()) as { messages: readonly { text: string }[] };
     const code = findNewestCode(messages);
     if (code !== undefined) return code;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -19,9 +19,9 @@ export const signInToOrigin = async (origin: string, email: string, realm: "busi
   const post = (path: string, body: object): Promise<Response> =>
     fetch(`${origin}${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
   await post("/v1/auth/request-code", { email, realm });
-  const answer = await post("/v1/auth/verify-code", { email, realm, code: await findEmailCode(origin, email) });
-  const cookie = answer.headers.get("set-cookie")?.split(";")[0];
-  if (cookie === undefined) throw new Error(`not signed in: ${await answer.text()}`);
+  const response = await post("/v1/auth/verify-code", { email, realm, code: await findEmailCode(origin, email) });
+  const cookie = response.headers.get("set-cookie")?.split(";")[0];
+  if (cookie === undefined) throw new Error(`not signed in: ${await response.text()}`);
   return cookie;
 };
 

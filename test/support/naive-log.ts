@@ -3,12 +3,12 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 
-const sha256 = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(hash("sha256", Buffer.concat(parts), "buffer"));
+const computeSha256 = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(hash("sha256", Buffer.concat(parts), "buffer"));
 
-export const naiveLeaf = (entry: Uint8Array): Uint8Array => sha256(new Uint8Array([0]), entry);
+export const computeNaiveLeaf = (entry: Uint8Array): Uint8Array => computeSha256(new Uint8Array([0]), entry);
 
 /** Returns the largest power of two below n. */
-const largestPowerOfTwoBelow = (n: number): number => {
+const findLargestPowerOfTwo = (n: number): number => {
   let k = 1;
   while (k * 2 < n) k *= 2;
   return k;
@@ -18,51 +18,52 @@ const largestPowerOfTwoBelow = (n: number): number => {
  * Computes MTH over ranges [from, to) of these leaf hashes (RFC 6962, 2.1). Roots are cached, because trees of adjacent sizes, and the
  * tiles of one tree, share subtrees.
  */
-export const naiveRoots = (leaves: readonly Uint8Array[]): ((from: number, to: number) => Uint8Array) => {
+export const createNaiveRoots = (leaves: readonly Uint8Array[]): ((from: number, to: number) => Uint8Array) => {
   const known = new Map<number, Uint8Array>();
-  const rootOf = (from: number, to: number): Uint8Array => {
-    if (from === to) return sha256();
-    if (to - from === 1) return leaves[from] as Uint8Array;
-    const range = from * (leaves.length + 1) + to; // a number that is unique for each range
-    const middle = from + largestPowerOfTwoBelow(to - from);
-    const root = known.get(range) ?? sha256(new Uint8Array([1]), rootOf(from, middle), rootOf(middle, to));
+  const computeRoot = (from: number, end: number): Uint8Array => {
+    if (from === end) return computeSha256();
+    if (end - from === 1) return leaves[from] as Uint8Array;
+    const range = from * (leaves.length + 1) + end; // a number that is unique for each range
+    const middle = from + findLargestPowerOfTwo(end - from);
+    const root = known.get(range) ?? computeSha256(new Uint8Array([1]), computeRoot(from, middle), computeRoot(middle, end));
     known.set(range, root);
     return root;
   };
-  return rootOf;
+  return computeRoot;
 };
 
 /** Computes MTH over the leaf hashes [from, to). */
-export const naiveRoot = (leaves: readonly Uint8Array[], from = 0, to = leaves.length): Uint8Array => naiveRoots(leaves)(from, to);
+export const computeNaiveRoot = (leaves: readonly Uint8Array[], from = 0, end = leaves.length): Uint8Array =>
+  createNaiveRoots(leaves)(from, end);
 
 /** Computes PATH(m, D[n]) (RFC 6962, 2.1.1). */
-export const naiveInclusion = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => {
+export const computeNaiveInclusion = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => {
   if (leaves.length <= 1) return [];
-  const k = largestPowerOfTwoBelow(leaves.length);
+  const k = findLargestPowerOfTwo(leaves.length);
   return m < k
-    ? [...naiveInclusion(m, leaves.slice(0, k)), naiveRoot(leaves.slice(k))]
-    : [...naiveInclusion(m - k, leaves.slice(k)), naiveRoot(leaves.slice(0, k))];
+    ? [...computeNaiveInclusion(m, leaves.slice(0, k)), computeNaiveRoot(leaves.slice(k))]
+    : [...computeNaiveInclusion(m - k, leaves.slice(k)), computeNaiveRoot(leaves.slice(0, k))];
 };
 
-const subproof = (m: number, leaves: readonly Uint8Array[], complete: boolean): Uint8Array[] => {
-  if (m === leaves.length) return complete ? [] : [naiveRoot(leaves)];
-  const k = largestPowerOfTwoBelow(leaves.length);
+const computeSubproof = (m: number, leaves: readonly Uint8Array[], complete: boolean): Uint8Array[] => {
+  if (m === leaves.length) return complete ? [] : [computeNaiveRoot(leaves)];
+  const k = findLargestPowerOfTwo(leaves.length);
   return m <= k
-    ? [...subproof(m, leaves.slice(0, k), complete), naiveRoot(leaves.slice(k))]
-    : [...subproof(m - k, leaves.slice(k), false), naiveRoot(leaves.slice(0, k))];
+    ? [...computeSubproof(m, leaves.slice(0, k), complete), computeNaiveRoot(leaves.slice(k))]
+    : [...computeSubproof(m - k, leaves.slice(k), false), computeNaiveRoot(leaves.slice(0, k))];
 };
 
 /** Computes PROOF(m, D[n]) (RFC 6962, 2.1.2), for 0 < m <= n. */
-export const naiveConsistency = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => subproof(m, leaves, true);
+export const computeNaiveConsistency = (m: number, leaves: readonly Uint8Array[]): Uint8Array[] => computeSubproof(m, leaves, true);
 
 /**
  * Returns every tile of the tree with the first `size` leaves, as a map from path to bytes (tlog-tiles): MTH(D[(n*256+i) * 256^l :
  * (n*256+i+1) * 256^l]).
  */
-export const naiveTiles = (
+export const buildNaiveTiles = (
   leaves: readonly Uint8Array[],
   size = leaves.length,
-  rootOf: (from: number, to: number) => Uint8Array = naiveRoots(leaves),
+  rootOf: (from: number, to: number) => Uint8Array = createNaiveRoots(leaves),
 ): Map<string, Uint8Array> => {
   const tiles = new Map<string, Uint8Array>();
   for (let level = 0; 256 ** level <= size; level += 1) {

@@ -50,8 +50,8 @@ export const openConsentPage = async (clientId: string, session: { cookie: strin
 export const postDecision = (sealed: string, decision: string, headers: Record<string, string>): Promise<TestResponse> =>
   call("/oauth/authorize/decide", buildForm({ request: sealed, decision }, headers));
 
-export const parseRedirectParameters = (answer: TestResponse): URLSearchParams =>
-  new URL(answer.headers.get("location") ?? "http://none.test").searchParams;
+export const parseRedirectParameters = (response: TestResponse): URLSearchParams =>
+  new URL(response.headers.get("location") ?? "http://none.test").searchParams;
 
 /** Submits the decision on the consent page and returns the authorization code, or an empty string if access is denied. */
 export const getAuthorizationCode = async (

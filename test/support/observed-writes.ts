@@ -7,10 +7,10 @@ const observeDatabase = <Binding extends D1Database | D1DatabaseSession>(binding
     get: (target, name) => {
       const value = Reflect.get(target, name) as unknown;
       if (typeof value !== "function") return value;
-      return (...given: unknown[]) => {
-        const table = name === "prepare" ? writtenTable.exec(String(given[0]))?.[1] : undefined;
+      return (...args: unknown[]) => {
+        const table = name === "prepare" ? writtenTable.exec(String(args[0]))?.[1] : undefined;
         if (table !== undefined) report(table);
-        const result = value.apply(target, given) as unknown;
+        const result = value.apply(target, args) as unknown;
         return name === "withSession" ? observeDatabase(result as D1DatabaseSession, report) : result;
       };
     },
@@ -27,9 +27,9 @@ export const observeKv = (kv: KVNamespace, report: (prefix: string) => void): KV
     get: (target, name) => {
       const value = Reflect.get(target, name) as unknown;
       if (typeof value !== "function") return value;
-      return (...given: unknown[]) => {
-        if (name === "put" || name === "delete") report(`KV ${String(given[0]).split(":")[0]}`);
-        return value.apply(target, given);
+      return (...args: unknown[]) => {
+        if (name === "put" || name === "delete") report(`KV ${String(args[0]).split(":")[0]}`);
+        return value.apply(target, args);
       };
     },
   });

@@ -30,9 +30,9 @@ export const issueThrough = async (
   change: Partial<ConsentBody> = {},
   business: DemoBusiness = world.acme,
 ): Promise<{ cert_id: string; manage_url: string }> => {
-  const answer = await submitThrough(service, change, business);
-  if (answer.status !== 201) throw new Error(`not issued: ${answer.text}`);
-  return answer.body.data;
+  const response = await submitThrough(service, change, business);
+  if (response.status !== 201) throw new Error(`not issued: ${response.text}`);
+  return response.body.data;
 };
 
 /** Returns the IDs on a page of the certificate list. */

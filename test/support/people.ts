@@ -44,9 +44,9 @@ export const parseCode = ({ text }: CapturedMail): string => findNewestCode([{ t
 export const findEmailCode = async (email: string): Promise<string> => findNewestCode(await listMailTo(email)) as string;
 
 /** Returns six digits that differ from the code. */
-export const differentCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
+export const createDifferentCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
-export const getCookie = (answer: TestResponse): string => (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
+export const getCookie = (response: TestResponse): string => (response.headers.get("set-cookie") ?? "").split(";")[0] as string;
 
 /** Deletes the codes, failed attempts and emails of earlier tests. */
 export const clearCodes = async (): Promise<void> => {
@@ -69,9 +69,9 @@ export const signInByEmail = async (email: string, realm: Realm = "business"): P
   // Uses a new address each time, because the limit is 30 requests per hour per IP address.
   const ipHeader = { "cf-connecting-ip": `2001:db8:face:${signInCount.toString(16)}::1` };
   await call("/v1/auth/request-code", buildJsonRequest({ email, realm }, ipHeader));
-  const answer = await submitEmailCode(email, await findEmailCode(email), realm);
-  if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`);
-  return { cookie: getCookie(answer) };
+  const response = await submitEmailCode(email, await findEmailCode(email), realm);
+  if (response.status !== 200) throw new Error(`not signed in: ${response.text}`);
+  return { cookie: getCookie(response) };
 };
 
 /**

@@ -52,7 +52,7 @@ export type Records = Readonly<Record<string, string>>;
 
 /** Creates one record of each kind for acme. Needs `mockOutsideWorld`, because one endpoint is called. */
 export const createAcmeRecords = async ({ owner }: PortalCast): Promise<Records> => {
-  const made = async (path: string, sent: unknown): Promise<Record<string, string>> =>
+  const createRecord = async (path: string, sent: unknown): Promise<Record<string, string>> =>
     (await callPortal(owner, "POST", path, sent)).body.data;
   const { cert_id } = await issueCertificate();
   await call(`/v1/certs/${cert_id}/withdrawals`, {
@@ -71,11 +71,11 @@ export const createAcmeRecords = async ({ owner }: PortalCast): Promise<Records>
     delivery_id: deliveries?.deliveries[0]?.id as string,
     seq: String(events[0]?.seq),
     share_id: (await grantShare(await signInPerson())).share.id as string,
-    domain_id: (await made("/domains", { domain: "roles.example" })).id as string,
+    domain_id: (await createRecord("/domains", { domain: "roles.example" })).id as string,
     client_id: world.acme.clients.live,
-    key_id: (await made("/keys", { name: "Roles" })).id as string,
-    member_id: (await made("/members", { email: "invited@roles.example", role: "member" })).id as string,
-    token_id: (await made("/agent-token", { name: "Roles" })).id as string,
+    key_id: (await createRecord("/keys", { name: "Roles" })).id as string,
+    member_id: (await createRecord("/members", { email: "invited@roles.example", role: "member" })).id as string,
+    token_id: (await createRecord("/agent-token", { name: "Roles" })).id as string,
     request_id: refused.body.request_id as string,
   };
   await waitUntilSettled();

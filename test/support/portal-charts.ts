@@ -1,5 +1,5 @@
 // Reads the portal's charts: the data table, the image and the CSV file.
-import { named, textOf, withAttribute, type ReadPage } from "../pages/page.ts";
+import { findByTagName, extractText, withAttribute, type ReadPage } from "../pages/page.ts";
 import { getPageText } from "./portal-pages.ts";
 import type { TestResponse } from "./world.ts";
 
@@ -7,11 +7,11 @@ type Rows = readonly (readonly string[])[];
 
 /** Returns the rows of the table with this name, without the header row. */
 export const parseTable = (page: ReadPage, heading: string): Rows => {
-  const table = named(page.document, "table").find((one) => one.attribs["aria-label"] === heading);
+  const table = findByTagName(page.document, "table").find((one) => one.attribs["aria-label"] === heading);
   if (table === undefined) throw new Error(`no table ${heading} in ${getPageText(page)}`);
-  return named([table], "tr")
+  return findByTagName([table], "tr")
     .slice(1)
-    .map((row) => [...named([row], "th"), ...named([row], "td")].map(textOf));
+    .map((row) => [...findByTagName([row], "th"), ...findByTagName([row], "td")].map(extractText));
 };
 
 /** Returns the counts for the current hour, day or month. */
@@ -26,8 +26,8 @@ export const sumColumn = (rows: Rows, column: number): number => rows.reduce((to
 export const parseChart = (page: ReadPage, name: string) => {
   const pictures = withAttribute(withAttribute(page.document, "aria-labelledby", name), "role", "img");
   if (pictures.length === 0) throw new Error(`no picture ${name} in ${getPageText(page)}`);
-  const bars = named(pictures, "rect").map(({ attribs }) => attribs.class?.split(" ")[0]);
-  const count = (of: string): number => bars.filter((bar) => bar === of).length;
+  const bars = findByTagName(pictures, "rect").map(({ attribs }) => attribs.class?.split(" ")[0]);
+  const count = (target: string): number => bars.filter((bar) => bar === target).length;
   return { titles: pictures.map(({ attribs }) => attribs["aria-label"]), up: count("a"), down: count("b") };
 };
 

@@ -1,6 +1,6 @@
 // Opens portal pages and submits their forms, as a browser without JavaScript does.
 import { DomUtils, parseDocument } from "htmlparser2";
-import { read, words, type ReadPage } from "../pages/page.ts";
+import { read, extractWords, type ReadPage } from "../pages/page.ts";
 import { getCookie, signInByEmail } from "./people.ts";
 import { call, type TestResponse } from "./world.ts";
 
@@ -16,16 +16,16 @@ export const buildFormPost = (cookie: string, fields: Fields, headers: Fields): 
 /** Returns the fields that a browser would submit for this form. */
 export const parseFormFields = ({ document }: ReadPage, action: string): Fields => {
   const form = DomUtils.getElementsByTagName("form", document).find(({ attribs }) => attribs.action === action);
-  if (form === undefined) throw new Error(`no form to ${action} in: ${words(document).slice(0, 2_000)}`);
+  if (form === undefined) throw new Error(`no form to ${action} in: ${extractWords(document).slice(0, 2_000)}`);
   const isChoice = (type: string | undefined): boolean => type === "checkbox" || type === "radio";
   const inputs = DomUtils.getElementsByTagName("input", form).filter(({ attribs }) => !isChoice(attribs.type) || "checked" in attribs);
-  const selected = (select: (typeof inputs)[number]): string => {
+  const readSelectedValue = (select: (typeof inputs)[number]): string => {
     const options = DomUtils.getElementsByTagName("option", select);
     return (options.find(({ attribs }) => "selected" in attribs) ?? options[0])?.attribs.value ?? "";
   };
   return Object.fromEntries([
     ...inputs.map(({ attribs }) => [attribs.name as string, attribs.value ?? ""]),
-    ...DomUtils.getElementsByTagName("select", form).map((select) => [select.attribs.name as string, selected(select)]),
+    ...DomUtils.getElementsByTagName("select", form).map((select) => [select.attribs.name as string, readSelectedValue(select)]),
     ...DomUtils.getElementsByTagName("textarea", form).map((area) => [area.attribs.name as string, DomUtils.textContent(area)]),
   ]);
 };
@@ -44,14 +44,14 @@ export const submitForm = async (member: Member, from: string, action: string, f
 export const postForm = ({ cookie }: Member, action: string, fields: Fields = {}, headers: Fields = {}): Promise<TestResponse> =>
   call(action, buildFormPost(cookie, fields, headers));
 
-export const parsePage = (answer: TestResponse): ReadPage => ({ ...answer, document: parseDocument(answer.text) });
-export const getPageText = (answer: TestResponse): string => words(parsePage(answer).document);
+export const parsePage = (response: TestResponse): ReadPage => ({ ...response, document: parseDocument(response.text) });
+export const getPageText = (response: TestResponse): string => extractWords(parsePage(response).document);
 export const describeRedirect = ({ status, headers }: TestResponse): string => `${status} ${headers.get("location") ?? ""}`.trim();
 
 /** Signs in with an invited address and clicks "Join" for the only invitation shown, or for the one with this ID. */
 export const acceptInvitation = async (email: string, id?: string): Promise<Member> => {
   const invited = await signInByEmail(email);
-  const answer = await submitForm(invited, "/portal/invitations", "/portal/invitations/accept", id === undefined ? {} : { id });
-  if (describeRedirect(answer) !== "303 /portal?done=joined") throw new Error(`not joined: ${answer.status} ${answer.text}`);
-  return { cookie: getCookie(answer) };
+  const response = await submitForm(invited, "/portal/invitations", "/portal/invitations/accept", id === undefined ? {} : { id });
+  if (describeRedirect(response) !== "303 /portal?done=joined") throw new Error(`not joined: ${response.status} ${response.text}`);
+  return { cookie: getCookie(response) };
 };

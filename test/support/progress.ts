@@ -7,10 +7,10 @@ const printIntervalMs = 10_000;
 export const createProgressPrinter = (label: string, total: number): ((done: number) => void) => {
   const startedAt = performance.now();
   let printedAt = startedAt;
-  return (done) => {
+  return (completed) => {
     const now = performance.now();
     if (now - printedAt < printIntervalMs) return;
     printedAt = now;
-    console.log(`${label}: ${done} of ${total}, ${Math.round((now - startedAt) / 1_000)} s`);
+    console.log(`${label}: ${completed} of ${total}, ${Math.round((now - startedAt) / 1_000)} s`);
   };
 };

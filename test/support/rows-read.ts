@@ -54,8 +54,8 @@ const observeCursor = (cursor: ReturnType<Execute>, sql: string, record: (read: 
     get: (target, name) => {
       const value = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
-      return (...given: unknown[]) => {
-        const result = value.apply(target, given);
+      return (...args: unknown[]) => {
+        const result = value.apply(target, args);
         recordRows();
         return result;
       };

@@ -1,6 +1,14 @@
 // Makes calls that produce every success and every refusal of the sandbox routes. Tests compare the responses with the OpenAPI document.
 import { env } from "cloudflare:workers";
-import { bearerHeader, listBodyRefusals, withHeaders, buildKeyedPost, listKeyRefusals, sendTwice, type Scenarios } from "./scenarios.ts";
+import {
+  buildBearerHeader,
+  listBodyRefusals,
+  withHeaders,
+  buildKeyedPost,
+  listKeyRefusals,
+  sendTwice,
+  type Scenarios,
+} from "./scenarios.ts";
 import { call, getWithKey, world } from "./world.ts";
 
 const { acme } = world;
@@ -27,7 +35,7 @@ const writeRefusals = (at: string, body: object, other: object): Scenarios => ({
     () => body,
     testKey,
   ),
-  ...listBodyRefusals(() => at, bearerHeader(testKey)),
+  ...listBodyRefusals(() => at, buildBearerHeader(testKey)),
   sandbox_only: () => postWithTestKey(at, body, acme.keys.live),
   subscription_past_due: () => callPastDue(at, body),
   idempotency_conflict: () => sendTwice((sent, key) => call(at, withHeaders(buildKeyedPost(sent, testKey), key)), body, other),
@@ -56,9 +64,9 @@ export const sandboxScenarios: Record<string, Scenarios> = {
     cease_not_open: async () =>
       postWithTestKey(triggerPath, { type: "business.ceased", share_id: await createSandboxShare("share.created") }),
     client_not_found: async () => {
-      const rename = (from: string, to: string) =>
+      const rename = (from: string, newName: string) =>
         env.DB.prepare("UPDATE clients SET environment = ? WHERE business_id = ? AND environment = ? AND id LIKE 'pc_test_%'")
-          .bind(to, acme.id, from)
+          .bind(newName, acme.id, from)
           .run();
       await rename("sandbox", "live");
       try {

@@ -30,20 +30,20 @@ export const callWith = async (changed: Partial<Platform>, path: string, init: R
   return { status: response.status, headers: response.headers, text, body: /^[[{]/.test(text) ? JSON.parse(text) : null };
 };
 
-const exhaustedWindow = async () => ({ isAllowed: false, remaining: 0, resetMs: 1_500 });
-export const createRateLimitedPlatform = (): Partial<Platform> => ({ takeApproximately: exhaustedWindow, takeExactly: exhaustedWindow });
+const exhaustWindow = async () => ({ isAllowed: false, remaining: 0, resetMs: 1_500 });
+export const createRateLimitedPlatform = (): Partial<Platform> => ({ takeApproximately: exhaustWindow, takeExactly: exhaustWindow });
 const throwError = (error: Error) => (): never => {
   throw error;
 };
 const createFailingPlatform = (error: Error): Partial<Platform> => {
   const db = openDatabase({ prepare: throwError(error), batch: throwError(error) } as unknown as D1Database);
-  const same = (): Shards => shards;
+  const getShards = (): Shards => shards;
   const shards: Shards = {
     forId: () => db,
     get: () => db,
     all: () => [["00" as never, db]],
-    withQueryCounter: same,
-    withTimeout: same,
+    withQueryCounter: getShards,
+    withTimeout: getShards,
   };
   // With an empty cache and no copy of an account in KV, every request depends on the failing database.
   const kv = { get: async () => null, put: async () => {} } as unknown as KVNamespace;
@@ -55,21 +55,21 @@ export const createFaultyPlatform = (): Partial<Platform> => createFailingPlatfo
 const buildBearerRequest = (key: string): RequestInit => ({ headers: { authorization: `Bearer ${key}` } });
 /** Builds a POST request like one from a page of the business. */
 export const buildPost = (body: unknown): RequestInit => buildJsonPost(body, { origin });
-export const bearerHeader = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
+export const buildBearerHeader = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 /** Builds a POST request with an API key. */
-export const buildKeyedPost = (body: unknown, key = world.acme.keys.live): RequestInit => buildJsonPost(body, bearerHeader(key));
+export const buildKeyedPost = (body: unknown, key = world.acme.keys.live): RequestInit => buildJsonPost(body, buildBearerHeader(key));
 
 /** Lists the refusals that all routes with an API key share. With `body`, the calls are POST requests. */
 export const listKeyRefusals = (at: () => string, body?: () => unknown, ofAcme = world.acme.keys.live): Scenarios => {
   const { suspended, closed } = world.examples;
-  const by = (key: string): RequestInit => (body === undefined ? buildBearerRequest(key) : buildKeyedPost(body(), key));
+  const buildRequest = (key: string): RequestInit => (body === undefined ? buildBearerRequest(key) : buildKeyedPost(body(), key));
   return {
-    unauthorized: () => call(at(), by("sk_live_00wrong")),
-    business_suspended: () => call(at(), by(suspended.keys.live)),
-    business_inactive: () => call(at(), by(closed.keys.live)),
-    rate_limited: () => callWith(createRateLimitedPlatform(), at(), by(ofAcme)),
-    storage_unavailable: () => callWith(createOutagePlatform(), at(), by(ofAcme)),
-    internal_error: () => callWith(createFaultyPlatform(), at(), by(ofAcme)),
+    unauthorized: () => call(at(), buildRequest("sk_live_00wrong")),
+    business_suspended: () => call(at(), buildRequest(suspended.keys.live)),
+    business_inactive: () => call(at(), buildRequest(closed.keys.live)),
+    rate_limited: () => callWith(createRateLimitedPlatform(), at(), buildRequest(ofAcme)),
+    storage_unavailable: () => callWith(createOutagePlatform(), at(), buildRequest(ofAcme)),
+    internal_error: () => callWith(createFaultyPlatform(), at(), buildRequest(ofAcme)),
   };
 };
 export const listBodyRefusals = (at: () => string, headers: Record<string, string> = {}): Scenarios => ({

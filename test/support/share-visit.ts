@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { FakeService } from "./fake-sheet.ts";
 
-export interface HeardEvent {
+export interface ReceivedEvent {
   readonly type: string;
   readonly detail: Readonly<Record<string, unknown>>;
   /** The ID or class of the element that dispatched the event. */
@@ -13,13 +13,13 @@ export interface HeardEvent {
 export interface ShareVisit {
   readonly page: Page;
   readonly context: BrowserContext;
-  readonly events: HeardEvent[];
+  readonly events: ReceivedEvent[];
   readonly errors: string[];
   readonly warnings: string[];
   /** Clicks the share button and returns the window that opens. */
   readonly openSheet: () => Promise<Page>;
   /** Waits for the nth event of a type. */
-  readonly waitForEvent: (type: string, count?: number) => Promise<HeardEvent>;
+  readonly waitForEvent: (type: string, count?: number) => Promise<ReceivedEvent>;
   readonly close: () => Promise<void>;
 }
 
@@ -51,8 +51,8 @@ export const sharePage = (
   `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Quote</title></head><body><main><h1>Quote</h1>${body}${renderShareTag(fake.service, attributes)}</main></body></html>`;
 
 /** Collects the widget's events on all pages of a context from now on, including after reloads. */
-export const recordEvents = async (context: BrowserContext, events: HeardEvent[]): Promise<void> => {
-  await context.exposeBinding("svcHeard", ({ page }, event: Omit<HeardEvent, "page">) => {
+export const recordEvents = async (context: BrowserContext, events: ReceivedEvent[]): Promise<void> => {
+  await context.exposeBinding("svcHeard", ({ page }, event: Omit<ReceivedEvent, "page">) => {
     events.push({ ...event, page });
   });
   await context.addInitScript(`for (const type of ["svc:share", "svc:share-error", "svc:closed", "svc:consent", "svc:consent-error"])
@@ -66,14 +66,14 @@ export const visitShare = async (
     path = "/page?utm=1&utm=2#offer",
     before = "",
     options = {},
-    context: given,
+    context: existingContext,
   }: { path?: string; before?: string; options?: BrowserContextOptions; context?: BrowserContext } = {},
 ): Promise<ShareVisit> => {
-  const context = given ?? (await browser.newContext({ viewport: { width: 900, height: 700 }, ...options }));
-  const events: HeardEvent[] = [];
+  const context = existingContext ?? (await browser.newContext({ viewport: { width: 900, height: 700 }, ...options }));
+  const events: ReceivedEvent[] = [];
   const errors: string[] = [];
   const warnings: string[] = [];
-  if (given === undefined) {
+  if (existingContext === undefined) {
     await context.clock.install(); // the clock runs in real time until `letTimersRun` moves it forward
     await recordEvents(context, events);
     if (before !== "") await context.addInitScript(before);
@@ -85,7 +85,7 @@ export const visitShare = async (
   });
   if (fake.settings.html === "") fake.settings.html = sharePage(fake);
   await page.goto(fake.site + path);
-  const heard = async (type: string, count = 1): Promise<HeardEvent> => {
+  const waitForEvent = async (type: string, count = 1): Promise<ReceivedEvent> => {
     const deadline = Date.now() + 20_000;
     for (;;) {
       const found = events.filter((event) => event.type === type)[count - 1];
@@ -105,7 +105,7 @@ export const visitShare = async (
       const [sheet] = await Promise.all([context.waitForEvent("page"), page.click(shareButtonSelector)]);
       return sheet;
     },
-    waitForEvent: heard,
+    waitForEvent: waitForEvent,
     close: () => context.close(),
   };
 };

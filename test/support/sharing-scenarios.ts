@@ -14,7 +14,7 @@ import {
   withHeaders,
   createRateLimitedPlatform,
   buildKeyedPost,
-  bearerHeader,
+  buildBearerHeader,
   listKeyRefusals,
   createOutagePlatform,
   listOutages,
@@ -92,8 +92,8 @@ const buildShareRequest = (change: object = {}) => {
 const createCheckedRequest = async (clientId: string) => {
   const verifier = createVerifier();
   const decision = buildDecision(verifier, { client_id: clientId });
-  const answer = await getWithKey(buildAuthorizePath({ client_id: clientId, code_challenge: decision.code_challenge }));
-  return { verifier, decision: { ...decision, authorize_token: answer.body.data.authorize_token } };
+  const response = await getWithKey(buildAuthorizePath({ client_id: clientId, code_challenge: decision.code_challenge }));
+  return { verifier, decision: { ...decision, authorize_token: response.body.data.authorize_token } };
 };
 const consentPath = "/v1/share/consent";
 const sandboxPath = "/v1/share/sandbox-consent";
@@ -140,7 +140,7 @@ const renewPath = (id: string): string => `/v1/me/shares/${id}/renew`;
 const renewShare = async (id: string, body: object = { consent: true }): Promise<TestResponse> =>
   callAsPat("POST", renewPath(id), { body });
 const revokePath = (id: string): string => `/v1/shares/${id}/revoke`;
-const ceasePath = (id: string): string => `/v1/shares/${id}/cease-ack`;
+const buildCeasePath = (id: string): string => `/v1/shares/${id}/cease-ack`;
 
 /** Lists scenarios in which a grant is refused in one environment. */
 const listGrantRefusals = (send: (body: object) => Promise<TestResponse>, environment: "live" | "sandbox"): Scenarios => {
@@ -193,7 +193,7 @@ export const sharingScenarios: Readonly<Record<string, Scenarios>> = {
     subscription_past_due: () =>
       call(requestsPath, buildKeyedPost(buildShareRequest({ client_id: examples.past_due.clients.live }), examples.past_due.keys.live)),
     origin_mismatch: () => call(requestsPath, buildKeyedPost(buildShareRequest({ origin: "https://elsewhere.example" }))),
-    ...listBodyRefusals(() => requestsPath, bearerHeader(acme.keys.live)),
+    ...listBodyRefusals(() => requestsPath, buildBearerHeader(acme.keys.live)),
     ...listKeyRefusals(
       () => requestsPath,
       () => buildShareRequest(),
@@ -297,21 +297,21 @@ export const sharingScenarios: Readonly<Record<string, Scenarios>> = {
   acknowledgeShare: {
     200: async () =>
       call(
-        ceasePath(await createRevokedShareId()),
+        buildCeasePath(await createRevokedShareId()),
         buildKeyedPost({ note: "Done", acknowledged_by: "Privacy team", actions: ["removed from the call list"] }),
       ),
-    "200 a second time": async () => call(ceasePath(await createCeasedShareId()), buildKeyedPost({})),
-    invalid_request: async () => call(ceasePath(missingShareId), buildKeyedPost({ actions: "removed" })),
-    subscription_past_due: () => call(ceasePath(missingShareId), buildKeyedPost({}, examples.past_due.keys.live)),
-    not_found: async () => call(ceasePath(await createRevokedShareId()), buildKeyedPost({}, world.other.keys.live)),
-    cease_not_open: async () => call(ceasePath(await createShareId()), buildKeyedPost({})),
+    "200 a second time": async () => call(buildCeasePath(await createCeasedShareId()), buildKeyedPost({})),
+    invalid_request: async () => call(buildCeasePath(missingShareId), buildKeyedPost({ actions: "removed" })),
+    subscription_past_due: () => call(buildCeasePath(missingShareId), buildKeyedPost({}, examples.past_due.keys.live)),
+    not_found: async () => call(buildCeasePath(await createRevokedShareId()), buildKeyedPost({}, world.other.keys.live)),
+    cease_not_open: async () => call(buildCeasePath(await createShareId()), buildKeyedPost({})),
     idempotency_conflict: async () => {
-      const at = ceasePath(await createRevokedShareId());
+      const at = buildCeasePath(await createRevokedShareId());
       return sendTwice((body, key) => call(at, withHeaders(buildKeyedPost(body), key)), {}, { note: "other" });
     },
-    ...listBodyRefusals(() => ceasePath(missingShareId), bearerHeader(acme.keys.live)),
+    ...listBodyRefusals(() => buildCeasePath(missingShareId), buildBearerHeader(acme.keys.live)),
     ...listKeyRefusals(
-      () => ceasePath(missingShareId),
+      () => buildCeasePath(missingShareId),
       () => ({}),
     ),
   },
@@ -337,7 +337,7 @@ export const sharingScenarios: Readonly<Record<string, Scenarios>> = {
     "200 stopped and acknowledged": async () => getWithKey(`/v1/shares/${await createCeasedShareId()}`, acme.keys.live),
     "200 renewed": async () => getWithKey(`/v1/shares/${(await createRenewal()).id}`, acme.keys.live),
     "200 at its end": async () =>
-      callWith(afterShareExpiry, `/v1/shares/${await createOneDayShareId()}`, { headers: bearerHeader(acme.keys.live) }),
+      callWith(afterShareExpiry, `/v1/shares/${await createOneDayShareId()}`, { headers: buildBearerHeader(acme.keys.live) }),
     not_found: async () => getWithKey(`/v1/shares/${await createShareId()}`, world.other.keys.live),
     ...listKeyRefusals(() => `/v1/shares/${missingShareId}`),
   },

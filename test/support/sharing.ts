@@ -46,8 +46,8 @@ export const signInPerson = async (
     put: (path, body) => service(path, { ...buildJsonRequest(body, headers), method: "PUT" }),
   };
   if (Object.keys(fields).length > 0) {
-    const answer = await signed.put("/v1/me/fields", fields);
-    if (answer.status !== 200) throw new Error(`fields not saved: ${answer.text}`);
+    const response = await signed.put("/v1/me/fields", fields);
+    if (response.status !== 200) throw new Error(`fields not saved: ${response.text}`);
   }
   return signed;
 };
@@ -73,11 +73,11 @@ export interface Grant {
   readonly share: any;
 }
 
-export const grantShare = async (by: SignedPerson, change: object = {}, business: DemoBusiness = world.acme): Promise<Grant> => {
+export const grantShare = async (person: SignedPerson, change: object = {}, business: DemoBusiness = world.acme): Promise<Grant> => {
   const verifier = createVerifier();
-  const answer = await by.post("/v1/share/consent", buildDecision(verifier, change, business));
-  if (answer.status !== 201) throw new Error(`not granted: ${answer.text}`);
-  return { verifier, code: answer.body.data.code, share: answer.body.data.share };
+  const response = await person.post("/v1/share/consent", buildDecision(verifier, change, business));
+  if (response.status !== 201) throw new Error(`not granted: ${response.text}`);
+  return { verifier, code: response.body.data.code, share: response.body.data.share };
 };
 
 export const redeemCode = (
@@ -88,13 +88,13 @@ export const redeemCode = (
 ): Promise<TestResponse> =>
   service("/v1/share/redeem", buildJsonRequest({ code, code_verifier: verifier, client_id: world.acme.clients.live, ...change }, headers));
 
-const bearerHeader = (key: string = world.acme.keys.live) => ({ authorization: `Bearer ${key}` });
+const buildBearerHeader = (key: string = world.acme.keys.live) => ({ authorization: `Bearer ${key}` });
 export const getWithApiKey = (path: string, key?: string, service: Call = call): Promise<TestResponse> =>
-  service(path, { headers: bearerHeader(key) });
+  service(path, { headers: buildBearerHeader(key) });
 export const postWithApiKey = (path: string, body: unknown, key?: string, service: Call = call): Promise<TestResponse> =>
-  service(path, buildJsonRequest(body, bearerHeader(key)));
+  service(path, buildJsonRequest(body, buildBearerHeader(key)));
 
-export const describeOutcome = (answer: TestResponse): string => `${answer.status} ${answer.body?.error?.code ?? "ok"}`;
+export const describeOutcome = (response: TestResponse): string => `${response.status} ${response.body?.error?.code ?? "ok"}`;
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 export const listAllEvents = async (key?: string, service: Call = call): Promise<any[]> => {

@@ -20,6 +20,6 @@ export const auditEntriesSql = `(
 )`;
 
 /** Selects the number of the last change that an audit log has read. */
-export const auditPositionSql = (auditLog: string): string =>
+export const buildAuditPositionSql = (auditLog: string): string =>
   `(SELECT coalesce(max(ord), 0) FROM (SELECT ord FROM change_readers WHERE reader = 'audit/${auditLog}'
     UNION ALL SELECT ord FROM audit_batches WHERE audit_log = '${auditLog}'))`;

@@ -3,7 +3,7 @@ import type { UnusualSubmission } from "./unusual-submissions.ts";
 import { buildConsentRequest, buildSubmission, call, getWithKey, world } from "./world.ts";
 
 /** Sorts the members of objects, so that equal objects are printed in the same way. Lists keep their order. */
-const sorted = (_key: string, value: unknown): unknown =>
+const sortKeys = (_key: string, value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
@@ -32,10 +32,10 @@ export const findStorageFaults = async (submissions: readonly UnusualSubmission[
       subject: oddity.subject ?? original.fields,
     };
     const held = Object.fromEntries(Object.keys(wanted).map((key) => [key, detail?.[key]]));
-    if (JSON.stringify(held, sorted) !== JSON.stringify(wanted, sorted))
+    if (JSON.stringify(held, sortKeys) !== JSON.stringify(wanted, sortKeys))
       faults.push(`${oddity.name}: holds ${JSON.stringify(held).slice(0, 600)}`);
     for (const [key, value] of Object.entries(oddity.evidence ?? {})) {
-      if (JSON.stringify(detail?.evidence?.[key], sorted) !== JSON.stringify(value, sorted))
+      if (JSON.stringify(detail?.evidence?.[key], sortKeys) !== JSON.stringify(value, sortKeys))
         faults.push(`${oddity.name}: evidence ${key} is ${JSON.stringify(detail?.evidence?.[key])}`);
     }
     if (oddity.stored?.entities_accepted === undefined && "entities_accepted" in (detail ?? {}))

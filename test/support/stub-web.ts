@@ -18,7 +18,7 @@ export interface StubWeb {
   readonly resolve: (host: string, addresses: readonly string[] | ((resolver: string) => Response | Promise<Response>)) => void;
 }
 
-export const htmlResponse = (body: string, init: ResponseInit = {}): Response =>
+export const createHtmlResponse = (body: string, init: ResponseInit = {}): Response =>
   new Response(body, { ...init, headers: { "content-type": "text/html; charset=utf-8", ...(init.headers as Record<string, string>) } });
 
 export const redirectResponse = (location: string, status = 302): Response => new Response(null, { status, headers: { location } });
@@ -27,15 +27,15 @@ export const redirectResponse = (location: string, status = 302): Response => ne
 export const neverRespond: Handler = () => new Promise(() => {});
 
 /** Rejects as soon as the signal is aborted, as fetch does. */
-const rejectOnAbort = (signal: AbortSignal | null | undefined, answer: Response | Promise<Response>): Promise<Response> =>
+const rejectOnAbort = (signal: AbortSignal | null | undefined, response: Response | Promise<Response>): Promise<Response> =>
   new Promise((resolve, reject) => {
     signal?.addEventListener("abort", () => reject(signal.reason as Error));
-    Promise.resolve(answer).then(resolve, reject);
+    Promise.resolve(response).then(resolve, reject);
   });
 
 const resolverHosts: ReadonlySet<string> = new Set(["cloudflare-dns.com", "dns.google"]);
 
-const dnsResponse = (name: string, type: string | null, addresses: readonly string[]): Response => {
+const createDnsResponse = (name: string, type: string | null, addresses: readonly string[]): Response => {
   const wanted = addresses.filter((address) => address.includes(":") === (type === "AAAA"));
   const records = wanted.map((data) => ({ name, type: type === "AAAA" ? 28 : 1, TTL: 60, data }));
   return Response.json({ Status: addresses.length === 0 ? 3 : 0, ...(records.length > 0 && { Answer: records }) });
@@ -53,19 +53,19 @@ export const createStubWeb = (): StubWeb => {
     signal?.throwIfAborted();
     if (resolverHosts.has(url.hostname)) {
       const name = url.searchParams.get("name") as string;
-      const answer = hosts.get(name) ?? [];
-      return typeof answer === "function"
-        ? rejectOnAbort(signal, answer(url.hostname))
-        : dnsResponse(name, url.searchParams.get("type"), answer);
+      const addresses = hosts.get(name) ?? [];
+      return typeof addresses === "function"
+        ? rejectOnAbort(signal, addresses(url.hostname))
+        : createDnsResponse(name, url.searchParams.get("type"), addresses);
     }
     const open = async (address: string): Promise<Response> => {
       calls.push({ url: address, headers: request.headers, redirect: init?.redirect });
       const page = pages.get(address);
-      if (page === undefined) return htmlResponse("<h1>Not found</h1>", { status: 404 });
-      const answer = typeof page === "string" ? htmlResponse(page) : await rejectOnAbort(signal, page());
-      const location = answer.headers.get("location");
+      if (page === undefined) return createHtmlResponse("<h1>Not found</h1>", { status: 404 });
+      const response = typeof page === "string" ? createHtmlResponse(page) : await rejectOnAbort(signal, page());
+      const location = response.headers.get("location");
       // The runtime follows redirects unless the caller handles them itself.
-      return location !== null && request.redirect === "follow" ? open(new URL(location, address).href) : answer;
+      return location !== null && request.redirect === "follow" ? open(new URL(location, address).href) : response;
     };
     return open(request.url);
   });
@@ -73,6 +73,6 @@ export const createStubWeb = (): StubWeb => {
     calls,
     urls: () => calls.map(({ url }) => url),
     serve: (url, page) => pages.set(url, page),
-    resolve: (host, answer) => hosts.set(host, answer),
+    resolve: (host, addresses) => hosts.set(host, addresses),
   };
 };

@@ -4,14 +4,15 @@ import { buildSubmission, type ConsentBody } from "./world.ts";
 
 export const buildSubmissionWith = (change: Record<string, unknown>): ConsentBody => ({ ...buildSubmission(), ...change });
 export const omitField = (key: string): unknown => Object.fromEntries(Object.entries(buildSubmission()).filter(([name]) => name !== key));
-export const submissionText = (change: Record<string, unknown> = {}): string => JSON.stringify(buildSubmissionWith(change));
+export const buildSubmissionText = (change: Record<string, unknown> = {}): string => JSON.stringify(buildSubmissionWith(change));
 /** Returns the submission as text, with this raw text as the value of the key. */
-export const spliceRaw = (key: string, raw: string): string => submissionText({ [key]: "@@" }).replace('"@@"', raw);
+export const spliceRaw = (key: string, raw: string): string => buildSubmissionText({ [key]: "@@" }).replace('"@@"', raw);
 export const spliceBytes = (key: string, raw: readonly number[]): Uint8Array => {
-  const [before = "", after = ""] = submissionText({ [key]: "a@@b" }).split("@@");
+  const [before = "", after = ""] = buildSubmissionText({ [key]: "a@@b" }).split("@@");
   return new Uint8Array([...encodeUtf8(before), ...raw, ...encodeUtf8(after)]);
 };
-export const padSubmission = (bytes: number): string => submissionText() + " ".repeat(bytes - encodeUtf8(submissionText()).length);
+export const padSubmission = (bytes: number): string =>
+  buildSubmissionText() + " ".repeat(bytes - encodeUtf8(buildSubmissionText()).length);
 export const nestArrays = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 export const spliceFields = (raw: string): string => spliceRaw("fields", raw);
 export const buildFields = (count: number): Record<string, string> =>

@@ -54,9 +54,9 @@ export const createTiledLedger = (change: LedgerEnv = {}): TiledLedger => {
     useBucket: (other) => {
       bucket = other;
     },
-    grow: async (from, to) => {
-      await addBatch(call, from, to);
-      await waitForCheckpoint(call, to);
+    grow: async (from, end) => {
+      await addBatch(call, from, end);
+      await waitForCheckpoint(call, end);
     },
     runAlarm: () => withObject((ledger) => ledger.alarm()),
   };

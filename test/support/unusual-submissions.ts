@@ -8,7 +8,7 @@ import {
   padSubmission,
   spliceFields,
   spliceRaw,
-  submissionText,
+  buildSubmissionText,
 } from "./submissions.ts";
 import { buildSubmission, world, type HeaderChanges } from "./world.ts";
 
@@ -191,24 +191,24 @@ export const unusualSubmissions: readonly UnusualSubmission[] = [
     },
     { evidence: { ip: "203.0.113.9", captured_via: "browser" }, headers: { "cf-connecting-ip": "203.0.113.9" } },
   ),
-  { name: "an unknown key __proto__", body: submissionText().replace("{", '{"__proto__":{"polluted":true,"status":"revoked"},') },
+  { name: "an unknown key __proto__", body: buildSubmissionText().replace("{", '{"__proto__":{"polluted":true,"status":"revoked"},') },
   { name: "eight levels", body: spliceRaw("unknown", nestArrays(7)) },
   { name: "strange numbers in unknown keys", body: spliceRaw("unknown", "[-0,1e-400,1E5,0.1e1,123456789012345678901234567890]") },
   {
     name: "everything escaped",
-    body: submissionText().replace(/[a-z ]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    body: buildSubmissionText().replace(/[a-z ]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
   },
   { name: "white space everywhere", body: `\r\n\t ${JSON.stringify(buildSubmission(), null, "\t")}\r\n ` },
   { name: "keys in another order", body: JSON.stringify(Object.fromEntries(Object.entries(buildSubmission()).reverse())) },
   { name: "256 KiB exactly", body: padSubmission(262_144) },
-  { name: "application/json", body: submissionText(), headers: { "content-type": "application/json" } },
+  { name: "application/json", body: buildSubmissionText(), headers: { "content-type": "application/json" } },
   {
     name: "an upper-case media type with a parameter",
-    body: submissionText(),
+    body: buildSubmissionText(),
     headers: { "content-type": "Application/JSON ; Charset=UTF-8" },
   },
-  { name: "text/plain without a charset", body: submissionText(), headers: { "content-type": "text/plain" } },
-  { name: "a key of 64 of every allowed kind", body: submissionText(), headers: { "idempotency-key": `Az09_-${"k".repeat(58)}` } },
+  { name: "text/plain without a charset", body: buildSubmissionText(), headers: { "content-type": "text/plain" } },
+  { name: "a key of 64 of every allowed kind", body: buildSubmissionText(), headers: { "idempotency-key": `Az09_-${"k".repeat(58)}` } },
   buildOddSubmission("an upper-case submission_id", { submission_id: "7D9F0B0E-6A37-4B0E-9A53-0F3F0F8F7A11" }),
   buildOddSubmission(
     "a page URL with every part",

@@ -71,11 +71,11 @@ export const startWebKit = async (): Promise<WebKitDriver> => {
 
   const send = async <T>(method: string, path: string, body?: object): Promise<T | WebDriverError> => {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, ...sent });
-    return ((await answer.json()) as { readonly value: T | WebDriverError }).value;
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, ...sent });
+    return ((await response.json()) as { readonly value: T | WebDriverError }).value;
   };
   const isRefusal = (value: unknown): value is WebDriverError => typeof value === "object" && value !== null && "error" in value;
-  const must = async <T>(method: string, path: string, body?: object): Promise<T> => {
+  const sendOrThrow = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const value = await send<T>(method, path, body);
     if (isRefusal(value)) throw new Error(`${path}: ${value.error}, ${value.message}`);
     return value;
@@ -85,19 +85,19 @@ export const startWebKit = async (): Promise<WebKitDriver> => {
   const open = async (): Promise<WebKit> => {
     const options = { binary: webkit.browser, args: ["--automation"] };
     const capabilities = { alwaysMatch: { "webkitgtk:browserOptions": options } };
-    const { sessionId } = await must<{ sessionId: string }>("POST", "/session", { capabilities });
+    const { sessionId } = await sendOrThrow<{ sessionId: string }>("POST", "/session", { capabilities });
     const at = `/session/${sessionId}`;
-    const handles = (): Promise<string[]> => must("GET", `${at}/window/handles`);
+    const listHandles = (): Promise<string[]> => sendOrThrow("GET", `${at}/window/handles`);
 
-    const view = (handle: string): WebKitWindow => {
-      const here = async (): Promise<void> => void (await must("POST", `${at}/window`, { handle }));
+    const createWindowView = (handle: string): WebKitWindow => {
+      const switchToWindow = async (): Promise<void> => void (await sendOrThrow("POST", `${at}/window`, { handle }));
       const run = async <T>(script: string, ...args: readonly unknown[]): Promise<T> => {
-        await here();
-        return must("POST", `${at}/execute/sync`, { script, args });
+        await switchToWindow();
+        return sendOrThrow("POST", `${at}/execute/sync`, { script, args });
       };
-      const seen = (css: string): Promise<string> =>
+      const findVisible = (css: string): Promise<string> =>
         waitFor(css, async () => {
-          await here();
+          await switchToWindow();
           const found = await send<Record<string, string>>("POST", `${at}/element`, { using: "css selector", value: css });
           if (isRefusal(found)) return undefined;
           const isSeen = await send<boolean>("GET", `${at}/element/${found[elementKey]}/displayed`);
@@ -105,25 +105,25 @@ export const startWebKit = async (): Promise<WebKitDriver> => {
         });
       return {
         goTo: async (url) => {
-          await here();
-          await must("POST", `${at}/url`, { url });
+          await switchToWindow();
+          await sendOrThrow("POST", `${at}/url`, { url });
         },
         url: async () => {
-          await here();
-          return new URL(await must("GET", `${at}/url`));
+          await switchToWindow();
+          return new URL(await sendOrThrow("GET", `${at}/url`));
         },
         reload: async () => {
-          await here();
-          await must("POST", `${at}/refresh`, {});
+          await switchToWindow();
+          await sendOrThrow("POST", `${at}/refresh`, {});
         },
         back: async () => {
-          await here();
-          await must("POST", `${at}/back`, {});
+          await switchToWindow();
+          await sendOrThrow("POST", `${at}/back`, {});
         },
-        see: async (css) => must("GET", `${at}/element/${await seen(css)}/text`),
+        see: async (css) => sendOrThrow("GET", `${at}/element/${await findVisible(css)}/text`),
         click: async (css, times = 1) => {
-          const element = await seen(css);
-          if (times === 1) await must("POST", `${at}/element/${element}/click`, {});
+          const element = await findVisible(css);
+          if (times === 1) await sendOrThrow("POST", `${at}/element/${element}/click`, {});
           else {
             const press = [
               { type: "pointerDown", button: 0 },
@@ -131,41 +131,42 @@ export const startWebKit = async (): Promise<WebKitDriver> => {
             ];
             const move = { type: "pointerMove", origin: { [elementKey]: element }, x: 0, y: 0 };
             const mouse = { type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions: [move, ...press, ...press] };
-            await must("POST", `${at}/actions`, { actions: [mouse] });
+            await sendOrThrow("POST", `${at}/actions`, { actions: [mouse] });
           }
         },
         type: async (css, text) => {
-          const element = await seen(css);
-          await must("POST", `${at}/element/${element}/clear`, {});
-          await must("POST", `${at}/element/${element}/value`, { text });
+          const element = await findVisible(css);
+          await sendOrThrow("POST", `${at}/element/${element}/clear`, {});
+          await sendOrThrow("POST", `${at}/element/${element}/value`, { text });
         },
         run,
         resize: async (width, height) => {
-          await here();
-          await must("POST", `${at}/window/rect`, { width, height });
+          await switchToWindow();
+          await sendOrThrow("POST", `${at}/window/rect`, { width, height });
         },
         close: async () => {
-          await here();
-          await must("DELETE", `${at}/window`);
+          await switchToWindow();
+          await sendOrThrow("DELETE", `${at}/window`);
         },
-        isOpen: async () => (await handles()).includes(handle),
+        isOpen: async () => (await listHandles()).includes(handle),
       };
     };
 
     return {
-      first: view(await must("GET", `${at}/window`)),
-      count: async () => (await handles()).length,
+      first: createWindowView(await sendOrThrow("GET", `${at}/window`)),
+      count: async () => (await listHandles()).length,
       opened: async (act) => {
-        const before = await handles();
+        const before = await listHandles();
         await act();
-        return view(await waitFor("new window", async () => (await handles()).find((handle) => !before.includes(handle))));
+        return createWindowView(await waitFor("new window", async () => (await listHandles()).find((handle) => !before.includes(handle))));
       },
-      newWindow: async () => view((await must<{ handle: string }>("POST", `${at}/window/new`, { type: "window" })).handle),
+      newWindow: async () =>
+        createWindowView((await sendOrThrow<{ handle: string }>("POST", `${at}/window/new`, { type: "window" })).handle),
       addCookie: async (name, value) => {
-        await must("POST", `${at}/cookie`, { cookie: { name, value, httpOnly: true } });
+        await sendOrThrow("POST", `${at}/cookie`, { cookie: { name, value, httpOnly: true } });
       },
       close: async () => {
-        await must("DELETE", at);
+        await sendOrThrow("DELETE", at);
       },
     };
   };

@@ -44,8 +44,8 @@ export const submitWithdrawalCode = (
   send: Call = call,
 ): Promise<TestResponse> => send(`/v1/certs/${certId}/opt-out/confirm`, buildJsonPost(body, headers));
 
-export const getCookies = (answer: TestResponse): Readonly<Record<string, string>> => ({
-  cookie: (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "",
+export const getCookies = (response: TestResponse): Readonly<Record<string, string>> => ({
+  cookie: (response.headers.get("set-cookie") ?? "").split(";")[0] ?? "",
 });
 
 interface Mail {
@@ -78,20 +78,20 @@ export interface WithdrawalAttempt {
 }
 
 export const startWithdrawal = async (certId: string, email: string): Promise<WithdrawalAttempt> => {
-  const answer = await requestWithdrawalCode(certId, email);
-  if (answer.status !== 200) throw new Error(`code not requested: ${answer.text}`);
+  const response = await requestWithdrawalCode(certId, email);
+  if (response.status !== 200) throw new Error(`code not requested: ${response.text}`);
   const [code] = await listCodes(email);
-  return { code: code as string, cookie: getCookies(answer) };
+  return { code: code as string, cookie: getCookies(response) };
 };
 
 /** Returns six digits that differ from the code. */
-export const differentCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
+export const createDifferentCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
 export const withdrawCertificate = async (certificate: IssuedCertificate, scope?: string): Promise<TestResponse> => {
   const { code, cookie } = await startWithdrawal(certificate.certId, certificate.email);
-  const answer = await submitWithdrawalCode(certificate.certId, { email: certificate.email, code, ...(scope && { scope }) }, cookie);
-  if (answer.status !== 200) throw new Error(`not withdrawn: ${answer.text}`);
-  return answer;
+  const response = await submitWithdrawalCode(certificate.certId, { email: certificate.email, code, ...(scope && { scope }) }, cookie);
+  if (response.status !== 200) throw new Error(`not withdrawn: ${response.text}`);
+  return response;
 };
 
 /** Counts the rows that withdrawing a certificate has written, by kind. */

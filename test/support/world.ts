@@ -141,9 +141,9 @@ export const issueCertificate = async (
   change: Partial<ConsentBody> = {},
   business: DemoBusiness = world.acme,
 ): Promise<{ cert_id: string; fingerprint: string; [key: string]: unknown }> => {
-  const answer = await submitConsent({ ...buildSubmission(business), ...change });
-  if (answer.status !== 201) throw new Error(`not issued: ${answer.text}`);
-  return answer.body.data;
+  const response = await submitConsent({ ...buildSubmission(business), ...change });
+  if (response.status !== 201) throw new Error(`not issued: ${response.text}`);
+  return response.body.data;
 };
 
 /**

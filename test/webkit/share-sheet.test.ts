@@ -30,10 +30,10 @@ const withBrowser = (work: (page: WebKitWindow) => Promise<void>) => async () =>
   }
 };
 
-const codeFor = (email: string): Promise<string> =>
+const waitForCode = (email: string): Promise<string> =>
   waitFor("code", async () => {
-    const answer = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
-    return findNewestCode(((await answer.json()) as { messages: { text: string }[] }).messages);
+    const response = await fetch(`${service.origin}/dev/mail?to=${encodeURIComponent(email)}`);
+    return findNewestCode(((await response.json()) as { messages: { text: string }[] }).messages);
   });
 
 /**
@@ -64,8 +64,8 @@ const signInPerson = async (page: WebKitWindow): Promise<string> => {
 };
 
 const countOwnShares = async (): Promise<number> => {
-  const answer = await fetch(`${service.origin}/v1/me/shares`, { headers: { cookie } });
-  return ((await answer.json()) as { data: { count: number } }).data.count;
+  const response = await fetch(`${service.origin}/v1/me/shares`, { headers: { cookie } });
+  return ((await response.json()) as { data: { count: number } }).data.count;
 };
 
 /** Signs in as a new person, continues to the decision, and calls `look` on each step. */
@@ -78,7 +78,7 @@ const continueToDecision = async (sheet: WebKitWindow, look: () => Promise<void>
   await sheet.click(next);
   await sheet.see("#sheet-code");
   await look();
-  await sheet.type("#sheet-code", await codeFor(email));
+  await sheet.type("#sheet-code", await waitForCode(email));
   await sheet.click(next);
   await sheet.see("#field-first_name");
   await look();
@@ -112,8 +112,8 @@ const expectShared = async (page: WebKitWindow, email: string): Promise<void> =>
   const values = await waitForFilledForm(page);
   expect(Object.values(values)).toContain(email);
   const headers = { authorization: `Bearer ${service.world.acme.keys.live}` };
-  const answer = await fetch(`${service.origin}/v1/shares/${values.svc_share_id}`, { headers });
-  expect((await answer.json()) as object).toMatchObject({ data: { status: "active", scope_groups: ["email", "name"] } });
+  const response = await fetch(`${service.origin}/v1/shares/${values.svc_share_id}`, { headers });
+  expect((await response.json()) as object).toMatchObject({ data: { status: "active", scope_groups: ["email", "name"] } });
 };
 
 /** Records events on the page until it is reloaded. */
@@ -252,7 +252,7 @@ test(
     await sheet.reload();
     await sheet.see("#sheet-code");
     await sheet.back();
-    await sheet.type("#sheet-code", await codeFor(email));
+    await sheet.type("#sheet-code", await waitForCode(email));
     await sheet.click(next);
     await sheet.type("#field-first_name", "Pat");
     await sheet.type("#field-last_name", "Example");

@@ -2,7 +2,7 @@
 // submission. These tests need the full browser, because the headless shell has no back-forward cache.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { certificatesIn } from "./received.ts";
+import { extractCertificates } from "./received.ts";
 import {
   type Visit,
   type VisitOptions,
@@ -10,10 +10,10 @@ import {
   openWorld,
   placeholder,
   plainEntries,
-  plainForm,
+  buildPlainForm,
   press,
-  quiet,
-  refusal,
+  waitForQuiet,
+  buildRefusal,
   tickAndClick,
 } from "./support.ts";
 
@@ -30,17 +30,17 @@ async function goBack({ page, url }: Visit) {
   while ((await page.evaluate(() => location.href).catch(() => "")) !== url) {
     if (Date.now() > deadline) throw new Error("did not get back");
   }
-  await quiet();
+  await waitForQuiet();
 }
 
 describe("a page restored from the back-forward cache", () => {
-  const back = async (html: string, options: Partial<VisitOptions> = {}) => {
+  const visitAndGoBack = async (html: string, options: Partial<VisitOptions> = {}) => {
     const visit = await world.visit({
       html: `${html}<script>addEventListener('pageshow', (event) => { window.isRestored = event.persisted })</script>`,
       ...options,
     });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     await goBack(visit);
     expect(await visit.page.evaluate("window.isRestored")).toBe(true);
     return visit;
@@ -50,29 +50,31 @@ describe("a page restored from the back-forward cache", () => {
     ["our input is gone", ""],
     ["the page's placeholder is empty", placeholder],
   ])("%s", async (_what, inside) => {
-    const visit = await back(plainForm({ inside }));
+    const visit = await visitAndGoBack(buildPlainForm({ inside }));
     expect(await visit.page.evaluate('new FormData(lead).get("svc_cert_id") || ""')).toBe("");
     await visit.close();
   });
 
   it("certifies the next submission again", async () => {
-    const visit = await back(plainForm());
+    const visit = await visitAndGoBack(buildPlainForm());
     await press(visit.page, "#send");
-    const ids = certificatesIn(await visit.submitted(2));
+    const ids = extractCertificates(await visit.submitted(2));
     expect(ids).toEqual([expect.stringMatching(/^cc_/)]);
-    expect(ids).not.toEqual(certificatesIn(visit.backend[0]!));
+    expect(ids).not.toEqual(extractCertificates(visit.backend[0]!));
     await visit.close();
   });
 
   it("sends no certificate when certifying fails", async () => {
-    const visit = await back(plainForm(), { answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined) });
+    const visit = await visitAndGoBack(buildPlainForm(), {
+      answer: (_call, n) => (n === 2 ? buildRefusal(503, "storage_unavailable") : undefined),
+    });
     await press(visit.page, "#send");
     expect((await visit.submitted(2)).entries).toEqual(plainEntries);
     await visit.close();
   });
 
   it("sends no certificate when the box is unchecked", async () => {
-    const visit = await back(plainForm());
+    const visit = await visitAndGoBack(buildPlainForm());
     await press(visit.page, "#consent");
     await press(visit.page, "#send");
     expect((await visit.submitted(2)).entries).toEqual(plainEntries.filter(([name]) => name !== "agree"));
@@ -81,7 +83,7 @@ describe("a page restored from the back-forward cache", () => {
 
   it("does not send a form that was held when the visitor left, and lets the visitor send the form", async () => {
     const visit = await world.visit({
-      html: plainForm(),
+      html: buildPlainForm(),
       answer: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
       widget: { "data-timeout": "700" },
     });
@@ -92,7 +94,7 @@ describe("a page restored from the back-forward cache", () => {
     await new Promise((resolve) => setTimeout(resolve, 900));
     expect(visit.backend).toEqual([]);
     await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     await visit.close();
   });
 });

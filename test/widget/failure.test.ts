@@ -4,23 +4,23 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { certificatesIn } from "./received.ts";
+import { extractCertificates } from "./received.ts";
 import {
-  type Answer,
+  type MockResponse,
   type Attributes,
   type Visit,
   type VisitOptions,
   type World,
   fill,
-  initScript,
+  buildInitScript,
   openWorld,
   placeholder,
   plainEntries,
-  plainForm,
+  buildPlainForm,
   press,
-  quiet,
-  refusal,
-  success,
+  waitForQuiet,
+  buildRefusal,
+  buildSuccess,
   tickAndClick,
 } from "./support.ts";
 
@@ -30,12 +30,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const routed = (error: string) => (page: Page) => page.route("**/v1/consent", (route) => route.abort(error));
+const abortRouteWith = (error: string) => (page: Page) => page.route("**/v1/consent", (route) => route.abort(error));
 
 interface Fault {
   what: string;
   code: string;
-  answer?: Answer;
+  answer?: MockResponse;
   before?: VisitOptions["before"];
   first?: string;
   headers?: Record<string, string>;
@@ -43,17 +43,21 @@ interface Fault {
 }
 
 const faults: Fault[] = [
-  { what: "402 plan_required", code: "plan_required", answer: refusal(402, "plan_required") },
-  { what: "403 origin_not_verified", code: "origin_not_verified", answer: refusal(403, "origin_not_verified") },
-  { what: "400 invalid_request", code: "invalid_request", answer: refusal(400, "invalid_request") },
-  { what: "429, whose Retry-After is not waited for", code: "rate_limited", answer: refusal(429, "rate_limited", { "retry-after": "30" }) },
-  { what: "503 storage_unavailable", code: "storage_unavailable", answer: refusal(503, "storage_unavailable") },
+  { what: "402 plan_required", code: "plan_required", answer: buildRefusal(402, "plan_required") },
+  { what: "403 origin_not_verified", code: "origin_not_verified", answer: buildRefusal(403, "origin_not_verified") },
+  { what: "400 invalid_request", code: "invalid_request", answer: buildRefusal(400, "invalid_request") },
+  {
+    what: "429, whose Retry-After is not waited for",
+    code: "rate_limited",
+    answer: buildRefusal(429, "rate_limited", { "retry-after": "30" }),
+  },
+  { what: "503 storage_unavailable", code: "storage_unavailable", answer: buildRefusal(503, "storage_unavailable") },
   { what: "422 without a body", code: "http_422", answer: { status: 422, body: "" } },
   { what: "a 500 page of HTML", code: "http_500", answer: { status: 500, body: "<h1>Oops</h1>" } },
   { what: "a 502 whose JSON is not ours", code: "http_502", answer: { status: 502, body: { error: "bad gateway" } } },
-  { what: "ok:false with status 200", code: "client_not_found", answer: refusal(200, "client_not_found") },
-  { what: "a 500 that claims success", code: "http_500", answer: { status: 500, body: success("cc_9") } },
-  { what: "ok:false with a certificate id", code: "bad_response", answer: { body: { ...success("cc_9"), ok: false } } },
+  { what: "ok:false with status 200", code: "client_not_found", answer: buildRefusal(200, "client_not_found") },
+  { what: "a 500 that claims success", code: "http_500", answer: { status: 500, body: buildSuccess("cc_9") } },
+  { what: "ok:false with a certificate id", code: "bad_response", answer: { body: { ...buildSuccess("cc_9"), ok: false } } },
   { what: "201 that is not JSON", code: "bad_response", answer: { body: "created" } },
   { what: "201 that is null", code: "bad_response", answer: { body: "null" } },
   { what: "201 that is empty", code: "bad_response", answer: { body: "" } },
@@ -63,14 +67,19 @@ const faults: Fault[] = [
     answer: { body: { ok: true, data: { fingerprint: "x" }, request_id: "r" } },
   },
   { what: "201 without data", code: "bad_response", answer: { body: { ok: true } } },
-  { what: "an answer without CORS header", code: "network", answer: { body: success("cc_9"), withoutCors: true } },
+  { what: "an answer without CORS header", code: "network", answer: { body: buildSuccess("cc_9"), withoutCors: true } },
   { what: "a connection reset", code: "network", answer: { fault: "reset" } },
-  { what: "a body that stalls", code: "timeout", answer: { body: success("cc_9"), fault: "stall" }, widget: { "data-timeout": "500" } },
+  {
+    what: "a body that stalls",
+    code: "timeout",
+    answer: { body: buildSuccess("cc_9"), fault: "stall" },
+    widget: { "data-timeout": "500" },
+  },
   { what: "no answer", code: "timeout", answer: { fault: "never" }, widget: { "data-timeout": "500" } },
   { what: "no answer within the default budget", code: "timeout", answer: { fault: "never" } },
   { what: "a content security policy that forbids the API", code: "network", headers: { "content-security-policy": "connect-src 'self'" } },
-  { what: "an extension that blocks the request", code: "network", before: routed("blockedbyclient") },
-  { what: "an API that cannot be reached", code: "network", before: routed("internetdisconnected") },
+  { what: "an extension that blocks the request", code: "network", before: abortRouteWith("blockedbyclient") },
+  { what: "an API that cannot be reached", code: "network", before: abortRouteWith("internetdisconnected") },
   { what: "fetch replaced by a stub that throws", code: "network", first: 'window.fetch = () => { throw new Error("no") }' },
   { what: "fetch replaced by a stub that gives nothing", code: "network", first: "window.fetch = () => {}" },
   { what: "fetch removed", code: "network", first: "delete window.fetch" },
@@ -85,7 +94,7 @@ const faults: Fault[] = [
 describe("submits the form once, unchanged and in time, with one error event, on", () => {
   it.each(faults.map((fault) => [fault.what, fault] as const))("%s", async (_what, { code, answer, before, first, headers, widget }) => {
     const visit = await world.visit({
-      html: plainForm(),
+      html: buildPlainForm(),
       widget: widget ?? true,
       ...(answer && { answer: () => answer }),
       ...(before && { before }),
@@ -104,7 +113,7 @@ describe("submits the form once, unchanged and in time, with one error event, on
   });
 
   it("passes code, message and request ID of a refusal to the page", async () => {
-    const visit = await world.visit({ html: plainForm(), answer: () => refusal(402, "plan_required") });
+    const visit = await world.visit({ html: buildPlainForm(), answer: () => buildRefusal(402, "plan_required") });
     await tickAndClick(visit.page);
     await visit.submitted();
     expect(visit.events[0]!.detail).toEqual({ code: "plan_required", message: "A sentence.", request_id: "req_7" });
@@ -113,7 +122,7 @@ describe("submits the form once, unchanged and in time, with one error event, on
 });
 
 /** A page that sends its form with a script and does not navigate. */
-const ajax = (inside = "") => `${plainForm({ inside })}<script>lead.addEventListener('submit', (event) => {
+const buildAjaxForm = (inside = "") => `${buildPlainForm({ inside })}<script>lead.addEventListener('submit', (event) => {
   event.preventDefault()
   fetch(lead.getAttribute('action'), { method: 'POST', body: new URLSearchParams(new FormData(lead, event.submitter)) }) })</script>`;
 
@@ -124,7 +133,7 @@ describe.concurrent("after the time limit", () => {
     const late = new Promise<undefined>((resolve) => {
       answerLate = resolve;
     });
-    const visit = await world.visit({ html: ajax(), widget: { "data-timeout": "500" }, answer: () => late });
+    const visit = await world.visit({ html: buildAjaxForm(), widget: { "data-timeout": "500" }, answer: () => late });
     await tickAndClick(visit.page);
     await visit.submitted();
     await visit.until(() => visit.calls[0]!.aborted, "the end of the request");
@@ -140,12 +149,17 @@ describe.concurrent("after the time limit", () => {
     ["10", 500],
     ["60000", 4500],
     ["soon", 3000],
-  ])("data-timeout=%s means %d ms", async (given, means) => {
+  ])("data-timeout=%s means %d ms", async (timeout, means) => {
     // This page's timers run ten times as fast, and their original delays are recorded.
     const first = `window.delays = []
       const set = window.setTimeout
       window.setTimeout = (work, ms = 0) => { delays.push(ms); return set(work, ms / 10) }`;
-    const visit = await world.visit({ html: ajax(), widget: { "data-timeout": given }, answer: () => ({ fault: "never" }), first });
+    const visit = await world.visit({
+      html: buildAjaxForm(),
+      widget: { "data-timeout": timeout },
+      answer: () => ({ fault: "never" }),
+      first,
+    });
     await tickAndClick(visit.page);
     await visit.until(() => visit.calls.length === 1, "the call");
     await visit.until(() => visit.backend.length === 1, "the submission");
@@ -158,35 +172,35 @@ describe.concurrent("after the time limit", () => {
 
 describe("listeners of the page", () => {
   it("that throw do not affect the submission", async () => {
-    const html = `${plainForm()}<script>for (const type of ['svc:consent', 'svc:consent-error'])
+    const html = `${buildPlainForm()}<script>for (const type of ['svc:consent', 'svc:consent-error'])
       lead.addEventListener(type, () => { throw new Error('theirs') })</script>`;
-    for (const answer of [undefined, refusal(500, "internal_error")]) {
+    for (const answer of [undefined, buildRefusal(500, "internal_error")]) {
       const visit = await world.visit({ html, answer: () => answer });
       await tickAndClick(visit.page);
-      expect(certificatesIn(await visit.submitted())).toHaveLength(answer ? 0 : 1);
+      expect(extractCertificates(await visit.submitted())).toHaveLength(answer ? 0 : 1);
       expect(visit.errors).toEqual(["Error: theirs"]);
       await visit.close();
     }
   });
 
   it("get three members of the receipt in a bubbling event before the submission, and may change the form", async () => {
-    const html = `${plainForm({ inside: '<input type="hidden" name="proof">' })}<script>
+    const html = `${buildPlainForm({ inside: '<input type="hidden" name="proof">' })}<script>
       document.addEventListener('svc:consent', ({ detail, target }) => { target.elements.proof.value = detail.verify_url })</script>`;
     const visit = await world.visit({ html });
     await tickAndClick(visit.page);
     const received = await visit.submitted();
-    const [certId] = certificatesIn(received);
+    const [certId] = extractCertificates(received);
     expect(received.entries).toContainEqual(["proof", `https://verify.example/c/${certId}`]);
-    const { cert_id, fingerprint, verify_url } = success(certId!).data;
+    const { cert_id, fingerprint, verify_url } = buildSuccess(certId!).data;
     expect(visit.events).toEqual([{ type: "svc:consent", detail: { cert_id, fingerprint, verify_url }, target: "lead" }]);
     await visit.close();
   });
 
   it("that submit the form themselves do not cause a second submission", async () => {
-    const html = `${plainForm()}<script>lead.addEventListener('svc:consent', () => lead.requestSubmit())</script>`;
+    const html = `${buildPlainForm()}<script>lead.addEventListener('svc:consent', () => lead.requestSubmit())</script>`;
     const visit = await world.visit({ html });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     expect(visit.calls).toHaveLength(1);
     await visit.close();
   });
@@ -196,66 +210,66 @@ describe.each([
   ["with an input of ours", ""],
   ["with a placeholder of the page", placeholder],
 ])("a second submission of the same page, %s,", (_name, inside) => {
-  const first = async (options: Partial<VisitOptions> = {}) => {
-    const visit = await world.visit({ html: ajax(inside), ...options });
+  const submitFirst = async (options: Partial<VisitOptions> = {}) => {
+    const visit = await world.visit({ html: buildAjaxForm(inside), ...options });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toEqual([expect.stringMatching(/^cc_/)]);
+    expect(extractCertificates(await visit.submitted())).toEqual([expect.stringMatching(/^cc_/)]);
     return visit;
   };
 
   it("of other values has another certificate, exactly once", async () => {
-    const visit = await first();
+    const visit = await submitFirst();
     await fill(visit.page, "[name=email]", "other@example.com");
     await press(visit.page, "#send");
-    const ids = certificatesIn(await visit.submitted(2));
+    const ids = extractCertificates(await visit.submitted(2));
     expect(ids).toEqual([expect.stringMatching(/^cc_/)]);
-    expect(ids).not.toEqual(certificatesIn(visit.backend[0]!));
+    expect(ids).not.toEqual(extractCertificates(visit.backend[0]!));
     expect(visit.calls[1]!.body.submission_id).not.toBe(visit.calls[0]!.body.submission_id);
     await visit.close();
   });
 
   it("that fails has none", async () => {
-    const visit = await first({ answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined) });
+    const visit = await submitFirst({ answer: (_call, n) => (n === 2 ? buildRefusal(503, "storage_unavailable") : undefined) });
     await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted(2)).filter(Boolean)).toEqual([]);
+    expect(extractCertificates(await visit.submitted(2)).filter(Boolean)).toEqual([]);
     await visit.close();
   });
 
   it("without the checked box has none", async () => {
-    const visit = await first();
+    const visit = await submitFirst();
     await press(visit.page, "#consent");
     await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted(2)).filter(Boolean)).toEqual([]);
+    expect(extractCertificates(await visit.submitted(2)).filter(Boolean)).toEqual([]);
     expect(visit.calls).toHaveLength(1);
     await visit.close();
   });
 
   it("after a reset gets a new certificate, and the reset clears the old one", async () => {
-    const visit = await first();
+    const visit = await submitFirst();
     await visit.page.evaluate("lead.reset()");
     expect(await visit.page.evaluate('new FormData(lead).get("svc_cert_id") || ""')).toBe("");
     await tickAndClick(visit.page);
-    const ids = certificatesIn(await visit.submitted(2));
+    const ids = extractCertificates(await visit.submitted(2));
     expect(ids).toEqual([expect.stringMatching(/^cc_/)]);
-    expect(ids).not.toEqual(certificatesIn(visit.backend[0]!));
+    expect(ids).not.toEqual(extractCertificates(visit.backend[0]!));
     await visit.close();
   });
 
   it("by a synthetic event has the certificate only while the values are the same", async () => {
-    const visit = await first();
+    const visit = await submitFirst();
     const dispatch = () => visit.page.evaluate("lead.dispatchEvent(new SubmitEvent('submit', { cancelable: true, bubbles: true }))");
     await dispatch();
-    expect(certificatesIn(await visit.submitted(2))).toEqual(certificatesIn(visit.backend[0]!));
+    expect(extractCertificates(await visit.submitted(2))).toEqual(extractCertificates(visit.backend[0]!));
     await fill(visit.page, "[name=email]", "other@example.com");
     await dispatch();
-    expect(certificatesIn(await visit.submitted(3)).filter(Boolean)).toEqual([]);
+    expect(extractCertificates(await visit.submitted(3)).filter(Boolean)).toEqual([]);
     await visit.close();
   });
 });
 
 describe("an attempt sent again unchanged", () => {
   it("keeps its submission_id and certificate after the page refused it, and gets new ones once corrected", async () => {
-    const html = `${plainForm({ form: "novalidate" })}<script>let tries = 0; lead.addEventListener('submit', (event) => {
+    const html = `${buildPlainForm({ form: "novalidate" })}<script>let tries = 0; lead.addEventListener('submit', (event) => {
       if (++tries < 3) event.preventDefault() })</script>`;
     const visit = await world.visit({ html });
     await tickAndClick(visit.page);
@@ -267,7 +281,7 @@ describe("an attempt sent again unchanged", () => {
 
     await fill(visit.page, "[name=email]", "right@example.com");
     await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted())).toEqual([visit.events[2]!.detail.cert_id]);
+    expect(extractCertificates(await visit.submitted())).toEqual([visit.events[2]!.detail.cert_id]);
     expect(visit.events[2]!.detail.cert_id).not.toBe(visit.events[1]!.detail.cert_id);
     expect(visit.calls[2]!.body.fields).toMatchObject({ email: "right@example.com" });
     await visit.close();
@@ -275,14 +289,14 @@ describe("an attempt sent again unchanged", () => {
 
   it("keeps its submission_id after a timeout", async () => {
     const visit = await world.visit({
-      html: ajax(),
+      html: buildAjaxForm(),
       widget: { "data-timeout": "500" },
       answer: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
     });
     await tickAndClick(visit.page);
     await visit.submitted();
     await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted(2))).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted(2))).toHaveLength(1);
     expect(visit.calls[1]!.body.submission_id).toBe(visit.calls[0]!.body.submission_id);
     await visit.close();
   });
@@ -291,7 +305,7 @@ describe("an attempt sent again unchanged", () => {
 describe("the hidden input", () => {
   it("is marked so that the browser does not restore it", async () => {
     for (const inside of ["", placeholder]) {
-      const visit = await world.visit({ html: ajax(inside) });
+      const visit = await world.visit({ html: buildAjaxForm(inside) });
       await tickAndClick(visit.page);
       await visit.submitted();
       expect(await visit.page.locator("[name=svc_cert_id]").getAttribute("autocomplete")).toBe("off");
@@ -301,14 +315,14 @@ describe("the hidden input", () => {
 
   it("is emptied first when the server rendered it with an old certificate", async () => {
     const echoed = '<input type="hidden" name="svc_cert_id" value="cc_old">';
-    const visit = await world.visit({ html: plainForm({ inside: echoed }), answer: () => refusal(503, "storage_unavailable") });
+    const visit = await world.visit({ html: buildPlainForm({ inside: echoed }), answer: () => buildRefusal(503, "storage_unavailable") });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toEqual([""]);
+    expect(extractCertificates(await visit.submitted())).toEqual([""]);
     await visit.close();
   });
 
   it("is reused, not duplicated, when the page clones the form", async () => {
-    const visit = await world.visit({ html: ajax() });
+    const visit = await world.visit({ html: buildAjaxForm() });
     await tickAndClick(visit.page);
     await visit.submitted();
     await visit.page.evaluate(() => {
@@ -316,14 +330,14 @@ describe("the hidden input", () => {
       form.replaceWith(form.cloneNode(true));
     });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted(2))).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted(2))).toHaveLength(1);
     await visit.close();
   });
 
   it("is added only with a certificate", async () => {
-    const visit = await world.visit({ html: plainForm() });
+    const visit = await world.visit({ html: buildPlainForm() });
     await press(visit.page, "#consent");
-    await quiet();
+    await waitForQuiet();
     expect(await visit.page.locator("[name=svc_cert_id]").count()).toBe(0);
     await visit.close();
   });
@@ -331,26 +345,27 @@ describe("the hidden input", () => {
 
 describe("the input that data-certificate-input names", () => {
   const widget = { "data-certificate-input": "proof" };
-  const proofs = ({ entries }: Awaited<ReturnType<Visit["submitted"]>>) =>
+  const listProofs = ({ entries }: Awaited<ReturnType<Visit["submitted"]>>) =>
     entries.filter(([name]) => name === "proof").map(([, value]) => value);
-  const address = (received: Awaited<ReturnType<Visit["submitted"]>>) => `https://verify.example/c/${certificatesIn(received)[0]}`;
+  const getCertificateUrl = (received: Awaited<ReturnType<Visit["submitted"]>>) =>
+    `https://verify.example/c/${extractCertificates(received)[0]}`;
 
   it.each([
     ["appended", "", true],
     ["the page's own hidden one", '<input type="hidden" name="proof" value="https://old.example/c/cc_old">', true],
-    ["asked for by script", "", initScript("certificateInput: 'proof'")],
+    ["asked for by script", "", buildInitScript("certificateInput: 'proof'")],
   ])("holds the certificate's URL, in addition to svc_cert_id: %s", async (_which, inside, script) => {
-    const visit = await world.visit({ html: plainForm({ inside }), widget, ...(typeof script === "string" && { script }) });
+    const visit = await world.visit({ html: buildPlainForm({ inside }), widget, ...(typeof script === "string" && { script }) });
     await tickAndClick(visit.page);
     const received = await visit.submitted();
-    expect(proofs(received)).toEqual([address(received)]);
+    expect(listProofs(received)).toEqual([getCertificateUrl(received)]);
     expect(received.entries.filter(([name]) => name !== "proof" && name !== "svc_cert_id")).toEqual(plainEntries);
     await visit.close();
   });
 
   it("is not added without the option or with an empty name", async () => {
     for (const wanted of [true, { "data-certificate-input": "" }]) {
-      const visit = await world.visit({ html: plainForm(), widget: wanted });
+      const visit = await world.visit({ html: buildPlainForm(), widget: wanted });
       await tickAndClick(visit.page);
       expect((await visit.submitted()).entries.map(([name]) => name).sort()).toEqual(
         [...plainEntries.map(([name]) => name), "svc_cert_id"].sort(),
@@ -360,11 +375,11 @@ describe("the input that data-certificate-input names", () => {
   });
 
   it.each([
-    ["the API refuses", { answer: () => refusal(503, "storage_unavailable") }],
+    ["the API refuses", { answer: () => buildRefusal(503, "storage_unavailable") }],
     ["there is no response in time", { widget: { ...widget, "data-timeout": "500" }, answer: () => ({ fault: "never" as const }) }],
     ["the disclosure is missing", { widget: { ...widget, "data-disclosure-selector": "#nowhere" } }],
   ])("is never added when %s", async (_why, options) => {
-    const visit = await world.visit({ html: plainForm(), widget, ...options });
+    const visit = await world.visit({ html: buildPlainForm(), widget, ...options });
     await tickAndClick(visit.page);
     expect((await visit.submitted()).entries).toEqual(plainEntries);
     await visit.close();
@@ -375,37 +390,37 @@ describe("the input that data-certificate-input names", () => {
     ["the page's own", '<input type="hidden" name="proof" id="own">', [""]],
   ])("does not send an old URL with the next submission: %s", async (_which, inside, left) => {
     const visit = await world.visit({
-      html: ajax(inside),
+      html: buildAjaxForm(inside),
       widget,
-      answer: (_call, n) => (n === 2 ? refusal(503, "storage_unavailable") : undefined),
+      answer: (_call, n) => (n === 2 ? buildRefusal(503, "storage_unavailable") : undefined),
     });
     await tickAndClick(visit.page);
     const first = await visit.submitted();
-    expect(proofs(first)).toEqual([address(first)]);
+    expect(listProofs(first)).toEqual([getCertificateUrl(first)]);
     await fill(visit.page, "[name=email]", "other@example.com");
     await press(visit.page, "#send");
-    expect(proofs(await visit.submitted(2))).toEqual(left);
+    expect(listProofs(await visit.submitted(2))).toEqual(left);
     await press(visit.page, "#send");
     const third = await visit.submitted(3);
-    expect(proofs(third)).toEqual([address(third)]);
+    expect(listProofs(third)).toEqual([getCertificateUrl(third)]);
     await visit.page.evaluate("lead.reset()");
     expect(await visit.page.evaluate('new FormData(lead).getAll("proof")')).toEqual(left);
     await visit.close();
   });
 
   it("never overwrites a visitor's field that has this name by mistake", async () => {
-    const visit = await world.visit({ html: plainForm(), widget: { "data-certificate-input": "email" } });
+    const visit = await world.visit({ html: buildPlainForm(), widget: { "data-certificate-input": "email" } });
     await tickAndClick(visit.page);
     const received = await visit.submitted();
-    expect(certificatesIn(received)).toHaveLength(1);
+    expect(extractCertificates(received)).toHaveLength(1);
     expect(received.entries.filter(([name]) => name === "email")).toEqual([["email", "pat@example.com"]]);
     await visit.close();
   });
 
   it("holds the certificate ID when it is named svc_cert_id", async () => {
-    const visit = await world.visit({ html: plainForm(), widget: { "data-certificate-input": "svc_cert_id" } });
+    const visit = await world.visit({ html: buildPlainForm(), widget: { "data-certificate-input": "svc_cert_id" } });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toEqual([expect.stringMatching(/^cc_/)]);
+    expect(extractCertificates(await visit.submitted())).toEqual([expect.stringMatching(/^cc_/)]);
     await visit.close();
   });
 });

@@ -3,7 +3,7 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { certificatesIn } from "./received.ts";
+import { extractCertificates } from "./received.ts";
 import { type Visit, type World, openWorld, press } from "./support.ts";
 
 let world: World;
@@ -21,18 +21,18 @@ beforeEach(() => {
 const always = { clientId: "pc_test_00widget", purpose: "p", entities: "Acme, Inc.|Beta", disclosureText: "I agree." };
 
 /** Puts the markup on the page, certifies its first form (or #this) and returns the request body that the API received, if any. */
-async function certified(html: string, options: object = {}, prepare: (page: Page) => Promise<unknown> = async () => {}) {
+async function certifyForm(html: string, options: object = {}, prepare: (page: Page) => Promise<unknown> = async () => {}) {
   await visit.page.evaluate((markup) => {
     document.querySelector("#place")!.innerHTML = markup;
   }, html);
   await prepare(visit.page);
   await visit.page.evaluate(
-    async (given) => {
+    async (settings) => {
       const form = document.querySelector<HTMLFormElement>("#this") ?? document.querySelector("form")!;
       const { Svc } = window as unknown as {
         Svc: { initConsent(options: object): { certify(form: HTMLFormElement): Promise<unknown>; destroy(): void } };
       };
-      const handle = Svc.initConsent({ ...given, form });
+      const handle = Svc.initConsent({ ...settings, form });
       await handle.certify(form);
       handle.destroy();
     },
@@ -41,12 +41,12 @@ async function certified(html: string, options: object = {}, prepare: (page: Pag
   return visit.calls[0]?.body;
 }
 
-type Certified = Awaited<ReturnType<typeof certified>>;
+type Certified = Awaited<ReturnType<typeof certifyForm>>;
 
-const optInOf = (body: Certified): string | undefined => (body!.presentation as { opt_in_type?: string }).opt_in_type;
+const getOptInType = (body: Certified): string | undefined => (body!.presentation as { opt_in_type?: string }).opt_in_type;
 
-async function fieldsIn(controls: string, options: object = {}) {
-  return (await certified(`<form>${controls}</form>`, options))?.fields;
+async function readFields(controls: string, options: object = {}) {
+  return (await certifyForm(`<form>${controls}</form>`, options))?.fields;
 }
 
 describe("a control is recognized by", () => {
@@ -137,7 +137,7 @@ describe("a control is recognized by", () => {
     const markup =
       control.startsWith("<input") || control.includes("<input") ? control.replace("<input", `<input value="${value}"`) : control;
     const other = '<input data-svc-field="consent_channel" value="web">';
-    expect(await fieldsIn(markup + other)).toEqual({ ...(key && { [key]: value }), consent_channel: "web" });
+    expect(await readFields(markup + other)).toEqual({ ...(key && { [key]: value }), consent_channel: "web" });
   });
 });
 
@@ -145,30 +145,30 @@ describe("among several controls", () => {
   it("the field map takes precedence over the attribute, and the attribute over any guess", async () => {
     const controls = `<input type="email" name="email" value="guessed@x.example"><input data-svc-field="email" value="named@x.example">
       <input id="mapped" name="q" value="mapped@x.example"><input data-svc-field="phone" name="q2" value="5550199"><input type="tel" value="5550100">`;
-    expect(await fieldsIn(controls, { fieldMap: { "#mapped": "email" } })).toEqual({ email: "mapped@x.example", phone: "5550199" });
+    expect(await readFields(controls, { fieldMap: { "#mapped": "email" } })).toEqual({ email: "mapped@x.example", phone: "5550199" });
   });
 
   it("autocomplete takes precedence over type, type over name, name over label, and the first of equals wins", async () => {
     const controls = `<input name="email" value="by-name@x.example"><input type="email" value="by-type@x.example">
       <label>Phone <input name="a" value="5550101"></label><input name="phone" value="5550102"><input name="phone2" value="5550103">
       <input name="city" value="named"><input name="b" autocomplete="address-level2" value="completed">`;
-    expect(await fieldsIn(controls)).toEqual({ email: "by-type@x.example", phone: "5550102", city: "completed" });
+    expect(await readFields(controls)).toEqual({ email: "by-type@x.example", phone: "5550102", city: "completed" });
   });
 
   it("an empty control is skipped, so a honeypot is never used", async () => {
     const controls = '<input name="email" autocomplete="email" value=" "><input name="mail" value="real@x.example">';
-    expect(await fieldsIn(controls)).toEqual({ email: "real@x.example" });
+    expect(await readFields(controls)).toEqual({ email: "real@x.example" });
   });
 
   it("only the checked radio button and checked boxes count when mapped", async () => {
     const controls = `<input name="phone" value="5550100"><input type="radio" name="via" value="sms"><input type="radio" name="via" value="call" checked>
       <input type="checkbox" class="news" value="yes">`;
     const fieldMap = { "[name=via]": "consent_channel", ".news": "newsletter" };
-    expect(await fieldsIn(controls, { fieldMap })).toEqual({ phone: "5550100", consent_channel: "call" });
+    expect(await readFields(controls, { fieldMap })).toEqual({ phone: "5550100", consent_channel: "call" });
   });
 
   it("hidden inputs of other steps and inputs linked by form= are read", async () => {
-    const body = await certified(`<form id="this"><div style="display:none"><input name="zip" value="89501"></div></form>
+    const body = await certifyForm(`<form id="this"><div style="display:none"><input name="zip" value="89501"></div></form>
       <input form="this" name="email" value="a@b.example"><form><input name="phone" value="5550100"></form>`);
     expect(body!.fields).toEqual({ zip: "89501", email: "a@b.example" });
   });
@@ -180,7 +180,7 @@ describe("among several controls", () => {
         const input = document.querySelector("#a")!;
         Object.defineProperty(input, "labels", { get: () => Object.assign(input, { wasAsked: true }) && null });
       });
-    const body = await certified(
+    const body = await certifyForm(
       '<form><label for="a">E-mail</label><label for="a">Telephone</label><input id="a" value="a@b.example"></form>',
       {},
       spy,
@@ -190,7 +190,7 @@ describe("among several controls", () => {
   });
 
   it("a form-associated custom element is read like an input", async () => {
-    const body = await certified('<form><x-input name="email"></x-input></form>', {}, (page) =>
+    const body = await certifyForm('<form><x-input name="email"></x-input></form>', {}, (page) =>
       page.evaluate(() => {
         customElements.define(
           "x-input",
@@ -228,7 +228,7 @@ describe("the field map", () => {
     ["with an empty key, which leaves the control out", { "[name=email]": "", ".c": "phone" }, { phone: "5550100" }],
     ["with null as key, which leaves the control out", { "[name=email]": null, ".c": "phone" }, { phone: "5550100" }],
   ])("%s", async (_how, fieldMap, expected) => {
-    expect(await fieldsIn(controls, { fieldMap })).toEqual(expected);
+    expect(await readFields(controls, { fieldMap })).toEqual(expected);
   });
 });
 
@@ -253,7 +253,7 @@ describe("never read, not even when mapped", () => {
     ["a control in a disabled fieldset", '<fieldset disabled><input name="p"></fieldset>'],
   ];
   it.each(secrets)("%s", async (_what, markup) => {
-    const trapped = async (page: Page) =>
+    const trapValueAccess = async (page: Page) =>
       page.evaluate(() => {
         const control = document.querySelector<HTMLInputElement>("form input:not([name=email])")!;
         control.dataset.svcField = "company";
@@ -264,7 +264,7 @@ describe("never read, not even when mapped", () => {
           },
         });
       });
-    const body = await certified(`<form>${markup}<input name="email" value="a@b.example"></form>`, {}, trapped);
+    const body = await certifyForm(`<form>${markup}<input name="email" value="a@b.example"></form>`, {}, trapValueAccess);
     expect(body!.fields).toEqual({ email: "a@b.example" });
     expect(await visit.page.title()).not.toBe("READ");
   });
@@ -275,11 +275,11 @@ describe("never read, not even when mapped", () => {
     ["a checkbox", '<input type="checkbox" name="phone" value="5550100" checked>'],
     ["a date", '<input type="date" name="city" value="2026-01-01">'],
   ])("nothing is guessed about %s", async (_what, markup) => {
-    expect(await fieldsIn(`${markup}<input name="email" value="a@b.example">`)).toEqual({ email: "a@b.example" });
+    expect(await readFields(`${markup}<input name="email" value="a@b.example">`)).toEqual({ email: "a@b.example" });
   });
 
   it("a phone whose label mentions a one-time code is still a phone", async () => {
-    expect(await fieldsIn('<label>Mobile (we text a one-time code) <input name="mobile" value="5550100"></label>')).toEqual({
+    expect(await readFields('<label>Mobile (we text a one-time code) <input name="mobile" value="5550100"></label>')).toEqual({
       phone: "5550100",
     });
   });
@@ -321,7 +321,7 @@ describe("values", () => {
     ["that are not a phone number are not treated as one", '<input name="phone" value="none"><input name="zip" value="1">', { zip: "1" }],
     ["longer than the API takes are left out", `<input name="city" value="${"x".repeat(501)}"><input name="zip" value="1">`, { zip: "1" }],
   ])("%s", async (_what, markup, expected) => {
-    expect(await fieldsIn(markup)).toEqual(expected);
+    expect(await readFields(markup)).toEqual(expected);
   });
 
   it("are the current ones, whether set by script or typed", async () => {
@@ -329,20 +329,20 @@ describe("values", () => {
       page.evaluate(() => {
         document.querySelector("input")!.value = "filled@x.example";
       });
-    expect((await certified('<form><input name="email" value="old@x.example"></form>', {}, fill))!.fields).toEqual({
+    expect((await certifyForm('<form><input name="email" value="old@x.example"></form>', {}, fill))!.fields).toEqual({
       email: "filled@x.example",
     });
   });
 
   it("cause no request and an error event when there are none", async () => {
-    expect(await fieldsIn('<input name="favourite_colour" value="red">')).toBeUndefined();
+    expect(await readFields('<input name="favourite_colour" value="red">')).toBeUndefined();
     expect(visit.events.map(({ detail }) => detail.code)).toEqual(["config"]);
   });
 });
 
 describe("recipients", () => {
   const withBoxes = async (boxes: string, entities: string | string[] = "Acme, Inc.|Beta") => {
-    const body = await certified(`<form id="this"><input name="email" value="a@b.example">${boxes}</form>`, { entities });
+    const body = await certifyForm(`<form id="this"><input name="email" value="a@b.example">${boxes}</form>`, { entities });
     return body && [body.entities, body.entities_accepted, body.entities_rejected];
   };
 
@@ -358,47 +358,52 @@ describe("recipients", () => {
   });
 
   it("are not sent without recipient boxes", async () => {
-    const body = await certified('<form><input name="email" value="a@b.example"></form>');
+    const body = await certifyForm('<form><input name="email" value="a@b.example"></form>');
     expect(Object.keys(body!)).not.toContain("entities_accepted");
     expect(Object.keys(body!)).not.toContain("entities_rejected");
   });
 
-  const box = (name: string, isTicked: boolean, more = "") =>
+  const buildCheckbox = (name: string, isTicked: boolean, more = "") =>
     `<input type="checkbox" data-sp1-entity="${name}" ${isTicked ? "checked" : ""} ${more}>`;
 
   it.each([
-    ["ticked is accepted, unticked is rejected", box("Acme, Inc.", true) + box("Beta", false), ["Acme, Inc."], ["Beta"]],
-    ["no rejection is an empty list", box("Acme, Inc.", true) + box("Beta", true), ["Acme, Inc.", "Beta"], []],
-    ["a declared recipient without a box is in neither list", box("Beta", true), ["Beta"], []],
-    ["an undeclared name is ignored", box("Beta", true) + box("Gamma", true), ["Beta"], []],
-    ["only undeclared names give two empty lists", box("Gamma", true), [], []],
     [
-      "two boxes for one name reject it when one is unticked",
-      box("Beta", true) + box("Beta", false) + box("Acme, Inc.", true),
+      "ticked is accepted, unticked is rejected",
+      buildCheckbox("Acme, Inc.", true) + buildCheckbox("Beta", false),
       ["Acme, Inc."],
       ["Beta"],
     ],
-    ["a box outside tied by form= counts", `</form>${box("Beta", true, 'form="this"')}<form>`, ["Beta"], []],
-    ["a box of another form does not", `${box("Beta", true)}</form><form>${box("Acme, Inc.", true)}`, ["Beta"], []],
+    ["no rejection is an empty list", buildCheckbox("Acme, Inc.", true) + buildCheckbox("Beta", true), ["Acme, Inc.", "Beta"], []],
+    ["a declared recipient without a box is in neither list", buildCheckbox("Beta", true), ["Beta"], []],
+    ["an undeclared name is ignored", buildCheckbox("Beta", true) + buildCheckbox("Gamma", true), ["Beta"], []],
+    ["only undeclared names give two empty lists", buildCheckbox("Gamma", true), [], []],
+    [
+      "two boxes for one name reject it when one is unticked",
+      buildCheckbox("Beta", true) + buildCheckbox("Beta", false) + buildCheckbox("Acme, Inc.", true),
+      ["Acme, Inc."],
+      ["Beta"],
+    ],
+    ["a box outside tied by form= counts", `</form>${buildCheckbox("Beta", true, 'form="this"')}<form>`, ["Beta"], []],
+    ["a box of another form does not", `${buildCheckbox("Beta", true)}</form><form>${buildCheckbox("Acme, Inc.", true)}`, ["Beta"], []],
     ["an ARIA checkbox counts", '<div role="checkbox" aria-checked="true" data-sp1-entity=" Beta "></div>', ["Beta"], []],
   ])("%s", async (_rule, boxes, accepted, rejected) => {
     expect(await withBoxes(boxes)).toEqual([["Acme, Inc.", "Beta"], accepted, rejected]);
   });
 
   it("cause no certificate and no event when all are declined", async () => {
-    expect(await withBoxes(box("Acme, Inc.", false) + box("Beta", false))).toBeUndefined();
+    expect(await withBoxes(buildCheckbox("Acme, Inc.", false) + buildCheckbox("Beta", false))).toBeUndefined();
     expect(visit.events).toEqual([]);
   });
 });
 
 describe("the disclosure", () => {
-  const shown = (markup: string, options: object = {}) =>
-    certified(`<form id="this"><input name="email" value="a@b.example">${markup}</form>`, {
+  const certifyMarkup = (markup: string, options: object = {}) =>
+    certifyForm(`<form id="this"><input name="email" value="a@b.example">${markup}</form>`, {
       disclosureSelector: ".d",
       disclosureText: undefined,
       ...options,
     });
-  const config = () => visit.events.map(({ detail }) => detail.code);
+  const listErrorCodes = () => visit.events.map(({ detail }) => detail.code);
 
   it.each([
     [
@@ -419,7 +424,7 @@ describe("the disclosure", () => {
     ],
     ["may be a label around the box", '<label class="d"><input type="checkbox"> I agree</label>', "I agree"],
   ])("%s", async (_rule, markup, expected) => {
-    expect((await shown(markup))!.disclosure_text).toBe(expected);
+    expect((await certifyMarkup(markup))!.disclosure_text).toBe(expected);
   });
 
   it.each([
@@ -433,11 +438,11 @@ describe("the disclosure", () => {
     ["is not displayed although a literal is given", '<p class="d" hidden>x</p>', { disclosureText: "literal" }],
     ["is looked up by an invalid selector", '<p class="d">x</p>', { disclosureSelector: "p[[", disclosureText: "literal" }],
   ])("that %s is not certified, and an event reports it", async (_what, markup, options) => {
-    expect(await shown(markup, options)).toBeUndefined();
-    expect(config()).toEqual(["config"]);
+    expect(await certifyMarkup(markup, options)).toBeUndefined();
+    expect(listErrorCodes()).toEqual(["config"]);
   });
 
-  const wizard = (
+  const buildWizard = (
     disclosure: string,
   ) => `<form action="{{action}}" method="post" id="lead"><div id="one"><input name="email" value="a@b.example">
     <input type="checkbox" id="consent">${disclosure}</div><div id="two" hidden><button id="send">Send</button></div></form>`;
@@ -449,38 +454,38 @@ describe("the disclosure", () => {
     });
 
   it("of an earlier step is the one that was displayed when its box was checked", async () => {
-    const visit = await world.visit({ html: wizard('<p id="terms">I agree.</p>') });
+    const visit = await world.visit({ html: buildWizard('<p id="terms">I agree.</p>') });
     await press(visit.page, "#consent");
     await toSecondStep(visit.page);
     await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     expect(visit.calls[0]!.body).toMatchObject({ disclosure_text: "I agree.", presentation: { visible: true } });
     await visit.close();
   });
 
   it("of an earlier step is not certified after a reset, even if a script checks the box again", async () => {
-    const visit = await world.visit({ html: wizard('<p id="terms">I agree.</p>') });
+    const visit = await world.visit({ html: buildWizard('<p id="terms">I agree.</p>') });
     await press(visit.page, "#consent");
     await toSecondStep(visit.page);
     await visit.page.evaluate("lead.reset(); consent.checked = true");
     await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted())).toEqual([]);
+    expect(extractCertificates(await visit.submitted())).toEqual([]);
     expect(visit.events.map(({ detail }) => detail.code)).toEqual(["config"]);
     await visit.close();
   });
 
   it("of an earlier step is not certified if it was hidden when the box was checked", async () => {
-    const visit = await world.visit({ html: wizard('<p id="terms" hidden>I agree.</p>') });
+    const visit = await world.visit({ html: buildWizard('<p id="terms" hidden>I agree.</p>') });
     await press(visit.page, "#consent");
     await toSecondStep(visit.page);
     await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted())).toEqual([]);
+    expect(extractCertificates(await visit.submitted())).toEqual([]);
     expect(visit.events.map(({ detail }) => detail.code)).toEqual(["config"]);
     await visit.close();
   });
 
   it("is the one at submission if it is still displayed", async () => {
-    const visit = await world.visit({ html: wizard('<p id="terms">I agree.</p>').replace("hidden", "") });
+    const visit = await world.visit({ html: buildWizard('<p id="terms">I agree.</p>').replace("hidden", "") });
     await press(visit.page, "#consent");
     await visit.page.evaluate(() => {
       document.querySelector("#terms")!.textContent = "I agree to this.";
@@ -492,9 +497,9 @@ describe("the disclosure", () => {
   });
 
   it("is the literal text only when no element matches", async () => {
-    expect((await shown("", { disclosureText: " My literal. " }))!.disclosure_text).toBe("My literal.");
+    expect((await certifyMarkup("", { disclosureText: " My literal. " }))!.disclosure_text).toBe("My literal.");
     visit.calls.length = 0;
-    expect((await shown('<p class="d">Displayed.</p>', { disclosureText: "My literal." }))!.disclosure_text).toBe("Displayed.");
+    expect((await certifyMarkup('<p class="d">Displayed.</p>', { disclosureText: "My literal." }))!.disclosure_text).toBe("Displayed.");
   });
 
   const seen: [string, string, boolean][] = [
@@ -504,7 +509,7 @@ describe("the disclosure", () => {
     ["off the page", '<p class="d" style="position:absolute;left:-9999px">x</p>', false],
   ];
   it.each(seen)("is certified with evidence when shown %s", async (_how, markup, visible) => {
-    expect((await shown(`<style>.d { font-size: 11px }</style>${markup}`))!.presentation).toEqual({
+    expect((await certifyMarkup(`<style>.d { font-size: 11px }</style>${markup}`))!.presentation).toEqual({
       opt_in_type: "non_interactive",
       font_px: 11,
       visible,
@@ -514,7 +519,7 @@ describe("the disclosure", () => {
 
 describe("the consent box", () => {
   const withBox = (markup: string, checkboxSelector: string | undefined = ".c") =>
-    certified(`<form id="this"><input name="email" value="a@b.example">${markup}</form>`, { checkboxSelector }, (page) =>
+    certifyForm(`<form id="this"><input name="email" value="a@b.example">${markup}</form>`, { checkboxSelector }, (page) =>
       page.evaluate(() => {
         for (const component of document.querySelectorAll("x-box")) Object.assign(component, { form: "" });
       }),
@@ -529,29 +534,31 @@ describe("the consent box", () => {
     ["tied by form=", '</form><input type="checkbox" form="this" class="c" checked><form>', "pre_selected"],
     ["ticked twice", '<input type="checkbox" class="c" checked><input type="checkbox" class="c" checked>', "pre_selected"],
   ])("%s certifies, and the evidence says how it was checked", async (_what, markup, optIn) => {
-    expect(optInOf(await withBox(markup))).toBe(optIn);
+    expect(getOptInType(await withBox(markup))).toBe(optIn);
   });
 
   const box = '<form id="this"><input name="email" value="a@b.example"><label><input type="checkbox" class="c"> <b>Yes</b></label></form>';
-  const optInAfter = async (html: string, act: (page: Page) => Promise<unknown>) =>
-    optInOf(await certified(html, { checkboxSelector: ".c" }, act));
+  const readOptInAfter = async (html: string, act: (page: Page) => Promise<unknown>) =>
+    getOptInType(await certifyForm(html, { checkboxSelector: ".c" }, act));
 
   it("counts as checked manually only after a click of the person", async () => {
-    expect(await optInAfter(box, (page) => press(page, ".c"))).toBe("manual");
+    expect(await readOptInAfter(box, (page) => press(page, ".c"))).toBe("manual");
     visit.calls.length = 0;
-    expect(await optInAfter(box, (page) => press(page, "b"))).toBe("manual");
+    expect(await readOptInAfter(box, (page) => press(page, "b"))).toBe("manual");
     visit.calls.length = 0;
-    expect(await optInAfter(box, (page) => page.focus(".c").then(() => page.keyboard.press("Space")))).toBe("manual");
+    expect(await readOptInAfter(box, (page) => page.focus(".c").then(() => page.keyboard.press("Space")))).toBe("manual");
     visit.calls.length = 0;
     const ticked = box.replace('class="c"', 'class="c" checked');
-    expect(await optInAfter(ticked, (page) => press(page, ".c").then(() => press(page, ".c")))).toBe("manual");
+    expect(await readOptInAfter(ticked, (page) => press(page, ".c").then(() => press(page, ".c")))).toBe("manual");
   });
 
   it("has no opt-in type when a script checked it", async () => {
-    expect(await optInAfter(box, (page) => page.evaluate(() => document.querySelector<HTMLInputElement>(".c")!.click()))).toBeUndefined();
+    expect(
+      await readOptInAfter(box, (page) => page.evaluate(() => document.querySelector<HTMLInputElement>(".c")!.click())),
+    ).toBeUndefined();
     visit.calls.length = 0;
     const set = (page: Page) => page.evaluate(() => Object.assign(document.querySelector(".c")!, { checked: true }));
-    expect(await optInAfter(box, set)).toBeUndefined();
+    expect(await readOptInAfter(box, set)).toBeUndefined();
   });
 
   it("is named in the evidence, with an empty name if it has none", async () => {

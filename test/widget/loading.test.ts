@@ -2,8 +2,18 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { certificatesIn } from "./received.ts";
-import { type World, defaultAttributes, initScript, openWorld, plainForm, press, success, tagOf, tickAndClick } from "./support.ts";
+import { extractCertificates } from "./received.ts";
+import {
+  type World,
+  defaultAttributes,
+  buildInitScript,
+  openWorld,
+  buildPlainForm,
+  press,
+  buildSuccess,
+  buildScriptTag,
+  tickAndClick,
+} from "./support.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -15,62 +25,65 @@ afterAll(async () => {
   await world.close();
 });
 
-const attributeLines = (overrides: Record<string, string | undefined> = {}) =>
+const listAttributes = (overrides: Record<string, string | undefined> = {}) =>
   Object.entries({ ...defaultAttributes, ...overrides }).filter(([, value]) => value !== undefined);
 
 /** Adds the tag with a script, as tag managers do. */
-const injected = (then = "", overrides: Record<string, string | undefined> = {}) => `<script>{
+const buildInjectedScript = (then = "", overrides: Record<string, string | undefined> = {}) => `<script>{
   const tag = document.createElement('script')
-  for (const [name, value] of ${JSON.stringify(attributeLines(overrides))}) tag.setAttribute(name, value)
+  for (const [name, value] of ${JSON.stringify(listAttributes(overrides))}) tag.setAttribute(name, value)
   tag.src = '{{src}}'; tag.onload = () => { ${then}; window.isLoaded = true }; document.head.append(tag) }</script>`;
 
 describe("the script certifies when it is loaded", () => {
   const ways: [string, string, string?][] = [
-    ["in the head", tagOf("{{src}}")],
-    ["after the form", "", tagOf("{{src}}")],
-    ["with async", tagOf("{{src}}").replace("<script", "<script async")],
-    ["with defer", tagOf("{{src}}").replace("<script", "<script defer")],
-    ["as a module", tagOf("{{src}}").replace("<script", '<script type="module"')],
-    ["by a tag manager", "", injected()],
-    ["by a loader that removes the tag afterward", "", injected("tag.remove()")],
-    ["under the address with its hash", tagOf("{{api}}/v1/svc-0123456789ab.js")],
+    ["in the head", buildScriptTag("{{src}}")],
+    ["after the form", "", buildScriptTag("{{src}}")],
+    ["with async", buildScriptTag("{{src}}").replace("<script", "<script async")],
+    ["with defer", buildScriptTag("{{src}}").replace("<script", "<script defer")],
+    ["as a module", buildScriptTag("{{src}}").replace("<script", '<script type="module"')],
+    ["by a tag manager", "", buildInjectedScript()],
+    ["by a loader that removes the tag afterward", "", buildInjectedScript("tag.remove()")],
+    ["under the address with its hash", buildScriptTag("{{api}}/v1/svc-0123456789ab.js")],
     // A module has no document.currentScript, so its tag can be recognized only by its URL.
-    ["as a module under that address", tagOf("{{api}}/v1/svc-0123456789ab.js").replace("<script", '<script type="module"')],
-    ["under an address of the site's own choosing", tagOf("{{api}}/assets/consent.js")],
-    ["as a module with a query after its name", tagOf("{{api}}/v1/svc.js?ver=6.5").replace("<script", '<script type="module"')],
+    ["as a module under that address", buildScriptTag("{{api}}/v1/svc-0123456789ab.js").replace("<script", '<script type="module"')],
+    ["under an address of the site's own choosing", buildScriptTag("{{api}}/assets/consent.js")],
+    ["as a module with a query after its name", buildScriptTag("{{api}}/v1/svc.js?ver=6.5").replace("<script", '<script type="module"')],
     [
       "from a stub queue",
       `<script>window.Svc = { q: [{ clientId: 'pc_1', purpose: 'p', entities: 'A', checkboxSelector: '#consent', disclosureSelector: '#terms' }] }</script><script async src="{{src}}"></script>`,
     ],
-    ["by Svc.initConsent", initScript("")],
+    ["by Svc.initConsent", buildInitScript("")],
     [
       "by Svc.initConsent from a module",
-      initScript("").replace("<script src", '<script type="module" src').replace("<script>", '<script type="module">'),
+      buildInitScript("").replace("<script src", '<script type="module" src').replace("<script>", '<script type="module">'),
     ],
     [
       "by a tag whose attributes arrive after it",
       "",
-      injected("tag.setAttribute('data-client-id', 'pc_late')", { "data-client-id": undefined }),
+      buildInjectedScript("tag.setAttribute('data-client-id', 'pc_late')", { "data-client-id": undefined }),
     ],
   ];
   it.each(ways)("%s", async (_how, script, after = "") => {
-    const visit = await world.visit({ html: `{{widget}}${plainForm()}${after.replaceAll("{{src}}", `${world.api}/v1/svc.js`)}`, script });
+    const visit = await world.visit({
+      html: `{{widget}}${buildPlainForm()}${after.replaceAll("{{src}}", `${world.api}/v1/svc.js`)}`,
+      script,
+    });
     await visit.page.waitForFunction(after.includes("isLoaded") ? "window.isLoaded" : "window.Svc && window.Svc.v");
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     expect([visit.calls.length, visit.errors]).toEqual([1, []]);
     await visit.close();
   });
 
   it.each([
-    ["before a form that is inserted later", tagOf("{{src}}")],
+    ["before a form that is inserted later", buildScriptTag("{{src}}")],
     [
       "and its tag removed again before a form that is inserted later",
-      `${tagOf("{{src}}")}<script>document.currentScript.previousSibling.remove()</script>`,
+      `${buildScriptTag("{{src}}")}<script>document.currentScript.previousSibling.remove()</script>`,
     ],
     [
       "and another tag, for this form, arrives after it",
-      `${tagOf("{{src}}", { "data-form-selector": "#none" })}${injected("", { "data-form-selector": "#lead" })}`,
+      `${buildScriptTag("{{src}}", { "data-form-selector": "#none" })}${buildInjectedScript("", { "data-form-selector": "#lead" })}`,
     ],
   ])("%s", async (_when, script) => {
     const visit = await world.visit({ html: `{{widget}}<div id="host"></div>`, script });
@@ -78,59 +91,59 @@ describe("the script certifies when it is loaded", () => {
       (html) => {
         document.querySelector("#host")!.innerHTML = html;
       },
-      plainForm().replace("{{action}}", visit.url.replace("/page/", "/backend/")),
+      buildPlainForm().replace("{{action}}", visit.url.replace("/page/", "/backend/")),
     );
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     await visit.close();
   });
 });
 
 describe("one submission is certified once", () => {
   const twice: [string, string][] = [
-    ["the same tag twice", tagOf("{{src}}") + tagOf("{{src}}")],
-    ["two versions of the script", tagOf("{{src}}") + tagOf("{{api}}/v1/svc-0123456789ab.js")],
-    ["a tag and initConsent for the same form", tagOf("{{src}}") + initScript("")],
+    ["the same tag twice", buildScriptTag("{{src}}") + buildScriptTag("{{src}}")],
+    ["two versions of the script", buildScriptTag("{{src}}") + buildScriptTag("{{api}}/v1/svc-0123456789ab.js")],
+    ["a tag and initConsent for the same form", buildScriptTag("{{src}}") + buildInitScript("")],
   ];
   it.each(twice)("with %s", async (_what, script) => {
-    const visit = await world.visit({ html: plainForm(), script });
+    const visit = await world.visit({ html: buildPlainForm(), script });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     expect([visit.calls.length, visit.events.length]).toEqual([1, 1]);
     await visit.close();
   });
 });
 
 describe("the target form", () => {
-  const second = plainForm()
+  const second = buildPlainForm()
     .replace('id="lead"', 'id="second" class="x"')
     .replaceAll(/id="(consent|terms|send)"/g, 'id="$12"')
     .replace('for="consent"', 'for="consent2"');
 
   it("is the first on the page by default; other forms are not changed", async () => {
-    const visit = await world.visit({ html: plainForm() + second });
+    const visit = await world.visit({ html: buildPlainForm() + second });
     await press(visit.page, "#consent2");
     await press(visit.page, "#send2");
-    expect(certificatesIn(await visit.submitted())).toEqual([]);
+    expect(extractCertificates(await visit.submitted())).toEqual([]);
     expect([visit.calls, visit.events]).toEqual([[], []]);
     await visit.close();
   });
 
   it("is set by a selector, and two tags serve two forms with different options", async () => {
     const script =
-      tagOf("{{src}}", { "data-form-selector": "#lead", "data-purpose": "one" }) +
-      tagOf("{{src}}", {
+      buildScriptTag("{{src}}", { "data-form-selector": "#lead", "data-purpose": "one" }) +
+      buildScriptTag("{{src}}", {
         "data-form-selector": ".x",
         "data-purpose": "two",
         "data-checkbox-selector": "#consent2",
         "data-disclosure-selector": "#terms2",
       });
-    const visit = await world.visit({ html: `${plainForm({ form: 'target="sink"' }) + second}<iframe name="sink"></iframe>`, script });
+    const visit = await world.visit({ html: `${buildPlainForm({ form: 'target="sink"' }) + second}<iframe name="sink"></iframe>`, script });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     await press(visit.page, "#consent2");
     await press(visit.page, "#send2");
-    expect(certificatesIn(await visit.submitted(2))).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted(2))).toHaveLength(1);
     expect(visit.calls.map(({ body }) => body.purpose)).toEqual(["one", "two"]);
     await visit.close();
   });
@@ -143,9 +156,9 @@ describe("the target form", () => {
     ["no mode", { "data-mode": undefined }],
     ["no client id attribute", { "data-client-id": undefined }],
   ])("is none with %s: the form is submitted normally, without an event", async (_what, overrides) => {
-    const visit = await world.visit({ html: plainForm(), widget: overrides });
+    const visit = await world.visit({ html: buildPlainForm(), widget: overrides });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toEqual([]);
+    expect(extractCertificates(await visit.submitted())).toEqual([]);
     expect([visit.calls, visit.events, visit.errors]).toEqual([[], [], []]);
     await visit.close();
   });
@@ -155,9 +168,9 @@ describe("the target form", () => {
     ["no purpose", { "data-purpose": undefined }],
     ["no recipients", { "data-entities": " , " }],
   ])("is not certified with %s, which an event reports", async (_what, overrides) => {
-    const visit = await world.visit({ html: plainForm(), widget: overrides });
+    const visit = await world.visit({ html: buildPlainForm(), widget: overrides });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toEqual([]);
+    expect(extractCertificates(await visit.submitted())).toEqual([]);
     expect([visit.calls, visit.events.map(({ detail }) => detail.code)]).toEqual([[], ["config"]]);
     await visit.close();
   });
@@ -174,16 +187,16 @@ describe("submissions go only to the service", () => {
   it.each([
     [
       "markup that stands in for document.currentScript",
-      { html: `<img name="currentScript" src="/elsewhere">{{widget}}${plainForm()}`, script: initScript("") },
+      { html: `<img name="currentScript" src="/elsewhere">{{widget}}${buildPlainForm()}`, script: buildInitScript("") },
     ],
     [
       "an address that a careless library left on Object.prototype",
-      { html: plainForm(), first: "Object.prototype.apiBase = location.origin + '/elsewhere'" },
+      { html: buildPlainForm(), first: "Object.prototype.apiBase = location.origin + '/elsewhere'" },
     ],
   ])("despite %s", async (_what, options) => {
     const visit = await world.visit(options);
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     expect(visit.calls.map(({ path }) => path)).toEqual(["/v1/consent"]);
     await visit.close();
   });
@@ -195,15 +208,15 @@ describe("Svc.initConsent", () => {
       ["form: null", 0],
       ["get form() { return document.querySelector('#lead') }", 1],
     ] as const) {
-      const visit = await world.visit({ html: plainForm(), script: initScript(options) });
+      const visit = await world.visit({ html: buildPlainForm(), script: buildInitScript(options) });
       await tickAndClick(visit.page);
-      expect(certificatesIn(await visit.submitted())).toHaveLength(expected);
+      expect(extractCertificates(await visit.submitted())).toHaveLength(expected);
       await visit.close();
     }
   });
 
   it("sends to apiBase when it is given", async () => {
-    const visit = await world.visit({ html: plainForm(), script: initScript("apiBase: '{{api}}/proxy/svc'") });
+    const visit = await world.visit({ html: buildPlainForm(), script: buildInitScript("apiBase: '{{api}}/proxy/svc'") });
     await tickAndClick(visit.page);
     await visit.submitted();
     expect(visit.calls.map(({ path }) => path)).toEqual(["/proxy/svc/consent"]);
@@ -211,23 +224,23 @@ describe("Svc.initConsent", () => {
   });
 
   it("certify() certifies the form without submitting it, and destroy() stops the instance", async () => {
-    const visit = await world.visit({ html: plainForm(), script: initScript("") });
+    const visit = await world.visit({ html: buildPlainForm(), script: buildInitScript("") });
     expect(await visit.page.evaluate("handle.certify()")).toBeNull();
     await press(visit.page, "#consent");
     const receipt = await visit.page.evaluate<{ cert_id: string }>('handle.certify(document.querySelector("form"))');
-    expect(receipt).toEqual(success(receipt.cert_id).data);
+    expect(receipt).toEqual(buildSuccess(receipt.cert_id).data);
     expect(visit.events.map(({ detail }) => Object.keys(detail))).toEqual([["cert_id", "fingerprint", "verify_url"]]);
     expect(await visit.page.evaluate('new FormData(lead).get("svc_cert_id")')).toBe(receipt.cert_id);
     expect([visit.calls.length, visit.events.length, visit.backend.length]).toEqual([1, 1, 0]);
 
     await visit.page.evaluate('handle.destroy(); lead.querySelector("[name=svc_cert_id]").remove()');
     await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted())).toEqual([]);
+    expect(extractCertificates(await visit.submitted())).toEqual([]);
     await visit.close();
   });
 
   it("certify() returns null instead of rejecting when it fails", async () => {
-    const visit = await world.visit({ html: plainForm(), script: initScript(""), answer: () => ({ status: 500, body: "" }) });
+    const visit = await world.visit({ html: buildPlainForm(), script: buildInitScript(""), answer: () => ({ status: 500, body: "" }) });
     await press(visit.page, "#consent");
     expect(await visit.page.evaluate("handle.certify()")).toBeNull();
     await visit.close();
@@ -236,35 +249,35 @@ describe("Svc.initConsent", () => {
 
 describe("programmaticSubmit", () => {
   const link = '<a href="#" id="send">Send</a>';
-  const script = initScript("programmaticSubmit: true");
+  const script = buildInitScript("programmaticSubmit: true");
   const ways: [string, string, string?][] = [
-    ["form.submit()", `${plainForm({ button: link })}<script>send.onclick = () => lead.submit()</script>`],
+    ["form.submit()", `${buildPlainForm({ button: link })}<script>send.onclick = () => lead.submit()</script>`],
     [
       "the attribute",
-      `${plainForm({ button: link })}<script>send.onclick = () => lead.submit()</script>`,
-      tagOf("{{src}}", { "data-programmatic-submit": "" }),
+      `${buildPlainForm({ button: link })}<script>send.onclick = () => lead.submit()</script>`,
+      buildScriptTag("{{src}}", { "data-programmatic-submit": "" }),
     ],
     [
       "jQuery-like trigger, which calls the form's own submit",
-      `${plainForm({ button: link })}<script>send.onclick = () => { if (typeof lead['submit'] === 'function') lead['submit']() }</script>`,
+      `${buildPlainForm({ button: link })}<script>send.onclick = () => { if (typeof lead['submit'] === 'function') lead['submit']() }</script>`,
     ],
     [
       "a form that arrives late",
-      `<div id="host"></div><script>setTimeout(() => { host.innerHTML = ${JSON.stringify(plainForm({ button: link }))}; send.onclick = () => lead.submit() })</script>`,
+      `<div id="host"></div><script>setTimeout(() => { host.innerHTML = ${JSON.stringify(buildPlainForm({ button: link }))}; send.onclick = () => lead.submit() })</script>`,
     ],
     [
       "a handler that cancels and then calls form.submit(): one call",
-      `${plainForm()}<script>lead.onsubmit = (event) => { event.preventDefault(); setTimeout(() => lead.submit(), 50) }</script>`,
+      `${buildPlainForm()}<script>lead.onsubmit = (event) => { event.preventDefault(); setTimeout(() => lead.submit(), 50) }</script>`,
     ],
     [
       "a second form.submit() while waiting: one submission",
-      `${plainForm({ button: link })}<script>send.onclick = () => { lead.submit(); setTimeout(() => lead.submit(), 20) }</script>`,
+      `${buildPlainForm({ button: link })}<script>send.onclick = () => { lead.submit(); setTimeout(() => lead.submit(), 20) }</script>`,
     ],
   ];
   it.each(ways)("certifies %s", async (_how, html, tag = script) => {
     const visit = await world.visit({ html, script: tag, delayMs: 60 });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     expect([visit.calls.length, visit.errors]).toEqual([1, []]);
     await visit.close();
   });
@@ -274,17 +287,17 @@ describe("programmaticSubmit", () => {
     ["the API fails", (page: Page) => press(page, "#consent"), () => ({ status: 500, body: "" })],
     ["it was destroyed", async (page: Page) => page.evaluate("consent.click(); handle.destroy()"), undefined],
   ])("submits the form once and uncertified when %s", async (_what, prepare, answer) => {
-    const html = `${plainForm({ button: link })}<script>send.onclick = () => lead.submit()</script>`;
+    const html = `${buildPlainForm({ button: link })}<script>send.onclick = () => lead.submit()</script>`;
     const visit = await world.visit({ html, script, ...(answer && { answer }) });
     await prepare(visit.page);
     await press(visit.page, "#send");
-    expect(certificatesIn(await visit.submitted())).toEqual([]);
+    expect(extractCertificates(await visit.submitted())).toEqual([]);
     await visit.close();
   });
 
   it("does not search the page for forms on each click unless enabled", async () => {
-    const walksAtClick = async (script?: string) => {
-      const visit = await world.visit({ html: plainForm(), ...(script && { script }) });
+    const readWalksAtClick = async (script?: string) => {
+      const visit = await world.visit({ html: buildPlainForm(), ...(script && { script }) });
       await visit.page.evaluate(() => {
         const look = document.querySelectorAll;
         document.querySelectorAll = (selector: string) => {
@@ -297,14 +310,14 @@ describe("programmaticSubmit", () => {
       await visit.close();
       return walks;
     };
-    expect([await walksAtClick(), await walksAtClick(script)]).toEqual(["none", "some"]);
+    expect([await readWalksAtClick(), await readWalksAtClick(script)]).toEqual(["none", "some"]);
   });
 
   it("is off by default, and ignores a form with an input named submit", async () => {
-    const html = plainForm({ inside: '<input name="submit" value="mine">' });
+    const html = buildPlainForm({ inside: '<input name="submit" value="mine">' });
     const visit = await world.visit({ html, script });
     await visit.page.evaluate("for (const id of ['consent', 'send']) document.getElementById(id).click()");
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     expect(visit.errors).toEqual([]);
     await visit.close();
   });

@@ -1,8 +1,18 @@
 // Tests console warnings for a page's owner. Each mistake is reported once, with the fix, and without any data about the visitor.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { certificatesIn } from "./received.ts";
-import { type Answer, type VisitOptions, type World, initScript, openWorld, plainForm, press, tagOf, tickAndClick } from "./support.ts";
+import { extractCertificates } from "./received.ts";
+import {
+  type MockResponse,
+  type VisitOptions,
+  type World,
+  buildInitScript,
+  openWorld,
+  buildPlainForm,
+  press,
+  buildScriptTag,
+  tickAndClick,
+} from "./support.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -11,15 +21,15 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** A form that submits into a frame, so that the page and its console stay open. */
-const staying = (options: Parameters<typeof plainForm>[0] = {}) =>
-  `${plainForm({ ...options, form: 'target="sink"' })}<iframe name="sink"></iframe>`;
+const buildStayingForm = (options: Parameters<typeof buildPlainForm>[0] = {}) =>
+  `${buildPlainForm({ ...options, form: 'target="sink"' })}<iframe name="sink"></iframe>`;
 
-const refusal = (status: number, code: string): Answer => ({
+const buildRefusal = (status: number, code: string): MockResponse => ({
   status,
   body: { ok: false, error: { code, message: "pat@example.com is refused" }, request_id: "req_7" },
 });
 
-const visitOf = (options: Partial<VisitOptions>) => world.visit({ html: staying(), ...options });
+const visitOf = (options: Partial<VisitOptions>) => world.visit({ html: buildStayingForm(), ...options });
 
 interface Mistake {
   what: string;
@@ -31,22 +41,22 @@ const mistakes: Mistake[] = [
   {
     what: "an unknown client",
     says: "data-client-id is unknown: correct it",
-    options: { answer: () => refusal(404, "client_not_found") },
+    options: { answer: () => buildRefusal(404, "client_not_found") },
   },
   {
     what: "an Origin that is not verified",
     says: "this domain is not verified: verify it",
-    options: { answer: () => refusal(403, "origin_not_verified") },
+    options: { answer: () => buildRefusal(403, "origin_not_verified") },
   },
   {
     what: "a page address that is not verified",
     says: "this domain is not verified: verify it",
-    options: { answer: () => refusal(403, "page_url_not_verified") },
+    options: { answer: () => buildRefusal(403, "page_url_not_verified") },
   },
   {
     what: "a plan without certificates",
     says: "your plan does not include certificates: change it",
-    options: { answer: () => refusal(402, "plan_required") },
+    options: { answer: () => buildRefusal(402, "plan_required") },
   },
   {
     what: "no disclosure",
@@ -56,7 +66,7 @@ const mistakes: Mistake[] = [
   {
     what: "a disclosure that is not displayed",
     says: "no disclosure is displayed: set data-disclosure-selector",
-    options: { html: `${staying()}<style>#terms { display: none }</style>` },
+    options: { html: `${buildStayingForm()}<style>#terms { display: none }</style>` },
   },
   {
     what: "a disclosure selector that finds nothing",
@@ -91,7 +101,7 @@ const mistakes: Mistake[] = [
   {
     what: "a form selector by script that finds nothing",
     says: "data-form-selector matches nothing: correct it",
-    options: { script: initScript("formSelector: '#nowhere'") },
+    options: { script: buildInitScript("formSelector: '#nowhere'") },
   },
   {
     what: "no recipients",
@@ -101,7 +111,7 @@ const mistakes: Mistake[] = [
   {
     what: "a form without a contact detail",
     says: "no contact field is filled in: map your fields",
-    options: { html: staying().replace(/ value="(Pat|pat@example.com|\+1 202 555 0123)"/g, "") },
+    options: { html: buildStayingForm().replace(/ value="(Pat|pat@example.com|\+1 202 555 0123)"/g, "") },
   },
   { what: "an unknown mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": "consnet" } } },
   { what: "no mode", says: "data-mode is unknown: use consent or share", options: { widget: { "data-mode": undefined } } },
@@ -127,9 +137,9 @@ describe("prints one line, however often the mistake happens, for", () => {
 
   it("each of several mistakes", async () => {
     const script =
-      tagOf("{{src}}", { "data-mode": "offer" }) +
-      tagOf("{{src}}", { "data-form-selector": "#lead", "data-disclosure-selector": "#nowhere" }) +
-      tagOf("{{src}}", { "data-form-selector": "#lead", "data-mode": "other" });
+      buildScriptTag("{{src}}", { "data-mode": "offer" }) +
+      buildScriptTag("{{src}}", { "data-form-selector": "#lead", "data-disclosure-selector": "#nowhere" }) +
+      buildScriptTag("{{src}}", { "data-form-selector": "#lead", "data-mode": "other" });
     const visit = await visitOf({ script });
     expect(visit.warnings).toEqual(["svc.js: data-mode is unknown: use consent or share"]);
     await tickAndClick(visit.page);
@@ -147,11 +157,11 @@ describe("prints nothing for", () => {
     ["a certificate", {}],
     ["share mode, which watches no form", { widget: { "data-mode": "share" } }],
     ["a script of another service", { script: '<script src="/elsewhere.js" data-client-id="x" data-mode="y"></script>' }],
-    ["a value the API refuses", { answer: () => refusal(400, "invalid_request") }],
-    ["too many requests", { answer: () => refusal(429, "rate_limited") }],
-    ["an outage", { answer: () => refusal(503, "storage_unavailable") }],
-    ["a code of a well-known name", { answer: () => refusal(400, "constructor") }],
-    ["a suspended business, which the page cannot fix", { answer: () => refusal(402, "business_suspended") }],
+    ["a value the API refuses", { answer: () => buildRefusal(400, "invalid_request") }],
+    ["too many requests", { answer: () => buildRefusal(429, "rate_limited") }],
+    ["an outage", { answer: () => buildRefusal(503, "storage_unavailable") }],
+    ["a code of a well-known name", { answer: () => buildRefusal(400, "constructor") }],
+    ["a suspended business, which the page cannot fix", { answer: () => buildRefusal(402, "business_suspended") }],
     ["an address field of the page's own", { widget: { "data-certificate-input": "proof" } }],
   ];
   it.each(fine)("%s", async (_what, options) => {
@@ -164,7 +174,7 @@ describe("prints nothing for", () => {
 
   it("an unchecked box, and a form that the selector does not match while it matches another", async () => {
     const visit = await visitOf({
-      html: `${staying()}<form action="{{action}}" method="post" target="sink"><button id="other">Search</button></form>`,
+      html: `${buildStayingForm()}<form action="{{action}}" method="post" target="sink"><button id="other">Search</button></form>`,
       widget: { "data-form-selector": "#lead" },
     });
     await press(visit.page, "#send");
@@ -188,11 +198,11 @@ describe("prints nothing for", () => {
 
 it("certifies and submits the form although the page's console throws", async () => {
   const visit = await world.visit({
-    html: staying(),
+    html: buildStayingForm(),
     widget: { "data-certificate-input": "email" },
     first: "console.warn = () => { throw new Error('theirs') }",
   });
   await tickAndClick(visit.page);
-  expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+  expect(extractCertificates(await visit.submitted())).toHaveLength(1);
   await visit.close();
 });

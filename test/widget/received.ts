@@ -14,14 +14,14 @@ export interface Received {
 }
 
 /** Returns the certificate IDs in a request: from a form entry, a line of a text/plain form, or anywhere in a JSON body. */
-export function certificatesIn({ entries, json }: Received): string[] {
+export function extractCertificates({ entries, json }: Received): string[] {
   const named = entries.filter(([name]) => name === "svc_cert_id").map(([, value]) => value);
-  const elsewhere = JSON.stringify([json, entries.filter(([name]) => name === "(body)")]);
-  return [...named, ...(elsewhere.match(/cc_\d+/g) ?? [])];
+  const otherContent = JSON.stringify([json, entries.filter(([name]) => name === "(body)")]);
+  return [...named, ...(otherContent.match(/cc_\d+/g) ?? [])];
 }
 
 /** Returns the request without the certificate and without parts that differ between two visits to the same page. */
-export function apartFromCertificate({ method, type, entries, json }: Received) {
+export function omitCertificate({ method, type, entries, json }: Received) {
   const strip = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.filter((item) => Object(item).name !== "svc_cert_id").map(strip);
     if (typeof value !== "object" || value === null) return value;
@@ -38,8 +38,8 @@ export function apartFromCertificate({ method, type, entries, json }: Received) 
 }
 
 /** Reads a submission in any encoding. Query parameters also count as entries. */
-export async function received(request: IncomingMessage, url: URL): Promise<Received> {
-  const bytes = await bytesOf(request);
+export async function parseReceived(request: IncomingMessage, url: URL): Promise<Received> {
+  const bytes = await readBytes(request);
   const type = (request.headers["content-type"] ?? "").split(";")[0]!;
   const entries: [string, string][] = [...url.searchParams];
   let json: unknown;
@@ -54,7 +54,7 @@ export async function received(request: IncomingMessage, url: URL): Promise<Rece
   return { method: request.method!, path: url.pathname, type, entries, ...(json === undefined ? {} : { json }), headers: request.headers };
 }
 
-export async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks);

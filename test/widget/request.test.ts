@@ -7,8 +7,18 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildWidget, gzipLimit } from "../../widget/build.mjs";
-import { certificatesIn } from "./received.ts";
-import { type World, fill, initScript, openWorld, plainForm, press, quiet, tagOf, tickAndClick } from "./support.ts";
+import { extractCertificates } from "./received.ts";
+import {
+  type World,
+  fill,
+  buildInitScript,
+  openWorld,
+  buildPlainForm,
+  press,
+  waitForQuiet,
+  buildScriptTag,
+  tickAndClick,
+} from "./support.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -22,7 +32,7 @@ afterAll(async () => {
 
 describe("the request", () => {
   it("has exactly these keys with the current values", async () => {
-    const visit = await world.visit({ html: plainForm(), path: "?utm=a&b=ü" });
+    const visit = await world.visit({ html: buildPlainForm(), path: "?utm=a&b=ü" });
     await visit.page.evaluate(() => {
       location.hash = "private";
       document.querySelector("#terms")!.textContent = "I agree to the text of this moment.";
@@ -56,11 +66,11 @@ describe("the request", () => {
       ["'odd'", true],
     ] as const) {
       const visit = await world.visit({
-        html: plainForm(),
+        html: buildPlainForm(),
         first: `Object.defineProperty(navigator, "webdriver", { get: () => ${value} })`,
       });
       await tickAndClick(visit.page);
-      expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+      expect(extractCertificates(await visit.submitted())).toHaveLength(1);
       expect(visit.calls[0]!.body.widget).toEqual({ version: "1.2.0", automated });
       await visit.close();
     }
@@ -68,7 +78,7 @@ describe("the request", () => {
 
   it("is text/plain from the page, without cookies and without a preflight", async () => {
     const visit = await world.visit({
-      html: plainForm(),
+      html: buildPlainForm(),
       // Both servers are on 127.0.0.1, and cookies ignore ports, so a request with credentials would send this cookie.
       before: (_page, context) => context.addCookies([{ name: "session", value: "secret", url: world.api }]),
     });
@@ -89,7 +99,7 @@ describe("the request", () => {
   });
 
   it("cuts a very long page address at 2,048 characters", async () => {
-    const visit = await world.visit({ html: plainForm(), path: `?q=${"x".repeat(3000)}` });
+    const visit = await world.visit({ html: buildPlainForm(), path: `?q=${"x".repeat(3000)}` });
     await tickAndClick(visit.page);
     await visit.submitted();
     expect(visit.calls[0]!.body.page_url).toBe(visit.url.slice(0, 2048));
@@ -97,7 +107,7 @@ describe("the request", () => {
   });
 
   it("contains the referrer", async () => {
-    const visit = await world.visit({ html: plainForm() });
+    const visit = await world.visit({ html: buildPlainForm() });
     await visit.page.evaluate((url) => location.assign(`${url}?second`), visit.url);
     await visit.page.waitForURL("**?second");
     await tickAndClick(visit.page);
@@ -109,14 +119,14 @@ describe("the request", () => {
 
 describe("the script leaves no trace", () => {
   it("before a submission: no request, no checked box, no hidden input, no event", async () => {
-    const visit = await world.visit({ html: plainForm() });
+    const visit = await world.visit({ html: buildPlainForm() });
     const requests: string[] = [];
     visit.page.on("request", (request) => requests.push(request.url()));
     const ticks = await visit.page.evaluate(() => document.querySelectorAll(":checked").length);
     await fill(visit.page, "[name=email]", "typed@example.com");
     await press(visit.page, "#consent");
     await visit.page.hover("#send");
-    await quiet();
+    await waitForQuiet();
     expect([requests, ticks, visit.calls, visit.events]).toEqual([[], 0, [], []]);
     await visit.close();
   });
@@ -125,17 +135,17 @@ describe("the script leaves no trace", () => {
     const inside =
       '<input type="checkbox" data-sp1-entity="Acme Solar LLC"><input type="checkbox" data-sp1-entity="Bright Homes, Inc." id="bright">';
     const visit = await world.visit({
-      html: `${plainForm({ inside, form: 'target="sink"' })}<iframe name="sink"></iframe>`,
+      html: `${buildPlainForm({ inside, form: 'target="sink"' })}<iframe name="sink"></iframe>`,
       before: (page) =>
         page.addInitScript(() => {
-          const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "checked")!;
+          const ownDescriptor = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "checked")!;
           const noted: string[] = [];
           Object.assign(window, { noted });
           Object.defineProperty(HTMLInputElement.prototype, "checked", {
-            ...own,
+            ...ownDescriptor,
             set(value) {
               noted.push("checked");
-              own.set!.call(this, value);
+              ownDescriptor.set!.call(this, value);
             },
           });
           for (const name of ["setAttribute", "toggleAttribute"] as const) {
@@ -157,15 +167,15 @@ describe("the script leaves no trace", () => {
   });
 
   it("after a submission: no cookie, no storage, no database, no cache, no global but Svc", async () => {
-    const html = `${plainForm({ form: 'target="sink"' })}<iframe name="sink"></iframe>`;
-    const globals = (page: Page) => page.evaluate(() => Object.getOwnPropertyNames(window));
+    const html = `${buildPlainForm({ form: 'target="sink"' })}<iframe name="sink"></iframe>`;
+    const listGlobals = (page: Page) => page.evaluate(() => Object.getOwnPropertyNames(window));
     const plain = await world.visit({ html, widget: false, before: async () => {} });
     const visit = await world.visit({ html, before: async () => {} });
     await tickAndClick(visit.page);
     await visit.submitted();
-    expect((await globals(visit.page)).filter((name) => name === "Svc" || name.startsWith("svc"))).toEqual(["Svc"]);
-    const known = new Set(await globals(plain.page));
-    expect((await globals(visit.page)).filter((name) => !known.has(name))).toEqual(["Svc"]);
+    expect((await listGlobals(visit.page)).filter((name) => name === "Svc" || name.startsWith("svc"))).toEqual(["Svc"]);
+    const known = new Set(await listGlobals(plain.page));
+    expect((await listGlobals(visit.page)).filter((name) => !known.has(name))).toEqual(["Svc"]);
     expect(
       await visit.page.evaluate(async () => [
         document.cookie,
@@ -184,15 +194,15 @@ describe("strict pages", () => {
   it("cause no violation with nonces, strict-dynamic, Trusted Types and no inline styles", async () => {
     const visit = await world.visit({
       html: `<script nonce="n1">addEventListener('securitypolicyviolation', (event) => { (window.violations = window.violations || []).push(event.violatedDirective) })</script>
-        {{widget}}${plainForm({ form: 'target="sink"' })}<iframe name="sink"></iframe>`,
-      script: tagOf("{{src}}").replace("<script", '<script nonce="n1"'),
+        {{widget}}${buildPlainForm({ form: 'target="sink"' })}<iframe name="sink"></iframe>`,
+      script: buildScriptTag("{{src}}").replace("<script", '<script nonce="n1"'),
       headers: {
         "content-security-policy": `default-src 'none'; script-src 'nonce-n1' 'strict-dynamic'; connect-src ${world.api}; frame-src 'self';
           form-action 'self'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'`.replace(/\s+/g, " "),
       },
     });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     expect(await visit.page.evaluate("window.violations")).toBeUndefined();
     await visit.close();
   });
@@ -203,11 +213,11 @@ describe("strict pages", () => {
       [`sha384-${createHash("sha384").update("other").digest("base64")}`, 0],
     ] as const) {
       const visit = await world.visit({
-        html: plainForm(),
-        script: tagOf("{{src}}").replace("<script", `<script crossorigin="anonymous" integrity="${integrity}"`),
+        html: buildPlainForm(),
+        script: buildScriptTag("{{src}}").replace("<script", `<script crossorigin="anonymous" integrity="${integrity}"`),
       });
       await tickAndClick(visit.page);
-      expect(certificatesIn(await visit.submitted())).toHaveLength(expected);
+      expect(extractCertificates(await visit.submitted())).toHaveLength(expected);
       await visit.close();
     }
   });
@@ -217,23 +227,23 @@ describe("strict pages", () => {
     ["AbortController", "delete window.AbortController"],
   ])("a browser without %s submits its forms normally", async (_what, script) => {
     const visit = await world.visit({
-      html: plainForm(),
-      script: tagOf("{{src}}") + initScript(""),
+      html: buildPlainForm(),
+      script: buildScriptTag("{{src}}") + buildInitScript(""),
       first: script,
     });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toEqual([]);
+    expect(extractCertificates(await visit.submitted())).toEqual([]);
     expect([visit.calls, visit.errors]).toEqual([[], []]);
     await visit.close();
   });
 
   it("certifies on a page that has extended Array.prototype and Object.prototype", async () => {
     const visit = await world.visit({
-      html: plainForm(),
+      html: buildPlainForm(),
       first: "Array.prototype.extra = function () {}; Object.prototype.more = function () {}",
     });
     await tickAndClick(visit.page);
-    expect(certificatesIn(await visit.submitted())).toHaveLength(1);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
     expect(visit.calls[0]!.body.fields).toEqual({ first_name: "Pat", email: "pat@example.com", phone: "+1 202 555 0123" });
     await visit.close();
   });
@@ -292,7 +302,7 @@ describe("the time a submission takes", () => {
   it("is printed: from the submit event to the second one, with an API that responds immediately", async () => {
     const visit = await world.visit({
       html: `<script>addEventListener('submit', () => { window.started = performance.now() }, true)</script>{{widget}}
-        ${plainForm({ form: 'target="sink"' })}<iframe name="sink"></iframe><script>window.spent = []
+        ${buildPlainForm({ form: 'target="sink"' })}<iframe name="sink"></iframe><script>window.spent = []
         lead.addEventListener('submit', (event) => { event.preventDefault(); spent.push(performance.now() - first); first = 0 })
         let first = 0; send.addEventListener('click', () => { first = performance.now() })</script>`,
     });

@@ -10,7 +10,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import type { BrowserKind } from "../../scripts/browser.ts";
 import { buildWidget } from "../../widget/build.mjs";
 import { launchBrowser } from "../support/browser.ts";
-import { type Received, bytesOf, received } from "./received.ts";
+import { type Received, readBytes, parseReceived } from "./received.ts";
 
 /** One call as the API received it. */
 export interface ApiCall {
@@ -24,7 +24,7 @@ export interface ApiCall {
   aborted: boolean;
 }
 
-export interface Answer {
+export interface MockResponse {
   status?: number;
   body?: unknown;
   headers?: Record<string, string>;
@@ -54,7 +54,7 @@ export const defaultAttributes: Attributes = {
 export const terms = "I agree that Acme Solar LLC may call me about solar quotes.";
 
 /** Builds a plain form. `inside` goes before the button; `button` replaces it. */
-export function plainForm({ inside = "", button = '<button id="send" name="go" value="now">Send</button>', form = "" } = {}): string {
+export function buildPlainForm({ inside = "", button = '<button id="send" name="go" value="now">Send</button>', form = "" } = {}): string {
   return `<form action="{{action}}" method="post" id="lead" ${form}>
     <input name="first_name" value="Pat"><input type="email" name="email" value="pat@example.com">
     <input type="tel" name="phone" value="+1 202 555 0123">
@@ -74,7 +74,7 @@ export const plainEntries = [
   ["go", "now"],
 ];
 
-export const refusal = (status: number, code: string, headers = {}): Answer => ({
+export const buildRefusal = (status: number, code: string, headers = {}): MockResponse => ({
   status,
   headers,
   body: { ok: false, error: { code, message: "A sentence." }, request_id: "req_7" },
@@ -104,7 +104,7 @@ export interface VisitOptions {
   /** The complete script element, replacing the default. `{{src}}` is the widget's URL. */
   script?: string;
   /** Returns the response to the nth call. The default is a certificate, which is the same for the same submission_id. */
-  answer?: (call: ApiCall, n: number) => Answer | undefined | Promise<Answer | undefined>;
+  answer?: (call: ApiCall, n: number) => MockResponse | undefined | Promise<MockResponse | undefined>;
   /** The time that the default response takes, in milliseconds. */
   delayMs?: number;
   headers?: Record<string, string>;
@@ -127,7 +127,7 @@ export interface World {
 }
 
 /** Creates a response that waits until the test releases it. */
-export function heldAnswer(): { release: () => void; answer: () => Promise<undefined> } {
+export function createHeldAnswer(): { release: () => void; answer: () => Promise<undefined> } {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   return { release: () => resolve(undefined), answer: () => promise };
 }
@@ -155,7 +155,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
     const page = pages.get(url.pathname);
     const backend = backends.get(url.pathname);
     if (backend) {
-      backend.push(await received(request, url));
+      backend.push(await parseReceived(request, url));
       response.setHeader("content-type", "text/html");
       response.end('<!doctype html><title>Thanks</title><p id="thanks">Thank you</p>');
     } else if (page) {
@@ -176,7 +176,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
       response.end(request.url!.includes("/svc-share-") ? shareText : scriptText);
       return;
     }
-    const text = (await bytesOf(request)).toString();
+    const text = (await readBytes(request)).toString();
     const body = text ? JSON.parse(text) : {};
     const line = lines.get(/\/page\/(\d+)/.exec(body.page_url)?.[1] ?? "");
     if (!line) {
@@ -213,8 +213,8 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
     else response.end(content);
   });
 
-  const siteOrigin = originOf(site);
-  const apiOrigin = originOf(api);
+  const siteOrigin = getOrigin(site);
+  const apiOrigin = getOrigin(api);
 
   return {
     site: siteOrigin,
@@ -232,7 +232,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
       const errors: string[] = [];
       const warnings: string[] = [];
       const src = `${apiOrigin}/v1/svc.js`;
-      const tag = wanted === false ? "" : (script ?? tagOf(src, wanted === true ? {} : wanted)).replaceAll("{{src}}", src);
+      const tag = wanted === false ? "" : (script ?? buildScriptTag(src, wanted === true ? {} : wanted)).replaceAll("{{src}}", src);
       const filled = html.includes("{{widget}}") ? html.replace("{{widget}}", () => tag) : `${tag}${html}`;
       pages.set(`/page/${id}`, {
         html: `<!doctype html><html lang="en">${filled.replaceAll("{{action}}", action).replaceAll("{{api}}", apiOrigin)}`,
@@ -271,7 +271,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
       await before?.(page, context);
       await open(page, siteOrigin + pagePath);
 
-      const until: Visit["until"] = async (condition, what) => {
+      const waitUntil: Visit["until"] = async (condition, what) => {
         const deadline = Date.now() + 20_000; // far longer than working code needs on a busy machine
         while (!condition()) {
           if (Date.now() > deadline)
@@ -288,16 +288,16 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
         errors,
         warnings,
         url: siteOrigin + pagePath,
-        until,
+        until: waitUntil,
         async submitted(count = 1) {
-          await until(() => backend.length >= count, `submission ${count}`);
-          await quiet();
+          await waitUntil(() => backend.length >= count, `submission ${count}`);
+          await waitForQuiet();
           await page.evaluate(() => 0).catch(() => 0); // when this call returns, everything that the page has logged so far has arrived
           if (backend.length > count) throw new Error(`${backend.length} submissions arrived instead of ${count}`);
           return backend[count - 1]!;
         },
         async close() {
-          for (const heard of ["pageerror", "console", "framenavigated"]) page.removeAllListeners(heard);
+          for (const eventName of ["pageerror", "console", "framenavigated"]) page.removeAllListeners(eventName);
           await added?.dispose();
           if (before || context.pages().length > 1) await context.close();
           else idle.push(page);
@@ -337,7 +337,7 @@ async function open(page: Page, url: string): Promise<void> {
 export async function press(page: Page, selector: string): Promise<void> {
   const { x, y } = await page.evaluate(async (wanted) => {
     const find = () => document.querySelector(wanted);
-    for (let tries = 0; !find() && tries < 100; tries++) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let attempt = 0; !find() && attempt < 100; attempt++) await new Promise((resolve) => setTimeout(resolve, 20));
     const element = find();
     if (!element) throw new Error(`nothing matches ${wanted}`);
     element.scrollIntoView({ block: "center" });
@@ -358,7 +358,7 @@ export async function fill(page: Page, selector: string, value: string): Promise
   await page.evaluate(
     async ([wanted, text]) => {
       const find = () => document.querySelector<HTMLInputElement>(wanted);
-      for (let tries = 0; !find() && tries < 100; tries++) await new Promise((resolve) => setTimeout(resolve, 20));
+      for (let attempt = 0; !find() && attempt < 100; attempt++) await new Promise((resolve) => setTimeout(resolve, 20));
       const control = find();
       if (!control) throw new Error(`nothing matches ${wanted}`);
       control.value = text;
@@ -369,11 +369,11 @@ export async function fill(page: Page, selector: string, value: string): Promise
   );
 }
 
-export async function quiet(): Promise<void> {
+export async function waitForQuiet(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, quietMs));
 }
 
-export function tagOf(src: string, overrides: Attributes = {}): string {
+export function buildScriptTag(src: string, overrides: Attributes = {}): string {
   const attributes = Object.entries({ ...defaultAttributes, ...overrides })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}="${String(value).replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"`);
@@ -381,12 +381,12 @@ export function tagOf(src: string, overrides: Attributes = {}): string {
 }
 
 /** Loads the widget and calls Svc.initConsent; `handle` is the result. `{{src}}` is the widget's URL. */
-export const initScript = (options: string): string =>
+export const buildInitScript = (options: string): string =>
   `<script src="{{src}}"></script><script>window.handle = Svc.initConsent({ clientId: 'pc_test_00widget', purpose: 'p',
     entities: ['Acme, Inc.'], checkboxSelector: '#consent', disclosureSelector: '#terms', ${options} })</script>`;
 
 /** Responds as the service does: one certificate per submission_id, and a conflict if the same ID arrives with different content. */
-function issue(call: ApiCall, issued: Map<string, { text: string; certId: string }>): Answer {
+function issue(call: ApiCall, issued: Map<string, { text: string; certId: string }>): MockResponse {
   const key = String(call.body.submission_id);
   const known = issued.get(key);
   if (known && known.text !== call.text) {
@@ -394,10 +394,10 @@ function issue(call: ApiCall, issued: Map<string, { text: string; certId: string
   }
   const certId = known?.certId ?? `cc_${issued.size + 1}`;
   issued.set(key, { text: call.text, certId });
-  return { body: success(certId) };
+  return { body: buildSuccess(certId) };
 }
 
-export function success(certId: string) {
+export function buildSuccess(certId: string) {
   return {
     ok: true,
     data: {
@@ -421,6 +421,6 @@ async function listen(handle: (request: IncomingMessage, response: ServerRespons
   return server;
 }
 
-function originOf(server: Server): string {
+function getOrigin(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -52,7 +52,7 @@ export function findForm(request: ShareRequestBase, tag = findOffer(request)?.ta
 
 /** Finds the form. If `formSelector` is set, waits up to 5 seconds for the form, because the page may still have to render it. */
 export async function waitForForm(request: ShareRequestBase): Promise<HTMLFormElement | undefined> {
-  for (let tries = 0; request.options.formSelector !== undefined && !findForm(request) && tries < 50; tries++) {
+  for (let attempt = 0; request.options.formSelector !== undefined && !findForm(request) && attempt < 50; attempt++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   return findForm(request);

@@ -26,8 +26,8 @@ const clockSlackMs = 5 * minuteMs;
 export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypto: NoteCrypto, clock: Clock): Attestor => {
   const { name } = witness.key;
 
-  const parseCosignature = async (note: string, answer: string): Promise<AttestationOutcome> => {
-    const verdict = await verifyCosignatures(crypto, note, answer, [witness.key]);
+  const parseCosignature = async (note: string, response: string): Promise<AttestationOutcome> => {
+    const verdict = await verifyCosignatures(crypto, note, response, [witness.key]);
     const [cosignature] = verdict.ok ? verdict.cosignatures : [];
     if (cosignature === undefined) return retryableFailure(verdict.ok ? "no_known_signature" : verdict.fault);
     const time = Number(cosignature.time) * secondMs;

@@ -137,10 +137,10 @@ export const createRekorAdapter = (
     }
     if (status === 405) return permanentFailure("frozen"); // this Rekor shard is closed, and its successor is a separate ledger
     if (status !== 201) return failureFromResponse(sent.answer, clock);
-    const answer = parseRekorResponse(body);
-    if (answer === null) return retryableFailure("answer_malformed");
+    const response = parseRekorResponse(body);
+    if (response === null) return retryableFailure("answer_malformed");
     // The leaf in the response must equal the leaf built from our own request.
-    return toBase64(answer.leaf) === toBase64(leaf) ? { ok: true, answer, submittedAt } : retryableFailure("leaf_mismatch");
+    return toBase64(response.leaf) === toBase64(leaf) ? { ok: true, answer: response, submittedAt } : retryableFailure("leaf_mismatch");
   };
 
   /** Verifies the receipt, and that its tree is consistent with the last tree seen. Either tree can be the larger one. */

@@ -104,10 +104,10 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     index: bigint,
     signal: AbortSignal,
   ): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
-    for (let tries = 1; ; tries += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       const newest = await getNewestCheckpoint(signal);
       if (!newest.ok || newest.checkpoint.size > index) return newest;
-      if (tries === maxCheckpointAttempts) return retryableFailure("not_in_checkpoint");
+      if (attempt === maxCheckpointAttempts) return retryableFailure("not_in_checkpoint");
       await new Promise((resolve) => setTimeout(resolve, checkpointPauseMs));
     }
   };

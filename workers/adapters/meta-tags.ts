@@ -13,7 +13,7 @@ const maxContents = 100;
  * Lists the trimmed contents of `<meta name="…">` or `<meta http-equiv="…">` in the page's head. The head ends at the first element that
  * cannot be part of it.
  */
-export const listMetaContents = (html: string, name: string, by: "name" | "http-equiv" = "name"): readonly string[] => {
+export const listMetaContents = (html: string, name: string, attribute: "name" | "http-equiv" = "name"): readonly string[] => {
   const contents: string[] = [];
   let depth = 0;
   let unread = 0;
@@ -23,7 +23,7 @@ export const listMetaContents = (html: string, name: string, by: "name" | "http-
       depth += 1;
       if (tag === "noscript" || tag === "template") unread += 1;
       isOver ||= depth > maxDepth || (unread === 0 && !headElements.has(tag));
-      if (isOver || unread > 0 || tag !== "meta" || attributes[by]?.toLowerCase() !== name) return;
+      if (isOver || unread > 0 || tag !== "meta" || attributes[attribute]?.toLowerCase() !== name) return;
       if (attributes.content !== undefined && contents.length < maxContents) contents.push(attributes.content.trim());
     },
     onclosetag: (tag) => {

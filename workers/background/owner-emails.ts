@@ -22,9 +22,9 @@ const writeEmails = async (platform: Platform, db: Database, due: DueNotices, to
     return;
   }
   const notice = await openNotice(vault, due, email.kind === "first" ? "firstSealed" : "lastSealed");
-  const left =
+  const remaining =
     email.kind === "only" ? null : { notices: due.notices - 1, records: due.records - countNoticeRecords(notice), dueAt: now + spacingMs };
-  await batch(db, await reportNotices(db, vault, due, { mail: notice, to, now, left }));
+  await batch(db, await reportNotices(db, vault, due, { mail: notice, to, now, left: remaining }));
 };
 
 /**

@@ -69,7 +69,7 @@ export const optionalMember = <S extends z.ZodType>(schema: S) => schema.nullish
 
 /** For an optional member of a request with a default, which also applies to JSON `null`. */
 export const memberWithDefault = <S extends z.ZodType>(schema: S, value: z.output<S>) =>
-  schema.nullish().transform((given): z.output<S> => given ?? value);
+  schema.nullish().transform((input): z.output<S> => input ?? value);
 
 /** Accepts a SHA-256 in a request. The hex digits may be upper or lower case. */
 export const sha256InputSchema = z

@@ -42,10 +42,10 @@ const unknownToolMessage = ({ services, agent }: AnyToolContext): string =>
     .join(", ")}. Agents cannot agree to or renew a share; the person does that at ${services.config.appUrl}/app/shares.`;
 
 /** Omits optional arguments that are null or empty, because some assistants send every argument. */
-const omitEmptyArguments = ({ shape }: z.ZodObject, given: Json): Json => {
-  if (!isJsonObject(given)) return given;
+const omitEmptyArguments = ({ shape }: z.ZodObject, args: Json): Json => {
+  if (!isJsonObject(args)) return args;
   const isOptional = (key: string): boolean => Object.hasOwn(shape, key) && (shape[key] as z.ZodType).safeParse(undefined).success;
-  return Object.fromEntries(Object.entries(given).filter(([key, value]) => !((value === null || value === "") && isOptional(key))));
+  return Object.fromEntries(Object.entries(args).filter(([key, value]) => !((value === null || value === "") && isOptional(key))));
 };
 
 /** Runs the tool. Throws on a storage outage. Logs any other error and returns `failed`. */
@@ -74,15 +74,15 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
   const argumentNames = isJsonObject(rawArguments) ? Object.keys(inputSchema.shape).filter((key) => Object.hasOwn(rawArguments, key)) : [];
   const parsed = inputSchema.safeParse(omitEmptyArguments(inputSchema, rawArguments ?? {}));
   if (!parsed.success) return refused(describeArgumentError(inputSchema, parsed.error), { argumentNames });
-  const answer = await runTool(context, tool, parsed.data as never);
-  if (answer === "failed")
+  const result = await runTool(context, tool, parsed.data as never);
+  if (result === "failed")
     return refused("The tool failed. Check whether anything changed before you try again.", { argumentNames, outcome: "failed" });
-  const path = answer.ok ? (tool.handOver?.getPath(parsed.data) ?? null) : null;
+  const path = result.ok ? (tool.handOver?.getPath(parsed.data) ?? null) : null;
   return {
-    answer,
+    answer: result,
     foreign: tool.untrustedFields,
     handOverUrl: path === null ? null : `${context.services.config.appUrl}${path}`,
-    record: { tool: tool.name, outcome: answer.ok ? "done" : "refused", argumentNames },
+    record: { tool: tool.name, outcome: result.ok ? "done" : "refused", argumentNames },
   };
 };
 

@@ -15,9 +15,9 @@ const isLoopbackOrigin = (origin: string): boolean => {
 export const isAllowedOrigin = (c: RequestContext): boolean => {
   const { environment, mcpUrl, appUrl } = c.var.services.config;
   const origin = c.req.header("origin");
-  const own = [mcpUrl, appUrl].map((url) => new URL(url).origin);
-  if (environment !== "development") return origin === undefined || own.includes(origin);
+  const ownOrigins = [mcpUrl, appUrl].map((url) => new URL(url).origin);
+  if (environment !== "development") return origin === undefined || ownOrigins.includes(origin);
   const { hostname, host } = new URL(c.req.url);
   if (!loopbackHosts.has(hostname) && host !== new URL(mcpUrl).host) return false;
-  return origin === undefined || own.includes(origin) || isLoopbackOrigin(origin);
+  return origin === undefined || ownOrigins.includes(origin) || isLoopbackOrigin(origin);
 };

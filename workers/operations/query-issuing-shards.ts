@@ -38,7 +38,7 @@ export const queryIssuingShards = async <T>(
   businessId: BusinessId,
   query: (db: Database, shard: ShardId) => PromiseLike<T>,
 ): Promise<readonly [T, ...(readonly T[])]> => {
-  const own = query(services.shards.forId(businessId), shardOfId(businessId));
-  const [found, others] = await Promise.all([own, listOtherShards(services, businessId)]);
+  const ownResult = query(services.shards.forId(businessId), shardOfId(businessId));
+  const [found, others] = await Promise.all([ownResult, listOtherShards(services, businessId)]);
   return [found, ...(others.length === 0 ? [] : await queryShardsInGroups(services, others, query))];
 };

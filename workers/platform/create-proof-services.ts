@@ -120,10 +120,10 @@ export const createProofServices = async (
   /** Creates the adapter for a shard's primary ledger, and lists the keys to trust for it. An external ledger serves all shards. */
   const createPrimary = async (shard: ShardId) => {
     const origin = isEmbedded ? getLedgerOrigin(ledger.origin, shard) : ledger.origin;
-    const own = isEmbedded ? await openLedgerKeys(origin) : [];
+    const ownKeys = isEmbedded ? await openLedgerKeys(origin) : [];
     const pinned = ledger.vkeys.filter((vkey) => ledger.kind === "rekor2" || vkey.startsWith(`${origin}+`));
     const earlier = isEmbedded ? await listEarlierLogs(origin, "primary") : [];
-    const keys = [...listTrustedLogs(origin, [...new Set([...own.map(formatVkey), ...pinned])], "primary"), ...earlier];
+    const keys = [...listTrustedLogs(origin, [...new Set([...ownKeys.map(formatVkey), ...pinned])], "primary"), ...earlier];
     return { shard, keys, adapter: createAdapter({ ...ledger, origin }, "primary", keys, send) };
   };
   const primaries = await Promise.all((isEmbedded ? shards : [firstShard]).map(createPrimary));

@@ -24,10 +24,10 @@ const buildCall = (n: number, method: string, params: object, headers: Readonly<
 const openSession = async (url: string): Promise<string> => {
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1.0.0" } };
   const { path, headers, body } = buildCall(0, "initialize", params, {});
-  const answer = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers }, body: body as string });
-  const session = answer.headers.get("mcp-session-id");
-  if (session === null) throw new Error(`peers: no session: ${answer.status}`);
-  await answer.text();
+  const response = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers }, body: body as string });
+  const session = response.headers.get("mcp-session-id");
+  if (session === null) throw new Error(`peers: no session: ${response.status}`);
+  await response.text();
   const notification = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
   await fetch(`${url}${path}`, { method: "POST", headers: { ...headers, "mcp-session-id": session }, body: notification });
   return session;
@@ -38,8 +38,8 @@ export const compareAgents = async (bench: Bench & { readonly slices: Slices }, 
   const assistants: { readonly token: string; readonly shareId: string }[] = [];
   for (let n = 0; n < people; n += 1) {
     const cookie = await createPerson(service, n);
-    const answer = await sendJson(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
-    const { token } = ((await answer.json()) as { data: { token: string } }).data;
+    const response = await sendJson(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
+    const { token } = ((await response.json()) as { data: { token: string } }).data;
     assistants.push({ token, shareId: await grantOne(service, cookie, bench.world.acme) });
   }
   const port = await findFreePort();
@@ -47,17 +47,17 @@ export const compareAgents = async (bench: Bench & { readonly slices: Slices }, 
   const server = await startProgram(folder, [program, "streamableHttp"], { PORT: String(port) }, /listening/i);
   const url = `http://127.0.0.1:${port}`;
   const session = { "mcp-session-id": await openSession(url) };
-  const own = { url: service.url, getCpuMs: () => getCpuMs(service.pid) };
-  const theirs = { url, getCpuMs: () => getTreeCpuMs([server.pid]) };
-  const ask = (n: number, method: string, params: object): Request =>
+  const svc = { url: service.url, getCpuMs: () => getCpuMs(service.pid) };
+  const peer = { url, getCpuMs: () => getTreeCpuMs([server.pid]) };
+  const buildRequest = (n: number, method: string, params: object): Request =>
     buildCall(n, method, params, { ...clientAddressHeader(n), authorization: `Bearer ${pick(assistants, n).token}` });
   const all = [
-    createSeries("svc tools/list", null, own, (n) => ask(n, "tools/list", {})),
-    createSeries("server-everything tools/list", "svc tools/list", theirs, (n) => buildCall(n, "tools/list", {}, session)),
-    createSeries("svc svc_get_share", null, own, (n) =>
-      ask(n, "tools/call", { name: "svc_get_share", arguments: { share_id: pick(assistants, n).shareId } }),
+    createSeries("svc tools/list", null, svc, (n) => buildRequest(n, "tools/list", {})),
+    createSeries("server-everything tools/list", "svc tools/list", peer, (n) => buildCall(n, "tools/list", {}, session)),
+    createSeries("svc svc_get_share", null, svc, (n) =>
+      buildRequest(n, "tools/call", { name: "svc_get_share", arguments: { share_id: pick(assistants, n).shareId } }),
     ),
-    createSeries("server-everything echo", "svc svc_get_share", theirs, (n) =>
+    createSeries("server-everything echo", "svc svc_get_share", peer, (n) =>
       buildCall(n, "tools/call", { name: "echo", arguments: { message: "hello" } }, session),
     ),
   ];

@@ -99,12 +99,14 @@ const measureMainThread = async (browser: Browser, url: string): Promise<number>
 export const comparePageScripts = async (folder: string): Promise<void> => {
   const all = await listPageScripts(folder);
   const server = createServer((request, response) => {
-    const [, at = "0", what = ""] = /^\/(\d+)\/(.*)$/.exec(request.url ?? "") ?? [];
-    const own = all[Number(at)] as PageScript;
-    const script = /^script-(\d+)\.js$/.exec(what)?.[1];
+    const [, at = "0", kind = ""] = /^\/(\d+)\/(.*)$/.exec(request.url ?? "") ?? [];
+    const pageScript = all[Number(at)] as PageScript;
+    const script = /^script-(\d+)\.js$/.exec(kind)?.[1];
     response.setHeader("content-type", script === undefined ? "text/html" : "text/javascript");
     response.end(
-      script === undefined ? renderPage(own, what === "with").replaceAll('"/script-', `"/${at}/script-`) : own.scripts[Number(script)],
+      script === undefined
+        ? renderPage(pageScript, kind === "with").replaceAll('"/script-', `"/${at}/script-`)
+        : pageScript.scripts[Number(script)],
     );
   });
   const url = `http://${await listenLocally(server)}`;

@@ -53,12 +53,12 @@ export const startPostgres = async (port: number): Promise<Postgres> => {
   const connection = ["-h", "127.0.0.1", "-p", String(port), "-U", "postgres"];
   const run = (program: string, ...args: readonly string[]): string =>
     execFileSync(program, [...connection, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
-  for (let tries = 0; ; tries += 1) {
+  for (let attempt = 0; ; attempt += 1) {
     try {
       run("psql", "-At", "postgres", "-c", "select 1");
       break;
     } catch (error) {
-      if (tries === 100) throw error;
+      if (attempt === 100) throw error;
       await pause(100);
     }
   }

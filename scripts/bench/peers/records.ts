@@ -68,9 +68,9 @@ const fill = ({ query }: Postgres, rows: number): void => {
 };
 
 const post = async (url: string, { path, headers, body }: Request): Promise<string> => {
-  const answer = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers }, body: body as string });
-  if (!answer.ok) throw new Error(`peers: ${path} returned ${answer.status}: ${await answer.text()}`);
-  return answer.text();
+  const response = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers }, body: body as string });
+  if (!response.ok) throw new Error(`peers: ${path} returned ${response.status}: ${await response.text()}`);
+  return response.text();
 };
 
 export const compareRecords = async (bench: Bench & { readonly slices: Slices }, folder: string, postgres: Postgres): Promise<void> => {
@@ -84,14 +84,14 @@ export const compareRecords = async (bench: Bench & { readonly slices: Slices },
   const server = await startProgram(folder, ["c15t-server.mjs"], env);
   const service = await startBenchService(bench, "peers-records");
   await capturePolicies(service.db);
-  const own = { url: service.url, getCpuMs: () => getCpuMs(service.pid) };
-  const theirs = { url: `http://127.0.0.1:${env.PORT}`, getCpuMs: () => getTreeCpuMs([server.pid, String(postgres.pid)]) };
+  const svc = { url: service.url, getCpuMs: () => getCpuMs(service.pid) };
+  const peer = { url: `http://127.0.0.1:${env.PORT}`, getCpuMs: () => getTreeCpuMs([server.pid, String(postgres.pid)]) };
 
   const certificates = await Promise.all(Array.from({ length: 50 }, (_, n) => issueCertificate(service.url, acme, 1_000_000 + n)));
   const subjects = await Promise.all(
     Array.from({ length: 50 }, async (_, n) => {
       const subject = createSubjectId();
-      await post(theirs.url, toC15tRequest(consentRequest(acme, origin, 1_000_000 + n), subject));
+      await post(peer.url, toC15tRequest(consentRequest(acme, origin, 1_000_000 + n), subject));
       return subject;
     }),
   );
@@ -99,16 +99,16 @@ export const compareRecords = async (bench: Bench & { readonly slices: Slices },
   const compare = async (title: string): Promise<void> => {
     console.log(`\n${title}, ${bench.slices.connections} connections, ${bench.slices.rounds} rounds of ${bench.slices.seconds} s each`);
     const all = [
-      createSeries("svc POST /v1/consent", null, own, (n) => consentRequest(acme, origin, n)),
-      createSeries("c15t POST /subjects", "svc POST /v1/consent", theirs, (n) =>
+      createSeries("svc POST /v1/consent", null, svc, (n) => consentRequest(acme, origin, n)),
+      createSeries("c15t POST /subjects", "svc POST /v1/consent", peer, (n) =>
         toC15tRequest(consentRequest(acme, origin, n), createSubjectId()),
       ),
-      createSeries("svc GET verify", null, own, (n) => ({
+      createSeries("svc GET verify", null, svc, (n) => ({
         method: "GET",
         path: `/v1/certs/${pick(certificates, n)}/verify`,
         headers: clientAddressHeader(n),
       })),
-      createSeries("c15t GET /subjects/{id}", "svc GET verify", theirs, (n) => ({
+      createSeries("c15t GET /subjects/{id}", "svc GET verify", peer, (n) => ({
         method: "GET",
         path: `/api/c15t/subjects/${pick(subjects, n)}`,
         headers: { "user-agent": "Mozilla/5.0" },
@@ -119,7 +119,7 @@ export const compareRecords = async (bench: Bench & { readonly slices: Slices },
   };
 
   const [before, count] = [countBytes(postgres), 1_000];
-  for (let n = 0; n < count; n += 1) await post(theirs.url, toC15tRequest(consentRequest(acme, origin, 2_000_000 + n), createSubjectId()));
+  for (let n = 0; n < count; n += 1) await post(peer.url, toC15tRequest(consentRequest(acme, origin, 2_000_000 + n), createSubjectId()));
   console.log(`\nc15t             ${((countBytes(postgres) - before) / count).toFixed(0)} B of PostgreSQL per record`);
   await compare("c15t as shipped, new database");
   fill(postgres, filledRows);

@@ -118,7 +118,7 @@ const createWorker = (
   postgres: Postgres,
   { address }: Receiver,
   databaseUrl: string,
-  how: { readonly empty: string; readonly database: string; readonly add: (events: readonly Event[]) => Promise<unknown> },
+  options: { readonly empty: string; readonly database: string; readonly add: (events: readonly Event[]) => Promise<unknown> },
 ): Deliverer => {
   let program: Program;
   const start = async (): Promise<void> => {
@@ -132,12 +132,12 @@ const createWorker = (
     kill: () => program.kill(),
     reset: async () => {
       await program.kill();
-      postgres.query(how.database, how.empty);
+      postgres.query(options.database, options.empty);
       await start();
     },
     add: async (count) => {
       const events = createEvents(count);
-      for (const part of chunk(events, 500)) await how.add(part);
+      for (const part of chunk(events, 500)) await options.add(part);
       return events.map(({ id }) => id);
     },
   };
@@ -174,8 +174,8 @@ const createPgBoss = async (folder: string, postgres: Postgres, receiver: Receiv
         events.map((data) => ({ data })),
       );
   };
-  const how = { database: "pgboss", empty: "delete from pgboss.job", add };
-  const worker = createWorker("pg-boss", folder, postgres, receiver, connectionString, how);
+  const options = { database: "pgboss", empty: "delete from pgboss.job", add };
+  const worker = createWorker("pg-boss", folder, postgres, receiver, connectionString, options);
   return { worker, close: () => boss.stop({ graceful: false }) };
 };
 
@@ -197,8 +197,8 @@ const createGraphile = async (folder: string, postgres: Postgres, receiver: Rece
   const add = (events: readonly Event[]): Promise<unknown> =>
     utils.addJobs(events.flatMap((payload) => endpointNames.map((name) => ({ identifier: `deliver_${name}`, payload, maxAttempts: 5 }))));
   const empty = "delete from graphile_worker._private_jobs; delete from graphile_worker._private_job_queues";
-  const how = { database: "graphile", empty, add };
-  const worker = createWorker("graphile-worker", folder, postgres, receiver, connectionString, how);
+  const options = { database: "graphile", empty, add };
+  const worker = createWorker("graphile-worker", folder, postgres, receiver, connectionString, options);
   return { worker, close: () => utils.release() };
 };
 
@@ -221,11 +221,11 @@ const measureBulk = async (deliverer: Deliverer, { arrivals }: Receiver): Promis
   await deliverer.reset();
   await pause(1_500);
   arrivals.clear();
-  const [cpu, began] = [deliverer.getCpuMs(), performance.now()];
+  const [cpu, startedAt] = [deliverer.getCpuMs(), performance.now()];
   const ids = await deliverer.add(bulkEvents);
   await waitUntilTrue(() => ids.every((id) => arrivals.has(id)), 90_000);
   const arrived = ids.filter((id) => arrivals.has(id));
-  const seconds = (Math.max(...arrived.map((id) => arrivals.get(id)?.at ?? 0)) - began) / 1_000;
+  const seconds = (Math.max(...arrived.map((id) => arrivals.get(id)?.at ?? 0)) - startedAt) / 1_000;
   const cpuEach = (deliverer.getCpuMs() - cpu) / arrived.length;
   printFigure(
     deliverer.name,
@@ -238,11 +238,11 @@ const measureSteady = async (deliverer: Deliverer, { arrivals }: Receiver): Prom
   await deliverer.reset();
   await pause(1_500);
   arrivals.clear();
-  const [cpu, began] = [deliverer.getCpuMs(), performance.now()];
+  const [cpu, startedAt] = [deliverer.getCpuMs(), performance.now()];
   const addedAt = new Map<string, number>();
   const adding: Promise<void>[] = [];
   for (let n = 0; n < steadyEvents; n += 1) {
-    await waitUntilTrue(() => performance.now() >= began + n * steadyEveryMs, 1_000);
+    await waitUntilTrue(() => performance.now() >= startedAt + n * steadyEveryMs, 1_000);
     const at = performance.now();
     adding.push(deliverer.add(1).then(([id]) => void addedAt.set(id as string, at)));
   }

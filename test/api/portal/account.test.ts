@@ -16,8 +16,8 @@ const change = (body: object, person: Person = owner) => callPortal(person, "PAT
 
 describe("GET and PATCH /v1/business/portal", () => {
   test("returns the account with the signed-in member", async () => {
-    const answer = await callPortal(owner, "GET", "");
-    expect(answer.body.data).toEqual({
+    const response = await callPortal(owner, "GET", "");
+    expect(response.body.data).toEqual({
       business: {
         id: owner.id,
         name: "Fresh Roofs LLC",
@@ -50,7 +50,7 @@ describe("GET and PATCH /v1/business/portal", () => {
   });
 
   test("sets given fields, keeps missing ones, and clears those that are null", async () => {
-    const given = {
+    const details = {
       name: " Fresh Roofs Ltd ",
       legal_name: "Fresh Roofs Limited",
       mailing_address: "1 High Street\nTesttown",
@@ -62,9 +62,9 @@ describe("GET and PATCH /v1/business/portal", () => {
       revocation_scope_default: "certificate",
       emit_certificate_issued: true,
     };
-    expect((await change(given)).body.data.business).toMatchObject({ ...given, name: "Fresh Roofs Ltd", country: "GB" });
+    expect((await change(details)).body.data.business).toMatchObject({ ...details, name: "Fresh Roofs Ltd", country: "GB" });
     expect((await change({ contact_phone: null, logo_url: "" })).body.data.business).toMatchObject({
-      ...given,
+      ...details,
       name: "Fresh Roofs Ltd",
       country: "GB",
       contact_phone: null,
@@ -190,14 +190,17 @@ describe("portal routes", () => {
   });
 
   test("returns 503 storage_unavailable while the database is unavailable, and works again afterward", async () => {
-    const fails = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
-    const away = createServiceCall({
-      DB: { prepare: () => ({ bind: () => ({ all: fails, raw: fails, first: fails, run: fails }) }), batch: fails },
+    const rejectQuery = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+    const callDuringOutage = createServiceCall({
+      DB: {
+        prepare: () => ({ bind: () => ({ all: rejectQuery, raw: rejectQuery, first: rejectQuery, run: rejectQuery }) }),
+        batch: rejectQuery,
+      },
     });
     for (const path of reads)
-      expect(describeOutcome(await callPortal(owner, "GET", path, undefined, {}, away)), path).toBe("503 storage_unavailable");
+      expect(describeOutcome(await callPortal(owner, "GET", path, undefined, {}, callDuringOutage)), path).toBe("503 storage_unavailable");
     for (const [method, path, body] of writes)
-      expect(describeOutcome(await callPortal(owner, method, path, body, {}, away)), path).toBe("503 storage_unavailable");
+      expect(describeOutcome(await callPortal(owner, method, path, body, {}, callDuringOutage)), path).toBe("503 storage_unavailable");
     expect(describeOutcome(await callPortal(owner, "GET", ""))).toBe("200 ok");
   });
 });

@@ -29,9 +29,9 @@ const countReads = (): Promise<number> => countRecordedReads(owner, certId);
 describe("GET /v1/business/portal/certs", () => {
   test("returns the same as the API to every member", async () => {
     const query = "?subject_email=quinn@example.com&q=portal";
-    const mine = await callPortal(member, "GET", `/certs${query}`);
-    expect(mine.body.data).toEqual((await getWithKey(`/v1/certs${query}`, world.acme.keys.live)).body.data);
-    expect(mine.body.data.certs[0]).toMatchObject({ cert_id: certId, subject: { email: "q***@e***.com", first_name: "Q***" } });
+    const portalResponse = await callPortal(member, "GET", `/certs${query}`);
+    expect(portalResponse.body.data).toEqual((await getWithKey(`/v1/certs${query}`, world.acme.keys.live)).body.data);
+    expect(portalResponse.body.data.certs[0]).toMatchObject({ cert_id: certId, subject: { email: "q***@e***.com", first_name: "Q***" } });
     expect((await callPortal(other, "GET", `/certs${query}`)).body.data.total).toBe(0);
     expect(describeOutcome(await callPortal(owner, "GET", "/certs?page=0"))).toBe("400 invalid_request");
   });
@@ -39,12 +39,12 @@ describe("GET /v1/business/portal/certs", () => {
   test("lists sandbox certificates only if they are requested", async () => {
     const sandbox = { ...buildSubmission(), client_id: world.acme.clients.sandbox, purpose: "a portal sandbox try" };
     const id = (await submitConsent(sandbox)).body.data.cert_id;
-    const ids = async (query: string) =>
+    const listIds = async (query: string) =>
       ((await callPortal(owner, "GET", `/certs?q=portal%20sandbox${query}`)).body.data.certs as { cert_id: string }[]).map(
         (certificate) => certificate.cert_id,
       );
-    expect(await ids("")).toEqual([]);
-    expect(await ids("&environment=sandbox")).toEqual([id]);
+    expect(await listIds("")).toEqual([]);
+    expect(await listIds("&environment=sandbox")).toEqual([id]);
     expect((await callPortal(owner, "GET", `/certs/${id}`)).body.data.environment).toBe("sandbox");
     expect((await callPortal(owner, "POST", `/certs/${id}/reveal`)).body.data.subject.first_name).toBe("Pat");
   });
@@ -53,18 +53,18 @@ describe("GET /v1/business/portal/certs", () => {
 describe("GET /v1/business/portal/certs/{id}", () => {
   test("returns the masked certificate without an audit entry", async () => {
     const before = await countReads();
-    const answer = await callPortal(member, "GET", `/certs/${certId}`);
-    expect(answer.status).toBe(200);
-    expect(answer.body.data.subject).toEqual({ email: "q***@e***.com", first_name: "Q***" });
-    expect(answer.text).not.toMatch(/quinn@example\.com|"user_agent"|"page_url"/);
+    const response = await callPortal(member, "GET", `/certs/${certId}`);
+    expect(response.status).toBe(200);
+    expect(response.body.data.subject).toEqual({ email: "q***@e***.com", first_name: "Q***" });
+    expect(response.text).not.toMatch(/quinn@example\.com|"user_agent"|"page_url"/);
     expect(await countReads()).toBe(before);
   });
 
   test("reveals the person by a POST, with an audit entry that names the member", async () => {
     const before = await countReads();
-    const answer = await callPortal(member, "POST", `/certs/${certId}/reveal`);
-    expect(answer.body.data).toMatchObject({ cert_id: certId, subject: { email: "quinn@example.com", first_name: "Quinn" } });
-    expect(answer.body.data.evidence.page_url).toContain("https://www.example.com/quote");
+    const response = await callPortal(member, "POST", `/certs/${certId}/reveal`);
+    expect(response.body.data).toMatchObject({ cert_id: certId, subject: { email: "quinn@example.com", first_name: "Quinn" } });
+    expect(response.body.data.evidence.page_url).toContain("https://www.example.com/quote");
     expect(await countReads()).toBe(before + 1);
     const trail = await callPortal(owner, "GET", "/audit?limit=5");
     const entries = [...trail.body.data.entries, ...trail.body.data.pending] as { type: string; payload?: { by?: string } }[];
@@ -76,9 +76,9 @@ describe("GET /v1/business/portal/certs/{id}", () => {
   test("reveals nothing if the audit entry cannot be written", async () => {
     await env.DB.prepare("CREATE TRIGGER no_audit BEFORE INSERT ON changes BEGIN SELECT RAISE(ABORT, 'injected'); END").run();
     try {
-      const answer = await callPortal(owner, "POST", `/certs/${certId}/reveal`);
-      expect(describeOutcome(answer)).toBe("503 storage_unavailable");
-      expect(answer.text).not.toContain("quinn@example.com");
+      const response = await callPortal(owner, "POST", `/certs/${certId}/reveal`);
+      expect(describeOutcome(response)).toBe("503 storage_unavailable");
+      expect(response.text).not.toContain("quinn@example.com");
     } finally {
       await env.DB.prepare("DROP TRIGGER no_audit").run();
     }

@@ -4,7 +4,7 @@ import { createScheduledController } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { clearCodes, listMailTo, signIn } from "../../support/people.ts";
 import { callPortal, listAuditEntryTypes, signUpBusiness, describeOutcome, type Person } from "../../support/portal.ts";
-import { htmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../../support/stub-web.ts";
+import { createHtmlResponse, redirectResponse, createStubWeb, type StubWeb } from "../../support/stub-web.ts";
 import { submitConsent, readDatabaseContents, createServiceCall, buildSubmission, world } from "../../support/world.ts";
 import worker from "../../../workers/index.ts";
 
@@ -35,28 +35,28 @@ afterEach(() => {
 
 const claim = (name: unknown = domain, headers: Record<string, string> = {}) =>
   callPortal(owner, "POST", "/domains", { domain: name }, headers);
-const claimed = async (name: string = domain): Promise<{ id: string; token: string }> => (await claim(name)).body.data;
+const createClaim = async (name: string = domain): Promise<{ id: string; token: string }> => (await claim(name)).body.data;
 const prove = (id: string, body?: object, person: Person = owner) => callPortal(person, "POST", `/domains/${id}/verify`, body);
 const list = async (person: Person = owner) => (await callPortal(person, "GET", "/domains")).body.data.domains as Record<string, unknown>[];
-const messageOf = (answer: Awaited<ReturnType<typeof prove>>): string => answer.body.error?.message;
+const getErrorMessage = (response: Awaited<ReturnType<typeof prove>>): string => response.body.error?.message;
 
 /** Publishes the domain's TXT records for both resolvers, or separately per resolver. */
-const publish = (values: readonly string[] | ((resolver: string) => Response | Promise<Response>), of = domain): void =>
-  web.resolve(`_svc-challenge.${of}`, (resolver) => {
+const publish = (values: readonly string[] | ((resolver: string) => Response | Promise<Response>), host = domain): void =>
+  web.resolve(`_svc-challenge.${host}`, (resolver) => {
     if (typeof values === "function") return values(resolver);
-    const name = `_svc-challenge.${of}`;
+    const name = `_svc-challenge.${host}`;
     return Response.json({ Status: 0, Answer: values.map((value) => ({ name, type: 16, TTL: 60, data: `"${value}"` })) });
   });
-const wellKnown = (text: string, init: ResponseInit = { headers: { "content-type": "text/plain" } }, of = domain): void =>
-  web.serve(`https://${of}/.well-known/svc-verification.txt`, () => new Response(text, init));
+const publishWellKnown = (text: string, init: ResponseInit = { headers: { "content-type": "text/plain" } }, host = domain): void =>
+  web.serve(`https://${host}/.well-known/svc-verification.txt`, () => new Response(text, init));
 const page = (head: string): void =>
   web.serve(`https://${domain}/`, `<!doctype html><html><head>${head}</head><body><p>Hi</p></body></html>`);
 
 describe("POST /v1/business/portal/domains", () => {
   test("returns three ways to verify the domain", async () => {
-    const answer = await claim(` ${domain.toUpperCase()} `);
-    expect(answer.status).toBe(201);
-    const { id, token, ...rest } = answer.body.data;
+    const response = await claim(` ${domain.toUpperCase()} `);
+    expect(response.status).toBe(201);
+    const { id, token, ...rest } = response.body.data;
     expect(id).toMatch(/^dom_00/);
     expect(token).toMatch(/^[0-9a-f]{40}$/);
     expect(rest).toEqual({
@@ -75,7 +75,7 @@ describe("POST /v1/business/portal/domains", () => {
       lapses_at: null,
       created_at: new Date(start).toISOString(),
     });
-    expect(await list()).toEqual([answer.body.data]);
+    expect(await list()).toEqual([response.body.data]);
     expect(await listAuditEntryTypes(owner.id)).toContain("domain.added");
     expect(describeOutcome(await claim())).toBe("409 domain_taken");
   });
@@ -117,7 +117,7 @@ describe("POST /v1/business/portal/domains", () => {
   });
 
   test("creates a claim that cannot be verified after two weeks, is swept, and can be made again", async () => {
-    const { id, token } = await claimed();
+    const { id, token } = await createClaim();
     publish([`svc-verify=${token}`]);
     vi.setSystemTime(start + 14 * day);
     await clearCodes();
@@ -136,11 +136,11 @@ describe("POST /v1/business/portal/domains", () => {
 
 describe("POST /v1/business/portal/domains/{id}/verify", () => {
   test("verifies the domain and its subdomains by a DNS record that both resolvers see", async () => {
-    const { id, token } = await claimed();
+    const { id, token } = await createClaim();
     publish(["something else", `svc-verify=${token}`]);
-    const answer = await prove(id);
-    expect(answer.status).toBe(200);
-    expect(answer.body.data).toMatchObject({
+    const response = await prove(id);
+    expect(response.status).toBe(200);
+    expect(response.body.data).toMatchObject({
       id,
       domain,
       status: "verified",
@@ -153,7 +153,7 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
   });
 
   test("accepts a DNS record behind an alias and in several strings", async () => {
-    const { id, token } = await claimed();
+    const { id, token } = await createClaim();
     const name = `_svc-challenge.${domain}`;
     const text = `svc-verify=${token}`;
     publish(() =>
@@ -171,12 +171,12 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
   test("verifies the exact host and its www subdomain by meta tag or file", async () => {
     for (const [method, put] of [
       ["meta", (token: string) => page(`<META NAME="Svc-Site-Verification" content=" ${token} ">`)],
-      ["well_known", (token: string) => wellKnown(`svc-verify=other\r\nsvc-verify=${token}\n`)],
+      ["well_known", (token: string) => publishWellKnown(`svc-verify=other\r\nsvc-verify=${token}\n`)],
     ] as const) {
-      const { id, token } = await claimed();
+      const { id, token } = await createClaim();
       put(token);
-      const answer = await prove(id, { method });
-      expect(answer.body.data).toMatchObject({ status: "verified", method, covers_subdomains: false });
+      const response = await prove(id, { method });
+      expect(response.body.data).toMatchObject({ status: "verified", method, covers_subdomains: false });
       await callPortal(owner, "DELETE", `/domains/${id}`);
     }
   });
@@ -188,7 +188,7 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
       submitConsent({ ...buildSubmission(), client_id, page_url: `https://${host}/form` }, { origin: `https://${host}` }).then(
         describeOutcome,
       );
-    const { id, token } = await claimed();
+    const { id, token } = await createClaim();
     expect(await send(domain)).toBe("403 origin_not_verified");
     publish([`svc-verify=${token}`]);
     await prove(id);
@@ -199,20 +199,20 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
   });
 
   test("verifies one domain for two businesses, each by its own token only", async () => {
-    const mine = await claimed();
+    const ownClaim = await createClaim();
     await clearCodes();
     const other = await signUpBusiness(`agency-${round}@domains.example`);
     const otherClaim = (await callPortal(other, "POST", "/domains", { domain })).body.data;
-    publish([`svc-verify=${mine.token}`]);
+    publish([`svc-verify=${ownClaim.token}`]);
     expect(describeOutcome(await prove(otherClaim.id, undefined, other))).toBe("409 domain_unverified");
-    publish([`svc-verify=${mine.token}`, `svc-verify=${otherClaim.token}`]);
-    expect((await prove(mine.id)).body.data.status).toBe("verified");
+    publish([`svc-verify=${ownClaim.token}`, `svc-verify=${otherClaim.token}`]);
+    expect((await prove(ownClaim.id)).body.data.status).toBe("verified");
     expect((await prove(otherClaim.id, undefined, other)).body.data.status).toBe("verified");
   });
 
   test("fetches without cookies and credentials", async () => {
-    const { id, token } = await claimed();
-    wellKnown(`svc-verify=${token}`);
+    const { id, token } = await createClaim();
+    publishWellKnown(`svc-verify=${token}`);
     await prove(id, { method: "well_known" });
     const [call] = web.calls;
     expect(call?.headers.get("cookie")).toBeNull();
@@ -225,21 +225,21 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
   const secretText = "Internal build 4711, password hunter2";
 
   test("describes the result without echoing the fetched text", async () => {
-    const { id } = await claimed();
+    const { id } = await createClaim();
     page(`<title>${secretText}</title><meta name="svc-site-verification" content="${secretText}">`);
-    wellKnown(secretText);
+    publishWellKnown(secretText);
     publish([secretText]);
-    const answer = await prove(id);
-    expect(describeOutcome(answer)).toBe("409 domain_unverified");
-    expect(messageOf(answer)).toBe(
+    const response = await prove(id);
+    expect(describeOutcome(response)).toBe("409 domain_unverified");
+    expect(getErrorMessage(response)).toBe(
       "TXT record: found, but with a different token. Well-known file: not found. Meta tag: found, but with a different token.",
     );
-    expect(answer.text).not.toContain("hunter2");
+    expect(response.text).not.toContain("hunter2");
     expect((await list())[0]).toMatchObject({ status: "pending" });
   });
 
   test("reports DNS records that are missing, and resolvers that disagree, fail, do not respond or return invalid data", async () => {
-    const { id, token } = await claimed();
+    const { id, token } = await createClaim();
     const right = { Status: 0, Answer: [{ name: `_svc-challenge.${domain}`, type: 16, TTL: 60, data: `svc-verify=${token}` }] };
     const cases: readonly (readonly [string, (resolver: string) => Response])[] = [
       ["not found", () => Response.json({ Status: 3 })],
@@ -252,56 +252,56 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
       // A DNS response whose record is for a different name than the query.
       ["not found", () => Response.json({ Status: 0, Answer: [{ ...right.Answer[0], name: "elsewhere.com" }] })],
     ];
-    for (const [words, answer] of cases) {
-      publish(answer);
-      expect(messageOf(await prove(id, { method: "dns" })), words).toBe(`TXT record: ${words}.`);
+    for (const [words, respond] of cases) {
+      publish(respond);
+      expect(getErrorMessage(await prove(id, { method: "dns" })), words).toBe(`TXT record: ${words}.`);
     }
   });
 
   test("reports meta tags in the wrong place, redirects, error pages, endless pages and private addresses", async () => {
-    const { id, token } = await claimed();
+    const { id, token } = await createClaim();
     const tag = `<meta name="svc-site-verification" content="${token}">`;
     const url = `https://${domain}/`;
     const cases: readonly (readonly [string, () => Response | Promise<Response>])[] = [
-      ["not found", () => htmlResponse(`<html><head></head><body>${tag}</body></html>`)],
-      ["not found", () => htmlResponse(`<p>comment</p>${tag}`)],
-      ["not found", () => htmlResponse(`<template>${tag}</template><noscript>${tag}</noscript>`)],
-      ["not found", () => htmlResponse(`<script>"${tag}"</script><!-- ${tag} -->`)],
-      ["not found", () => htmlResponse(`${"<template>".repeat(200)}${tag}`)],
+      ["not found", () => createHtmlResponse(`<html><head></head><body>${tag}</body></html>`)],
+      ["not found", () => createHtmlResponse(`<p>comment</p>${tag}`)],
+      ["not found", () => createHtmlResponse(`<template>${tag}</template><noscript>${tag}</noscript>`)],
+      ["not found", () => createHtmlResponse(`<script>"${tag}"</script><!-- ${tag} -->`)],
+      ["not found", () => createHtmlResponse(`${"<template>".repeat(200)}${tag}`)],
       ["redirects to another host or redirects too often", () => redirectResponse("https://evil-roofs.com/")],
       ["redirects to another host or redirects too often", () => redirectResponse(url)],
-      ["server returned an error page", () => htmlResponse(tag, { status: 404 })],
+      ["server returned an error page", () => createHtmlResponse(tag, { status: 404 })],
       ["response is neither HTML nor plain text", () => new Response(tag, { headers: { "content-type": "application/json" } })],
-      ["response is too large", () => htmlResponse("x".repeat(1_048_577))],
-      ["no answer in time", () => htmlResponse(tag, { status: 503 })],
+      ["response is too large", () => createHtmlResponse("x".repeat(1_048_577))],
+      ["no answer in time", () => createHtmlResponse(tag, { status: 503 })],
     ];
-    for (const [words, answer] of cases) {
-      web.serve(url, answer);
-      expect(messageOf(await prove(id, { method: "meta" }))).toBe(`Meta tag: ${words}.`);
+    for (const [words, respond] of cases) {
+      web.serve(url, respond);
+      expect(getErrorMessage(await prove(id, { method: "meta" }))).toBe(`Meta tag: ${words}.`);
     }
     for (const addresses of [["127.0.0.1"], ["10.0.0.7"], ["169.254.169.254"], ["93.184.216.34", "192.168.1.1"]]) {
       web.resolve(domain, addresses);
       const calls = web.calls.length;
-      expect(messageOf(await prove(id, { method: "meta" }))).toBe("Meta tag: host has no public IP address.");
+      expect(getErrorMessage(await prove(id, { method: "meta" }))).toBe("Meta tag: host has no public IP address.");
       expect(web.calls.length).toBe(calls);
     }
   });
 
   test("reports a different token and an HTML page for the file, and follows a redirect to www", async () => {
-    const { id, token } = await claimed();
-    wellKnown("svc-verify=0123");
-    expect(messageOf(await prove(id, { method: "well_known" }))).toBe("Well-known file: found, but with a different token.");
-    wellKnown(`<html>svc-verify=${token}</html>`, { headers: { "content-type": "text/html" } });
-    expect(messageOf(await prove(id, { method: "well_known" }))).toBe("Well-known file: not found.");
+    const { id, token } = await createClaim();
+    publishWellKnown("svc-verify=0123");
+    expect(getErrorMessage(await prove(id, { method: "well_known" }))).toBe("Well-known file: found, but with a different token.");
+    publishWellKnown(`<html>svc-verify=${token}</html>`, { headers: { "content-type": "text/html" } });
+    expect(getErrorMessage(await prove(id, { method: "well_known" }))).toBe("Well-known file: not found.");
     web.serve(`https://${domain}/.well-known/svc-verification.txt`, () =>
       redirectResponse(`https://www.${domain}/.well-known/svc-verification.txt`),
     );
-    wellKnown(`svc-verify=${token}`, undefined, `www.${domain}`);
+    publishWellKnown(`svc-verify=${token}`, undefined, `www.${domain}`);
     expect((await prove(id, { method: "well_known" })).body.data.status).toBe("verified");
   });
 
   test("keeps a verified domain verified", async () => {
-    const { id, token } = await claimed();
+    const { id, token } = await createClaim();
     publish([`svc-verify=${token}`]);
     await prove(id);
     publish([]);
@@ -319,7 +319,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
   });
 
   test("returns 429 rate_limited past the hourly limit of checks", async () => {
-    const { id } = await claimed();
+    const { id } = await createClaim();
     const strict = createServiceCall({ LIMIT_DOMAIN_CHECKS_PER_BUSINESS: "2/3600" });
     const outcomes = [];
     for (let at = 0; at < 3; at += 1)
@@ -328,7 +328,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
   });
 
   test("returns 400 invalid_request for an unknown method", async () => {
-    const { id } = await claimed();
+    const { id } = await createClaim();
     expect(describeOutcome(await prove(id, { method: "file" }))).toBe("400 invalid_request");
     expect(web.calls).toEqual([]);
   });
@@ -339,7 +339,7 @@ const runJobs = async (): Promise<void> => {
   await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "*/15 * * * *" }), env as never);
   await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "* * * * *" }), env as never);
 };
-const row = () =>
+const readRow = () =>
   env.DB.prepare("SELECT status, misses, lapses_at, next_check_at FROM domains WHERE business_id = ?").bind(owner.id).first<{
     status: string;
     misses: number;
@@ -348,8 +348,8 @@ const row = () =>
   }>();
 
 describe("a verified domain", () => {
-  const verified = async (): Promise<string> => {
-    const { id, token } = await claimed();
+  const createVerifiedDomain = async (): Promise<string> => {
+    const { id, token } = await createClaim();
     publish([`svc-verify=${token}`]);
     await prove(id);
     await env.DB.prepare("UPDATE domains SET next_check_at = NULL WHERE business_id <> ?").bind(owner.id).run();
@@ -357,45 +357,45 @@ describe("a verified domain", () => {
   };
 
   test("is checked again each week and stays verified while the token is there", async () => {
-    await verified();
+    await createVerifiedDomain();
     for (const week of [1, 2, 3]) {
       vi.setSystemTime(start + week * 7 * day);
       await runJobs();
-      expect(await row()).toMatchObject({ status: "verified", misses: 0, next_check_at: start + (week + 1) * 7 * day });
+      expect(await readRow()).toMatchObject({ status: "verified", misses: 0, next_check_at: start + (week + 1) * 7 * day });
     }
     expect(await listMailTo(ownerEmail)).toHaveLength(1); // only the sign-up email was sent
   });
 
   test("lapses after three misses, two weeks after its owners are notified", async () => {
-    await verified();
+    await createVerifiedDomain();
     await clearCodes();
     publish(() => Response.json({ Status: 3 }));
     vi.setSystemTime(start + 7 * day);
     await runJobs();
     await runJobs();
-    expect(await row()).toMatchObject({ status: "verified", misses: 1, lapses_at: start + 21 * day });
+    expect(await readRow()).toMatchObject({ status: "verified", misses: 1, lapses_at: start + 21 * day });
     const warned = await listMailTo(ownerEmail);
     expect(warned).toHaveLength(1);
     expect(warned[0]?.text).toContain(domain);
     vi.setSystemTime(start + 14 * day);
     await runJobs();
-    expect(await row()).toMatchObject({ status: "verified", misses: 2 });
+    expect(await readRow()).toMatchObject({ status: "verified", misses: 2 });
     vi.setSystemTime(start + 21 * day);
     await runJobs();
-    expect(await row()).toMatchObject({ status: "lapsed", misses: 3, next_check_at: null });
+    expect(await readRow()).toMatchObject({ status: "lapsed", misses: 3, next_check_at: null });
     expect(await listMailTo(ownerEmail)).toHaveLength(2);
     expect((await listAuditEntryTypes(owner.id)).at(-1)).toBe("domain.lapsed");
   });
 
   test("recovers if the token returns in time, and can be verified again after it lapsed", async () => {
-    const token = await verified();
+    const token = await createVerifiedDomain();
     publish([]);
     vi.setSystemTime(start + 7 * day);
     await runJobs();
     publish([`svc-verify=${token}`]);
     vi.setSystemTime(start + 14 * day);
     await runJobs();
-    expect(await row()).toMatchObject({ status: "verified", misses: 0, lapses_at: null });
+    expect(await readRow()).toMatchObject({ status: "verified", misses: 0, lapses_at: null });
     await env.DB.prepare("UPDATE domains SET status = 'lapsed', next_check_at = NULL WHERE business_id = ?").bind(owner.id).run();
     await clearCodes();
     owner = { ...owner, ...(await signIn(ownerEmail)) };
@@ -405,20 +405,20 @@ describe("a verified domain", () => {
   });
 
   test("is not affected if resolvers fail for hours, but is affected if they keep failing", async () => {
-    await verified();
+    await createVerifiedDomain();
     publish(() => new Response("", { status: 500 }));
     vi.setSystemTime(start + 7 * day);
     await runJobs();
-    expect(await row()).toMatchObject({ misses: 0, lapses_at: null, next_check_at: start + 7 * day + 6 * 3_600_000 });
+    expect(await readRow()).toMatchObject({ misses: 0, lapses_at: null, next_check_at: start + 7 * day + 6 * 3_600_000 });
     vi.setSystemTime(start + 8 * day);
     await runJobs();
-    expect(await row()).toMatchObject({ status: "verified", misses: 1, lapses_at: start + 22 * day });
+    expect(await readRow()).toMatchObject({ status: "verified", misses: 1, lapses_at: start + 22 * day });
   });
 });
 
 describe("permissions on domains", () => {
   test("let members read and owners change; another business's owner gets 404, a consumer 403", async () => {
-    const { id } = await claimed();
+    const { id } = await createClaim();
     await clearCodes();
     const other = await signIn(world.otherOwnerEmail);
     const member = await signIn(world.memberEmail);

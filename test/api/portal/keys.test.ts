@@ -16,13 +16,13 @@ afterEach(() => vi.useRealTimers());
 
 const create = (body: object = { name: "CRM" }, headers: Record<string, string> = {}) => callPortal(owner, "POST", "/keys", body, headers);
 const list = async () => (await callPortal(owner, "GET", "/keys")).body.data.keys as Record<string, unknown>[];
-const lastUsed = async (id: string): Promise<unknown> => (await list()).find((key) => key.id === id)?.last_used_at;
+const readKeyLastUsed = async (id: string): Promise<unknown> => (await list()).find((key) => key.id === id)?.last_used_at;
 
 describe("POST /v1/business/portal/keys", () => {
   test("returns the key once, which reads the business's records and is stored nowhere in the clear", async () => {
-    const made = await create({ name: " CRM " });
-    expect(made.status).toBe(201);
-    const { id, key, last4, created_at, ...rest } = made.body.data;
+    const created = await create({ name: " CRM " });
+    expect(created.status).toBe(201);
+    const { id, key, last4, created_at, ...rest } = created.body.data;
     expect(id).toMatch(/^key_00[0-9a-hjkmnp-tv-z]{24}$/);
     expect(key).toMatch(/^sk_live_00[A-Za-z0-9_-]{43}$/);
     expect(last4).toBe(key.slice(-4));
@@ -46,11 +46,11 @@ describe("POST /v1/business/portal/keys", () => {
 
   test("creates one key per idempotency key, and encrypts the stored response", async () => {
     const headers = { "idempotency-key": "key-1" };
-    const answers = await Promise.all(Array.from({ length: 5 }, () => create({ name: "Once" }, headers)));
-    expect(new Set(answers.map(({ body }) => body.data?.key)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 5 }, () => create({ name: "Once" }, headers)));
+    expect(new Set(responses.map(({ body }) => body.data?.key)).size).toBe(1);
     expect(describeOutcome(await create({ name: "Another" }, headers))).toBe("409 idempotency_conflict");
     expect(await list()).toHaveLength(1);
-    expect(JSON.stringify(await readDatabaseContents())).not.toContain(answers[0]?.body.data.key);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(responses[0]?.body.data.key);
   });
 
   test("returns 409 key_limit past twenty active keys, for any number of concurrent requests", async () => {
@@ -70,10 +70,10 @@ describe("POST /v1/business/portal/keys", () => {
     await clearCodes();
     owner = await signUpBusiness(`late-${round}@keys.example`);
     const { id, key } = (await create()).body.data;
-    expect(await lastUsed(id)).toBeNull();
+    expect(await readKeyLastUsed(id)).toBeNull();
     await getWithKey("/v1/certs", key);
     const today = new Date(day - (day % 86_400_000)).toISOString();
-    await vi.waitFor(async () => expect(await lastUsed(id)).toBe(today), { interval: 20, timeout: 5_000 });
+    await vi.waitFor(async () => expect(await readKeyLastUsed(id)).toBe(today), { interval: 20, timeout: 5_000 });
     await env.DB.prepare(
       "CREATE TRIGGER no_second BEFORE UPDATE OF last_used_at ON api_keys BEGIN SELECT RAISE(ABORT, 'written again'); END",
     ).run();
@@ -118,9 +118,9 @@ describe("POST /v1/business/portal/keys", () => {
 
 describe("POST /v1/business/portal/clients", () => {
   test("returns a client id of its environment that issues certificates for the business", async () => {
-    const made = await callPortal(owner, "POST", "/clients", { name: "Landing pages", environment: "sandbox" });
-    expect(made.status).toBe(201);
-    expect(made.body.data).toEqual({
+    const created = await callPortal(owner, "POST", "/clients", { name: "Landing pages", environment: "sandbox" });
+    expect(created.status).toBe(201);
+    expect(created.body.data).toEqual({
       client_id: expect.stringMatching(/^pc_test_00/),
       name: "Landing pages",
       environment: "sandbox",
@@ -128,7 +128,7 @@ describe("POST /v1/business/portal/clients", () => {
       return_urls: [],
       require_origin: false,
     });
-    const form = { ...buildSubmission(), client_id: made.body.data.client_id, page_url: "http://localhost:3000/" };
+    const form = { ...buildSubmission(), client_id: created.body.data.client_id, page_url: "http://localhost:3000/" };
     const issued = await submitConsent(form, { origin: "http://localhost:3000" });
     expect([issued.status, issued.body.data.environment]).toEqual([201, "sandbox"]);
     expect(await listAuditEntryTypes(owner.id)).toContain("client.created");
@@ -152,12 +152,12 @@ describe("POST /v1/business/portal/clients", () => {
 });
 
 describe("PATCH /v1/business/portal/clients/{client_id}", () => {
-  const path = (clientId: string = world.acme.clients.live): string => `/clients/${clientId}`;
-  const listedClient = async (): Promise<{ return_urls: readonly string[]; require_origin: boolean }> =>
+  const buildPath = (clientId: string = world.acme.clients.live): string => `/clients/${clientId}`;
+  const readListedClient = async (): Promise<{ return_urls: readonly string[]; require_origin: boolean }> =>
     (await callPortal(acmeOwner, "GET", "/clients")).body.data.clients.find(
       ({ client_id }: { client_id: string }) => client_id === world.acme.clients.live,
     );
-  const storedUrls = async (): Promise<readonly string[]> => (await listedClient()).return_urls;
+  const readStoredUrls = async (): Promise<readonly string[]> => (await readListedClient()).return_urls;
   let acmeOwner: Awaited<ReturnType<typeof signIn>>;
   beforeAll(async () => {
     await clearCodes();
@@ -166,30 +166,30 @@ describe("PATCH /v1/business/portal/clients/{client_id}", () => {
 
   test("replaces the return URLs, without duplicates, and records it in the audit trail once", async () => {
     const urls = [`${origin}/quote?step=2`, `${origin}`, `${origin}/`];
-    const changed = await callPortal(acmeOwner, "PATCH", path(), { return_urls: urls });
+    const changed = await callPortal(acmeOwner, "PATCH", buildPath(), { return_urls: urls });
     expect(changed.body.data).toMatchObject({
       client_id: world.acme.clients.live,
       return_urls: [`${origin}/quote?step=2`, `${origin}/`],
     });
-    await callPortal(acmeOwner, "PATCH", path(), { return_urls: urls });
-    expect(await storedUrls()).toEqual([`${origin}/quote?step=2`, `${origin}/`]);
+    await callPortal(acmeOwner, "PATCH", buildPath(), { return_urls: urls });
+    expect(await readStoredUrls()).toEqual([`${origin}/quote?step=2`, `${origin}/`]);
     const entries = (await listAuditEntryTypes(world.acme.id)).filter((type) => type === "client.return_urls_changed");
     expect(entries).toHaveLength(1);
-    await callPortal(acmeOwner, "PATCH", path(), { return_urls: [] });
-    expect(await storedUrls()).toEqual([]);
+    await callPortal(acmeOwner, "PATCH", buildPath(), { return_urls: [] });
+    expect(await readStoredUrls()).toEqual([]);
   });
 
   test("sets require_origin and leaves the return URLs as they are, and the other way around", async () => {
     const before = (await listAuditEntryTypes(world.acme.id)).length;
     const urls = [`${origin}/quote`];
-    await callPortal(acmeOwner, "PATCH", path(), { return_urls: urls, require_origin: null });
-    expect(await listedClient()).toMatchObject({ return_urls: urls, require_origin: false });
-    const changed = await callPortal(acmeOwner, "PATCH", path(), { require_origin: true });
+    await callPortal(acmeOwner, "PATCH", buildPath(), { return_urls: urls, require_origin: null });
+    expect(await readListedClient()).toMatchObject({ return_urls: urls, require_origin: false });
+    const changed = await callPortal(acmeOwner, "PATCH", buildPath(), { require_origin: true });
     expect(changed.body.data).toMatchObject({ return_urls: urls, require_origin: true });
-    await callPortal(acmeOwner, "PATCH", path(), { require_origin: true });
-    expect(await listedClient()).toMatchObject({ return_urls: urls, require_origin: true });
-    await callPortal(acmeOwner, "PATCH", path(), { return_urls: [], require_origin: false });
-    expect(await listedClient()).toMatchObject({ return_urls: [], require_origin: false });
+    await callPortal(acmeOwner, "PATCH", buildPath(), { require_origin: true });
+    expect(await readListedClient()).toMatchObject({ return_urls: urls, require_origin: true });
+    await callPortal(acmeOwner, "PATCH", buildPath(), { return_urls: [], require_origin: false });
+    expect(await readListedClient()).toMatchObject({ return_urls: [], require_origin: false });
     expect((await listAuditEntryTypes(world.acme.id)).slice(before)).toEqual([
       "client.return_urls_changed",
       "client.require_origin_changed",
@@ -204,8 +204,8 @@ describe("PATCH /v1/business/portal/clients/{client_id}", () => {
     ["require_origin as text", { require_origin: "true" }],
     ["a valid and an invalid change", { return_urls: ["https://elsewhere.example/"], require_origin: true }],
   ])("returns 400 invalid_request with %s", async (_name, body) => {
-    expect(describeOutcome(await callPortal(acmeOwner, "PATCH", path(), body))).toBe("400 invalid_request");
-    expect(await listedClient()).toMatchObject({ return_urls: [], require_origin: false });
+    expect(describeOutcome(await callPortal(acmeOwner, "PATCH", buildPath(), body))).toBe("400 invalid_request");
+    expect(await readListedClient()).toMatchObject({ return_urls: [], require_origin: false });
   });
 
   test.each([
@@ -219,16 +219,16 @@ describe("PATCH /v1/business/portal/clients/{client_id}", () => {
     ["a long URL", [`${origin}/${"x".repeat(2_048)}`]],
     ["21 URLs", Array.from({ length: 21 }, (_, at) => `${origin}/${at}`)],
   ])("returns 400 invalid_request with %s", async (_name, return_urls) => {
-    expect(describeOutcome(await callPortal(acmeOwner, "PATCH", path(), { return_urls }))).toBe("400 invalid_request");
-    expect(await storedUrls()).toEqual([]);
+    expect(describeOutcome(await callPortal(acmeOwner, "PATCH", buildPath(), { return_urls }))).toBe("400 invalid_request");
+    expect(await readStoredUrls()).toEqual([]);
   });
 
   test("is for owners of the client's business only", async () => {
     const body = { return_urls: [`${origin}/`], require_origin: true };
-    expect(describeOutcome(await callPortal(owner, "PATCH", path(), body))).toBe("404 not_found");
-    expect(describeOutcome(await callPortal(acmeOwner, "PATCH", path(world.other.clients.live), body))).toBe("404 not_found");
-    expect(describeOutcome(await callPortal(await signIn(world.memberEmail), "PATCH", path(), body))).toBe("403 owner_required");
-    expect(await listedClient()).toMatchObject({ return_urls: [], require_origin: false });
+    expect(describeOutcome(await callPortal(owner, "PATCH", buildPath(), body))).toBe("404 not_found");
+    expect(describeOutcome(await callPortal(acmeOwner, "PATCH", buildPath(world.other.clients.live), body))).toBe("404 not_found");
+    expect(describeOutcome(await callPortal(await signIn(world.memberEmail), "PATCH", buildPath(), body))).toBe("403 owner_required");
+    expect(await readListedClient()).toMatchObject({ return_urls: [], require_origin: false });
   });
 });
 

@@ -8,11 +8,11 @@ import { call, readDatabaseContents, countRows, createServiceCall, world } from 
 
 let round = 0;
 let owner: Person & { id: string; userId: string };
-const address = (name: string) => `${name}-${round}@gutters.example`;
+const buildAddress = (name: string) => `${name}-${round}@gutters.example`;
 
 beforeEach(async () => {
   round += 1;
-  owner = await signUpBusiness(address("owner"));
+  owner = await signUpBusiness(buildAddress("owner"));
 });
 
 const invite = (email: string, role = "member", headers: Record<string, string> = {}) =>
@@ -26,14 +26,14 @@ const accept = async (email: string): Promise<Person> => {
   return acceptInvitation(email);
 };
 const inviteAndJoin = async (name: string, role = "member"): Promise<Person & { id: string }> => {
-  const { id } = (await invite(address(name), role)).body.data;
-  return { id, ...(await accept(address(name))) };
+  const { id } = (await invite(buildAddress(name), role)).body.data;
+  return { id, ...(await accept(buildAddress(name))) };
 };
 const list = async (person: Person = owner) => (await callPortal(person, "GET", "/members")).body.data.members as Record<string, unknown>[];
 
 describe("POST /v1/business/portal/members", () => {
   test("sends an invitation, which signing in with its address does not accept", async () => {
-    const email = address("sam");
+    const email = buildAddress("sam");
     const invited = await invite(email);
     expect(invited.status).toBe(201);
     expect(invited.body.data).toEqual({
@@ -56,15 +56,15 @@ describe("POST /v1/business/portal/members", () => {
     const session = { cookie: getCookie(signedIn) };
     expect((await call("/v1/auth/session", { headers: session })).body.data).toEqual({ ...user, user });
     for (const path of ["", "/members", "/certs"]) expect(describeOutcome(await callPortal(session, "GET", path))).toBe("401 unauthorized");
-    expect((await list()).map(({ email: of, status }) => [of, status])).toEqual([
-      [address("owner"), "active"],
+    expect((await list()).map(({ email: memberEmail, status }) => [memberEmail, status])).toEqual([
+      [buildAddress("owner"), "active"],
       [email, "invited"],
     ]);
     expect(await listAuditEntryTypes(owner.id)).toEqual(["business.signed_up", "member.invited"]);
   });
 
   test("sends an invitation, and accepting it on its page creates the member", async () => {
-    const email = address("kit");
+    const email = buildAddress("kit");
     const { id } = (await invite(email)).body.data;
     const member = await accept(email);
     expect((await call("/v1/auth/session", { headers: { ...member } })).body.data.user).toEqual({
@@ -74,47 +74,47 @@ describe("POST /v1/business/portal/members", () => {
       role: "member",
       business_id: owner.id,
     });
-    expect((await list()).map(({ email: of, status, role }) => [of, status, role])).toEqual([
-      [address("owner"), "active", "owner"],
+    expect((await list()).map(({ email: memberEmail, status, role }) => [memberEmail, status, role])).toEqual([
+      [buildAddress("owner"), "active", "owner"],
       [email, "active", "member"],
     ]);
     expect(await listAuditEntryTypes(owner.id)).toEqual(["business.signed_up", "member.invited", "member.joined"]);
   });
 
   test("gives the role that the invitation has when it is accepted", async () => {
-    const { id } = (await invite(address("kim"))).body.data;
+    const { id } = (await invite(buildAddress("kim"))).body.data;
     expect((await callPortal(owner, "PATCH", `/members/${id}`, { role: "owner" })).body.data).toMatchObject({
       role: "owner",
       status: "invited",
     });
-    const kim = await accept(address("kim"));
+    const kim = await accept(buildAddress("kim"));
     expect((await callPortal(kim, "GET", "")).body.data.user.role).toBe("owner");
   });
 
   test("creates an invitation that is void once canceled or expired", async () => {
-    const first = (await invite(address("one"))).body.data;
+    const first = (await invite(buildAddress("one"))).body.data;
     expect((await callPortal(owner, "DELETE", `/members/${first.id}`)).body.data).toEqual({ deleted: true, id: first.id });
-    await invite(address("two"));
+    await invite(buildAddress("two"));
     await env.DB.prepare("UPDATE invitations SET expires_at = 1").run();
     for (const name of ["one", "two"]) {
       await clearCodes();
-      await requestEmailCode(address(name), "business");
-      expect(await listMailTo(address(name))).toEqual([]);
+      await requestEmailCode(buildAddress(name), "business");
+      expect(await listMailTo(buildAddress(name))).toEqual([]);
     }
     expect(await list()).toHaveLength(1);
   });
 
   test("creates an invitation whose code is void once the invitation is canceled", async () => {
-    const { id } = (await invite(address("late"))).body.data;
+    const { id } = (await invite(buildAddress("late"))).body.data;
     await clearCodes();
-    await requestEmailCode(address("late"), "business");
-    const code = await findEmailCode(address("late"));
+    await requestEmailCode(buildAddress("late"), "business");
+    const code = await findEmailCode(buildAddress("late"));
     await callPortal(owner, "DELETE", `/members/${id}`);
-    expect(describeOutcome(await submitEmailCode(address("late"), code, "business"))).toBe("400 login_failed");
+    expect(describeOutcome(await submitEmailCode(buildAddress("late"), code, "business"))).toBe("400 login_failed");
   });
 
   test("reserves no address: its owner can still sign up a business", async () => {
-    const email = address("wanted");
+    const email = buildAddress("wanted");
     await invite(email, "owner");
     const ownBusiness = await signUpBusiness(email, { business_name: "My own" });
     expect(ownBusiness.id).not.toBe(owner.id);
@@ -123,28 +123,28 @@ describe("POST /v1/business/portal/members", () => {
 
   test("returns the same for a member of another business, and does not move them", async () => {
     const existing = await invite(world.otherOwnerEmail);
-    const unregistered = await invite(address("nobody"));
-    const shape = ({ status, body }: typeof existing) => [status, Object.keys(body.data), body.data.status];
-    expect(shape(existing)).toEqual(shape(unregistered));
+    const unregistered = await invite(buildAddress("nobody"));
+    const summarizeResponse = ({ status, body }: typeof existing) => [status, Object.keys(body.data), body.data.status];
+    expect(summarizeResponse(existing)).toEqual(summarizeResponse(unregistered));
     const other = await signInAgain(world.otherOwnerEmail);
     expect((await callPortal(other, "GET", "")).body.data.business.id).toBe(world.other.id);
   });
 
   test("refuses a current member, and replaces an earlier invitation to the same address", async () => {
-    expect(describeOutcome(await invite(address("owner")))).toBe("400 invalid_request");
-    const first = (await invite(address("twice"))).body.data;
-    const second = (await invite(address("twice"), "owner")).body.data;
+    expect(describeOutcome(await invite(buildAddress("owner")))).toBe("400 invalid_request");
+    const first = (await invite(buildAddress("twice"))).body.data;
+    const second = (await invite(buildAddress("twice"), "owner")).body.data;
     expect((await list()).slice(1).map(({ id, role }) => [id, role])).toEqual([[second.id, "owner"]]);
     expect(describeOutcome(await callPortal(owner, "DELETE", `/members/${first.id}`))).toBe("404 not_found");
   });
 
   test("never lets the code of one business's invitation accept another's", async () => {
-    const email = address("between");
+    const email = buildAddress("between");
     const { id } = (await invite(email)).body.data;
     await clearCodes();
     await requestEmailCode(email, "business");
     const code = await findEmailCode(email);
-    const stranger = await signUpWithPendingCodes(address("stranger"));
+    const stranger = await signUpWithPendingCodes(buildAddress("stranger"));
     await callPortal(owner, "DELETE", `/members/${id}`);
     await callPortal(stranger, "POST", "/members", { email, role: "member" });
     expect(describeOutcome(await submitEmailCode(email, code, "business"))).toBe("400 login_failed");
@@ -152,18 +152,18 @@ describe("POST /v1/business/portal/members", () => {
 
   test("creates one invitation and one email per idempotency key", async () => {
     const key = { "idempotency-key": "invite-1" };
-    const [first, second] = [await invite(address("once"), "member", key), await invite(address("once"), "member", key)];
+    const [first, second] = [await invite(buildAddress("once"), "member", key), await invite(buildAddress("once"), "member", key)];
     expect([second.headers.get("idempotency-replayed"), second.body.data]).toEqual(["true", first.body.data]);
-    expect(describeOutcome(await invite(address("once"), "owner", key))).toBe("409 idempotency_conflict");
-    expect(await listMailTo(address("once"))).toHaveLength(1);
-    expect(JSON.stringify(await readDatabaseContents())).not.toContain(address("once"));
+    expect(describeOutcome(await invite(buildAddress("once"), "owner", key))).toBe("409 idempotency_conflict");
+    expect(await listMailTo(buildAddress("once"))).toHaveLength(1);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(buildAddress("once"));
   });
 
   test("returns 429 past the daily limit of invitations, and 409 member_limit past a hundred people", async () => {
     const few = createServiceCall({ LIMIT_INVITATIONS_PER_BUSINESS: "2/86400" });
     const outcomes = [];
     for (const name of ["a", "b", "c"])
-      outcomes.push(describeOutcome(await callPortal(owner, "POST", "/members", { email: address(name), role: "member" }, {}, few)));
+      outcomes.push(describeOutcome(await callPortal(owner, "POST", "/members", { email: buildAddress(name), role: "member" }, {}, few)));
     expect(outcomes).toEqual(["201 ok", "201 ok", "429 rate_limited"]);
     await env.DB.batch(
       Array.from({ length: 97 }, (_, at) =>
@@ -172,7 +172,7 @@ describe("POST /v1/business/portal/members", () => {
         ).bind(String(at), String(at), owner.id),
       ),
     );
-    expect(describeOutcome(await invite(address("d")))).toBe("409 member_limit");
+    expect(describeOutcome(await invite(buildAddress("d")))).toBe("409 member_limit");
     await env.DB.prepare("DELETE FROM invitations WHERE business_id = ?").bind(owner.id).run();
   });
 
@@ -244,20 +244,20 @@ describe("DELETE /v1/business/portal/members/{id}", () => {
   test("ends all sessions of the member immediately, and a new invitation works", async () => {
     const member = await inviteAndJoin("max");
     await clearCodes();
-    const elsewhere = await signIn(address("max"));
+    const otherSession = await signIn(buildAddress("max"));
     expect((await callPortal(owner, "DELETE", `/members/${member.id}`)).body.data).toEqual({ deleted: true, id: member.id });
-    for (const session of [member, elsewhere]) expect(describeOutcome(await callPortal(session, "GET", ""))).toBe("401 unauthorized");
+    for (const session of [member, otherSession]) expect(describeOutcome(await callPortal(session, "GET", ""))).toBe("401 unauthorized");
     const { results } = await env.DB.prepare("SELECT token_hash FROM sessions WHERE user_id = ?").bind(member.id).all();
     expect(results).toEqual([]);
-    await invite(address("max"));
-    expect(describeOutcome(await callPortal(await accept(address("max")), "GET", ""))).toBe("200 ok");
+    await invite(buildAddress("max"));
+    expect(describeOutcome(await callPortal(await accept(buildAddress("max")), "GET", ""))).toBe("200 ok");
   });
 
   test("lets members leave, and then sign up their own business", async () => {
     const member = await inviteAndJoin("ann");
     expect((await callPortal(member, "DELETE", "/members/me")).body.data).toEqual({ deleted: true, id: member.id });
     expect(describeOutcome(await callPortal(member, "GET", ""))).toBe("401 unauthorized");
-    expect((await signUpBusiness(address("ann"))).id).not.toBe(owner.id);
+    expect((await signUpBusiness(buildAddress("ann"))).id).not.toBe(owner.id);
   });
 });
 

@@ -31,9 +31,9 @@ const read = (id: string, person: Person = owner): Promise<TestResponse> => call
 /** Waits for the record, which is written after the response. */
 const waitForRecord = (id: string): Promise<TestResponse> =>
   vi.waitFor(async () => {
-    const answer = await read(id);
-    expect(describeOutcome(answer)).toBe("200 ok");
-    return answer;
+    const response = await read(id);
+    expect(describeOutcome(response)).toBe("200 ok");
+    return response;
   }, 20_000);
 
 describe("GET /v1/business/portal/requests/{id}", () => {
@@ -101,8 +101,8 @@ describe("GET /v1/business/portal/requests/{id}", () => {
   test("stores nothing for an unknown client", async () => {
     const refused = await submitConsent({ ...buildSubmission(), client_id: `pc_live_${"0".repeat(26)}` });
     expect(describeOutcome(refused)).toBe("404 client_not_found");
-    const later = await submitConsent({ ...buildSubmission(), purpose: "" });
-    await waitForRecord(later.body.request_id);
+    const laterResponse = await submitConsent({ ...buildSubmission(), purpose: "" });
+    await waitForRecord(laterResponse.body.request_id);
     const names: string[] = [];
     for (let cursor: string | undefined, isLast = false; !isLast; ) {
       const page: KVNamespaceListResult<unknown> = await env.KV.list({ prefix: "refused:", ...(cursor !== undefined && { cursor }) });
@@ -110,7 +110,7 @@ describe("GET /v1/business/portal/requests/{id}", () => {
       isLast = page.list_complete;
       cursor = page.list_complete ? undefined : page.cursor;
     }
-    expect(names.filter((name) => name.endsWith(later.body.request_id))).toHaveLength(1);
+    expect(names.filter((name) => name.endsWith(laterResponse.body.request_id))).toHaveLength(1);
     expect(names.filter((name) => name.endsWith(refused.body.request_id))).toEqual([]);
   });
 
@@ -143,21 +143,21 @@ describe("GET /v1/business/portal/requests/{id}", () => {
     const bad = buildConsentRequest({ ...buildSubmission(free), purpose: "" });
     let last = await small("/v1/consent", bad);
     for (let sent = 0; sent < 2; sent += 1) last = await small("/v1/consent", bad);
-    const own = await small("/v1/certs?status=unknown", { headers: { authorization: `Bearer ${free.keys.live}` } });
-    expect(own.status).toBe(400);
-    await vi.waitFor(async () => expect(await isStored(own)).toBe(true), 20_000);
+    const ownResponse = await small("/v1/certs?status=unknown", { headers: { authorization: `Bearer ${free.keys.live}` } });
+    expect(ownResponse.status).toBe(400);
+    await vi.waitFor(async () => expect(await isStored(ownResponse)).toBe(true), 20_000);
     expect(await isStored(last)).toBe(false);
   });
 
   test("stores a limited number from one address, without looking up the client ID of the others", async () => {
     const { past_due: target } = world.examples;
     const small = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_REFUSALS_PER_IP: "2/60" });
-    const ask = (ip: string): Promise<TestResponse> =>
+    const sendRequest = (ip: string): Promise<TestResponse> =>
       small(`/v1/certs?client_id=${target.clients.live}`, { headers: { "cf-connecting-ip": ip } });
     const count = async (): Promise<number> => (await env.KV.list({ prefix: `refused:${target.id}:` })).keys.length;
     const before = await count();
-    for (let sent = 0; sent < 4; sent += 1) expect((await ask("192.0.2.90")).status).toBe(401);
-    await ask("192.0.2.91");
+    for (let sent = 0; sent < 4; sent += 1) expect((await sendRequest("192.0.2.90")).status).toBe(401);
+    await sendRequest("192.0.2.91");
     await vi.waitFor(async () => expect(await count()).toBe(before + 3), 20_000);
   });
 });

@@ -30,17 +30,22 @@ interface RouteAccess {
 
 const ownersOnly = "403 owner_required";
 /** A route that every member of the business may use. The owner of another business gets that business's own records. */
-const open = (answer: string, sent?: unknown): RouteAccess => ({ owner: answer, member: answer, stranger: answer, sent });
+const open = (expected: string, sent?: unknown): RouteAccess => ({ owner: expected, member: expected, stranger: expected, sent });
 /** Like `open`, but for a single record. The owner of another business gets "not found". */
-const openRecord = (answer: string, none = "404 not_found", sent?: unknown): RouteAccess => ({
-  owner: answer,
-  member: answer,
+const openRecord = (expected: string, none = "404 not_found", sent?: unknown): RouteAccess => ({
+  owner: expected,
+  member: expected,
   stranger: none,
   sent,
 });
-const owned = (answer: string, sent?: unknown): RouteAccess => ({ owner: answer, member: ownersOnly, stranger: answer, sent });
-const ownedRecord = (answer: string, none = "404 not_found", sent?: unknown): RouteAccess => ({
-  owner: answer,
+const buildOwnerAccess = (expected: string, sent?: unknown): RouteAccess => ({
+  owner: expected,
+  member: ownersOnly,
+  stranger: expected,
+  sent,
+});
+const buildOwnerRecordAccess = (expected: string, none = "404 not_found", sent?: unknown): RouteAccess => ({
+  owner: expected,
   member: ownersOnly,
   stranger: none,
   sent,
@@ -51,50 +56,50 @@ const badInput = "400 invalid_request";
 
 const access: Readonly<Record<string, RouteAccess>> = {
   [`GET ${portal}`]: open("200 ok"),
-  [`PATCH ${portal}`]: owned(badInput, { country: "?" }),
+  [`PATCH ${portal}`]: buildOwnerAccess(badInput, { country: "?" }),
   [`GET ${portal}/domains`]: open("200 ok"),
-  [`POST ${portal}/domains`]: owned(badInput, { domain: "" }),
-  [`POST ${portal}/domains/{domain_id}/verify`]: ownedRecord(badInput, badInput, { method: "none" }),
-  [`DELETE ${portal}/domains/{domain_id}`]: ownedRecord("200 ok"),
+  [`POST ${portal}/domains`]: buildOwnerAccess(badInput, { domain: "" }),
+  [`POST ${portal}/domains/{domain_id}/verify`]: buildOwnerRecordAccess(badInput, badInput, { method: "none" }),
+  [`DELETE ${portal}/domains/{domain_id}`]: buildOwnerRecordAccess("200 ok"),
   [`GET ${portal}/keys`]: open("200 ok"),
-  [`POST ${portal}/keys`]: owned(badInput, {}),
-  [`DELETE ${portal}/keys/{key_id}`]: ownedRecord("200 ok"),
-  [`GET ${portal}/recipients`]: owned("200 ok"),
-  [`POST ${portal}/recipients`]: owned(badInput, {}),
-  [`DELETE ${portal}/recipients`]: owned(badInput, {}),
+  [`POST ${portal}/keys`]: buildOwnerAccess(badInput, {}),
+  [`DELETE ${portal}/keys/{key_id}`]: buildOwnerRecordAccess("200 ok"),
+  [`GET ${portal}/recipients`]: buildOwnerAccess("200 ok"),
+  [`POST ${portal}/recipients`]: buildOwnerAccess(badInput, {}),
+  [`DELETE ${portal}/recipients`]: buildOwnerAccess(badInput, {}),
   [`GET ${portal}/clients`]: open("200 ok"),
-  [`POST ${portal}/clients`]: owned(badInput, {}),
-  [`PATCH ${portal}/clients/{client_id}`]: owned(badInput, { return_urls: [1] }),
+  [`POST ${portal}/clients`]: buildOwnerAccess(badInput, {}),
+  [`PATCH ${portal}/clients/{client_id}`]: buildOwnerAccess(badInput, { return_urls: [1] }),
   [`GET ${portal}/members`]: open("200 ok"),
-  [`POST ${portal}/members`]: owned(badInput, {}),
-  [`PATCH ${portal}/members/{member_id}`]: ownedRecord("200 ok", "404 not_found", { role: "member" }),
-  [`DELETE ${portal}/members/{member_id}`]: ownedRecord("200 ok"),
+  [`POST ${portal}/members`]: buildOwnerAccess(badInput, {}),
+  [`PATCH ${portal}/members/{member_id}`]: buildOwnerRecordAccess("200 ok", "404 not_found", { role: "member" }),
+  [`DELETE ${portal}/members/{member_id}`]: buildOwnerRecordAccess("200 ok"),
   // Runs last, because it removes the member from the business. The only owner cannot leave.
   [`DELETE ${portal}/members/me`]: { owner: "409 last_owner", member: "200 ok", stranger: "409 last_owner" },
   [`GET ${portal}/certs`]: open("200 ok"),
   [`GET ${portal}/certs/{cert_id}`]: openRecord("200 ok", "404 cert_not_found"),
   [`POST ${portal}/certs/{cert_id}/reveal`]: openRecord("200 ok", "404 cert_not_found"),
   [`GET ${portal}/certs/{cert_id}/views`]: openRecord("200 ok", "404 cert_not_found"),
-  "POST /v1/certs/{cert_id}/erase-subject": ownedRecord(badInput, badInput, { reason: 1 }),
+  "POST /v1/certs/{cert_id}/erase-subject": buildOwnerRecordAccess(badInput, badInput, { reason: 1 }),
   [`GET ${portal}/requests/{request_id}`]: openRecord("200 ok"),
   [`GET ${portal}/audit`]: open("200 ok"),
   [`POST ${portal}/integrate`]: open(badInput, {}),
   [`POST ${portal}/agent-token`]: open(badInput, { name: 1 }),
   [`GET ${portal}/agent-tokens`]: open("200 ok"),
-  [`DELETE ${portal}/agent-tokens/{token_id}`]: ownedRecord("200 ok"), // Members can revoke only their own tokens; this one belongs to the owner.
+  [`DELETE ${portal}/agent-tokens/{token_id}`]: buildOwnerRecordAccess("200 ok"), // Members can revoke only their own tokens; this one belongs to the owner.
   "GET /v1/webhooks": open("200 ok"),
-  "POST /v1/webhooks": owned(badInput, {}),
-  "PATCH /v1/webhooks/{webhook_id}": ownedRecord("200 ok", "404 not_found", { description: "Ours" }),
-  "DELETE /v1/webhooks/{webhook_id}": ownedRecord("200 ok"),
-  "GET /v1/webhooks/{webhook_id}/secret": ownedRecord("200 ok"),
-  "POST /v1/webhooks/{webhook_id}/rotate-secret": ownedRecord("200 ok"),
+  "POST /v1/webhooks": buildOwnerAccess(badInput, {}),
+  "PATCH /v1/webhooks/{webhook_id}": buildOwnerRecordAccess("200 ok", "404 not_found", { description: "Ours" }),
+  "DELETE /v1/webhooks/{webhook_id}": buildOwnerRecordAccess("200 ok"),
+  "GET /v1/webhooks/{webhook_id}/secret": buildOwnerRecordAccess("200 ok"),
+  "POST /v1/webhooks/{webhook_id}/rotate-secret": buildOwnerRecordAccess("200 ok"),
   "POST /v1/webhooks/{webhook_id}/test": openRecord("200 ok"),
   "GET /v1/webhooks/{webhook_id}/deliveries": openRecord("200 ok"),
   "POST /v1/webhooks/deliveries/{delivery_id}/replay": openRecord("200 ok"),
   "GET /v1/webhooks/deliveries/{delivery_id}/attempts": openRecord("200 ok"),
   "POST /v1/webhooks/deliveries/{delivery_id}/reveal": openRecord("200 ok"),
   "POST /v1/webhooks/{webhook_id}/recover": openRecord("200 ok", "404 not_found", { since: new Date(0).toISOString() }),
-  "GET /v1/billing/checkout": { ...owned("303 ok"), query: "?plan=business" },
+  "GET /v1/billing/checkout": { ...buildOwnerAccess("303 ok"), query: "?plan=business" },
 };
 
 /** Consumer routes, which refuse every member of a business. */
@@ -130,12 +135,12 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const outcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
+const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 const send = (role: Role, name: string, sent?: unknown, query = ""): Promise<TestResponse> => {
   const [method = "", path = ""] = name.split(" ");
   const address = path.replaceAll(
     /\{([a-z_]+)\}/g,
-    (_, of: string) => (of === "client_id" ? world.acme.clients.live : records[of]) ?? `no record for ${of}`,
+    (_, parameter: string) => (parameter === "client_id" ? world.acme.clients.live : records[parameter]) ?? `no record for ${parameter}`,
   );
   return callWithoutLimits(`${address}${query}`, {
     method,
@@ -157,9 +162,9 @@ describe("portal routes return the expected outcome to signed-out callers, consu
       const isRefused = Number.parseInt(expected[role], 10) >= 400;
       // The contents are read only if they are compared, because reading them takes longer than most requests.
       const before = isRefused || role === "stranger" ? await readDatabaseContents() : {};
-      const answer = await send(role, name, sent, query);
+      const response = await send(role, name, sent, query);
       await waitUntilSettled();
-      expect([role, outcome(answer)]).toEqual([role, expected[role]]);
+      expect([role, describeOutcome(response)]).toEqual([role, expected[role]]);
       const after = isRefused || role === "stranger" ? await readDatabaseContents() : {};
       if (isRefused) expect(after, role).toEqual(before);
       if (role === "stranger") {
@@ -170,7 +175,7 @@ describe("portal routes return the expected outcome to signed-out callers, consu
           world.acme.clients.live,
           ...Object.values(records).filter((id) => id.includes("_")),
         ])
-          expect(answer.text).not.toContain(mark);
+          expect(response.text).not.toContain(mark);
       }
     }
   });
@@ -183,13 +188,13 @@ describe("consumer routes", () => {
     for (const name of described.filter((route) => consumerRoutes.test(route)))
       for (const role of ["nobody", "stranger", "owner"] as const) {
         const [method = "", path = ""] = name.split(" ");
-        const address = path.replaceAll(/\{([a-z_]+)\}/g, (_, of: string) => (unknown as Records)[of] as string);
-        const answer = await callWithoutLimits(address, {
+        const address = path.replaceAll(/\{([a-z_]+)\}/g, (_, parameter: string) => (unknown as Records)[parameter] as string);
+        const response = await callWithoutLimits(address, {
           method,
           headers: { ...(role !== "nobody" && cast[role]), "content-type": "application/json" },
           ...(method !== "GET" && { body: "{}" }),
         });
-        expect([name, role, outcome(answer)]).toEqual([name, role, role === "nobody" ? "401 unauthorized" : "403 forbidden"]);
+        expect([name, role, describeOutcome(response)]).toEqual([name, role, role === "nobody" ? "401 unauthorized" : "403 forbidden"]);
       }
     expect(await readDatabaseContents()).toEqual(before);
   });

@@ -22,7 +22,7 @@ beforeEach(async () => {
   await clearCodes();
   await env.DB.prepare("DELETE FROM signups").run();
 });
-const service = (settings: Record<string, unknown> = {}) => createServiceCall(settings);
+const createService = (settings: Record<string, unknown> = {}) => createServiceCall(settings);
 
 describe("POST /v1/business/signup", () => {
   test("creates the account with an owner and two clients when the address is verified, and not before", async () => {
@@ -62,19 +62,19 @@ describe("POST /v1/business/signup", () => {
 
   test("lets the same person sign in later to the same business", async () => {
     const { id } = await signUpBusiness(email);
-    const again = await signIn(email);
-    expect((await callPortal(again, "GET", "")).body.data.business.id).toBe(id);
+    const repeated = await signIn(email);
+    expect((await callPortal(repeated, "GET", "")).body.data.business.id).toBe(id);
   });
 
   test("returns, costs and stores the same for a known address as for an unknown one", async () => {
     const known = await signUp(world.ownerEmail, { business_name: "Somebody else" });
     const unknown = await signUp(email, { business_name: "Somebody else" });
-    const shape = ({ status, body, headers }: typeof known) => [
+    const summarizeResponse = ({ status, body, headers }: typeof known) => [
       status,
       { ...body.data, business: { ...body.data.business, id: body.data.business.id.length } },
       [...headers.keys()].sort(),
     ];
-    expect(shape(known)).toEqual(shape(unknown));
+    expect(summarizeResponse(known)).toEqual(summarizeResponse(unknown));
     const { results } = await env.DB.prepare("SELECT count(*) AS n FROM signups GROUP BY email_index").all();
     expect(results).toEqual([{ n: 1 }, { n: 1 }]);
   });
@@ -135,7 +135,7 @@ describe("POST /v1/business/signup", () => {
   });
 
   test("creates a pending account if SIGNUP_APPROVAL is manual", async () => {
-    const byHand = service({ SIGNUP_APPROVAL: "manual" });
+    const byHand = createService({ SIGNUP_APPROVAL: "manual" });
     const response = await signUp(email, {}, byHand);
     expect(response.body.data.business.status).toBe("pending");
     const signedIn = await submitEmailCode(email, await findEmailCode(email), "business", {}, byHand);
@@ -168,10 +168,10 @@ describe("POST /v1/business/signup", () => {
   });
 
   test("limits requests by network address and emails by email address", async () => {
-    const strict = service({ LIMIT_SIGNUP_PER_IP: "3/3600", DEV_RATE_SCALE: "1" });
-    const answers = [];
-    for (let at = 0; at < 5; at += 1) answers.push(describeOutcome(await signUp(email, {}, strict)));
-    expect(answers).toEqual(["201 ok", "201 ok", "201 ok", "429 rate_limited", "429 rate_limited"]);
+    const strict = createService({ LIMIT_SIGNUP_PER_IP: "3/3600", DEV_RATE_SCALE: "1" });
+    const responses = [];
+    for (let at = 0; at < 5; at += 1) responses.push(describeOutcome(await signUp(email, {}, strict)));
+    expect(responses).toEqual(["201 ok", "201 ok", "201 ok", "429 rate_limited", "429 rate_limited"]);
     expect(await listMailTo(email)).toHaveLength(1);
     expect(await countRows(["signups"])).toEqual({ signups: 1 });
   });

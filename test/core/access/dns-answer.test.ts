@@ -6,34 +6,36 @@ import { isPublicAddress } from "../../../workers/adapters/public-hosts.ts";
 
 const rules = { isAllowedName: (name: string) => findHostNameFault(name, ["api.svc-host.com"]) === null, isPublicAddress };
 const read = (body: unknown, host = "www.shop.com"): DnsAnswer => parseDnsAnswer(host, body, rules);
-const a = (name: string, data: string): object => ({ name, type: 1, TTL: 60, data });
-const aaaa = (name: string, data: string): object => ({ name, type: 28, TTL: 60, data });
-const alias = (name: string, data: string): object => ({ name, type: 5, TTL: 60, data });
-const answer = (...records: object[]): object => ({ Status: 0, Question: [{ name: "www.shop.com", type: 1 }], Answer: records });
+const createARecord = (name: string, data: string): object => ({ name, type: 1, TTL: 60, data });
+const createAaaaRecord = (name: string, data: string): object => ({ name, type: 28, TTL: 60, data });
+const createAlias = (name: string, data: string): object => ({ name, type: 5, TTL: 60, data });
+const createDnsResponse = (...records: object[]): object => ({ Status: 0, Question: [{ name: "www.shop.com", type: 1 }], Answer: records });
 const refused = { ok: false, fault: "refused" };
 const unanswered = { ok: false, fault: "unanswered" };
 
 describe("parseDnsAnswer accepts an answer", () => {
   test("with addresses under the queried name", () => {
-    expect(read(answer(a("www.shop.com.", "93.184.216.34"), a("WWW.shop.com", "93.184.216.35")))).toEqual({
+    expect(
+      read(createDnsResponse(createARecord("www.shop.com.", "93.184.216.34"), createARecord("WWW.shop.com", "93.184.216.35"))),
+    ).toEqual({
       ok: true,
       addresses: ["93.184.216.34", "93.184.216.35"],
     });
   });
   test("with addresses at the end of a chain of aliases, in any order", () => {
     const records = [
-      a("edge.cdn-host.net.", "93.184.216.34"),
-      alias("mid.cdn-host.net.", "edge.cdn-host.net."),
-      alias("www.shop.com.", "MID.cdn-host.net."),
+      createARecord("edge.cdn-host.net.", "93.184.216.34"),
+      createAlias("mid.cdn-host.net.", "edge.cdn-host.net."),
+      createAlias("www.shop.com.", "MID.cdn-host.net."),
     ];
-    expect(read(answer(...records))).toEqual({ ok: true, addresses: ["93.184.216.34"] });
+    expect(read(createDnsResponse(...records))).toEqual({ ok: true, addresses: ["93.184.216.34"] });
   });
   test.each([
     ["no record of the type", { Status: 0 }],
-    ["an empty answer", answer()],
+    ["an empty answer", createDnsResponse()],
     ["no such name", { Status: 3, Authority: [] }],
-    ["an alias and no address", answer(alias("www.shop.com.", "edge.cdn-host.net."))],
-    ["records of other types only", answer({ name: "www.shop.com", type: 46, TTL: 1, data: "A 8 2 ..." })],
+    ["an alias and no address", createDnsResponse(createAlias("www.shop.com.", "edge.cdn-host.net."))],
+    ["records of other types only", createDnsResponse({ name: "www.shop.com", type: 46, TTL: 1, data: "A 8 2 ..." })],
   ])("without addresses: %s", (_, body) => {
     expect(read(body)).toEqual({ ok: true, addresses: [] });
   });
@@ -41,27 +43,46 @@ describe("parseDnsAnswer accepts an answer", () => {
 
 describe("parseDnsAnswer refuses an answer with", () => {
   test.each([
-    ["one private address among public ones", answer(a("www.shop.com", "93.184.216.34"), a("www.shop.com", "10.0.0.1"))],
-    ["an address of another name", answer(a("other.shop.com", "93.184.216.34"))],
-    ["an address next to an alias", answer(alias("www.shop.com", "edge.cdn-host.net"), a("www.shop.com", "93.184.216.34"))],
-    ["an alias into a private zone", answer(alias("www.shop.com", "db.internal"), a("db.internal", "93.184.216.34"))],
-    ["an alias to localhost", answer(alias("www.shop.com", "localhost"), a("localhost", "93.184.216.34"))],
-    ["an alias to one of our hosts", answer(alias("www.shop.com", "api.svc-host.com"), a("api.svc-host.com", "93.184.216.34"))],
-    ["an alias that is an address", answer(alias("www.shop.com", "127.0.0.1"))],
-    ["an alias loop", answer(alias("www.shop.com", "a.shop.com"), alias("a.shop.com", "www.shop.com"))],
+    [
+      "one private address among public ones",
+      createDnsResponse(createARecord("www.shop.com", "93.184.216.34"), createARecord("www.shop.com", "10.0.0.1")),
+    ],
+    ["an address of another name", createDnsResponse(createARecord("other.shop.com", "93.184.216.34"))],
+    [
+      "an address next to an alias",
+      createDnsResponse(createAlias("www.shop.com", "edge.cdn-host.net"), createARecord("www.shop.com", "93.184.216.34")),
+    ],
+    [
+      "an alias into a private zone",
+      createDnsResponse(createAlias("www.shop.com", "db.internal"), createARecord("db.internal", "93.184.216.34")),
+    ],
+    ["an alias to localhost", createDnsResponse(createAlias("www.shop.com", "localhost"), createARecord("localhost", "93.184.216.34"))],
+    [
+      "an alias to one of our hosts",
+      createDnsResponse(createAlias("www.shop.com", "api.svc-host.com"), createARecord("api.svc-host.com", "93.184.216.34")),
+    ],
+    ["an alias that is an address", createDnsResponse(createAlias("www.shop.com", "127.0.0.1"))],
+    ["an alias loop", createDnsResponse(createAlias("www.shop.com", "a.shop.com"), createAlias("a.shop.com", "www.shop.com"))],
     [
       "two aliases of one name",
-      answer(alias("www.shop.com", "a.shop.com"), alias("www.shop.com", "b.shop.com"), a("b.shop.com", "93.184.216.34")),
+      createDnsResponse(
+        createAlias("www.shop.com", "a.shop.com"),
+        createAlias("www.shop.com", "b.shop.com"),
+        createARecord("b.shop.com", "93.184.216.34"),
+      ),
     ],
-    ["an alias that nothing leads to", answer(alias("x.shop.com", "y.shop.com"), a("www.shop.com", "93.184.216.34"))],
-    ["more than 64 records", answer(...Array.from({ length: 65 }, () => a("www.shop.com", "93.184.216.34")))],
-    ["a record without data", answer({ name: "www.shop.com", type: 1 })],
-    ["a record that is not an object", answer("93.184.216.34" as unknown as object)],
+    [
+      "an alias that nothing leads to",
+      createDnsResponse(createAlias("x.shop.com", "y.shop.com"), createARecord("www.shop.com", "93.184.216.34")),
+    ],
+    ["more than 64 records", createDnsResponse(...Array.from({ length: 65 }, () => createARecord("www.shop.com", "93.184.216.34")))],
+    ["a record without data", createDnsResponse({ name: "www.shop.com", type: 1 })],
+    ["a record that is not an object", createDnsResponse("93.184.216.34" as unknown as object)],
     ["records that are not a list", { Status: 0, Answer: { name: "www.shop.com" } }],
-    ["an address in octal", answer(a("www.shop.com", "0177.0.0.1"))],
-    ["an address as one number", answer(a("www.shop.com", "2130706433"))],
-    ["an address with a zone", answer(aaaa("www.shop.com", "2606:2800::1%eth0"))],
-    ["an address that is a name", answer(a("www.shop.com", "www.shop.com"))],
+    ["an address in octal", createDnsResponse(createARecord("www.shop.com", "0177.0.0.1"))],
+    ["an address as one number", createDnsResponse(createARecord("www.shop.com", "2130706433"))],
+    ["an address with a zone", createDnsResponse(createAaaaRecord("www.shop.com", "2606:2800::1%eth0"))],
+    ["an address that is a name", createDnsResponse(createARecord("www.shop.com", "www.shop.com"))],
   ])("%s", (_, body) => {
     expect(read(body)).toEqual(refused);
   });
@@ -140,8 +161,8 @@ describe("host verdicts", () => {
       ],
       "not_public",
     ],
-  ])("of one resolver: %s", (_, answers, verdict) => {
-    expect(toHostVerdict(answers)).toBe(verdict);
+  ])("of one resolver: %s", (_, responses, verdict) => {
+    expect(toHostVerdict(responses)).toBe(verdict);
   });
   test("require all resolvers to agree, rank not_public over unanswered, and need at least one resolver", () => {
     expect(combineHostVerdicts(["public", "public"])).toBe("public");

@@ -9,7 +9,7 @@ import {
   type Plan,
 } from "../../../core/access/entitlement.ts";
 
-const outcome = (result: { readonly ok: boolean; readonly code?: string }): string => (result.ok ? "yes" : (result.code ?? ""));
+const getOutcome = (result: { readonly ok: boolean; readonly code?: string }): string => (result.ok ? "yes" : (result.code ?? ""));
 
 describe("entitlement", () => {
   test.each<readonly [BusinessStatus, string, string]>([
@@ -19,8 +19,8 @@ describe("entitlement", () => {
     ["pending", "business_inactive", "business_inactive"],
     ["closed", "business_inactive", "business_inactive"],
   ])("decides on access while %s: reading %s, writing %s", (status, reading, writing) => {
-    expect(outcome(authorizeRead(status))).toBe(reading);
-    expect(outcome(authorizeWrite(status))).toBe(writing);
+    expect(getOutcome(authorizeRead(status))).toBe(reading);
+    expect(getOutcome(authorizeWrite(status))).toBe(writing);
   });
 
   const statuses: readonly BusinessStatus[] = ["active", "past_due", "suspended", "pending", "closed"];
@@ -29,9 +29,9 @@ describe("entitlement", () => {
   test.each(statuses.flatMap((status) => plans.flatMap((plan) => environments.map((environment) => [status, plan, environment] as const))))(
     "decides on capturing while %s on plan %s with a %s client",
     (status, plan, environment) => {
-      const writing = outcome(authorizeWrite(status));
+      const writing = getOutcome(authorizeWrite(status));
       const expected = writing === "yes" && environment === "live" && plan !== "enterprise" ? "plan_required" : writing;
-      expect(outcome(authorizeCapture({ status, plan }, environment))).toBe(expected);
+      expect(getOutcome(authorizeCapture({ status, plan }, environment))).toBe(expected);
     },
   );
 

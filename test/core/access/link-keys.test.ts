@@ -4,7 +4,7 @@ import { addNextLinkKey, parseLinkKeys, removeEarlierLinkKeys, useNextLinkKey } 
 import { toBase64 } from "../../../core/bytes.ts";
 
 const createKey = (byte: number): Uint8Array<ArrayBuffer> => new Uint8Array(32).fill(byte);
-const namesOf = (text: string): unknown => {
+const parseNames = (text: string): unknown => {
   const keys = parseLinkKeys(text);
   return keys === null ? null : [keys.current.name, keys.others.map(({ name }) => name)];
 };
@@ -13,12 +13,12 @@ describe("a rotation of the link keys", () => {
   test("checks tokens with a new key before it creates them, and starts with the index key if the setting is missing", () => {
     const added = addNextLinkKey(undefined, createKey(1));
     expect(added).toBe(`index,1:${toBase64(createKey(1))}@next`);
-    expect(namesOf(added)).toEqual(["index", ["1"]]);
+    expect(parseNames(added)).toEqual(["index", ["1"]]);
     const used = useNextLinkKey(added);
-    expect(namesOf(used)).toEqual(["1", ["index"]]);
+    expect(parseNames(used)).toEqual(["1", ["index"]]);
     const ended = removeEarlierLinkKeys(used);
-    expect(namesOf(ended)).toEqual(["1", []]);
-    expect(namesOf(addNextLinkKey(ended, createKey(2)))).toEqual(["1", ["2"]]);
+    expect(parseNames(ended)).toEqual(["1", []]);
+    expect(parseNames(addNextLinkKey(ended, createKey(2)))).toEqual(["1", ["2"]]);
   });
 
   test("keeps a new key that is not used yet, even if another one is added", () => {

@@ -15,13 +15,13 @@ const production: OriginRules = { allowsLocalHttp: false, allowsSandboxLocalhost
 const development: OriginRules = { allowsLocalHttp: true, allowsSandboxLocalhost: false };
 const sandbox: OriginRules = { allowsLocalHttp: false, allowsSandboxLocalhost: true };
 
-const originHost = (origin: string | null, rules: OriginRules, of = domains): string | null => {
-  const found = verifyOrigin(origin, of, rules);
+const findOriginHost = (origin: string | null, rules: OriginRules, allowedDomains = domains): string | null => {
+  const found = verifyOrigin(origin, allowedDomains, rules);
   return found.ok ? found.value.host : null;
 };
-const pageHost = (pageUrl: string, rules: OriginRules, of = domains): string | null => {
+const pageHost = (pageUrl: string, rules: OriginRules, allowedDomains = domains): string | null => {
   if (validatePageUrl(pageUrl) !== null) return "fault";
-  const found = verifyPageUrl(pageUrl, of, rules);
+  const found = verifyPageUrl(pageUrl, allowedDomains, rules);
   return found.ok ? found.value.host : null;
 };
 
@@ -91,7 +91,7 @@ describe("verifyOrigin", () => {
     ["localhost", "http://localhost:8788", null],
     ["the loopback address", "http://127.0.0.1:8788", null],
   ])("decides in production on %s", (_name, origin, host) => {
-    expect(originHost(origin, production)).toBe(host);
+    expect(findOriginHost(origin, production)).toBe(host);
   });
 
   test.each<readonly [string, string, string | null]>([
@@ -109,11 +109,11 @@ describe("verifyOrigin", () => {
     ["another host with a port", "https://example.com:8443", null],
     ["0.0.0.0", "http://0.0.0.0:3000", null],
   ])("decides in development on %s", (_name, origin, host) => {
-    expect(originHost(origin, development)).toBe(host);
+    expect(findOriginHost(origin, development)).toBe(host);
   });
 
   test("refuses localhost in development unless the business has verified it", () => {
-    expect(originHost("http://localhost:8788", development, [])).toBeNull();
+    expect(findOriginHost("http://localhost:8788", development, [])).toBeNull();
   });
 
   test.each<readonly [string, string, string | null]>([
@@ -124,7 +124,7 @@ describe("verifyOrigin", () => {
     ["a name that begins like localhost", "http://localhost.evil.com", null],
     ["any other host", "https://example.com", null],
   ])("decides for a sandbox client without domains on %s", (_name, origin, host) => {
-    expect(originHost(origin, sandbox, [])).toBe(host);
+    expect(findOriginHost(origin, sandbox, [])).toBe(host);
   });
 
   test("returns no domain id for localhost of a sandbox client, and the id of a verified domain otherwise", () => {
@@ -136,7 +136,7 @@ describe("verifyOrigin", () => {
   });
 
   test("accepts only a verified host, a subdomain of one verified by DNS, or www of another, for any text", () => {
-    const covered = (host: string): boolean =>
+    const isCovered = (host: string): boolean =>
       domains.some(({ domain, method }) => host === domain || (method === "dns" ? host.endsWith(`.${domain}`) : host === `www.${domain}`));
     const part = fc.constantFrom(
       "https://",
@@ -161,9 +161,9 @@ describe("verifyOrigin", () => {
     );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 7 }), (parts) => {
-        const host = originHost(parts.join(""), production);
+        const host = findOriginHost(parts.join(""), production);
         if (host !== null) {
-          expect(covered(host)).toBe(true);
+          expect(isCovered(host)).toBe(true);
           expect(new URL(parts.join("")).hostname).toBe(host);
         }
       }),

@@ -231,7 +231,7 @@ const hostile: Readonly<Record<OutboundUrlFault, readonly unknown[]>> = {
   ],
 };
 
-const faultOf = (text: unknown, under: OutboundUrlRules = rules): OutboundUrlFault | null => {
+const getFault = (text: unknown, under: OutboundUrlRules = rules): OutboundUrlFault | null => {
   const check = checkOutboundUrl(text, under);
   return check.ok ? null : check.fault;
 };
@@ -243,13 +243,13 @@ describe("checkOutboundUrl", () => {
   });
 
   test.each(legal)("accepts %s", (text) => {
-    expect(faultOf(text)).toBeNull();
+    expect(getFault(text)).toBeNull();
   });
 
   test.each(Object.entries(hostile).flatMap(([fault, texts]) => texts.map((text) => [text, fault] as const)))(
     "refuses %j: %s",
     (text, fault) => {
-      expect(faultOf(text)).toBe(fault);
+      expect(getFault(text)).toBe(fault);
     },
   );
 
@@ -301,11 +301,11 @@ describe("checkOutboundUrl with development hosts", () => {
       "//localhost:8788/",
     ],
   ])("refuses %s, which is not spelled as configured", (text) => {
-    expect(faultOf(text, developing)).not.toBeNull();
+    expect(getFault(text, developing)).not.toBeNull();
   });
 
   test("refuses the service's own host even if it is listed", () => {
-    expect(faultOf("http://localhost:8787/v1/consent", developing)).toBe("own_host");
+    expect(getFault("http://localhost:8787/v1/consent", developing)).toBe("own_host");
   });
 
   test("keeps a default port as configured", () => {

@@ -12,13 +12,13 @@ const { audit } = vectors;
 const position = { chain: audit.chain, chainIndex: BigInt(audit.index) };
 const genesis = createGenesisHead(position);
 
-const eventOf = (canonical: string) => {
+const parseEvent = (canonical: string) => {
   const { type, entity_type, entity_id, at, payload_hash } = JSON.parse(canonical);
   return { type, entity_type, entity_id, at, payload_hash };
 };
 
 /** Builds a chain of `length` entries. By default, it has the name and the genesis head of the chain in the vectors. */
-const chainOf = (length: number, chain = audit.chain, start = genesis): HashedEntry[] => {
+const buildChain = (length: number, chain = audit.chain, start = genesis): HashedEntry[] => {
   const entries: HashedEntry[] = [];
   let head = start;
   for (let at = 0; at < length; at += 1) {
@@ -40,8 +40,8 @@ describe("chain vectors", () => {
     expect(genesis).toEqual({ seq: 0n, hash: audit.genesis });
     let head = genesis;
     for (const vector of audit.entries) {
-      expect(hashAuditPayload(vector.salt, vector.payload as Record<string, string>)).toBe(eventOf(vector.canonical).payload_hash);
-      const next = createNextEntry(audit.chain, head, eventOf(vector.canonical));
+      expect(hashAuditPayload(vector.salt, vector.payload as Record<string, string>)).toBe(parseEvent(vector.canonical).payload_hash);
+      const next = createNextEntry(audit.chain, head, parseEvent(vector.canonical));
       expect(serializeAuditEntry(next.entry)).toBe(vector.canonical);
       expect(next.head.hash).toBe(vector.hash);
       expect(toBase64(hashLeaf(fromHex(vector.hash) as Uint8Array))).toBe(vector.leaf_hash_b64);
@@ -53,7 +53,7 @@ describe("chain vectors", () => {
 });
 
 describe("verifyEntries", () => {
-  const entries = chainOf(12);
+  const entries = buildChain(12);
 
   test("verifies a whole chain and parts of it", () => {
     expect(verifyEntries(audit.chain, genesis, entries).ok).toBe(true);
@@ -96,7 +96,7 @@ describe("verifyEntries", () => {
   test("refuses a chain presented under another tag or at another index (C5)", () => {
     const bobsChain = "ffeeddccbbaa99887766554433221100";
     const bobsGenesis = createGenesisHead({ chain: bobsChain, chainIndex: 7n });
-    const bobs = chainOf(3, bobsChain, bobsGenesis);
+    const bobs = buildChain(3, bobsChain, bobsGenesis);
     expect(verifyEntries(bobsChain, bobsGenesis, bobs).ok).toBe(true);
     expect(verifyEntries(audit.chain, genesis, bobs)).toEqual({ ok: false, fault: "wrong_chain", seq: 1n });
     const relabeled = bobs.map((entry) => ({ ...entry, chain: audit.chain }));
@@ -111,7 +111,7 @@ describe("verifyEntries", () => {
       expect(verifyEntries(audit.chain, genesis, [{ ...first, seq }])).toEqual({ ok: false, fault: "entry_malformed", seq: 1n });
     }
     const far = { seq: (1n << 53n) + 1n, hash: genesis.hash };
-    const next = createNextEntry(audit.chain, far, eventOf(audit.entries[0]?.canonical ?? ""));
+    const next = createNextEntry(audit.chain, far, parseEvent(audit.entries[0]?.canonical ?? ""));
     expect(next.entry.seq).toBe("9007199254740994");
   });
 });

@@ -13,10 +13,10 @@ import {
 import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { sha256 } from "../../../core/hash.ts";
 import { computeRootFromInclusion } from "../../../core/ledger/merkle.ts";
-import { naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
+import { computeNaiveLeaf, computeNaiveRoot } from "../../support/naive-log.ts";
 
-const chainName = (index: number): string => index.toString(16).padStart(32, "0");
-const headOf = (index: number, seq: number) => ({ seq: BigInt(seq), hash: toHex(sha256(`${index} ${seq}`)) });
+const formatChainName = (index: number): string => index.toString(16).padStart(32, "0");
+const createHead = (index: number, seq: number) => ({ seq: BigInt(seq), hash: toHex(sha256(`${index} ${seq}`)) });
 
 /** A tree of heads in memory. Each update computes only the nodes that change. */
 class MemoryHeads {
@@ -44,23 +44,25 @@ describe("the tree of heads", () => {
     const tree = new MemoryHeads();
     const seqs: number[] = [];
     let state = 12_345;
-    const next = (below: number): number => {
+    const drawBelow = (below: number): number => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0; // a fixed sequence, so that a failure can be reproduced
       return Math.floor((state / 2 ** 32) * below);
     };
     for (let update = 0; update < 5_000; update += 1) {
-      const index = next(10) === 0 || seqs.length === 0 ? seqs.length : next(seqs.length);
+      const index = drawBelow(10) === 0 || seqs.length === 0 ? seqs.length : drawBelow(seqs.length);
       seqs[index] = (seqs[index] ?? 0) + 1;
-      tree.set(new Map([[index, hashHeadLeaf(chainName(index), headOf(index, seqs[index]))]]));
+      tree.set(new Map([[index, hashHeadLeaf(formatChainName(index), createHead(index, seqs[index]))]]));
     }
-    const leaves = seqs.map((seq, index) => naiveLeaf(encodeUtf8(serializeHeadLeaf(chainName(index), headOf(index, seq)))));
+    const leaves = seqs.map((seq, index) =>
+      computeNaiveLeaf(encodeUtf8(serializeHeadLeaf(formatChainName(index), createHead(index, seq)))),
+    );
     expect(seqs.length).toBeGreaterThan(400);
-    expect(toHex(computeHeadsRoot(seqs.length, tree.read))).toBe(toHex(naiveRoot(leaves)));
+    expect(toHex(computeHeadsRoot(seqs.length, tree.read))).toBe(toHex(computeNaiveRoot(leaves)));
     expect(tree.written).toBeLessThan(5_000 * (Math.log2(seqs.length) + 1));
     for (const index of [0, 1, 17, seqs.length - 2, seqs.length - 1]) {
       const proof = computeHeadPath(index, seqs.length, tree.read);
       const claim = { leaf: leaves[index] as Uint8Array, index: BigInt(index), size: BigInt(seqs.length), proof };
-      expect(toHex(computeRootFromInclusion(claim) ?? new Uint8Array(0))).toBe(toHex(naiveRoot(leaves)));
+      expect(toHex(computeRootFromInclusion(claim) ?? new Uint8Array(0))).toBe(toHex(computeNaiveRoot(leaves)));
     }
   });
 
@@ -77,12 +79,12 @@ describe("the tree of heads", () => {
           const changes = new Map<number, Uint8Array>();
           for (const [wanted, seq] of batch) {
             const index = Math.min(wanted, current.length); // indexes are assigned consecutively
-            const leaf = hashHeadLeaf(chainName(index), headOf(index, seq));
+            const leaf = hashHeadLeaf(formatChainName(index), createHead(index, seq));
             current[index] = leaf;
             changes.set(index, leaf);
           }
           tree.set(changes);
-          expect(toHex(computeHeadsRoot(current.length, tree.read))).toBe(toHex(naiveRoot(current)));
+          expect(toHex(computeHeadsRoot(current.length, tree.read))).toBe(toHex(computeNaiveRoot(current)));
         }
       }),
     );

@@ -15,8 +15,8 @@ const parseBusinessPlan = (text: string) => parsePlan(text, "business");
 const applyEvents = (events: readonly BillingEvent[]): BillingStatus | null =>
   events.reduce<BillingStatus | null>((status, event) => advanceBillingStatus(status, event, parseBusinessPlan) ?? status, null);
 
-const head = (at: number) => ({ id: `evt_${at}`, type: "t", at, customerId: "cus_1", subscriptionId: "sub_1" });
-const checkout: BillingEvent = { ...head(1_000), kind: "checkout", accountId: "biz_1", plan: "business", isPaid: true };
+const createHead = (at: number) => ({ id: `evt_${at}`, type: "t", at, customerId: "cus_1", subscriptionId: "sub_1" });
+const checkout: BillingEvent = { ...createHead(1_000), kind: "checkout", accountId: "biz_1", plan: "business", isPaid: true };
 
 /** Generates the events of one subscription at distinct times, with its checkout first. */
 const life = fc
@@ -31,12 +31,12 @@ const life = fc
     fc.boolean().map((ends): BillingEvent[] => [
       checkout,
       ...generated.map(({ at, what }): BillingEvent => {
-        if (what === "paid" || what === "failed") return { ...head(at), kind: "payment", isPaid: what === "paid" };
+        if (what === "paid" || what === "failed") return { ...createHead(at), kind: "payment", isPaid: what === "paid" };
         const plan = what === "enterprise" ? "enterprise" : "business";
         const state = what === "past_due" ? "past_due" : what === "incomplete" ? "unsettled" : what === "inactive" ? "inactive" : "paid";
-        return { ...head(at), kind: "subscription", state, plan };
+        return { ...createHead(at), kind: "subscription", state, plan };
       }),
-      ...(ends ? [{ ...head(10_000), kind: "subscription", state: "ended", plan: "business" } as const] : []),
+      ...(ends ? [{ ...createHead(10_000), kind: "subscription", state: "ended", plan: "business" } as const] : []),
     ]),
   );
 
@@ -62,17 +62,21 @@ describe("advanceBillingStatus", () => {
   });
 
   test("sets pastDueSince to the first failure after the last payment", () => {
-    const payment = (at: number, isPaid: boolean): BillingEvent => ({ ...head(at), kind: "payment", isPaid });
-    expect(applyEvents([checkout, payment(2_000, false), payment(3_000, false)])?.pastDueSince).toBe(2_000);
-    expect(applyEvents([checkout, payment(3_000, false), payment(2_000, false)])?.pastDueSince).toBe(2_000);
-    expect(applyEvents([checkout, payment(2_000, true), payment(3_000, false), payment(1_500, false)])?.pastDueSince).toBe(3_000);
-    expect(applyEvents([checkout, payment(1_500, false), payment(3_000, false), payment(2_000, true)])?.pastDueSince).toBe(3_000);
+    const createPayment = (at: number, isPaid: boolean): BillingEvent => ({ ...createHead(at), kind: "payment", isPaid });
+    expect(applyEvents([checkout, createPayment(2_000, false), createPayment(3_000, false)])?.pastDueSince).toBe(2_000);
+    expect(applyEvents([checkout, createPayment(3_000, false), createPayment(2_000, false)])?.pastDueSince).toBe(2_000);
+    expect(
+      applyEvents([checkout, createPayment(2_000, true), createPayment(3_000, false), createPayment(1_500, false)])?.pastDueSince,
+    ).toBe(3_000);
+    expect(
+      applyEvents([checkout, createPayment(1_500, false), createPayment(3_000, false), createPayment(2_000, true)])?.pastDueSince,
+    ).toBe(3_000);
   });
 
   test("applies the event that arrives later when two have the same second", () => {
-    const payment = (isPaid: boolean): BillingEvent => ({ ...head(2_000), kind: "payment", isPaid });
-    expect(applyEvents([checkout, payment(true), payment(false)])?.pastDueSince).toBe(2_000);
-    expect(applyEvents([checkout, payment(false), payment(true)])?.pastDueSince).toBeNull();
+    const createPayment = (isPaid: boolean): BillingEvent => ({ ...createHead(2_000), kind: "payment", isPaid });
+    expect(applyEvents([checkout, createPayment(true), createPayment(false)])?.pastDueSince).toBe(2_000);
+    expect(applyEvents([checkout, createPayment(false), createPayment(true)])?.pastDueSince).toBeNull();
   });
 
   test("ignores a checkout that names another account", () => {
@@ -83,7 +87,7 @@ describe("advanceBillingStatus", () => {
 
 describe("resolveBusinessStatus", () => {
   const paid = applyEvents([checkout]) as BillingStatus;
-  const due = applyEvents([checkout, { ...head(2_000), kind: "payment", isPaid: false }]) as BillingStatus;
+  const due = applyEvents([checkout, { ...createHead(2_000), kind: "payment", isPaid: false }]) as BillingStatus;
   const suspended = markSuspended(due, 2_000 + gracePeriodMs);
 
   test("follows payments but never changes pending, closed or a suspension by an operator", () => {

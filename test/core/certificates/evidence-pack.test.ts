@@ -11,10 +11,10 @@ import { parseZip } from "../../../core/certificates/evidence-zip.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseNote, parseVkey, verifyNote, type VerifierKey } from "../../../core/ledger/note.ts";
 import { noteCrypto } from "../../../storage/note-keys.ts";
-import { issuer, trustDocument, worldOf, type Wanted } from "../verifier/evidence.ts";
-import { jsonOf, textOf } from "../verifier/repack.ts";
+import { issuer, trustDocument, buildWorld, type Wanted } from "../verifier/evidence.ts";
+import { readJson, readText } from "../verifier/repack.ts";
 
-const filesOf = async (wanted: Wanted = {}) => buildPackFiles((await worldOf(wanted)).parts);
+const buildFiles = async (wanted: Wanted = {}) => buildPackFiles((await buildWorld(wanted)).parts);
 
 const everything = [
   "MANIFEST.note",
@@ -58,7 +58,7 @@ const everything = [
 ];
 
 /** Returns the file names without the hashes in them. */
-const shortened = (files: ReadonlyMap<string, Uint8Array>): string[] =>
+const shortenPaths = (files: ReadonlyMap<string, Uint8Array>): string[] =>
   [...files.keys()].map((path) => path.replace(/(privacy|terms|issuer|tsa)-[A-Za-z0-9_-]{16,}/, "$1-*")).sort();
 
 const inFolder = (files: ReadonlyMap<string, Uint8Array>, work: (folder: string) => void): void => {
@@ -76,11 +76,11 @@ const inFolder = (files: ReadonlyMap<string, Uint8Array>, work: (folder: string)
 
 describe("the pack of a withdrawn and fully attested certificate", () => {
   test("contains exactly the files of the layout", async () => {
-    expect(shortened(await filesOf({ isRevoked: true }))).toEqual(everything);
+    expect(shortenPaths(await buildFiles({ isRevoked: true }))).toEqual(everything);
   });
 
   test("is unchanged after packing and unpacking the zip", async () => {
-    const { parts } = await worldOf({ isRevoked: true });
+    const { parts } = await buildWorld({ isRevoked: true });
     const read = parseZip(await buildEvidenceZip(parts), 1_000_000);
     expect(read.ok && new Map(read.files)).toEqual(new Map([...(await buildPackFiles(parts))].sort()));
   });
@@ -88,19 +88,19 @@ describe("the pack of a withdrawn and fully attested certificate", () => {
 
 describe("each file", () => {
   test("has the hash stated by the file that refers to it", async () => {
-    const { parts, fingerprint } = await worldOf();
+    const { parts, fingerprint } = await buildWorld();
     const files = await buildPackFiles(parts);
     const hashOf = (path: string): string => sha256Hex(files.get(path)!);
-    const preimage = jsonOf(files, "fingerprint/preimage.json");
+    const preimage = readJson(files, "fingerprint/preimage.json");
     expect(hashOf("fingerprint/preimage.json")).toBe(fingerprint);
     expect(hashOf("fingerprint/disclosure.txt")).toBe(preimage.disclosure_hash);
     expect(hashOf("subject/commitments.json")).toBe(preimage.subject_hash);
-    expect(hashOf("anchors/issued/statement.json")).toBe(jsonOf(files, "anchors/issued/receipt.json").entry_hash);
+    expect(hashOf("anchors/issued/statement.json")).toBe(readJson(files, "anchors/issued/receipt.json").entry_hash);
     for (const path of files.keys()) if (/^policies\/.*txt$/.test(path)) expect(path).toContain(hashOf(path));
   });
 
   test("is listed for sha256sum, which passes and then fails when a file changes", async () => {
-    inFolder(await filesOf({ isRevoked: true }), (folder) => {
+    inFolder(await buildFiles({ isRevoked: true }), (folder) => {
       const check = (): string =>
         execFileSync("sha256sum", ["-c", "--strict", "MANIFEST.sha256"], {
           cwd: folder,
@@ -114,8 +114,8 @@ describe("each file", () => {
   });
 
   test("is in the manifest with size and hash, except the manifest itself", async () => {
-    const files = await filesOf();
-    const manifest = jsonOf(files, "manifest.json");
+    const files = await buildFiles();
+    const manifest = readJson(files, "manifest.json");
     expect(manifest).toMatchObject({ schema: "svc-evidence-pack-v1", created_at: "2026-11-20T12:00:00.000Z", redacted: [] });
     const listed = [...files].filter(([path]) => path !== "manifest.json" && !path.startsWith("MANIFEST"));
     expect(manifest.files).toEqual(listed.sort().map(([path, bytes]) => ({ path, sha256: sha256Hex(bytes), size: bytes.length })));
@@ -124,39 +124,40 @@ describe("each file", () => {
 
 describe("the issuer", () => {
   test("signs the manifest as a note that verifies with the key in the README", async () => {
-    const files = await filesOf();
-    const note = parseNote(textOf(files, "MANIFEST.note"))!;
+    const files = await buildFiles();
+    const note = parseNote(readText(files, "MANIFEST.note"))!;
     expect(note.text).toBe(`svc-evidence-pack-v1\ncc_009w4k2m7q1x8z3v5t6r0nabcd\n${sha256Hex(files.get("MANIFEST.sha256")!)}\n`);
-    const [vkey = ""] = /svc\.example\/issuer\+[0-9a-f]{8}\+\S+/.exec(textOf(files, "README.txt")) ?? [];
+    const [vkey = ""] = /svc\.example\/issuer\+[0-9a-f]{8}\+\S+/.exec(readText(files, "README.txt")) ?? [];
     expect(await verifyNote(noteCrypto, note, [parseVkey(vkey) as VerifierKey])).toMatchObject({ ok: true });
   });
 
   test("has a PEM public key in the pack that verifies the signature of the record", async () => {
-    const files = await filesOf();
-    const pem = createPublicKey(textOf(files, `trust/issuer-${issuer.kid}.pem`));
-    const { signature } = jsonOf(files, "certificate.json");
+    const files = await buildFiles();
+    const pem = createPublicKey(readText(files, `trust/issuer-${issuer.kid}.pem`));
+    const { signature } = readJson(files, "certificate.json");
     expect(verify(null, files.get("fingerprint/preimage.json")!, pem, Buffer.from(signature.value, "base64"))).toBe(true);
   });
 });
 
 describe("equal certificates", () => {
   test("give equal bytes except for the time in the manifest", async () => {
-    const original = await buildEvidenceZip((await worldOf({ isRevoked: true })).parts);
-    const again = await buildEvidenceZip((await worldOf({ isRevoked: true })).parts);
-    expect(toHex(again)).toBe(toHex(original));
-    const first = await filesOf();
-    const later = await filesOf({ createdAt: Date.parse("2027-01-01T00:00:00.000Z") });
-    const changed = [...first.keys()].filter((path) => toHex(first.get(path)!) !== toHex(later.get(path)!));
+    const original = await buildEvidenceZip((await buildWorld({ isRevoked: true })).parts);
+    const repeated = await buildEvidenceZip((await buildWorld({ isRevoked: true })).parts);
+    expect(toHex(repeated)).toBe(toHex(original));
+    const first = await buildFiles();
+    const laterFiles = await buildFiles({ createdAt: Date.parse("2027-01-01T00:00:00.000Z") });
+    const changed = [...first.keys()].filter((path) => toHex(first.get(path)!) !== toHex(laterFiles.get(path)!));
     expect(changed.sort()).toEqual(["MANIFEST.note", "MANIFEST.sha256", "manifest.json"]);
   });
 });
 
 describe("a pack with missing parts", () => {
   test("omits the receipt until the ledger confirms, and the attestation until there is one", async () => {
-    const anchorsIn = async (wanted: Wanted) => [...(await filesOf(wanted)).keys()].filter((path) => path.startsWith("anchors/")).sort();
-    expect(await anchorsIn({ anchors: "none" })).toEqual([]);
-    expect(await anchorsIn({ anchors: "pending" })).toEqual(["anchors/issued/statement.json"]);
-    expect(await anchorsIn({ anchors: "anchored" })).toEqual([
+    const listAnchorFiles = async (wanted: Wanted) =>
+      [...(await buildFiles(wanted)).keys()].filter((path) => path.startsWith("anchors/")).sort();
+    expect(await listAnchorFiles({ anchors: "none" })).toEqual([]);
+    expect(await listAnchorFiles({ anchors: "pending" })).toEqual(["anchors/issued/statement.json"]);
+    expect(await listAnchorFiles({ anchors: "anchored" })).toEqual([
       "anchors/issued/entry.tlog-proof",
       "anchors/issued/receipt.json",
       "anchors/issued/statement.json",
@@ -164,9 +165,10 @@ describe("a pack with missing parts", () => {
   });
 
   test("omits audit files that do not exist yet", async () => {
-    const auditIn = async (wanted: Wanted) => [...(await filesOf(wanted)).keys()].filter((path) => path.startsWith("audit/")).sort();
-    expect(await auditIn({ audit: "none" })).toEqual([]);
-    expect(await auditIn({ audit: "entries" })).toEqual([
+    const listAuditFiles = async (wanted: Wanted) =>
+      [...(await buildFiles(wanted)).keys()].filter((path) => path.startsWith("audit/")).sort();
+    expect(await listAuditFiles({ audit: "none" })).toEqual([]);
+    expect(await listAuditFiles({ audit: "entries" })).toEqual([
       "audit/2.tlog-proof",
       "audit/3.tlog-proof",
       "audit/5.tlog-proof",
@@ -178,14 +180,14 @@ describe("a pack with missing parts", () => {
 
 describe("a redacted pack", () => {
   const personal = ["pat@example.com", "+15555550123", '"Pat"', "203.0.113.7", "198.51.100.23", "iPhone", "Windows NT", "quote?id=7"];
-  const findings = (files: ReadonlyMap<string, Uint8Array>): string[] =>
-    [...files.keys()].flatMap((path) => personal.filter((what) => textOf(files, path).includes(what)).map((what) => `${path}: ${what}`));
+  const findPersonalData = (files: ReadonlyMap<string, Uint8Array>): string[] =>
+    [...files.keys()].flatMap((path) => personal.filter((what) => readText(files, path).includes(what)).map((what) => `${path}: ${what}`));
 
   test("contains nothing that names the person and lists what is omitted", async () => {
-    const files = await filesOf({ redacted: true, isRevoked: true });
-    expect(findings(await filesOf({ isRevoked: true })).length).toBeGreaterThan(8);
-    expect(findings(files)).toEqual([]);
-    expect(jsonOf(files, "manifest.json").redacted).toEqual([
+    const files = await buildFiles({ redacted: true, isRevoked: true });
+    expect(findPersonalData(await buildFiles({ isRevoked: true })).length).toBeGreaterThan(8);
+    expect(findPersonalData(files)).toEqual([]);
+    expect(readJson(files, "manifest.json").redacted).toEqual([
       "evidence",
       "subject.email",
       "subject.first_name",
@@ -193,11 +195,11 @@ describe("a redacted pack", () => {
       "views.ip",
       "views.user_agent",
     ]);
-    expect(jsonOf(files, "subject/disclosures.json")).toEqual([]);
+    expect(readJson(files, "subject/disclosures.json")).toEqual([]);
   });
 
   test("distinguishes visitors by a hash that cannot be guessed", async () => {
-    const views = jsonOf(await filesOf({ redacted: true }), "views.json");
+    const views = readJson(await buildFiles({ redacted: true }), "views.json");
     expect(views[0].ip_hash).toMatch(/^[A-Za-z0-9_-]{22}$/);
     expect(views[1].ip_hash).toBe(views[0].ip_hash);
     expect(views[0].ip_hash).not.toBe(sha256Hex("198.51.100.23").slice(0, 22));
@@ -206,23 +208,23 @@ describe("a redacted pack", () => {
 
 describe("selective disclosure", () => {
   test("shows only the chosen fields with their salts", async () => {
-    const files = await filesOf({ disclose: ["phone"] });
-    expect(jsonOf(files, "subject/disclosures.json")).toEqual([[expect.stringMatching(/^[\w-]{22}$/), "phone", "+15555550123"]]);
-    expect(jsonOf(files, "manifest.json").redacted).toEqual(["subject.email", "subject.first_name"]);
-    expect([...files.keys()].filter((path) => textOf(files, path).includes("pat@example.com"))).toEqual([]);
+    const files = await buildFiles({ disclose: ["phone"] });
+    expect(readJson(files, "subject/disclosures.json")).toEqual([[expect.stringMatching(/^[\w-]{22}$/), "phone", "+15555550123"]]);
+    expect(readJson(files, "manifest.json").redacted).toEqual(["subject.email", "subject.first_name"]);
+    expect([...files.keys()].filter((path) => readText(files, path).includes("pat@example.com"))).toEqual([]);
   });
 
   test("is impossible once the subject is erased, and leaves the preimage unchanged", async () => {
-    const before = await filesOf();
-    const files = await filesOf({ isErased: true });
+    const before = await buildFiles();
+    const files = await buildFiles({ isErased: true });
     expect([...files.keys()].filter((path) => path.startsWith("subject/"))).toEqual([]);
-    expect(textOf(files, "fingerprint/preimage.json")).toBe(textOf(before, "fingerprint/preimage.json"));
+    expect(readText(files, "fingerprint/preimage.json")).toBe(readText(before, "fingerprint/preimage.json"));
   });
 });
 
 describe("certificate.html", () => {
   test("shows text from users as plain text, keeps a carriage return, and loads and runs nothing", async () => {
-    const page = textOf(await filesOf(), "certificate.html");
+    const page = readText(await buildFiles(), "certificate.html");
     expect(page).toContain("&lt;/script&gt;&lt;!-- Consent");
     expect(page).toContain("call me.&#13;\n");
     expect(page).toContain("😀 &lt;Emoji&gt; &amp; Co");
@@ -234,7 +236,7 @@ describe("certificate.html", () => {
 describe("the text of certificate.html", () => {
   /** Returns the page's text with whitespace collapsed. */
   const pageText = async (wanted: Wanted = {}): Promise<string> =>
-    textOf(await filesOf(wanted), "certificate.html")
+    readText(await buildFiles(wanted), "certificate.html")
       .replace(/<(style|title)>[\s\S]*?<\/\1>/g, "")
       .replace(/<[^>]+>/g, " ")
       .replace(/\s+/g, " ");
@@ -266,7 +268,7 @@ describe("the text of certificate.html", () => {
   });
 
   test("shows the certificate id on each printed page", async () => {
-    const page = textOf(await filesOf(), "certificate.html");
+    const page = readText(await buildFiles(), "certificate.html");
     expect(page).toContain('@bottom-left{content:"Certificate cc_009w4k2m7q1x8z3v5t6r0nabcd"');
   });
 
@@ -302,7 +304,7 @@ describe("the text of certificate.html", () => {
 
 describe("buildPackFiles", () => {
   test("throws for parts that contradict each other", async () => {
-    const { parts } = await worldOf();
+    const { parts } = await buildWorld();
     const audit = { ...parts.audit!, proofs: new Map() };
     await expect(buildPackFiles({ ...parts, audit })).rejects.toThrow("has no proof");
     const policyTexts = new Map([...parts.policyTexts.keys()].map((hash) => [hash, "x".repeat(11_000_000)]));
@@ -310,9 +312,9 @@ describe("buildPackFiles", () => {
   });
 
   test("keeps unknown members of the trust document in trust.json", async () => {
-    const { parts } = await worldOf({ trust: { ...trustDocument, tsa: [{ name: "x" }], further: ["../../etc/passwd"] } });
+    const { parts } = await buildWorld({ trust: { ...trustDocument, tsa: [{ name: "x" }], further: ["../../etc/passwd"] } });
     const files = await buildPackFiles(parts);
     expect([...files.keys()].filter((path) => path.startsWith("trust/"))).toEqual([`trust/issuer-${issuer.kid}.pem`, "trust/trust.json"]);
-    expect(encodeUtf8(textOf(files, "trust/trust.json"))).toEqual(files.get("trust/trust.json"));
+    expect(encodeUtf8(readText(files, "trust/trust.json"))).toEqual(files.get("trust/trust.json"));
   });
 });

@@ -14,17 +14,17 @@ const cases = vectors.fingerprint as readonly {
 }[];
 
 /** Returns a vector's input for buildPreimage. With `reversed`, the lists of recipients are in reverse order. */
-const preimageInput = (input: Preimage, reversed: boolean): Parameters<typeof buildPreimage>[0] => {
-  const turned = (names: readonly string[]): string[] => (reversed ? [...names].reverse() : [...names]);
+const buildPreimageInput = (input: Preimage, reversed: boolean): Parameters<typeof buildPreimage>[0] => {
+  const orderNames = (names: readonly string[]): string[] => (reversed ? [...names].reverse() : [...names]);
   return {
     timestamp: input.timestamp,
     subjectHash: input.subject_hash,
     purpose: input.purpose,
     originDomain: input.origin_domain,
     recipients: {
-      entities: turned(input.entities),
+      entities: orderNames(input.entities),
       ...(input.entities_accepted !== undefined && {
-        answered: { accepted: turned(input.entities_accepted), rejected: turned(input.entities_rejected ?? []) },
+        answered: { accepted: orderNames(input.entities_accepted), rejected: orderNames(input.entities_rejected ?? []) },
       }),
     },
     disclosureHash: input.disclosure_hash,
@@ -33,7 +33,7 @@ const preimageInput = (input: Preimage, reversed: boolean): Parameters<typeof bu
   };
 };
 
-const fingerprinted = (input: Preimage): string => computeFingerprint(canonicalizePreimage(input));
+const computeInputFingerprint = (input: Preimage): string => computeFingerprint(canonicalizePreimage(input));
 
 describe("fingerprint vectors", () => {
   test("contain six different fingerprints", () => {
@@ -42,25 +42,28 @@ describe("fingerprint vectors", () => {
 
   test.each(cases)("reproduce $name byte for byte (F1)", ({ input, canonical, fingerprint, disclosure_text }) => {
     expect(canonicalizePreimage(input)).toBe(canonical);
-    expect(fingerprinted(input)).toBe(fingerprint);
+    expect(computeInputFingerprint(input)).toBe(fingerprint);
     expect(sha256Hex(canonical)).toBe(fingerprint);
     expect(sha256Hex(disclosure_text)).toBe(input.disclosure_hash);
   });
 
   test.each(cases)("reproduce $name in any input order (F2)", ({ input, canonical }) => {
-    expect(canonicalizePreimage(buildPreimage(preimageInput(input, false)))).toBe(canonical);
-    expect(canonicalizePreimage(buildPreimage(preimageInput(input, true)))).toBe(canonical);
+    expect(canonicalizePreimage(buildPreimage(buildPreimageInput(input, false)))).toBe(canonical);
+    expect(canonicalizePreimage(buildPreimage(buildPreimageInput(input, true)))).toBe(canonical);
   });
 });
 
 describe("a fingerprint", () => {
   const [base] = cases as [(typeof cases)[number]];
-  const answered = (accepted: readonly string[], rejected: readonly string[]): string =>
-    fingerprinted({ ...base.input, entities_accepted: accepted, entities_rejected: rejected });
+  const fingerprintAnswers = (accepted: readonly string[], rejected: readonly string[]): string =>
+    computeInputFingerprint({ ...base.input, entities_accepted: accepted, entities_rejected: rejected });
 
   test("differs between never asked, none answered and none declined (F3)", () => {
     const all = base.input.entities;
-    expect(new Set([fingerprinted(base.input), answered([], []), answered(all, []), answered([], all)]).size).toBe(4);
+    expect(
+      new Set([computeInputFingerprint(base.input), fingerprintAnswers([], []), fingerprintAnswers(all, []), fingerprintAnswers([], all)])
+        .size,
+    ).toBe(4);
   });
 
   test("changing any one character of any bound value changes it (F2)", () => {
@@ -79,24 +82,24 @@ describe("a fingerprint", () => {
     ];
     const bound = cases[1] as (typeof cases)[number];
     fc.assert(
-      fc.property(fc.constantFrom(...paths), fc.nat(), fc.integer({ min: 1, max: 0x7e }), (path, at, by) => {
+      fc.property(fc.constantFrom(...paths), fc.nat(), fc.integer({ min: 1, max: 0x7e }), (path, at, mask) => {
         const changed = path(bound.input, (text) => {
           const index = at % text.length;
-          return text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ by) + text.slice(index + 1);
+          return text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ mask) + text.slice(index + 1);
         });
-        expect(fingerprinted(changed)).not.toBe(bound.fingerprint);
+        expect(computeInputFingerprint(changed)).not.toBe(bound.fingerprint);
       }),
       { numRuns: 2_000 },
     );
   });
 
   test("differs for two Unicode forms of a name, because sealed text is never normalized", () => {
-    const named = (name: string): string => fingerprinted({ ...base.input, entities: [name] });
-    expect(named("Caf\u00e9")).not.toBe(named("Cafe\u0301"));
+    const fingerprintName = (name: string): string => computeInputFingerprint({ ...base.input, entities: [name] });
+    expect(fingerprintName("Caf\u00e9")).not.toBe(fingerprintName("Cafe\u0301"));
   });
 
   test("throws for an undefined list instead of treating it as absent (F5)", () => {
     const broken = { ...base.input, entities_accepted: [], entities_rejected: undefined } as unknown as Preimage;
-    expect(() => fingerprinted(broken)).toThrow(TypeError);
+    expect(() => computeInputFingerprint(broken)).toThrow(TypeError);
   });
 });

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { formatPhone, toE164 } from "../../../workers/adapters/phone.ts";
 
-const recognize = (fields: Record<string, string>, country = "US") => recognizeFields(new Map(Object.entries(fields)), country, toE164);
+const recognizeRecord = (fields: Record<string, string>, country = "US") =>
+  recognizeFields(new Map(Object.entries(fields)), country, toE164);
 
 describe("recognizeFields", () => {
   test.each<[string, string]>([
@@ -26,12 +27,12 @@ describe("recognizeFields", () => {
     ["date_of_birth", "1981-02-29"],
     ["date_of_birth", "13/13/1980"],
   ])("lists %s %j, which is not of its kind, and does not find anyone by it", (key, value) => {
-    expect(recognize({ [key]: value })).toEqual({ unrecognized: [key], emails: [], phones: [] });
+    expect(recognizeRecord({ [key]: value })).toEqual({ unrecognized: [key], emails: [], phones: [] });
   });
 
   test("does not list empty values, unrecognized keys or valid values", () => {
     const fields = { email: "", country: "us", date_of_birth: "29.2.1980", email_opt_in: "yes", phone_type: "cell", friend_email: "?" };
-    expect(recognize(fields)).toEqual({ unrecognized: [], emails: [], phones: [] });
+    expect(recognizeRecord(fields)).toEqual({ unrecognized: [], emails: [], phones: [] });
   });
 
   test("finds a person by each email address and phone number, at most five of each, and by none of another person", () => {
@@ -48,7 +49,7 @@ describe("recognizeFields", () => {
       email_address: "pat@example.com",
       friend_email: "sam@example.com",
     };
-    expect(recognize(fields)).toEqual({
+    expect(recognizeRecord(fields)).toEqual({
       unrecognized: [],
       emails: ["pat@example.com", "pat@example.net", "pat@work.example"],
       phones: ["+12025550123", "+12025550124", "+12025550125", "+12025550126", "+41791234567"],
@@ -66,8 +67,8 @@ describe("recognizeFields", () => {
     ["an area code that does not exist", "(555) 555-0123"],
     ["a number without an area code", "555-0123"],
   ])("does not treat %s as a US number for a US business", (_name, phone) => {
-    expect(recognize({ phone }).phones).toEqual([]);
-    expect(recognize({ phone }).unrecognized).toEqual(["phone"]);
+    expect(recognizeRecord({ phone }).phones).toEqual([]);
+    expect(recognizeRecord({ phone }).unrecognized).toEqual(["phone"]);
   });
 
   test.each([
@@ -82,7 +83,7 @@ describe("recognizeFields", () => {
     ["（２０２）５５５－０１２３", "US", "+12025550123"],
     ["\u202a+1 202 555 0123\u202c", "US", "+12025550123"],
   ])("reads %s in %s as %s", (phone, country, found) => {
-    expect(recognize({ phone }, country)).toEqual({ unrecognized: [], emails: [], phones: [found] });
+    expect(recognizeRecord({ phone }, country)).toEqual({ unrecognized: [], emails: [], phones: [found] });
   });
 });
 

@@ -40,11 +40,11 @@ const listRanges = (max: number): readonly ListRange[] =>
 /** Lists all ways to put the times 1 to 5 into three shards, or to leave them out. */
 const listDistributions = (): readonly (readonly Shard[])[] =>
   Array.from({ length: 4 ** 5 }, (_, code) => {
-    const shardAt = (time: number): number => Math.floor(code / 4 ** (time - 1)) % 4;
+    const getShardState = (time: number): number => Math.floor(code / 4 ** (time - 1)) % 4;
     return ["0a", "0b", "0c"].map((name, shard) =>
       buildShard(
         name,
-        [1, 2, 3, 4, 5].filter((time) => shardAt(time) === shard),
+        [1, 2, 3, 4, 5].filter((time) => getShardState(time) === shard),
       ),
     );
   });

@@ -15,8 +15,8 @@ import { parseSubjectFields } from "../../../core/certificates/submission.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
-const salt = (hex: string): Uint8Array => fromHex(hex) as Uint8Array;
-const fault = (input: object): string => {
+const decodeSalt = (hex: string): Uint8Array => fromHex(hex) as Uint8Array;
+const getFault = (input: object): string => {
   const read = parseSubjectFields(input);
   return read.ok ? "accepted" : `${read.code} ${read.detail}`;
 };
@@ -24,8 +24,8 @@ const fault = (input: object): string => {
 describe("subject commitments", () => {
   test.each(vectors.subject)("reproduce $subject_hash byte for byte", (vector) => {
     const fields = new Map(Object.entries(vector.fields) as [string, string][]);
-    expect(deriveSubjectSalts(fields, salt(vector.salt))).toEqual(vector.salts);
-    const commitments = computeSubjectCommitments(fields, salt(vector.salt));
+    expect(deriveSubjectSalts(fields, decodeSalt(vector.salt))).toEqual(vector.salts);
+    const commitments = computeSubjectCommitments(fields, decodeSalt(vector.salt));
     expect(commitments).toEqual(vector.commitments);
     expect(toCanonicalJson(commitments)).toBe(vector.canonical);
     expect(computeSubjectHash(commitments)).toBe(vector.subject_hash);
@@ -47,11 +47,15 @@ describe("subject commitments", () => {
       ["email", "pat@example.com"],
       ["phone", "+15555550123"],
     ]);
-    const everything = (hex: string): string[] => {
-      const commitments = computeSubjectCommitments(fields, salt(hex));
-      return [...Object.values(deriveSubjectSalts(fields, salt(hex))), ...Object.values(commitments), computeSubjectHash(commitments)];
+    const listDerivedValues = (hex: string): string[] => {
+      const commitments = computeSubjectCommitments(fields, decodeSalt(hex));
+      return [
+        ...Object.values(deriveSubjectSalts(fields, decodeSalt(hex))),
+        ...Object.values(commitments),
+        computeSubjectHash(commitments),
+      ];
     };
-    const all = [...everything("00".repeat(32)), ...everything(`${"00".repeat(31)}01`)];
+    const all = [...listDerivedValues("00".repeat(32)), ...listDerivedValues(`${"00".repeat(31)}01`)];
     expect(new Set(all).size).toBe(all.length);
   });
 
@@ -62,7 +66,7 @@ describe("subject commitments", () => {
       ["zip", ""],
     ];
     const hashOf = (entries: readonly [string, string][]): string =>
-      computeSubjectHash(computeSubjectCommitments(new Map(entries), salt("07".repeat(32))));
+      computeSubjectHash(computeSubjectCommitments(new Map(entries), decodeSalt("07".repeat(32))));
     expect(hashOf([...pairs].reverse())).toBe(hashOf(pairs));
   });
 
@@ -74,7 +78,7 @@ describe("subject commitments", () => {
       ["email", "pat@example.com"],
       ["phone", phone],
     ]);
-    const root = salt("5c".repeat(32));
+    const root = decodeSalt("5c".repeat(32));
     const commitments = computeSubjectCommitments(fields, root);
     const published = new Set([...Object.values(commitments), computeSubjectHash(commitments)]);
     const disclosed = deriveSubjectSalts(fields, root).email as string;
@@ -91,17 +95,18 @@ describe("subject commitments", () => {
   });
 
   test("never equal the plain hash of a value", () => {
-    const commitments = Object.values(computeSubjectCommitments(new Map([["email", "pat@example.com"]]), salt("00".repeat(32))));
+    const commitments = Object.values(computeSubjectCommitments(new Map([["email", "pat@example.com"]]), decodeSalt("00".repeat(32))));
     expect(commitments).not.toContain(sha256Hex("pat@example.com"));
   });
 });
 
 describe("parseSubjectFields", () => {
-  const many = (count: number): Record<string, string> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, "x"]));
+  const createFields = (count: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, "x"]));
 
   test.each<readonly [string, object, string]>([
     ["no fields", {}, "must contain 1 to 20 entries"],
-    ["21 fields", many(21), "must contain 1 to 20 entries"],
+    ["21 fields", createFields(21), "must contain 1 to 20 entries"],
     ["only empty values", { email: "", first_name: "  " }, "at least one value must not be empty"],
     ["a number", { zip: 94000 }, "each value must be a string"],
     ["only null", { zip: null }, "at least one value must not be empty"],
@@ -119,12 +124,12 @@ describe("parseSubjectFields", () => {
     ["constructor", { constructor: "x" }, "each key must be 1 to 40 lowercase letters"],
     ["prototype", { prototype: "x" }, "each key must be 1 to 40 lowercase letters"],
   ])("refuses %s", (_name, input, rule) => {
-    expect(fault(input)).toContain("invalid_request");
-    expect(fault(input)).toContain(rule);
+    expect(getFault(input)).toContain("invalid_request");
+    expect(getFault(input)).toContain(rule);
   });
 
   test.each<readonly [string, object, Record<string, string>]>([
-    ["20 fields", many(20), many(20)],
+    ["20 fields", createFields(20), createFields(20)],
     ["500 characters", { message: "x".repeat(500) }, { message: "x".repeat(500) }],
     ["500 characters between spaces", { message: ` ${"x".repeat(500)} ` }, { message: "x".repeat(500) }],
     ["an empty value next to another", { email: "", phone: "1" }, { email: "", phone: "1" }],

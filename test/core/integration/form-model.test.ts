@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { createFormModel } from "../../../workers/adapters/form-model.ts";
 
 const question = { controls: [], boxes: [], texts: [] };
-const asked = async (run: () => Promise<unknown>): Promise<readonly [unknown, readonly string[]]> => {
+const askModel = async (run: () => Promise<unknown>): Promise<readonly [unknown, readonly string[]]> => {
   const faults: string[] = [];
   const proposal = createFormModel({ run }, "model", (fault) => void faults.push(fault))(question);
   await vi.advanceTimersByTimeAsync(8_000);
@@ -16,20 +16,20 @@ afterEach(() => {
 
 test("a model is ignored when it does not respond in time", async () => {
   vi.useFakeTimers();
-  expect(await asked(() => new Promise(() => {}))).toEqual([null, ["timeout"]]);
+  expect(await askModel(() => new Promise(() => {}))).toEqual([null, ["timeout"]]);
 });
 
 test("a model is ignored when it throws or returns another shape", async () => {
   vi.useFakeTimers();
-  expect(await asked(() => Promise.reject(new Error("no capacity")))).toEqual([null, ["unreachable"]]);
-  expect(await asked(async () => ({ response: "{" }))).toEqual([null, ["shape"]]);
-  expect(await asked(async () => ({ response: { fields: 1 } }))).toEqual([null, ["shape"]]);
-  expect(await asked(async () => null)).toEqual([null, ["unreachable"]]);
+  expect(await askModel(() => Promise.reject(new Error("no capacity")))).toEqual([null, ["unreachable"]]);
+  expect(await askModel(async () => ({ response: "{" }))).toEqual([null, ["shape"]]);
+  expect(await askModel(async () => ({ response: { fields: 1 } }))).toEqual([null, ["shape"]]);
+  expect(await askModel(async () => null)).toEqual([null, ["unreachable"]]);
 });
 
 test("only the parts of a model's output that match the schema are used, as text or as an object", async () => {
   vi.useFakeTimers();
   const proposal = { fields: [{ n: 1, key: "city" }], checkbox: null, disclosure: 2 };
-  expect(await asked(async () => ({ response: { ...proposal, more: "<script>" } }))).toEqual([proposal, []]);
-  expect(await asked(async () => ({ response: JSON.stringify(proposal) }))).toEqual([proposal, []]);
+  expect(await askModel(async () => ({ response: { ...proposal, more: "<script>" } }))).toEqual([proposal, []]);
+  expect(await askModel(async () => ({ response: JSON.stringify(proposal) }))).toEqual([proposal, []]);
 });

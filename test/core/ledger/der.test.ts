@@ -12,11 +12,11 @@ import {
   createSequenceReader,
 } from "../../../core/ledger/der.ts";
 
-const bytes = (hex: string): Uint8Array => fromHex(hex.replaceAll(" ", "")) ?? new Uint8Array(0);
+const parseHex = (hex: string): Uint8Array => fromHex(hex.replaceAll(" ", "")) ?? new Uint8Array(0);
 
 describe("a DER value", () => {
   test("is parsed with all nested values", () => {
-    const value = parseDer(bytes("30 0a 02 01 05 a0 05 04 03 61 62 63"));
+    const value = parseDer(parseHex("30 0a 02 01 05 a0 05 04 03 61 62 63"));
     expect(value?.children.map(({ tag }) => tag)).toEqual([0x02, 0xa0]);
     expect(toHex(value?.children[1]?.children[0]?.content ?? new Uint8Array(0))).toBe("616263");
   });
@@ -44,13 +44,14 @@ describe("a DER value", () => {
     ["an identifier with a padded arc", "06 02 80 01"],
     ["an identifier without arcs", "06 00"],
   ])("is not %s", (_, hex) => {
-    expect(parseDer(bytes(hex))).toBeNull();
+    expect(parseDer(parseHex(hex))).toBeNull();
   });
 
   test("is refused when it is more than 24 levels deep", () => {
-    const nested = (levels: number): Uint8Array => (levels === 0 ? new Uint8Array(0) : encodeDer(derTags.sequence, nested(levels - 1)));
-    expect(parseDer(nested(25))).not.toBeNull();
-    expect(parseDer(nested(26))).toBeNull();
+    const nestSequences = (levels: number): Uint8Array =>
+      levels === 0 ? new Uint8Array(0) : encodeDer(derTags.sequence, nestSequences(levels - 1));
+    expect(parseDer(nestSequences(25))).not.toBeNull();
+    expect(parseDer(nestSequences(26))).toBeNull();
     expect(parseDer(new Uint8Array(20_000).fill(0x30))).toBeNull();
   });
 
@@ -73,13 +74,13 @@ describe("a DER value", () => {
     ["0080", "02020080"],
     ["", "020100"],
   ])("encodes the number %s as %s", (digits, written) => {
-    expect(toHex(encodeUnsignedInteger(bytes(digits)))).toBe(written);
+    expect(toHex(encodeUnsignedInteger(parseHex(digits)))).toBe(written);
   });
 });
 
 describe("a sequence reader", () => {
   test("reads optional members in order and reports when all were read", () => {
-    const members = createSequenceReader(parseDer(bytes("30 06 02 01 05 01 01 ff")) ?? undefined);
+    const members = createSequenceReader(parseDer(parseHex("30 06 02 01 05 01 01 ff")) ?? undefined);
     expect(members.next(derTags.octetString)).toBeUndefined();
     expect(members.next(derTags.integer)?.content).toEqual(new Uint8Array([5]));
     expect(members.done()).toBe(false);
@@ -89,7 +90,7 @@ describe("a sequence reader", () => {
 
   test("is never done for a value that is not a sequence", () => {
     expect(createSequenceReader(undefined).done()).toBe(false);
-    expect(createSequenceReader(parseDer(bytes("31 00")) ?? undefined).done()).toBe(false);
+    expect(createSequenceReader(parseDer(parseHex("31 00")) ?? undefined).done()).toBe(false);
   });
 });
 
@@ -112,14 +113,14 @@ describe("an ECDSA signature", () => {
     expect(shortest.size).toBeGreaterThan(2); // some integers need a padding byte, and some are shorter than 32 bytes
   });
 
-  const number = (fill: number, length = 32): Uint8Array => encodeUnsignedInteger(new Uint8Array(length).fill(fill));
+  const encodeNumber = (fill: number, length = 32): Uint8Array => encodeUnsignedInteger(new Uint8Array(length).fill(fill));
   test.each<[string, Uint8Array]>([
-    ["a negative number", encodeDer(derTags.sequence, bytes("0201ff"), number(1))],
-    ["a zero", encodeDer(derTags.sequence, bytes("020100"), number(1))],
-    ["a number that is too long", encodeDer(derTags.sequence, number(1, 33), number(1))],
-    ["one number", encodeDer(derTags.sequence, number(1))],
-    ["three numbers", encodeDer(derTags.sequence, number(1), number(1), number(1))],
-    ["bytes after it", concatBytes(encodeDer(derTags.sequence, number(1), number(1)), new Uint8Array(1))],
+    ["a negative number", encodeDer(derTags.sequence, parseHex("0201ff"), encodeNumber(1))],
+    ["a zero", encodeDer(derTags.sequence, parseHex("020100"), encodeNumber(1))],
+    ["a number that is too long", encodeDer(derTags.sequence, encodeNumber(1, 33), encodeNumber(1))],
+    ["one number", encodeDer(derTags.sequence, encodeNumber(1))],
+    ["three numbers", encodeDer(derTags.sequence, encodeNumber(1), encodeNumber(1), encodeNumber(1))],
+    ["bytes after it", concatBytes(encodeDer(derTags.sequence, encodeNumber(1), encodeNumber(1)), new Uint8Array(1))],
     ["a WebCrypto signature", new Uint8Array(64).fill(1)],
   ])("is not %s", (_, signature) => {
     expect(ecdsaDerToRaw(signature, 32)).toBeNull();

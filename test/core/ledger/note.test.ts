@@ -32,7 +32,7 @@ const logSigner = await openNoteSigner(await createSecret(origin, 7));
 const witnessSigner = await openNoteSigner(await createSecret("witness.example/w1", 9, keyKinds.witness));
 const trust = { origin, keys: [logKey] };
 const cosigned = log.cosigned_checkpoint;
-const entryOf = (at: number): Uint8Array => fromHex(entries[at]?.hash ?? "") as Uint8Array;
+const getEntryHash = (at: number): Uint8Array => fromHex(entries[at]?.hash ?? "") as Uint8Array;
 const roots = new Uint8Array(32).fill(5);
 
 /** Returns the text with its only signature line replaced. */
@@ -80,7 +80,7 @@ describe("keys", () => {
 
 describe("memoizeNoteCrypto", () => {
   test("computes each node and signature check once, and again for another text, key or signature", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     let hashed = 0;
     const once = memoizeNoteCrypto({
       hashNode: (left, right) => {
@@ -88,7 +88,7 @@ describe("memoizeNoteCrypto", () => {
         return hashNode(left, right);
       },
       verifyEd25519: async (key, message, signature) => {
-        asked.push([...key, ...message, ...signature].join());
+        requested.push([...key, ...message, ...signature].join());
         return signature[0] === 1;
       },
     });
@@ -99,7 +99,7 @@ describe("memoizeNoteCrypto", () => {
       expect(await once.verifyEd25519(key, encodeUtf8("other"), good)).toBe(true);
       expect(await once.verifyEd25519(new Uint8Array([8]), text, good)).toBe(true);
     }
-    expect(asked).toHaveLength(4);
+    expect(requested).toHaveLength(4);
     const [left, right] = [sha256("left"), sha256("right")];
     for (let round = 0; round < 3; round += 1) {
       for (const [a, b] of [[left, right] as const, [right, left] as const, [left, left] as const])
@@ -259,19 +259,19 @@ describe("a tlog-proof", () => {
   });
 
   test("verifies for its entry only", async () => {
-    expect(await verifyTlogProof(noteCrypto, text, entryOf(1), trust)).toMatchObject({ ok: true, index: 1n });
-    expect(await verifyTlogProof(noteCrypto, text, entryOf(0), trust)).toEqual({ ok: false, fault: "root_mismatch" });
-    const elsewhere = text.replace("index 1\n", "index 3\n");
-    expect(await verifyTlogProof(noteCrypto, elsewhere, entryOf(1), trust)).toEqual({ ok: false, fault: "index_outside_tree" });
+    expect(await verifyTlogProof(noteCrypto, text, getEntryHash(1), trust)).toMatchObject({ ok: true, index: 1n });
+    expect(await verifyTlogProof(noteCrypto, text, getEntryHash(0), trust)).toEqual({ ok: false, fault: "root_mismatch" });
+    const movedText = text.replace("index 1\n", "index 3\n");
+    expect(await verifyTlogProof(noteCrypto, movedText, getEntryHash(1), trust)).toEqual({ ok: false, fault: "index_outside_tree" });
     const short = text.replace(/\n[^\n]+\n\n/, "\n\n");
-    expect(await verifyTlogProof(noteCrypto, short, entryOf(1), trust)).toEqual({ ok: false, fault: "proof_length" });
+    expect(await verifyTlogProof(noteCrypto, short, getEntryHash(1), trust)).toEqual({ ok: false, fault: "proof_length" });
   });
 
   test("may contain extra data", async () => {
     const parsed = parseTlogProof(text);
     const extra = parsed && formatTlogProof({ ...parsed, extra: encodeUtf8("context") });
     expect(extra?.split("\n")[1]).toBe(`extra ${toBase64(encodeUtf8("context"))}`);
-    expect(extra && (await verifyTlogProof(noteCrypto, extra, entryOf(1), trust)).ok).toBe(true);
+    expect(extra && (await verifyTlogProof(noteCrypto, extra, getEntryHash(1), trust)).ok).toBe(true);
     expect(parseTlogProof((extra ?? "").replace(/extra .*\n/, "extra \n"))).toBeNull();
     expect(parseTlogProof((extra ?? "").replace(/extra .*\n/, "extra Y29udGV4dB==\n"))).toBeNull();
   });
@@ -281,7 +281,7 @@ describe("a tlog-proof", () => {
     let misses = 0;
     for (const changed of generateFlippedTexts(text)) {
       tried += 1;
-      if (changed !== null && (await verifyTlogProof(noteCrypto, changed, entryOf(1), trust)).ok) misses += 1;
+      if (changed !== null && (await verifyTlogProof(noteCrypto, changed, getEntryHash(1), trust)).ok) misses += 1;
     }
     expect(misses).toBe(0);
     expect(tried).toBe(encodeUtf8(text).length * 3);

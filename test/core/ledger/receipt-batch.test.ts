@@ -19,23 +19,23 @@ const origin = "ledger.example/ledger/2026h2";
 const signer = await openNoteSigner(await createSecret(origin, 21));
 const context = { trustedKeys: [{ origin, vkey: formatVkey(signer.key), validFrom: "2026-01-01T00:00:00.000Z" }] };
 const largest = 300;
-const statementOf = (index: number): string => `statement ${index}`;
+const buildStatement = (index: number): string => `statement ${index}`;
 
 const tiles = computeTilesAfterAppend(
   0n,
-  Array.from({ length: largest }, (_, index) => hashLeaf(encodeUtf8(statementOf(index)))),
+  Array.from({ length: largest }, (_, index) => hashLeaf(encodeUtf8(buildStatement(index)))),
   () => new Uint8Array(0),
 );
 const read: TileReader = (level, n, width) =>
   tiles.find((tile) => tile.level === level && tile.n === n)?.data.subarray(0, width * 32) ?? new Uint8Array(0);
-const headOf = (size: number): TreeHead => ({ size: BigInt(size), root: computeRootFromTiles(BigInt(size), read) });
+const createHead = (size: number): TreeHead => ({ size: BigInt(size), root: computeRootFromTiles(BigInt(size), read) });
 
 const createReceipts = async (size: number, indexes: readonly number[], leaf?: Uint8Array): Promise<NumberedReceipt[]> => {
-  const checkpoint = headOf(size);
+  const checkpoint = createHead(size);
   const note = await signNote(formatCheckpoint({ origin, ...checkpoint }), [signer]);
   return indexes.map((index, at) => ({
     ord: 1_000 + 3 * at,
-    receipt: buildReceipt(statementOf(index), {
+    receipt: buildReceipt(buildStatement(index), {
       kind: leaf === undefined ? "tlog" : "rekor2",
       origin,
       index: BigInt(index),
@@ -53,20 +53,20 @@ const unpackAll = (numbered: readonly NumberedReceipt[], indexes: readonly numbe
   const packed = packReceipts(numbered);
   return numbered.map(({ ord }, at) => {
     const found = packed.find(({ ords }) => ords.includes(ord));
-    return found === undefined ? null : unpackReceipt(found.batch, ord, statementOf(indexes[at] as number));
+    return found === undefined ? null : unpackReceipt(found.batch, ord, buildStatement(indexes[at] as number));
   });
 };
 
-const range = (from: number, count: number): number[] => Array.from({ length: count }, (_, at) => from + at);
+const listRange = (from: number, count: number): number[] => Array.from({ length: count }, (_, at) => from + at);
 
 describe("packed receipts", () => {
   test.each([
     ["one statement", 1, [0]],
     ["the last of a tree", 300, [299]],
-    ["64 in a row", 300, range(100, 64)],
-    ["64 at the end of a ragged tree", 299, range(235, 64)],
-    ["a whole tree", 64, range(0, 64)],
-    ["more than one batch", 300, range(0, 300)],
+    ["64 in a row", 300, listRange(100, 64)],
+    ["64 at the end of a ragged tree", 299, listRange(235, 64)],
+    ["a whole tree", 64, listRange(0, 64)],
+    ["more than one batch", 300, listRange(0, 300)],
     ["some that the ledger had before", 300, [5, 290, 6, 291, 200, 292]],
     ["the same entry twice", 300, [7, 7]],
   ])("are restored byte for byte: %s", async (_, size, indexes) => {
@@ -74,7 +74,7 @@ describe("packed receipts", () => {
     const unpacked = unpackAll(numbered, indexes);
     expect(unpacked.map((receipt) => receipt && formatReceipt(receipt))).toEqual(numbered.map(({ receipt }) => formatReceipt(receipt)));
     for (const [at, receipt] of unpacked.entries()) {
-      const statement = encodeUtf8(statementOf(indexes[at] as number));
+      const statement = encodeUtf8(buildStatement(indexes[at] as number));
       expect(receipt && (await verifyReceipt(noteCrypto, receipt, statement, context)).ok).toBe(true);
     }
   });
@@ -100,7 +100,7 @@ describe("packed receipts", () => {
   });
 
   test("share their nodes: 64 statements in a row take two hashes each and one path", async () => {
-    const [packed, ...others] = packReceipts(await createReceipts(256, range(64, 64)));
+    const [packed, ...others] = packReceipts(await createReceipts(256, listRange(64, 64)));
     expect(others).toEqual([]);
     // The path from the 64-leaf subtree to the root of the 256-leaf tree has two hashes.
     expect(fromBase64(packed?.batch.nodes ?? "")?.length).toBe(32 * (2 * 64 - 2 + 2));
@@ -108,6 +108,6 @@ describe("packed receipts", () => {
 
   test("are null for a statement that is not in the batch", async () => {
     const [packed] = packReceipts(await createReceipts(300, [4, 9]));
-    expect(packed && unpackReceipt(packed.batch, 1_001, statementOf(4))).toBeNull();
+    expect(packed && unpackReceipt(packed.batch, 1_001, buildStatement(4))).toBeNull();
   });
 });

@@ -37,7 +37,7 @@ const issued = encodeUtf8(vectors.anchor[0]?.statement ?? "");
 const revoked = encodeUtf8(vectors.anchor[1]?.statement ?? "");
 const statements = [issued, ...Array.from({ length: 9 }, (_, at) => encodeUtf8(`statement ${at}`)), revoked];
 
-const treeOf = (entries: readonly Uint8Array[]): { read: TileReader; head: (size: number) => TreeHead } => {
+const buildTree = (entries: readonly Uint8Array[]): { read: TileReader; head: (size: number) => TreeHead } => {
   const tiles = computeTilesAfterAppend(
     0n,
     entries.map((entry) => hashLeaf(entry)),
@@ -47,9 +47,9 @@ const treeOf = (entries: readonly Uint8Array[]): { read: TileReader; head: (size
     tiles.find((tile) => tile.level === level && tile.n === n)?.data.subarray(0, width * 32) ?? new Uint8Array(0);
   return { read, head: (size) => ({ size: BigInt(size), root: computeRootFromTiles(BigInt(size), read) }) };
 };
-const tree = treeOf(statements);
+const tree = buildTree(statements);
 
-const receiptFor = async (index: number, size = statements.length, by: NoteSigner = signer, name = origin): Promise<Receipt> => {
+const createReceipt = async (index: number, size = statements.length, noteSigner: NoteSigner = signer, name = origin): Promise<Receipt> => {
   const head = tree.head(size);
   const statement = statements[index] as Uint8Array;
   return {
@@ -61,17 +61,17 @@ const receiptFor = async (index: number, size = statements.length, by: NoteSigne
     leaf_index: String(index),
     leaf_hash: toBase64(hashLeaf(statement)),
     inclusion_proof: buildInclusionProofFromTiles(BigInt(index), head.size, tree.read).map(toBase64),
-    signed_root: await signNote(formatCheckpoint({ origin: name, ...head }), [by]),
+    signed_root: await signNote(formatCheckpoint({ origin: name, ...head }), [noteSigner]),
     tree_size: String(size),
     root_hash: toBase64(head.root),
     submitted_at: "2026-03-04T05:06:09.000Z",
     verified_at: "2026-03-04T05:06:09.412Z",
   };
 };
-const good = await receiptFor(0);
+const good = await createReceipt(0);
 const notACheckpoint = await signNote("hello\n", [signer]);
 
-const verdictOf = async (receipt: Receipt, statement = issued, context: ReceiptContext = { trustedKeys: trust }): Promise<string> => {
+const getVerdict = async (receipt: Receipt, statement = issued, context: ReceiptContext = { trustedKeys: trust }): Promise<string> => {
   const verdict = await verifyReceipt(noteCrypto, receipt, statement, context);
   return verdict.ok ? "ok" : verdict.fault;
 };
@@ -95,7 +95,7 @@ describe("formatReceiptProof", () => {
 
 describe("a receipt", () => {
   test("verifies with only the pinned key", async () => {
-    expect(await verdictOf(good)).toBe("ok");
+    expect(await getVerdict(good)).toBe("ok");
     expect(parseReceipt(formatReceipt(good))).toEqual(good);
     expect(toHex(sha256(issued))).toBe(vectors.anchor[0]?.entry_hash);
     expect(good.leaf_hash).toBe(vectors.anchor[0]?.leaf_hash_b64);
@@ -108,7 +108,7 @@ describe("a receipt", () => {
     let refused = 0;
     for (const changed of generateFlippedTexts(text)) {
       const receipt = changed === null ? null : parseReceipt(changed);
-      if (receipt === null || (await verdictOf(receipt)) !== "ok") refused += 1;
+      if (receipt === null || (await getVerdict(receipt)) !== "ok") refused += 1;
       else {
         expect({ ...receipt, submitted_at: good.submitted_at, verified_at: good.verified_at }).toEqual(good);
         expect(ownTimes.has(receipt.submitted_at) && ownTimes.has(receipt.verified_at)).toBe(false);
@@ -119,12 +119,12 @@ describe("a receipt", () => {
   });
 
   test("is refused for a different statement, even when whole receipts are swapped (T2)", async () => {
-    const other = await receiptFor(10);
-    expect(await verdictOf(other, revoked)).toBe("ok");
-    expect(await verdictOf(other, issued)).toBe("leaf_mismatch");
-    expect(await verdictOf(good, revoked)).toBe("leaf_mismatch");
-    expect(await verdictOf({ ...other, entry_hash: good.entry_hash }, issued)).toBe("leaf_mismatch");
-    expect(await verdictOf({ ...other, entry_hash: good.entry_hash, leaf_hash: good.leaf_hash }, issued)).toBe("root_mismatch");
+    const other = await createReceipt(10);
+    expect(await getVerdict(other, revoked)).toBe("ok");
+    expect(await getVerdict(other, issued)).toBe("leaf_mismatch");
+    expect(await getVerdict(good, revoked)).toBe("leaf_mismatch");
+    expect(await getVerdict({ ...other, entry_hash: good.entry_hash }, issued)).toBe("leaf_mismatch");
+    expect(await getVerdict({ ...other, entry_hash: good.entry_hash, leaf_hash: good.leaf_hash }, issued)).toBe("root_mismatch");
   });
 
   test.each<[string, Partial<Receipt>, string]>([
@@ -147,58 +147,58 @@ describe("a receipt", () => {
     ["a neighboring index", { leaf_index: "1", tx_ref: `${origin}#1` }, "root_mismatch"],
     ["a separate leaf body", { leaf_body: toBase64(issued) }, "leaf_mismatch"],
   ])("with %s is refused", async (_, change, fault) => {
-    expect(await verdictOf({ ...good, ...change })).toBe(fault);
+    expect(await getVerdict({ ...good, ...change })).toBe(fault);
   });
 
   test("is refused when it is signed by a key that is not pinned (L4)", async () => {
-    expect(await verdictOf(await receiptFor(0, 11, stranger))).toBe("no_known_signature");
-    expect(await verdictOf(good, issued, { trustedKeys: [] })).toBe("no_known_signature");
+    expect(await getVerdict(await createReceipt(0, 11, stranger))).toBe("no_known_signature");
+    expect(await getVerdict(good, issued, { trustedKeys: [] })).toBe("no_known_signature");
   });
 
   test("is refused when its key was not valid at that time (L4)", async () => {
-    const until = (validTo: string): ReceiptContext => ({ trustedKeys: [{ ...trusted, validTo }] });
-    expect(await verdictOf(good, issued, until("2026-03-04T05:06:09.413Z"))).toBe("ok");
-    expect(await verdictOf(good, issued, until("2026-03-04T05:06:09.412Z"))).toBe("no_known_signature");
-    const later = { ...trusted, validFrom: "2026-03-05T00:00:00.000Z" };
-    expect(await verdictOf(good, issued, { trustedKeys: [later] })).toBe("no_known_signature");
-    expect(await verdictOf(good, issued, { trustedKeys: [later, { ...trusted, validTo: "2026-04-01T00:00:00.000Z" }] })).toBe("ok");
+    const createContextUntil = (validTo: string): ReceiptContext => ({ trustedKeys: [{ ...trusted, validTo }] });
+    expect(await getVerdict(good, issued, createContextUntil("2026-03-04T05:06:09.413Z"))).toBe("ok");
+    expect(await getVerdict(good, issued, createContextUntil("2026-03-04T05:06:09.412Z"))).toBe("no_known_signature");
+    const laterKey = { ...trusted, validFrom: "2026-03-05T00:00:00.000Z" };
+    expect(await getVerdict(good, issued, { trustedKeys: [laterKey] })).toBe("no_known_signature");
+    expect(await getVerdict(good, issued, { trustedKeys: [laterKey, { ...trusted, validTo: "2026-04-01T00:00:00.000Z" }] })).toBe("ok");
   });
 
   test("is refused for a different log under the same key (L4)", async () => {
-    expect(await verdictOf(await receiptFor(0, 11, signer, "ledger.example/ledger/2027h1"))).toBe("origin_mismatch");
-    const elsewhere = [{ ...trusted, origin: "ledger.example/ledger/2027h1" }];
-    expect(await verdictOf(good, issued, { trustedKeys: elsewhere })).toBe("origin_mismatch");
+    expect(await getVerdict(await createReceipt(0, 11, signer, "ledger.example/ledger/2027h1"))).toBe("origin_mismatch");
+    const otherLogKeys = [{ ...trusted, origin: "ledger.example/ledger/2027h1" }];
+    expect(await getVerdict(good, issued, { trustedKeys: otherLogKeys })).toBe("origin_mismatch");
   });
 
   test("is refused when a signature by the pinned key is invalid, even next to a valid one (T4)", async () => {
     const bad = (await signNote("other\n", [signer])).split("\n\n")[1] ?? "";
-    expect(await verdictOf({ ...good, signed_root: good.signed_root + bad })).toBe("bad_signature");
+    expect(await getVerdict({ ...good, signed_root: good.signed_root + bad })).toBe("bad_signature");
     const unknown = (await signNote("other\n", [stranger])).split("\n\n")[1] ?? "";
-    expect(await verdictOf({ ...good, signed_root: good.signed_root + unknown })).toBe("ok");
+    expect(await getVerdict({ ...good, signed_root: good.signed_root + unknown })).toBe("ok");
   });
 
   test("passes when its tree extends the last verified tree, and is a fork otherwise", async () => {
-    const seen = (size: number): ReceiptContext => ({
+    const createSeenContext = (size: number): ReceiptContext => ({
       trustedKeys: trust,
       lastVerifiedTree: { head: tree.head(size), proof: buildConsistencyProofFromTiles(BigInt(size), 11n, tree.read) },
     });
-    expect(await verdictOf(good, issued, seen(7))).toBe("ok");
-    expect(await verdictOf(good, issued, seen(11))).toBe("ok");
-    const other = treeOf(statements.map((_, at) => encodeUtf8(`another history ${at}`)));
+    expect(await getVerdict(good, issued, createSeenContext(7))).toBe("ok");
+    expect(await getVerdict(good, issued, createSeenContext(11))).toBe("ok");
+    const other = buildTree(statements.map((_, at) => encodeUtf8(`another history ${at}`)));
     const forked = { head: other.head(11), proof: [] };
-    expect(await verdictOf(good, issued, { trustedKeys: trust, lastVerifiedTree: forked })).toBe("fork");
+    expect(await getVerdict(good, issued, { trustedKeys: trust, lastVerifiedTree: forked })).toBe("fork");
     const older = { head: other.head(7), proof: buildConsistencyProofFromTiles(7n, 11n, tree.read) };
-    expect(await verdictOf(good, issued, { trustedKeys: trust, lastVerifiedTree: older })).toBe("fork");
+    expect(await getVerdict(good, issued, { trustedKeys: trust, lastVerifiedTree: older })).toBe("fork");
     // A late response with a smaller tree is not a fork if the larger tree extends it.
-    const late = await receiptFor(0, 5);
+    const late = await createReceipt(0, 5);
     const proof = buildConsistencyProofFromTiles(5n, 11n, tree.read);
-    expect(await verdictOf(late, issued, { trustedKeys: trust, lastVerifiedTree: { head: tree.head(11), proof } })).toBe("ok");
-    expect(await verdictOf(late, issued, { trustedKeys: trust, lastVerifiedTree: { head: other.head(11), proof } })).toBe("fork");
+    expect(await getVerdict(late, issued, { trustedKeys: trust, lastVerifiedTree: { head: tree.head(11), proof } })).toBe("ok");
+    expect(await getVerdict(late, issued, { trustedKeys: trust, lastVerifiedTree: { head: other.head(11), proof } })).toBe("fork");
   });
 
   test("is refused when a wrapping leaf is not bound to the statement", async () => {
     const body = encodeUtf8(`{"wrapped":"${toHex(sha256(issued))}"}`);
-    const wrapped = treeOf([body, encodeUtf8("else")]);
+    const wrapped = buildTree([body, encodeUtf8("else")]);
     const head = wrapped.head(2);
     const receipt: Receipt = {
       ...good,
@@ -211,13 +211,13 @@ describe("a receipt", () => {
       tree_size: "2",
       root_hash: toBase64(head.root),
     };
-    const bindsLeaf: ReceiptContext["isLeafBoundToStatement"] = async (leafBody, statement) =>
+    const isBoundToLeaf: ReceiptContext["isLeafBoundToStatement"] = async (leafBody, statement) =>
       toHex(leafBody) === toHex(encodeUtf8(`{"wrapped":"${toHex(sha256(statement))}"}`));
-    expect(await verdictOf(receipt, issued, { trustedKeys: trust, isLeafBoundToStatement: bindsLeaf })).toBe("ok");
-    expect(await verdictOf(receipt, issued, { trustedKeys: trust })).toBe("leaf_mismatch");
-    expect(await verdictOf(receipt, issued, { trustedKeys: trust, isLeafBoundToStatement: async () => false })).toBe("leaf_mismatch");
+    expect(await getVerdict(receipt, issued, { trustedKeys: trust, isLeafBoundToStatement: isBoundToLeaf })).toBe("ok");
+    expect(await getVerdict(receipt, issued, { trustedKeys: trust })).toBe("leaf_mismatch");
+    expect(await getVerdict(receipt, issued, { trustedKeys: trust, isLeafBoundToStatement: async () => false })).toBe("leaf_mismatch");
     const { leaf_body: _, ...bare } = receipt;
-    expect(await verdictOf(bare, issued, { trustedKeys: trust, isLeafBoundToStatement: bindsLeaf })).toBe("leaf_mismatch");
+    expect(await getVerdict(bare, issued, { trustedKeys: trust, isLeafBoundToStatement: isBoundToLeaf })).toBe("leaf_mismatch");
   });
 
   test.each([

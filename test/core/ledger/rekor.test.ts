@@ -28,8 +28,8 @@ import { createCachingSubtle } from "../../support/caching-subtle.ts";
 import ledgerVectors from "../../vectors/ledger.json" with { type: "json" };
 import vectors from "../../vectors/rekor.json" with { type: "json" };
 
-const base64 = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array(0);
-const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+const decodeBase64 = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array(0);
+const hashText = (text: string): Buffer => createHash("sha256").update(text).digest();
 const crypto_ = createRekorCrypto(noteCrypto);
 
 const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -70,7 +70,7 @@ describe("an anchor key", () => {
 });
 
 describe("an entry", () => {
-  const entry = { digest: sha256(statement).toString("base64"), signature: "MEUC", publicKey: anchorKey.publicKey };
+  const entry = { digest: hashText(statement).toString("base64"), signature: "MEUC", publicKey: anchorKey.publicKey };
 
   test("has exactly this request and leaf", () => {
     const verifier = `{"keyDetails":"PKIX_ECDSA_P256_SHA_256","publicKey":{"rawBytes":"${entry.publicKey}"}}`;
@@ -93,39 +93,39 @@ describe("an entry", () => {
   test("is ours only with a signature of the statement by one of our keys", async () => {
     const signed = { ...entry, signature: toBase64(await anchorKey.sign(encodeUtf8(statement))) };
     const binds = createRekorLeafCheck(crypto_, [anchorKey.publicKey]);
-    const leafOf = (change: object): Uint8Array => encodeUtf8(formatRekorLeaf({ ...signed, ...change }));
-    expect(await binds(leafOf({}), encodeUtf8(statement))).toBe(true);
-    expect(await binds(leafOf({}), encodeUtf8(`${statement} `))).toBe(false);
-    expect(await binds(leafOf({ digest: sha256("other").toString("base64") }), encodeUtf8(statement))).toBe(false);
-    expect(await binds(leafOf({ signature: toBase64(await anchorKey.sign(encodeUtf8("other"))) }), encodeUtf8(statement))).toBe(false);
-    expect(await createRekorLeafCheck(crypto_, [])(leafOf({}), encodeUtf8(statement))).toBe(false);
+    const buildLeaf = (change: object): Uint8Array => encodeUtf8(formatRekorLeaf({ ...signed, ...change }));
+    expect(await binds(buildLeaf({}), encodeUtf8(statement))).toBe(true);
+    expect(await binds(buildLeaf({}), encodeUtf8(`${statement} `))).toBe(false);
+    expect(await binds(buildLeaf({ digest: hashText("other").toString("base64") }), encodeUtf8(statement))).toBe(false);
+    expect(await binds(buildLeaf({ signature: toBase64(await anchorKey.sign(encodeUtf8("other"))) }), encodeUtf8(statement))).toBe(false);
+    expect(await createRekorLeafCheck(crypto_, [])(buildLeaf({}), encodeUtf8(statement))).toBe(false);
   });
 });
 
 describe("the public log", () => {
-  const answer = parseRekorResponse(encodeUtf8(JSON.stringify(vectors.answer)));
-  if (answer === null) throw new Error("not read");
-  const vkey = vkeyFromSpki(vectors.origin, base64(vectors.spki)) ?? "";
+  const response = parseRekorResponse(encodeUtf8(JSON.stringify(vectors.answer)));
+  if (response === null) throw new Error("not read");
+  const vkey = vkeyFromSpki(vectors.origin, decodeBase64(vectors.spki)) ?? "";
   const trust = [{ origin: vectors.origin, vkey, validFrom: vectors.valid_from }];
 
   test("has the key id that its trust root publishes", () => {
-    expect(vkey.split("+")[1]).toBe(toHex(base64(vectors.answer.logId.keyId).subarray(0, 4)));
+    expect(vkey.split("+")[1]).toBe(toHex(decodeBase64(vectors.answer.logId.keyId).subarray(0, 4)));
   });
 
   test("proves a real entry with its real key, and its leaf has our format", async () => {
-    const verdict = await verifyRekorCheckpoint(crypto_, answer.note, trust);
+    const verdict = await verifyRekorCheckpoint(crypto_, response.note, trust);
     if (!verdict.ok) throw new Error(verdict.fault);
     expect(verdict.checkpoint.size).toBe(412_115n);
-    const leaf = hashLeaf(answer.leaf);
-    expect(findInclusionFault({ leaf, index: answer.index, hashes: answer.hashes }, verdict.checkpoint)).toBeNull();
-    expect(parseRekorLeaf(answer.leaf)).not.toBeNull();
-    expect(findInclusionFault({ leaf, index: answer.index - 1n, hashes: answer.hashes }, verdict.checkpoint)).not.toBeNull();
+    const leaf = hashLeaf(response.leaf);
+    expect(findInclusionFault({ leaf, index: response.index, hashes: response.hashes }, verdict.checkpoint)).toBeNull();
+    expect(parseRekorLeaf(response.leaf)).not.toBeNull();
+    expect(findInclusionFault({ leaf, index: response.index - 1n, hashes: response.hashes }, verdict.checkpoint)).not.toBeNull();
   });
 
   test("has a different key name for a different key", async () => {
     const stranger = generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "der" });
     const strangersKey = vkeyFromSpki(vectors.origin, stranger) ?? "";
-    const verdict = await verifyRekorCheckpoint(crypto_, answer.note, [{ ...trust[0]!, vkey: strangersKey }]);
+    const verdict = await verifyRekorCheckpoint(crypto_, response.note, [{ ...trust[0]!, vkey: strangersKey }]);
     expect(verdict).toEqual({ ok: false, fault: "no_known_signature" });
   });
 
@@ -148,7 +148,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
   let adapter: LedgerAdapter;
 
   const send = (request: Request): Promise<Response> => fetch(request);
-  const adapterWith = (change: Partial<RekorLedger> = {}): LedgerAdapter =>
+  const createAdapter = (change: Partial<RekorLedger> = {}): LedgerAdapter =>
     createRekorAdapter(
       { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [], ...change },
       anchorKey,
@@ -160,25 +160,25 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
   beforeAll(async () => {
     rekor = await FakeRekor.start(kind);
     trust = [{ origin: rekor.origin, vkey: vkeyFromSpki(rekor.origin, rekor.spki) ?? "", validFrom: from }];
-    adapter = adapterWith();
+    adapter = createAdapter();
   });
   afterAll(() => rekor.stop());
   beforeEach(() => rekor.reset(7));
 
   let count = 0;
-  const submission = async (by = adapter): Promise<LedgerSubmission> => {
+  const createSubmission = async (ledgerAdapter = adapter): Promise<LedgerSubmission> => {
     count += 1;
     const text = `${statement.slice(0, -1)},"zz":"${count}"}`;
-    const fresh: LedgerSubmission = { statement: text, entryHash: sha256(text).toString("hex"), prepared: null };
-    return { ...fresh, prepared: await by.prepare(fresh) };
+    const fresh: LedgerSubmission = { statement: text, entryHash: hashText(text).toString("hex"), prepared: null };
+    return { ...fresh, prepared: await ledgerAdapter.prepare(fresh) };
   };
   const submit = async (
     one: LedgerSubmission,
     lastSeen: VerifiedTree | null = null,
-    by = adapter,
+    ledgerAdapter = adapter,
     signal = new AbortController().signal,
-  ): Promise<SubmissionOutcome> => (await by.submit([one], lastSeen, signal))[0] as SubmissionOutcome;
-  const receiptOf = (outcome: SubmissionOutcome): Receipt => {
+  ): Promise<SubmissionOutcome> => (await ledgerAdapter.submit([one], lastSeen, signal))[0] as SubmissionOutcome;
+  const getReceipt = (outcome: SubmissionOutcome): Receipt => {
     if (!outcome.ok) throw new Error(JSON.stringify(outcome));
     return outcome.receipt;
   };
@@ -188,9 +188,9 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
   };
 
   test("accepts a statement and returns a receipt that verifies offline", async () => {
-    const one = await submission();
+    const one = await createSubmission();
     const outcome = await submit(one);
-    const receipt = receiptOf(outcome);
+    const receipt = getReceipt(outcome);
     expect(rekor.posted).toEqual([one.prepared]);
     expect(receipt).toMatchObject({
       ledger: "rekor2:rekor.test",
@@ -203,9 +203,9 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
   });
 
   test("gives receipts that are refused when any byte changes, except in our two clock times", async () => {
-    const one = await submission();
-    const receipt = receiptOf(await submit(one));
-    const own = { submitted_at: receipt.submitted_at, verified_at: receipt.verified_at };
+    const one = await createSubmission();
+    const receipt = getReceipt(await submit(one));
+    const ownTimes = { submitted_at: receipt.submitted_at, verified_at: receipt.verified_at };
     const subtle = createCachingSubtle();
     const once: RekorCrypto = {
       ...memoizeNoteCrypto(noteCrypto),
@@ -216,15 +216,15 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       const parsed = changed === null ? null : parseReceipt(changed);
       if (parsed === null || (await check(parsed, one.statement, once)) !== "ok") continue;
       accepted += 1;
-      expect({ ...parsed, ...own }).toEqual(receipt);
+      expect({ ...parsed, ...ownTimes }).toEqual(receipt);
       expect(parsed).not.toEqual(receipt);
     }
     expect(accepted).toBeGreaterThan(0);
   });
 
   test("gives receipts that fail with the same faults as all other receipts", async () => {
-    const one = await submission();
-    const receipt = receiptOf(await submit(one));
+    const one = await createSubmission();
+    const receipt = getReceipt(await submit(one));
     const signedAgain = parseRekorRequest(await adapter.prepare({ ...one, prepared: null }));
     if (signedAgain === null) throw new Error("not prepared");
     const changes: Partial<Receipt>[] = [
@@ -243,7 +243,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       { leaf_index: receipt.tree_size, tx_ref: `rekor.test#${receipt.tree_size}` },
       { inclusion_proof: receipt.inclusion_proof.slice(1) },
       { inclusion_proof: [...receipt.inclusion_proof.slice(1), receipt.leaf_hash] },
-      { entry_hash: sha256("other").toString("hex") },
+      { entry_hash: hashText("other").toString("hex") },
       { leaf_body: toBase64(encodeUtf8("{}")) },
     ];
     const faults = new Set<string>();
@@ -274,7 +274,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
   });
 
   test("receives the prepared request unchanged, signed once", async () => {
-    const one = await submission();
+    const one = await createSubmission();
     const fresh = { ...one, prepared: null };
     expect(await adapter.prepare(fresh)).not.toBe(one.prepared);
     expect(await adapter.prepare(one)).toBe(one.prepared);
@@ -283,36 +283,36 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
   });
 
   test("returns an entry that it already has, with a proof built from its tiles (O5)", async () => {
-    const one = await submission();
-    const first = receiptOf(await submit(one));
+    const one = await createSubmission();
+    const first = getReceipt(await submit(one));
     rekor.fill(300); // a full tile, a partial tile and a level above them
-    const again = receiptOf(await submit(one));
-    expect(again.tx_ref).toBe(first.tx_ref);
-    expect(Number(again.tree_size)).toBe(rekor.size);
-    expect(await check(again, one.statement)).toBe("ok");
+    const repeated = getReceipt(await submit(one));
+    expect(repeated.tx_ref).toBe(first.tx_ref);
+    expect(Number(repeated.tree_size)).toBe(rekor.size);
+    expect(await check(repeated, one.statement)).toBe("ok");
   });
 
   test("may serve the full tile instead of a dropped partial tile", async () => {
-    const one = await submission();
-    const index = Number(receiptOf(await submit(one)).leaf_index);
+    const one = await createSubmission();
+    const index = Number(getReceipt(await submit(one)).leaf_index);
     rekor.fill(300);
     rekor.publishedSize = index + 2; // the entry's partial tile is full by now
     rekor.keepsPartialTiles = false;
-    const receipt = receiptOf(await submit(one));
+    const receipt = getReceipt(await submit(one));
     expect(receipt.tree_size).toBe(String(index + 2));
     expect(rekor.missedRequests.some((path) => path.includes(".p/"))).toBe(true);
   });
 
   test("is retried when it has not published the entry yet", async () => {
-    const one = await submission();
-    const { leaf_index } = receiptOf(await submit(one));
+    const one = await createSubmission();
+    const { leaf_index } = getReceipt(await submit(one));
     rekor.publishedSize = Number(leaf_index);
     expect(await submit(one)).toEqual({ ok: false, kind: "retry", code: "not_in_checkpoint" });
   });
 
   test("is refused when it returns a different entry of ours for the same statement", async () => {
     rekor.reset(0);
-    const one = await submission();
+    const one = await createSubmission();
     await submit(one);
     rekor.mode = "answers with another entry";
     const signedAgain = { ...one, prepared: await adapter.prepare({ ...one, prepared: null }) };
@@ -320,12 +320,12 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
   });
 
   test("contains a statement only once after a lost response", async () => {
-    const one = await submission();
+    const one = await createSubmission();
     rekor.mode = "loses the answer";
     const before = rekor.size;
     expect(await submit(one)).toEqual({ ok: false, kind: "retry", code: "connection" });
     rekor.mode = "honest";
-    const receipt = receiptOf(await submit(one));
+    const receipt = getReceipt(await submit(one));
     expect(rekor.size).toBe(before + 1);
     expect(rekor.posted).toEqual([one.prepared, one.prepared]);
     expect(receipt.leaf_index).toBe(String(before));
@@ -339,11 +339,11 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     ["signs badly", "bad_signature"],
     ["answers too much", "answer_too_large"],
   ])("that %s is refused and retried", async (mode, code) => {
-    const one = await submission();
+    const one = await createSubmission();
     rekor.mode = mode;
     expect(await submit(one)).toEqual({ ok: false, kind: "retry", code });
     rekor.mode = "honest";
-    expect(await check(receiptOf(await submit(one)), one.statement)).toBe("ok");
+    expect(await check(getReceipt(await submit(one)), one.statement)).toBe("ok");
   });
 
   test.each<[FakeRekorMode, object]>([
@@ -364,33 +364,33 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     ],
   ])("that responds with %o gives the right outcome", async (mode, outcome) => {
     rekor.mode = mode;
-    expect(await submit(await submission())).toEqual({ ok: false, ...outcome });
+    expect(await submit(await createSubmission())).toEqual({ ok: false, ...outcome });
   });
 
   test("is abandoned at the deadline when it hangs", async () => {
     rekor.mode = "hangs";
     const over = new AbortController();
     setTimeout(() => over.abort(), 50);
-    expect(await submit(await submission(), null, adapter, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
+    expect(await submit(await createSubmission(), null, adapter, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
   });
 
   test("is accepted only with its pinned key, while valid, and with its own name", async () => {
-    const judged = async (pinned: readonly TrustedLogKey[]): Promise<string> => {
-      const outcome = await submit(await submission(), null, adapterWith({ trust: pinned }));
+    const submitAndJudge = async (pinned: readonly TrustedLogKey[]): Promise<string> => {
+      const outcome = await submit(await createSubmission(), null, createAdapter({ trust: pinned }));
       return outcome.ok ? "ok" : outcome.kind === "fork" ? "fork" : outcome.code;
     };
     const [pinned] = trust as [TrustedLogKey];
-    expect(await judged(trust)).toBe("ok");
-    expect(await judged([])).toBe("no_known_signature");
-    expect(await judged([{ ...pinned, validTo: "2026-02-01T00:00:00.000Z" }])).toBe("no_known_signature");
-    expect(await judged([{ ...pinned, validFrom: "2099-01-01T00:00:00.000Z" }])).toBe("no_known_signature");
-    expect(await judged([{ ...pinned, origin: "other.test" }])).toBe("origin_mismatch");
+    expect(await submitAndJudge(trust)).toBe("ok");
+    expect(await submitAndJudge([])).toBe("no_known_signature");
+    expect(await submitAndJudge([{ ...pinned, validTo: "2026-02-01T00:00:00.000Z" }])).toBe("no_known_signature");
+    expect(await submitAndJudge([{ ...pinned, validFrom: "2099-01-01T00:00:00.000Z" }])).toBe("no_known_signature");
+    expect(await submitAndJudge([{ ...pinned, origin: "other.test" }])).toBe("origin_mismatch");
   });
 
   test("may have signatures by others, which are ignored", async () => {
     rekor.extraLines = `\u2014 witness.test ${Buffer.alloc(76, 9).toString("base64")}\n`;
-    const one = await submission();
-    expect(await check(receiptOf(await submit(one)), one.statement)).toBe("ok");
+    const one = await createSubmission();
+    expect(await check(getReceipt(await submit(one)), one.statement)).toBe("ok");
   });
 
   test("accepts a request prepared with an earlier anchor key, and none by an unknown key", async () => {
@@ -398,76 +398,80 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     const oldKey = await openAnchorKey(oldPair.privateKey.export({ type: "pkcs8", format: "der" }).toString("base64"));
     const settings = { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [] } as const;
     const old = createRekorAdapter(settings, oldKey, send, noteCrypto, Date.now);
-    const one = await submission(old);
+    const one = await createSubmission(old);
     expect(await submit(one)).toEqual({ ok: false, kind: "retry", code: "leaf_mismatch" });
-    expect((await submit(one, null, adapterWith({ retiredAnchorKeys: [oldKey.publicKey] }))).ok).toBe(true);
+    expect((await submit(one, null, createAdapter({ retiredAnchorKeys: [oldKey.publicKey] }))).ok).toBe(true);
   });
 
   test("receives at most five concurrent requests and returns outcomes in the order of the statements", async () => {
     rekor.expectedConcurrent = 5;
-    const batch = await Promise.all(Array.from({ length: 12 }, () => submission()));
+    const batch = await Promise.all(Array.from({ length: 12 }, () => createSubmission()));
     const outcomes = await adapter.submit(batch, null, new AbortController().signal);
     expect(rekor.maxConcurrent).toBe(5);
-    expect(outcomes.map((outcome) => receiptOf(outcome).entry_hash)).toEqual(batch.map(({ entryHash }) => entryHash));
+    expect(outcomes.map((outcome) => getReceipt(outcome).entry_hash)).toEqual(batch.map(({ entryHash }) => entryHash));
   });
 
   describe("with a last verified tree", () => {
-    const seenNow = async (): Promise<VerifiedTree> => {
-      const outcome = await submit(await submission());
+    const readVerifiedTree = async (): Promise<VerifiedTree> => {
+      const outcome = await submit(await createSubmission());
       if (!outcome.ok) throw new Error("not taken");
       return outcome.seen;
     };
 
     test("may extend the last tree", async () => {
-      const seen = await seenNow();
+      const seen = await readVerifiedTree();
       rekor.fill(20);
-      expect((await submit(await submission(), seen)).ok).toBe(true);
+      expect((await submit(await createSubmission(), seen)).ok).toBe(true);
     });
 
     test("may respond with a smaller tree of the same history", async () => {
-      const one = await submission();
+      const one = await createSubmission();
       await submit(one);
       const smaller = rekor.size;
       rekor.fill(20);
-      const seen = await seenNow();
+      const seen = await readVerifiedTree();
       rekor.publishedSize = smaller;
       expect((await submit(one, seen)).ok).toBe(true);
     });
 
     test("is a fork with a different history, and both notes are evidence", async () => {
-      const seen = await seenNow();
+      const seen = await readVerifiedTree();
       rekor.rewrite();
-      const outcome = await submit(await submission(), seen);
+      const outcome = await submit(await createSubmission(), seen);
       expect(outcome).toMatchObject({ ok: false, kind: "fork", evidence: { old: seen.note } });
       if (outcome.ok || outcome.kind !== "fork") throw new Error("not a fork");
       expect((await verifyRekorCheckpoint(crypto_, outcome.evidence.new, trust)).ok).toBe(true);
     });
 
     test("is a fork with a different tree of the same size", async () => {
-      const one = await submission();
+      const one = await createSubmission();
       const outcome = await submit(one);
       if (!outcome.ok) throw new Error("not taken");
-      const other = { ...outcome.seen, root: toBase64(sha256("other")) };
+      const other = { ...outcome.seen, root: toBase64(hashText("other")) };
       expect(await submit(one, other)).toMatchObject({ kind: "fork" });
     });
 
     test("is not reported as a fork because of garbage tiles", async () => {
-      const seen = await seenNow();
+      const seen = await readVerifiedTree();
       rekor.tilesAreGarbage = true;
-      expect(await submit(await submission(), seen)).toEqual({ ok: false, kind: "retry", code: "tiles_mismatch" });
+      expect(await submit(await createSubmission(), seen)).toEqual({ ok: false, kind: "retry", code: "tiles_mismatch" });
     });
 
     test("is a fork when its history changes within one batch", async () => {
       let rewritten: Promise<unknown> | null = null;
-      const oneByOne = (request: Request): Promise<Response> => {
+      const sendOneByOne = (request: Request): Promise<Response> => {
         if (rewritten !== null) return rewritten.then(() => fetch(request));
         const answered = fetch(request);
         rewritten = answered.then(() => rekor.rewrite());
         return answered;
       };
       const settings = { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [] } as const;
-      const twoFaced = createRekorAdapter(settings, anchorKey, oneByOne, noteCrypto, Date.now);
-      const [first, second] = await twoFaced.submit([await submission(), await submission()], null, new AbortController().signal);
+      const twoFaced = createRekorAdapter(settings, anchorKey, sendOneByOne, noteCrypto, Date.now);
+      const [first, second] = await twoFaced.submit(
+        [await createSubmission(), await createSubmission()],
+        null,
+        new AbortController().signal,
+      );
       expect(first?.ok).toBe(true);
       expect(second).toMatchObject({ kind: "fork", evidence: { old: first?.ok ? first.seen.note : "" } });
     });

@@ -17,8 +17,8 @@ const permanent: Failed = { ok: false, kind: "permanent", code: "refused" };
 
 describe("a statement that was not anchored", () => {
   test("is retried after 2, 4, 8 … 512 and then 900 seconds", () => {
-    const waits = Array.from({ length: 12 }, (_, attempts) => (computeRetryAt(attempts, 0, now, middle) - now) / 1_000);
-    expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
+    const delays = Array.from({ length: 12 }, (_, attempts) => (computeRetryAt(attempts, 0, now, middle) - now) / 1_000);
+    expect(delays).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
   });
 
   test("is retried no earlier than the ledger requests or the schedule allows", () => {
@@ -47,6 +47,6 @@ describe("a statement that was not anchored", () => {
 });
 
 test("a ledger is blocked after five failures, for longer each time", () => {
-  const waits = Array.from({ length: 11 }, (_, at) => Math.max(0, getBlockedUntil(at + 1, now, middle) - now) / 1_000);
-  expect(waits).toEqual([0, 0, 0, 0, 64, 128, 256, 512, 900, 900, 900]);
+  const delays = Array.from({ length: 11 }, (_, at) => Math.max(0, getBlockedUntil(at + 1, now, middle) - now) / 1_000);
+  expect(delays).toEqual([0, 0, 0, 0, 64, 128, 256, 512, 900, 900, 900]);
 });

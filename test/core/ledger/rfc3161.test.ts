@@ -18,59 +18,60 @@ import { OpensslTsa, findOpensslVersion, type TsaKey } from "../../support/opens
 import { createCachingSubtle } from "../../support/caching-subtle.ts";
 import vectors from "../../vectors/timestamps.json" with { type: "json" };
 
-const base64 = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array(0);
+const decodeBase64 = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array(0);
 const hex = (text: string): Uint8Array<ArrayBuffer> => fromHex(text) ?? new Uint8Array(0);
-const sha256 = (data: Uint8Array): Uint8Array => createHash("sha256").update(data).digest();
+const hashBytes = (data: Uint8Array): Uint8Array => createHash("sha256").update(data).digest();
 
 const imprintBytes = encodeUtf8(vectors.note);
 const [stamp] = vectors.stamps;
 if (stamp === undefined) throw new Error("no vectors");
-const pinOf = (spkiSha256: string): TimestampPin => ({ name: "Test authority", spkiSha256, validFrom: "2026-01-01T00:00:00.000Z" });
-const pins = [pinOf(stamp.spki_sha256)];
+const createPin = (spkiSha256: string): TimestampPin => ({ name: "Test authority", spkiSha256, validFrom: "2026-01-01T00:00:00.000Z" });
+const pins = [createPin(stamp.spki_sha256)];
 const time = Date.parse(stamp.time);
 
 const good: TimestampVerificationInput = {
-  token: base64(stamp.token),
+  token: decodeBase64(stamp.token),
   imprintBytes,
   pins,
   nonce: hex(stamp.nonce),
   window: { sentAt: time, receivedAt: time + secondMs },
 };
 
-const verdictOf = async (change: Partial<TimestampVerificationInput>): Promise<string> => {
+const getVerdict = async (change: Partial<TimestampVerificationInput>): Promise<string> => {
   const verdict = await verifyTimestampToken({ ...good, ...change }, crypto.subtle);
   return verdict.ok ? "ok" : verdict.fault;
 };
 
 /** Returns `root` with `bytes` in place of the value `old`, and with every enclosing length corrected. */
-const replaced = (root: DerValue, old: DerValue, bytes: Uint8Array): Uint8Array => {
+const replaceValue = (root: DerValue, old: DerValue, bytes: Uint8Array): Uint8Array => {
   if (root === old) return bytes;
-  return root.children.length === 0 ? root.encoded : encodeDer(root.tag, ...root.children.map((child) => replaced(child, old, bytes)));
+  return root.children.length === 0 ? root.encoded : encodeDer(root.tag, ...root.children.map((child) => replaceValue(child, old, bytes)));
 };
 
 /** Follows the child indexes in `path` and returns the value found there. */
-const inside = (value: DerValue | null, ...path: readonly number[]): DerValue => {
+const findValue = (value: DerValue | null, ...path: readonly number[]): DerValue => {
   const found = path.reduce<DerValue | undefined>((here, at) => here?.children[at], value ?? undefined);
   if (found === undefined) throw new Error(`nothing at ${path.join(".")}`);
   return found;
 };
 
 const reply = parseDer(good.token);
-const message = inside(reply, 1, 1, 0); // its parts in order: version, digests, content, certificates, signers
-const signer = inside(message, 4, 0); // its parts in order: version, ID, digest, attributes, algorithm, signature
+const message = findValue(reply, 1, 1, 0); // its parts in order: version, digests, content, certificates, signers
+const signer = findValue(message, 4, 0); // its parts in order: version, ID, digest, attributes, algorithm, signature
 
 describe("a timestamp request", () => {
   test("equals the request that was sent for the vectors", () => {
     for (const { nonce, request } of vectors.stamps) {
-      expect(encodeTimestampRequest(sha256(imprintBytes), hex(nonce))).toEqual(base64(request));
+      expect(encodeTimestampRequest(hashBytes(imprintBytes), hex(nonce))).toEqual(decodeBase64(request));
     }
   });
 
   test("encodes a nonce with leading zeros or a high bit as an integer", () => {
-    const nonceOf = (nonce: string): string => toHex(inside(parseDer(encodeTimestampRequest(sha256(imprintBytes), hex(nonce))), 2).content);
-    expect(nonceOf("0000000000000001")).toBe("01");
-    expect(nonceOf("ff00000000000000")).toBe("00ff00000000000000");
-    expect(nonceOf("0000000000000000")).toBe("00");
+    const readNonce = (nonce: string): string =>
+      toHex(findValue(parseDer(encodeTimestampRequest(hashBytes(imprintBytes), hex(nonce))), 2).content);
+    expect(readNonce("0000000000000001")).toBe("01");
+    expect(readNonce("ff00000000000000")).toBe("00ff00000000000000");
+    expect(readNonce("0000000000000000")).toBe("00");
   });
 });
 
@@ -79,13 +80,13 @@ describe("a timestamp", () => {
     "by $key with $digest, naming its certificate by $certificate_hash, verifies with the pinned key alone",
     async (one) => {
       const verdict = await verifyTimestampToken(
-        { token: base64(one.token), imprintBytes, pins: [pinOf(one.spki_sha256)], nonce: hex(one.nonce) },
+        { token: decodeBase64(one.token), imprintBytes, pins: [createPin(one.spki_sha256)], nonce: hex(one.nonce) },
         crypto.subtle,
       );
       expect(verdict).toEqual({
         ok: true,
         timestamp: { time: Date.parse(one.time), serial: one.serial, spkiSha256: one.spki_sha256 },
-        pin: pinOf(one.spki_sha256),
+        pin: createPin(one.spki_sha256),
       });
     },
   );
@@ -93,48 +94,48 @@ describe("a timestamp", () => {
   test("verifies later without the nonce and the time window", async () => {
     const { token } = good;
     expect((await verifyTimestampToken({ token, imprintBytes, pins }, crypto.subtle)).ok).toBe(true);
-    expect(await verdictOf({ token: base64(vectors.without_nonce) })).toBe("nonce_mismatch");
-    expect((await verifyTimestampToken({ token: base64(vectors.without_nonce), imprintBytes, pins }, crypto.subtle)).ok).toBe(true);
+    expect(await getVerdict({ token: decodeBase64(vectors.without_nonce) })).toBe("nonce_mismatch");
+    expect((await verifyTimestampToken({ token: decodeBase64(vectors.without_nonce), imprintBytes, pins }, crypto.subtle)).ok).toBe(true);
   });
 
   test.each<[string, Partial<TimestampVerificationInput>, string]>([
     ["over other bytes", { imprintBytes: encodeUtf8(`${vectors.note}\n`) }, "imprint_mismatch"],
-    ["over the same bytes with another hash", { token: base64(vectors.sha512_imprint) }, "imprint_mismatch"],
+    ["over the same bytes with another hash", { token: decodeBase64(vectors.sha512_imprint) }, "imprint_mismatch"],
     ["with another nonce", { nonce: hex("648f8e193a06c308") }, "nonce_mismatch"],
     ["an hour ahead", { window: { sentAt: time - hourMs, receivedAt: time - hourMs } }, "time_outside_window"],
     ["an hour behind", { window: { sentAt: time + hourMs, receivedAt: time + hourMs } }, "time_outside_window"],
     ["by a key that is not pinned", { pins: [] }, "signer_not_pinned"],
-    ["by the key of another authority", { pins: [pinOf(vectors.stamps[1]?.spki_sha256 ?? "")] }, "signer_not_pinned"],
+    ["by the key of another authority", { pins: [createPin(vectors.stamps[1]?.spki_sha256 ?? "")] }, "signer_not_pinned"],
     ["by a key that is not in use yet", { pins: pins.map((pin) => ({ ...pin, validFrom: toIso(time + 1) })) }, "signer_not_pinned"],
     ["by a key that is no longer in use", { pins: pins.map((pin) => ({ ...pin, validTo: toIso(time) })) }, "signer_not_pinned"],
-    ["that was refused", { token: base64(vectors.refused.token) }, "not_granted"],
+    ["that was refused", { token: decodeBase64(vectors.refused.token) }, "not_granted"],
     ["that is empty", { token: new Uint8Array(0) }, "reply_malformed"],
     ["with an extra byte", { token: new Uint8Array([...good.token, 0]) }, "reply_malformed"],
-    ["that is a token without its reply", { token: inside(reply, 1).encoded }, "reply_malformed"],
+    ["that is a token without its reply", { token: findValue(reply, 1).encoded }, "reply_malformed"],
     ["larger than 32 KiB", { token: new Uint8Array(32 * 1_024 + 1).fill(0x30) }, "reply_malformed"],
   ])("%s is refused (Z1)", async (_, change, fault) => {
-    expect(await verdictOf(change)).toBe(fault);
+    expect(await getVerdict(change)).toBe(fault);
   });
 
   test("is refused without the signer's certificate", async () => {
-    const verdict = await verifyTimestampToken({ token: base64(vectors.without_certificate), imprintBytes, pins }, crypto.subtle);
+    const verdict = await verifyTimestampToken({ token: decodeBase64(vectors.without_certificate), imprintBytes, pins }, crypto.subtle);
     expect(verdict).toEqual({ ok: false, fault: "certificate_missing" });
   });
 
   test("is refused when the imprint names a different hash algorithm", async () => {
-    const content = parseDer(inside(message, 2, 1, 0).content);
-    const renamed = replaced(inside(content), inside(content, 2, 0, 0), encodeDer(0x06, hex("608648016503040208"))); // the OID of SHA3-256
-    expect(await verdictOf({ token: replaced(inside(reply), inside(message, 2, 1, 0), encodeDer(0x04, renamed)) })).toBe(
+    const content = parseDer(findValue(message, 2, 1, 0).content);
+    const renamed = replaceValue(findValue(content), findValue(content, 2, 0, 0), encodeDer(0x06, hex("608648016503040208"))); // the OID of SHA3-256
+    expect(await getVerdict({ token: replaceValue(findValue(reply), findValue(message, 2, 1, 0), encodeDer(0x04, renamed)) })).toBe(
       "imprint_mismatch",
     );
   });
 
   test("may differ from our clock by at most five minutes", async () => {
-    const at = (sentAt: number, receivedAt = sentAt): Promise<string> => verdictOf({ window: { sentAt, receivedAt } });
-    expect(await at(time + 5 * minuteMs)).toBe("ok");
-    expect(await at(time + 5 * minuteMs + 1)).toBe("time_outside_window");
-    expect(await at(time - 5 * minuteMs)).toBe("ok");
-    expect(await at(time - 5 * minuteMs - 1)).toBe("time_outside_window");
+    const verifyAt = (sentAt: number, receivedAt = sentAt): Promise<string> => getVerdict({ window: { sentAt, receivedAt } });
+    expect(await verifyAt(time + 5 * minuteMs)).toBe("ok");
+    expect(await verifyAt(time + 5 * minuteMs + 1)).toBe("time_outside_window");
+    expect(await verifyAt(time - 5 * minuteMs)).toBe("ok");
+    expect(await verifyAt(time - 5 * minuteMs - 1)).toBe("time_outside_window");
   });
 
   test("returns the key and time when the only fault is an unpinned key", async () => {
@@ -145,76 +146,84 @@ describe("a timestamp", () => {
   });
 
   test("is refused with a different certificate for the same key", async () => {
-    const certificate = inside(message, 3, 0);
-    const swapped = replaced(inside(reply), certificate, base64(vectors.same_key_other_certificate));
-    expect(await verdictOf({ token: swapped })).toBe("certificate_mismatch");
-    const ownSignature = inside(certificate, 2).content.slice();
+    const certificate = findValue(message, 3, 0);
+    const swapped = replaceValue(findValue(reply), certificate, decodeBase64(vectors.same_key_other_certificate));
+    expect(await getVerdict({ token: swapped })).toBe("certificate_mismatch");
+    const ownSignature = findValue(certificate, 2).content.slice();
     ownSignature[20] = (ownSignature[20] as number) ^ 1;
-    const altered = replaced(inside(reply), inside(certificate, 2), encodeDer(0x03, ownSignature));
-    expect(await verdictOf({ token: altered })).toBe("certificate_mismatch");
-    const otherSerial = replaced(inside(reply), inside(signer, 1, 1), encodeDer(0x02, hex("05")));
-    expect(await verdictOf({ token: otherSerial })).toBe("certificate_mismatch");
-    const both = replaced(
-      inside(reply),
-      inside(message, 3),
-      encodeDer(0xa0, base64(vectors.same_key_other_certificate), certificate.encoded),
+    const altered = replaceValue(findValue(reply), findValue(certificate, 2), encodeDer(0x03, ownSignature));
+    expect(await getVerdict({ token: altered })).toBe("certificate_mismatch");
+    const otherSerial = replaceValue(findValue(reply), findValue(signer, 1, 1), encodeDer(0x02, hex("05")));
+    expect(await getVerdict({ token: otherSerial })).toBe("certificate_mismatch");
+    const both = replaceValue(
+      findValue(reply),
+      findValue(message, 3),
+      encodeDer(0xa0, decodeBase64(vectors.same_key_other_certificate), certificate.encoded),
     );
-    expect(await verdictOf({ token: both })).toBe("ok");
+    expect(await getVerdict({ token: both })).toBe("ok");
   });
 
   test.each<[string, () => Uint8Array, string]>([
     [
       "another kind of content",
-      () => replaced(inside(reply), inside(message, 2, 0), encodeDer(0x06, hex("2a864886f70d010701"))),
+      () => replaceValue(findValue(reply), findValue(message, 2, 0), encodeDer(0x06, hex("2a864886f70d010701"))),
       "content_type",
     ],
-    ["no signed attributes", () => replaced(inside(reply), inside(signer, 3), new Uint8Array(0)), "reply_malformed"],
-    ["two signers", () => replaced(inside(reply), inside(message, 4), encodeDer(0x31, signer.encoded, signer.encoded)), "reply_malformed"],
-    ["no signer", () => replaced(inside(reply), inside(message, 4), encodeDer(0x31)), "reply_malformed"],
+    ["no signed attributes", () => replaceValue(findValue(reply), findValue(signer, 3), new Uint8Array(0)), "reply_malformed"],
+    [
+      "two signers",
+      () => replaceValue(findValue(reply), findValue(message, 4), encodeDer(0x31, signer.encoded, signer.encoded)),
+      "reply_malformed",
+    ],
+    ["no signer", () => replaceValue(findValue(reply), findValue(message, 4), encodeDer(0x31)), "reply_malformed"],
     [
       "another content",
-      () => replaced(inside(reply), inside(message, 2, 1, 0), encodeDer(0x04, inside(message, 2, 1, 0).content.slice(1))),
+      () => replaceValue(findValue(reply), findValue(message, 2, 1, 0), encodeDer(0x04, findValue(message, 2, 1, 0).content.slice(1))),
       "reply_malformed",
     ],
     [
       "a digest it does not name",
-      () => replaced(inside(reply), inside(signer, 2), encodeDer(0x30, encodeDer(0x06, hex("2b0e03021a")))),
+      () => replaceValue(findValue(reply), findValue(signer, 2), encodeDer(0x30, encodeDer(0x06, hex("2b0e03021a")))),
       "algorithm_unsupported",
     ],
     [
       "another digest",
-      () => replaced(inside(reply), inside(signer, 2), encodeDer(0x30, encodeDer(0x06, hex("608648016503040202")))),
+      () => replaceValue(findValue(reply), findValue(signer, 2), encodeDer(0x30, encodeDer(0x06, hex("608648016503040202")))),
       "digest_mismatch",
     ],
     [
       "RSA for an ECDSA key",
-      () => replaced(inside(reply), inside(signer, 4), encodeDer(0x30, encodeDer(0x06, hex("2a864886f70d01010b")))),
+      () => replaceValue(findValue(reply), findValue(signer, 4), encodeDer(0x30, encodeDer(0x06, hex("2a864886f70d01010b")))),
       "algorithm_unsupported",
     ],
     [
       "another hash in its signature",
-      () => replaced(inside(reply), inside(signer, 4), encodeDer(0x30, encodeDer(0x06, hex("2a8648ce3d040303")))),
+      () => replaceValue(findValue(reply), findValue(signer, 4), encodeDer(0x30, encodeDer(0x06, hex("2a8648ce3d040303")))),
       "bad_signature",
     ],
-    ["a signature of zeros", () => replaced(inside(reply), inside(signer, 5), encodeDer(0x04, new Uint8Array(64))), "bad_signature"],
+    [
+      "a signature of zeros",
+      () => replaceValue(findValue(reply), findValue(signer, 5), encodeDer(0x04, new Uint8Array(64))),
+      "bad_signature",
+    ],
   ])("with %s is refused", async (_, make, fault) => {
-    expect(await verdictOf({ token: make() })).toBe(fault);
+    expect(await getVerdict({ token: make() })).toBe(fault);
   });
 
   test("is refused when an attribute is repeated or has two values", async () => {
-    const attributes = inside(signer, 3);
+    const attributes = findValue(signer, 3);
     for (const [at, attribute] of attributes.children.entries()) {
-      const oid = toHex(inside(attribute, 0).content);
+      const oid = toHex(findValue(attribute, 0).content);
       if (oid === "2a864886f70d010905") continue; // signingTime, which no check uses
       const twice = encodeDer(0xa0, ...attributes.children.map(({ encoded }) => encoded), attribute.encoded);
-      const values = inside(attribute, 1);
-      const twoValues = replaced(
+      const values = findValue(attribute, 1);
+      const twoValues = replaceValue(
         attributes,
-        inside(attributes, at, 1),
-        encodeDer(0x31, inside(values, 0).encoded, inside(values, 0).encoded),
+        findValue(attributes, at, 1),
+        encodeDer(0x31, findValue(values, 0).encoded, findValue(values, 0).encoded),
       );
       for (const changed of [twice, twoValues]) {
-        expect(await verdictOf({ token: replaced(inside(reply), attributes, changed) })).toMatch(
+        expect(await getVerdict({ token: replaceValue(findValue(reply), attributes, changed) })).toMatch(
           /^(?:content_type|digest_mismatch|certificate_mismatch)$/,
         );
       }
@@ -223,21 +232,21 @@ describe("a timestamp", () => {
 
   test("is refused when it is truncated anywhere", async () => {
     for (let length = 0; length < good.token.length; length += 1) {
-      expect(await verdictOf({ token: good.token.subarray(0, length) })).toBe("reply_malformed");
+      expect(await getVerdict({ token: good.token.subarray(0, length) })).toBe("reply_malformed");
     }
   });
 
   test.each(vectors.stamps)(
     "by $key: a changed bit in what is signed is refused, and no change anywhere changes what it says",
     async (one) => {
-      const token = base64(one.token);
-      const question = { imprintBytes, pins: [pinOf(one.spki_sha256)] };
+      const token = decodeBase64(one.token);
+      const question = { imprintBytes, pins: [createPin(one.spki_sha256)] };
       const root = parseDer(token);
       const parts = [
         [1, 1, 0, 2, 1, 0],
         [1, 1, 0, 4, 0, 3],
         [1, 1, 0, 4, 0, 5],
-      ].map((path) => inside(root, ...path).content);
+      ].map((path) => findValue(root, ...path).content);
       const isSigned = (at: number): boolean => parts.some((part) => at >= part.byteOffset && at < part.byteOffset + part.length);
       const subtle = createCachingSubtle();
       let signedBytes = 0;
@@ -297,7 +306,7 @@ afterEach(() => authority.requests.splice(0));
 const replyType = { "content-type": "application/timestamp-reply" };
 const checkpoint = { note: vectors.note, size: 3n, witnessedSize: 0n, getConsistencyProof: async () => [] };
 const send = (request: Request): Promise<Response> => fetch(request);
-const asked = (trusted: readonly TimestampPin[] = pins, clock = Date.now, signal = new AbortController().signal) =>
+const requestTimestamp = (trusted: readonly TimestampPin[] = pins, clock = Date.now, signal = new AbortController().signal) =>
   createTimestampAttestor({ name: "tsa.test", url, pins: trusted }, send, (count) => new Uint8Array(randomBytes(count)), clock).attest(
     checkpoint,
     signal,
@@ -330,7 +339,7 @@ describe("a timestamp authority", () => {
     ],
     [
       "refuses",
-      (_, response) => response.writeHead(200, replyType).end(base64(vectors.refused.token)),
+      (_, response) => response.writeHead(200, replyType).end(decodeBase64(vectors.refused.token)),
       { kind: "retry", code: "not_granted" },
     ],
     [
@@ -339,9 +348,9 @@ describe("a timestamp authority", () => {
       { kind: "retry", code: "answer_too_large" },
     ],
     ["hangs up", (_, response) => response.destroy(), { kind: "retry", code: "connection" }],
-  ])("that %s gives the right outcome", async (_, answer, outcome) => {
-    authority.answer = answer;
-    expect(await asked()).toEqual({ ok: false, ...outcome });
+  ])("that %s gives the right outcome", async (_, respond, outcome) => {
+    authority.answer = respond;
+    expect(await requestTimestamp()).toEqual({ ok: false, ...outcome });
     expect(authority.requests).toHaveLength(1);
     expect(authority.requests[0]?.type).toBe("application/timestamp-query");
   });
@@ -350,20 +359,20 @@ describe("a timestamp authority", () => {
     authority.answer = () => {};
     const over = new AbortController();
     setTimeout(() => over.abort(), 50);
-    expect(await asked(pins, Date.now, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
+    expect(await requestTimestamp(pins, Date.now, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
   });
 
   test("receives a new nonce with every request", async () => {
     authority.answer = (_, response) => response.writeHead(503).end();
-    await asked();
-    await asked();
-    const [first, second] = authority.requests.map(({ body }) => toHex(inside(parseDer(body), 2).content));
+    await requestTimestamp();
+    await requestTimestamp();
+    const [first, second] = authority.requests.map(({ body }) => toHex(findValue(parseDer(body), 2).content));
     expect(first).not.toBe(second);
   });
 });
 
 /** Returns the real time, which openssl uses. No test changes this clock. */
-const machineClock = (): number => Date.now() - clockOffsetMs;
+const readMachineClock = (): number => Date.now() - clockOffsetMs;
 
 const describeOpenssl = (keys: readonly TsaKey[]): void => {
   describe.each(keys)("an openssl authority with a %s key", (key) => {
@@ -371,22 +380,22 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
     let trusted: readonly TimestampPin[];
     beforeAll(() => {
       tsa = new OpensslTsa({ key });
-      trusted = [pinOf(toHex(sha256(tsa.spki())))];
+      trusted = [createPin(toHex(hashBytes(tsa.spki())))];
     });
     afterAll(() => tsa.remove());
 
     test("issues a reply that our checks and openssl accept", async () => {
       authority.answer = (query, response) =>
         response.writeHead(201, { "content-type": "application/timestamp-reply; x=y" }).end(tsa.reply(query));
-      const outcome = await asked(trusted, machineClock);
+      const outcome = await requestTimestamp(trusted, readMachineClock);
       expect(outcome).toMatchObject({
         ok: true,
         verified: true,
         attestation: { kind: "rfc3161", tsa: "tsa.test", spki_sha256: trusted[0]?.spkiSha256 },
       });
       if (!outcome.ok || outcome.attestation.kind !== "rfc3161") throw new Error("not stamped");
-      expect(Math.abs(Date.parse(outcome.attestation.time) - machineClock())).toBeLessThan(minuteMs);
-      const token = base64(outcome.attestation.token);
+      expect(Math.abs(Date.parse(outcome.attestation.time) - readMachineClock())).toBeLessThan(minuteMs);
+      const token = decodeBase64(outcome.attestation.token);
       expect(tsa.accepts(imprintBytes, token)).toBe(true);
       expect(tsa.accepts(encodeUtf8(`${vectors.note} `), token)).toBe(false);
       expect(await verifyTimestampToken({ token, imprintBytes, pins: trusted }, crypto.subtle)).toMatchObject({ ok: true });
@@ -394,7 +403,7 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
 
     test("has its token stored as unverified when its key is not pinned (Z1)", async () => {
       authority.answer = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
-      expect(await asked(pins, machineClock)).toMatchObject({
+      expect(await requestTimestamp(pins, readMachineClock)).toMatchObject({
         ok: true,
         verified: false,
         attestation: { spki_sha256: trusted[0]?.spkiSha256 },
@@ -403,13 +412,17 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
 
     test("is refused when its time differs from ours by an hour (Z1)", async () => {
       authority.answer = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
-      expect(await asked(trusted, () => machineClock() - hourMs)).toEqual({ ok: false, kind: "retry", code: "time_outside_window" });
+      expect(await requestTimestamp(trusted, () => readMachineClock() - hourMs)).toEqual({
+        ok: false,
+        kind: "retry",
+        code: "time_outside_window",
+      });
     });
 
     test("receives the same request that openssl creates", () => {
-      const theirs = parseDer(tsa.query(imprintBytes, "-sha256", "-cert"));
-      const ours = parseDer(encodeTimestampRequest(sha256(imprintBytes), inside(theirs, 2).content));
-      expect(ours?.encoded).toEqual(theirs?.encoded);
+      const otherQuery = parseDer(tsa.query(imprintBytes, "-sha256", "-cert"));
+      const ours = parseDer(encodeTimestampRequest(hashBytes(imprintBytes), findValue(otherQuery, 2).content));
+      expect(ours?.encoded).toEqual(otherQuery?.encoded);
     });
   });
 };

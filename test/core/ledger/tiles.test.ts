@@ -25,12 +25,18 @@ import {
   listTilesRead,
   type TileReader,
 } from "../../../core/ledger/tiles.ts";
-import { naiveConsistency, naiveInclusion, naiveLeaf, naiveRoots, naiveTiles } from "../../support/naive-log.ts";
+import {
+  computeNaiveConsistency,
+  computeNaiveInclusion,
+  computeNaiveLeaf,
+  createNaiveRoots,
+  buildNaiveTiles,
+} from "../../support/naive-log.ts";
 
 // Uses Node's built-in function for speed: this file formats megabytes of hex.
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-const entries = (count: number): Uint8Array[] => Array.from({ length: count }, (_, at) => encodeUtf8(`entry ${at}`));
+const createEntries = (count: number): Uint8Array[] => Array.from({ length: count }, (_, at) => encodeUtf8(`entry ${at}`));
 
 /** A log in memory, with its tiles by level and number. It grows in batches of given lengths. */
 class MemoryLog {
@@ -74,33 +80,33 @@ class MemoryLog {
 const hexMap = (tiles: ReadonlyMap<string, Uint8Array>): Map<string, string> =>
   new Map([...tiles].map(([path, data]) => [path, hexOf(data)]));
 
-const sorted = (map: ReadonlyMap<string, string>): [string, string][] => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+const sortEntries = (map: ReadonlyMap<string, string>): [string, string][] => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
 const pairStep = BigInt(process.env.PAIR_STEP ?? "61");
 
 const edges = [255, 256, 257, 65_535, 65_536, 65_537];
-const many = entries(65_537).map(naiveLeaf);
-const rootOfMany = naiveRoots(many);
+const many = createEntries(65_537).map(computeNaiveLeaf);
+const rootOfMany = createNaiveRoots(many);
 
 /** Returns a `hashNode` that remembers every hash, because a million proofs from one tree hash the same few thousand nodes. */
-const remembering = (): NodeHash => {
-  const answers = new Map<string, Uint8Array>();
+const createMemoizedHash = (): NodeHash => {
+  const hashes = new Map<string, Uint8Array>();
   return (left, right) => {
     const question = Buffer.concat([left, right]).toString("latin1");
-    const answer = answers.get(question) ?? hashNode(left, right);
-    answers.set(question, answer);
-    return answer;
+    const hash = hashes.get(question) ?? hashNode(left, right);
+    hashes.set(question, hash);
+    return hash;
   };
 };
 
 describe("tiles", () => {
   test("match the definition byte for byte at every size up to 300 (L1)", () => {
-    const leaves = entries(300).map((entry) => hashLeaf(entry));
-    const rootOf = naiveRoots(leaves);
+    const leaves = createEntries(300).map((entry) => hashLeaf(entry));
+    const rootOf = createNaiveRoots(leaves);
     const log = new MemoryLog();
     for (let size = 1; size <= 300; size += 1) {
       log.append(leaves.slice(size - 1, size));
-      expect(sorted(log.published())).toEqual(sorted(hexMap(naiveTiles(leaves, size, rootOf))));
+      expect(sortEntries(log.published())).toEqual(sortEntries(hexMap(buildNaiveTiles(leaves, size, rootOf))));
     }
   });
 
@@ -110,14 +116,14 @@ describe("tiles", () => {
       for (let at = Number(grown.size); at + 500 <= size; at += 500) grown.append(many.slice(at, at + 500));
       const log = grown.copy();
       log.append(many.slice(Number(log.size), size));
-      expect(sorted(log.published())).toEqual(sorted(hexMap(naiveTiles(many, size, rootOfMany))));
+      expect(sortEntries(log.published())).toEqual(sortEntries(hexMap(buildNaiveTiles(many, size, rootOfMany))));
       expect(hexOf(computeRootFromTiles(log.size, log.read))).toBe(hexOf(rootOfMany(0, size)));
     }
   });
 
   test("of 70,000 entries match the example in the format", () => {
     const log = new MemoryLog();
-    const leaves = entries(70_000).map((entry) => hashLeaf(entry));
+    const leaves = createEntries(70_000).map((entry) => hashLeaf(entry));
     for (let at = 0; at < leaves.length; at += 10_000) log.append(leaves.slice(at, at + 10_000));
     const paths = [...log.published().keys()];
     expect(paths.filter((path) => /^tile\/0\/[x0-9/]+$/.test(path))).toHaveLength(273);
@@ -133,7 +139,7 @@ describe("tiles", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 6 }), (batches) => {
         const total = batches.reduce((sum, count) => sum + count, 0);
-        const leaves = entries(total).map((entry) => hashLeaf(entry));
+        const leaves = createEntries(total).map((entry) => hashLeaf(entry));
         const inBatches = new MemoryLog();
         let at = 0;
         for (const count of batches) {
@@ -145,7 +151,7 @@ describe("tiles", () => {
         }
         const atOnce = new MemoryLog();
         atOnce.append(leaves);
-        expect(sorted(inBatches.published())).toEqual(sorted(atOnce.published()));
+        expect(sortEntries(inBatches.published())).toEqual(sortEntries(atOnce.published()));
       }),
       { numRuns: 40 },
     );
@@ -159,14 +165,14 @@ describe("tiles", () => {
 });
 
 describe("proofs from tiles", () => {
-  const leaves = entries(300).map((entry) => hashLeaf(entry));
-  const rootOf = naiveRoots(leaves);
+  const leaves = createEntries(300).map((entry) => hashLeaf(entry));
+  const rootOf = createNaiveRoots(leaves);
   const roots = Array.from({ length: 301 }, (_, size) => rootOf(0, size));
   // This tree of 300 entries also provides the tiles of every smaller tree, because a partial tile of a smaller tree is the beginning of
   // the tile at the same place in this tree.
   const log = new MemoryLog();
   log.append(leaves);
-  const once = remembering();
+  const once = createMemoizedHash();
   // Uses one reader for all proofs, because thousands of proofs read the same few nodes.
   const nodes = createTileNodeReader(300n, log.read);
 
@@ -210,20 +216,20 @@ describe("proofs from tiles", () => {
         const index = Math.min(size - 1, Math.floor(size * part));
         const tree = leaves.slice(0, size);
         const inclusion = buildInclusionProofFromTiles(BigInt(index), BigInt(size), log.read);
-        expect(inclusion.map(hexOf)).toEqual(naiveInclusion(index, tree).map(hexOf));
+        expect(inclusion.map(hexOf)).toEqual(computeNaiveInclusion(index, tree).map(hexOf));
         const consistency = buildConsistencyProofFromTiles(BigInt(index + 1), BigInt(size), log.read);
-        expect(consistency.map(hexOf)).toEqual(naiveConsistency(index + 1, tree).map(hexOf));
+        expect(consistency.map(hexOf)).toEqual(computeNaiveConsistency(index + 1, tree).map(hexOf));
       }
     }
   });
 
   // `npm run stress` checks all 846,951 pairs of sizes. This test checks one pair in 61 and covers every size.
   test("connect any two of the sizes 0 to 1,300 (L1)", { timeout: 300_000 }, () => {
-    const all = entries(1_300).map((entry) => hashLeaf(entry));
+    const all = createEntries(1_300).map((entry) => hashLeaf(entry));
     const grown = new MemoryLog();
     grown.append(all);
     const read = createTileNodeReader(1_300n, grown.read);
-    const rootOfAll = naiveRoots(all);
+    const rootOfAll = createNaiveRoots(all);
     const heads = Array.from({ length: 1_301 }, (_, size): TreeHead => ({ size: BigInt(size), root: rootOfAll(0, size) }));
     const connected = new Set<bigint>();
     let pairs = 0;
@@ -282,7 +288,7 @@ describe("proofs from tiles", () => {
 
 describe("entries of one tile", () => {
   test("need the same tiles for their proofs", () => {
-    const tilesOf = (index: number, size: number): string[] =>
+    const listTilePaths = (index: number, size: number): string[] =>
       listTilesRead(BigInt(size), (nodes) => buildInclusionProof(BigInt(index), BigInt(size), nodes))
         .map(formatTilePath)
         .sort();
@@ -290,7 +296,7 @@ describe("entries of one tile", () => {
       fc.property(fc.integer({ min: 2, max: 200_000 }), fc.nat(199_999), fc.nat(255), (size, at, neighbour) => {
         const first = Math.floor((at % size) / 256) * 256;
         const last = Math.min(first + 255, size - 1);
-        expect(tilesOf(first + (neighbour % (last - first + 1)), size)).toEqual(tilesOf(last, size));
+        expect(listTilePaths(first + (neighbour % (last - first + 1)), size)).toEqual(listTilePaths(last, size));
       }),
     );
   });

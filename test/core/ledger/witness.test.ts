@@ -16,7 +16,7 @@ import {
 import { toIso } from "../../../core/time.ts";
 import { noteCrypto, openNoteSigner } from "../../../storage/note-keys.ts";
 import { createWitnessAttestor } from "../../../workers/adapters/attestor-witness.ts";
-import { naiveConsistency, naiveRoot } from "../../support/naive-log.ts";
+import { computeNaiveConsistency, computeNaiveRoot } from "../../support/naive-log.ts";
 import { createSecret } from "../../support/note-keys.ts";
 import ledgerVectors from "../../vectors/ledger.json" with { type: "json" };
 
@@ -32,15 +32,15 @@ const stranger = await openNoteSigner(await createSecret("witness.test/w2", 33, 
 const impostor = await openNoteSigner(await createSecret("witness.test/w1", 34, keyKinds.witness));
 
 const leaves = Array.from({ length: 30 }, (_, at) => hashLeaf(encodeUtf8(`entry ${at}`)));
-const headOf = (size: number): TreeHead => ({ size: BigInt(size), root: naiveRoot(leaves.slice(0, size)) });
-const noteOf = (size: number): Promise<string> => signNote(formatCheckpoint({ origin, ...headOf(size) }), [logSigner]);
-const lineBy = async (signer: typeof witness, note: string, time: bigint): Promise<string> =>
+const createHead = (size: number): TreeHead => ({ size: BigInt(size), root: computeNaiveRoot(leaves.slice(0, size)) });
+const noteOf = (size: number): Promise<string> => signNote(formatCheckpoint({ origin, ...createHead(size) }), [logSigner]);
+const createLine = async (signer: typeof witness, note: string, time: bigint): Promise<string> =>
   createCosignatureLine(parseNote(note)?.text ?? "", signer, time);
 
 describe("a request for a cosignature", () => {
   test("consists of the old size, the proof, an empty line and the checkpoint", async () => {
     const checkpoint = await noteOf(5);
-    const proof = naiveConsistency(3, leaves.slice(0, 5));
+    const proof = computeNaiveConsistency(3, leaves.slice(0, 5));
     const text = formatAddCheckpointRequest({ oldSize: 3n, proof, checkpoint });
     expect(text).toBe(`old 3\n${proof.map((hash) => `${toBase64(hash)}\n`).join("")}\n${checkpoint}`);
     expect(parseAddCheckpointRequest(text)).toEqual({ oldSize: 3n, proof, checkpoint });
@@ -66,8 +66,8 @@ describe("a witness's own size", () => {
 });
 
 describe("a cosignature", () => {
-  const faultOf = async (note: string, answer: string, keys = [witness.key]): Promise<string> => {
-    const verdict = await verifyCosignatures(noteCrypto, note, answer, keys);
+  const getFault = async (note: string, response: string, keys = [witness.key]): Promise<string> => {
+    const verdict = await verifyCosignatures(noteCrypto, note, response, keys);
     return verdict.ok ? "ok" : verdict.fault;
   };
 
@@ -79,52 +79,52 @@ describe("a cosignature", () => {
 
   test("is found among lines by unknown keys, which are ignored", async () => {
     const note = await noteOf(5);
-    const own = await lineBy(witness, note, 1_790_000_000n);
+    const ownLine = await createLine(witness, note, 1_790_000_000n);
     const unreadable = `\u2014 witness.test/pq ${Buffer.alloc(2_432, 5).toString("base64")}\n`; // an unsupported kind of key
-    const answer = (await lineBy(stranger, note, 1n)) + unreadable + own;
-    const verdict = await verifyCosignatures(noteCrypto, note, answer, [witness.key]);
-    expect(verdict.ok && verdict.cosignatures.map(({ line, time }) => ({ line, time }))).toEqual([{ line: own, time: 1_790_000_000n }]);
+    const response = (await createLine(stranger, note, 1n)) + unreadable + ownLine;
+    const verdict = await verifyCosignatures(noteCrypto, note, response, [witness.key]);
+    expect(verdict.ok && verdict.cosignatures.map(({ line, time }) => ({ line, time }))).toEqual([{ line: ownLine, time: 1_790_000_000n }]);
   });
 
   test("is refused when it is malformed or invalid", async () => {
     const note = await noteOf(5);
-    const own = await lineBy(witness, note, 1_790_000_000n);
-    const otherNote = await lineBy(witness, await noteOf(6), 1_790_000_000n);
-    const bytes = Buffer.from(own.split(" ")[2] as string, "base64");
-    const later = Buffer.from(bytes);
-    later[11] = (later[11] as number) ^ 1; // changes the last byte of the cosignature's time
-    expect(await faultOf(note, own)).toBe("ok");
-    expect(await faultOf(note, otherNote)).toBe("bad_signature");
-    expect(await faultOf(note, own.replace(bytes.toString("base64"), later.toString("base64")))).toBe("bad_signature");
-    expect(await faultOf(note, own + otherNote)).toBe("bad_signature");
-    expect(await faultOf(note, await lineBy(stranger, note, 1n))).toBe("no_known_signature");
-    expect(await faultOf(note, await lineBy(impostor, note, 1n))).toBe("no_known_signature");
-    expect(await faultOf(note, own, [])).toBe("no_known_signature");
+    const ownLine = await createLine(witness, note, 1_790_000_000n);
+    const otherNote = await createLine(witness, await noteOf(6), 1_790_000_000n);
+    const bytes = Buffer.from(ownLine.split(" ")[2] as string, "base64");
+    const changedBytes = Buffer.from(bytes);
+    changedBytes[11] = (changedBytes[11] as number) ^ 1; // changes the last byte of the cosignature's time
+    expect(await getFault(note, ownLine)).toBe("ok");
+    expect(await getFault(note, otherNote)).toBe("bad_signature");
+    expect(await getFault(note, ownLine.replace(bytes.toString("base64"), changedBytes.toString("base64")))).toBe("bad_signature");
+    expect(await getFault(note, ownLine + otherNote)).toBe("bad_signature");
+    expect(await getFault(note, await createLine(stranger, note, 1n))).toBe("no_known_signature");
+    expect(await getFault(note, await createLine(impostor, note, 1n))).toBe("no_known_signature");
+    expect(await getFault(note, ownLine, [])).toBe("no_known_signature");
   });
 
   test("cannot be the signature of the log", async () => {
     const note = await noteOf(5);
-    expect(await faultOf(note, note.slice(note.lastIndexOf("\u2014")), [logSigner.key])).toBe("no_known_signature");
+    expect(await getFault(note, note.slice(note.lastIndexOf("\u2014")), [logSigner.key])).toBe("no_known_signature");
   });
 
   test.each([
     ["nothing", () => ""],
-    ["no line break", (own: string) => own.slice(0, -1)],
-    ["an empty line before it", (own: string) => `\n${own}`],
-    ["text before it", (own: string) => `hello\n${own}`],
-    ["text and an empty line before it", (own: string) => `hello\n\n${own}`],
-    ["an empty line after it", (own: string) => `${own}\n`],
-    ["carriage returns", (own: string) => own.replace("\n", "\r\n")],
+    ["no line break", (line: string) => line.slice(0, -1)],
+    ["an empty line before it", (line: string) => `\n${line}`],
+    ["text before it", (line: string) => `hello\n${line}`],
+    ["text and an empty line before it", (line: string) => `hello\n\n${line}`],
+    ["an empty line after it", (line: string) => `${line}\n`],
+    ["carriage returns", (line: string) => line.replace("\n", "\r\n")],
     ["a page", () => "<html>"],
-  ])("is refused in a response with %s", async (_, answer) => {
+  ])("is refused in a response with %s", async (_, buildResponse) => {
     const note = await noteOf(5);
-    expect(await faultOf(note, answer(await lineBy(witness, note, 1n)))).toBe("answer_malformed");
+    expect(await getFault(note, buildResponse(await createLine(witness, note, 1n)))).toBe("answer_malformed");
   });
 });
 
 /** A witness on loopback that follows the protocol unless the test says otherwise. */
 class FakeWitness {
-  last: TreeHead = headOf(0);
+  last: TreeHead = createHead(0);
   clock: () => bigint = () => BigInt(Math.floor(Date.now() / 1_000));
   /** If set, the witness calls this function instead of following the protocol. */
   instead: ((response: ServerResponse, note: string) => unknown) | null = null;
@@ -157,7 +157,7 @@ class FakeWitness {
     if (next.size === this.last.size && toBase64(next.root) !== toBase64(this.last.root)) return void response.writeHead(409).end();
     if (!isConsistent(this.last, next, parsed.proof)) return void response.writeHead(422).end();
     this.last = next;
-    response.writeHead(200).end(await lineBy(witness, parsed.checkpoint, this.clock()));
+    response.writeHead(200).end(await createLine(witness, parsed.checkpoint, this.clock()));
   }
 }
 
@@ -167,27 +167,27 @@ afterAll(() => fake.stop());
 
 describe("a witness", () => {
   beforeEach(() => {
-    fake.last = headOf(0);
+    fake.last = createHead(0);
     fake.clock = () => BigInt(Math.floor(Date.now() / 1_000));
     fake.instead = null;
     fake.asked.splice(0);
   });
 
   const attestor = createWitnessAttestor({ key: witness.key, baseUrl }, (request) => fetch(request), noteCrypto, Date.now);
-  const ask = async (size: number, witnessedSize: number, signal = new AbortController().signal) =>
+  const requestCosignature = async (size: number, witnessedSize: number, signal = new AbortController().signal) =>
     attestor.attest(
       {
         note: await noteOf(size),
         size: BigInt(size),
         witnessedSize: BigInt(witnessedSize),
-        getConsistencyProof: async (from) => (from === 0n ? [] : naiveConsistency(Number(from), leaves.slice(0, size))),
+        getConsistencyProof: async (from) => (from === 0n ? [] : computeNaiveConsistency(Number(from), leaves.slice(0, size))),
       },
       signal,
     );
 
   test("returns a cosignature that verifies with the note", async () => {
     const note = await noteOf(5);
-    const outcome = await ask(5, 0);
+    const outcome = await requestCosignature(5, 0);
     if (!outcome.ok || outcome.attestation.kind !== "cosignature") throw new Error(JSON.stringify(outcome));
     const { line, name, time } = outcome.attestation;
     const verdict = await verifyCosignatures(noteCrypto, note, line, [witness.key]);
@@ -202,7 +202,7 @@ describe("a witness", () => {
       [8, 5],
       [29, 8],
     ] as const)
-      expect(await ask(size, witnessed)).toMatchObject({ ok: true });
+      expect(await requestCosignature(size, witnessed)).toMatchObject({ ok: true });
     expect(fake.asked).toEqual(["old 0", "old 5", "old 5", "old 8"]);
   });
 
@@ -211,24 +211,24 @@ describe("a witness", () => {
     ["has cosigned more than we thought", 9, 4],
     ["has cosigned nothing", 0, 9],
     ["has already cosigned this checkpoint", 12, 0],
-  ])("that %s is retried with its own size", async (_, theirs, ours) => {
-    fake.last = headOf(theirs);
-    expect(await ask(12, ours)).toMatchObject({ ok: true });
-    expect(fake.asked).toEqual([`old ${ours}`, `old ${theirs}`]);
+  ])("that %s is retried with its own size", async (_, theirSize, ours) => {
+    fake.last = createHead(theirSize);
+    expect(await requestCosignature(12, ours)).toMatchObject({ ok: true });
+    expect(fake.asked).toEqual([`old ${ours}`, `old ${theirSize}`]);
   });
 
   test("fails permanently when it has cosigned a newer checkpoint", async () => {
-    fake.last = headOf(20);
-    expect(await ask(12, 0)).toEqual({ ok: false, kind: "permanent", code: "superseded" });
-    expect(await ask(12, 13)).toEqual({ ok: false, kind: "permanent", code: "superseded" });
+    fake.last = createHead(20);
+    expect(await requestCosignature(12, 0)).toEqual({ ok: false, kind: "permanent", code: "superseded" });
+    expect(await requestCosignature(12, 13)).toEqual({ ok: false, kind: "permanent", code: "superseded" });
     expect(fake.asked).toEqual(["old 0"]);
   });
 
   test("fails permanently when it has seen a different history", async () => {
     fake.last = { size: 12n, root: sha256(encodeUtf8("other")) };
-    expect(await ask(12, 12)).toEqual({ ok: false, kind: "permanent", code: "conflict" });
+    expect(await requestCosignature(12, 12)).toEqual({ ok: false, kind: "permanent", code: "conflict" });
     fake.last = { size: 10n, root: sha256(encodeUtf8("other")) };
-    expect(await ask(12, 10)).toEqual({ ok: false, kind: "permanent", code: "http_422" });
+    expect(await requestCosignature(12, 10)).toEqual({ ok: false, kind: "permanent", code: "http_422" });
   });
 
   const size = { "content-type": "text/x.tlog.size" };
@@ -252,38 +252,38 @@ describe("a witness", () => {
     ["reports a conflict without its size", (response) => response.writeHead(409).end(), { kind: "permanent", code: "conflict" }],
     [
       "signs with another key",
-      async (response, note) => response.writeHead(200).end(await lineBy(stranger, note, 1n)),
+      async (response, note) => response.writeHead(200).end(await createLine(stranger, note, 1n)),
       { kind: "retry", code: "no_known_signature" },
     ],
     [
       "signs another checkpoint",
-      async (response) => response.writeHead(200).end(await lineBy(witness, await noteOf(3), 1n)),
+      async (response) => response.writeHead(200).end(await createLine(witness, await noteOf(3), 1n)),
       { kind: "retry", code: "bad_signature" },
     ],
   ])("that %s gives the right outcome", async (_, instead, outcome) => {
     fake.instead = instead;
-    expect(await ask(5, 0)).toEqual({ ok: false, ...outcome });
+    expect(await requestCosignature(5, 0)).toEqual({ ok: false, ...outcome });
     expect(fake.asked).toHaveLength(1);
   });
 
   test("is retried later when its size changes during the request", async () => {
     let moved = 3;
     fake.instead = (response) => response.writeHead(409, size).end(`${moved++}\n`);
-    expect(await ask(9, 0)).toEqual({ ok: false, kind: "retry", code: "witness_moved" });
+    expect(await requestCosignature(9, 0)).toEqual({ ok: false, kind: "retry", code: "witness_moved" });
     expect(fake.asked).toEqual(["old 0", "old 3"]);
   });
 
   test("is refused when its clock is more than five minutes ahead", async () => {
     fake.clock = () => BigInt(Math.floor(Date.now() / 1_000) + 240);
-    expect(await ask(5, 0)).toMatchObject({ ok: true });
+    expect(await requestCosignature(5, 0)).toMatchObject({ ok: true });
     fake.clock = () => BigInt(Math.floor(Date.now() / 1_000) + 360);
-    expect(await ask(6, 5)).toEqual({ ok: false, kind: "retry", code: "time_in_future" });
+    expect(await requestCosignature(6, 5)).toEqual({ ok: false, kind: "retry", code: "time_in_future" });
   });
 
   test("is abandoned when the caller aborts", async () => {
     fake.instead = () => {};
     const over = new AbortController();
     setTimeout(() => over.abort(), 50);
-    expect(await ask(5, 0, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
+    expect(await requestCosignature(5, 0, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
   });
 });

@@ -17,12 +17,13 @@ const cases = languages.flatMap((language) => Object.values(mails).map((mail) =>
 const sameInBoth = new Set(["facts.endpoint", "facts.token"]);
 
 const envelope = { id: "id", to: "pat@example.com", from: "no-reply@example.com", language: "en" as Language };
-const messageOf = (language: Language, mail: TemplatedMail) => composeMail({ ...envelope, language }, renderMail(language, mail, appUrl));
-const linksIn = (text: string): readonly string[] => [...new Set(text.match(/https?:[^\s"<]+/g))];
+const composeMessage = (language: Language, mail: TemplatedMail) =>
+  composeMail({ ...envelope, language }, renderMail(language, mail, appUrl));
+const extractLinks = (text: string): readonly string[] => [...new Set(text.match(/https?:[^\s"<]+/g))];
 
 describe("every mail in every language", () => {
   test.each(cases)("renders $template in $language as complete text and HTML bodies", ({ language, mail }) => {
-    const { subject, text, html } = messageOf(language, mail);
+    const { subject, text, html } = composeMessage(language, mail);
     expect(subject).toMatch(/^[^\r\n]{5,80}$/);
     expect(text).not.toMatch(/undefined|\[object/);
     expect(text.split("\n\n").length).toBeGreaterThanOrEqual(4);
@@ -33,19 +34,19 @@ describe("every mail in every language", () => {
   });
 
   test.each(cases)("says the same in both bodies of $template in $language", ({ language, mail }) => {
-    const { text, html } = messageOf(language, mail);
+    const { text, html } = composeMessage(language, mail);
     const visible = html
       .split("</head>")[1]
       ?.replaceAll(/<[^>]*>/g, "\n")
       .replaceAll(/&(lt|gt|quot|amp);/g, (_entity, name: string) => ({ lt: "<", gt: ">", quot: '"', amp: "&" })[name] as string) as string;
     const parts = text.split("\n").flatMap((line) => (line === "" ? [] : line.split(/(?<=^[^:]{1,60}:) /)));
     for (const part of parts) expect(visible.replaceAll(/\s+/g, " ")).toContain(part.replace(/\u00a0?:$|:$/, "").replaceAll(/\s+/g, " "));
-    expect(linksIn(visible)).toEqual(linksIn(text));
+    expect(extractLinks(visible)).toEqual(extractLinks(text));
   });
 
   test.each(cases)("has the heading, one button at most, and a preview in $template in $language", ({ language, mail }) => {
     const content = renderMail(language, mail, appUrl);
-    const { html } = messageOf(language, mail);
+    const { html } = composeMessage(language, mail);
     expect(html.match(/<h1\b[^>]*>([^<]+)<\/h1>/)?.[1]).toBe(content.subject);
     expect(content.lines.filter(({ kind }) => kind === "action").length).toBeLessThanOrEqual(1);
     expect(getPreview(content)).toMatch(/.{30}/);
@@ -54,7 +55,7 @@ describe("every mail in every language", () => {
   });
 
   test.each(cases)("uses only what old email programs support in $template in $language", ({ language, mail }) => {
-    const { html } = messageOf(language, mail);
+    const { html } = composeMessage(language, mail);
     const styles = [...html.matchAll(/style="([^"]*)"/g)].map(([, style]) => style);
     expect(styles.filter((style) => /flex|grid|position|var\(|#/.test(style ?? ""))).toEqual([]);
     expect(html).toContain("max-width:560px"); // 600 pixels, including the space on both sides
@@ -64,14 +65,14 @@ describe("every mail in every language", () => {
   test.each(cases.filter(({ template }) => template.endsWith("_code")))(
     "puts the code and no other six digits into $template in $language",
     ({ language, mail }) => {
-      const { subject, text, html } = messageOf(language, mail);
+      const { subject, text, html } = composeMessage(language, mail);
       for (const body of [text, html]) expect(body.match(/(?<!\d)\d{6}(?!\d)/g)).toEqual(["123456"]);
       expect(subject).not.toMatch(/\d/); // lock screens show the subject, so it must not contain the code
     },
   );
 
   test("renders different text in each language", () => {
-    for (const mail of Object.values(mails)) expect(new Set(languages.map((language) => messageOf(language, mail).text)).size).toBe(3);
+    for (const mail of Object.values(mails)) expect(new Set(languages.map((language) => composeMessage(language, mail).text)).size).toBe(3);
   });
 
   test("stops retrying a code email when the code expires", () => {
@@ -83,13 +84,13 @@ describe("the texts in every language", () => {
   type Texts = { readonly [key: string]: string | Texts };
   const listTexts = (texts: Texts, path = ""): readonly (readonly [key: string, text: string])[] =>
     Object.entries(texts).flatMap(([key, text]) => (typeof text === "string" ? [[path + key, text]] : listTexts(text, `${path}${key}.`)));
-  const placeholdersOf = (texts: Texts) => listTexts(texts).map(([key, text]) => [key, (text.match(/\{[^}]*\}/g) ?? []).sort()]);
+  const listPlaceholders = (texts: Texts) => listTexts(texts).map(([key, text]) => [key, (text.match(/\{[^}]*\}/g) ?? []).sort()]);
 
   test.each([
     ["es", es],
     ["fr-CA", frCa],
   ])("have the same placeholders in English and %s", (_language, texts) => {
-    expect(placeholdersOf(texts)).toEqual(placeholdersOf(en));
+    expect(listPlaceholders(texts)).toEqual(listPlaceholders(en));
   });
 
   test.each([
@@ -107,13 +108,13 @@ describe("the texts in every language", () => {
 
   test("write the first day of a month as French does", () => {
     const mail = { ...mails.share_owner_notice, data: { shareIds: ["shr_1"], ceaseBy: Date.UTC(2026, 11, 1) } } as const;
-    expect(messageOf("fr-CA", mail).text).toContain("au plus tard le 1er décembre 2026 (UTC)");
+    expect(composeMessage("fr-CA", mail).text).toContain("au plus tard le 1er décembre 2026 (UTC)");
   });
 });
 
 describe("a name chosen by a business", () => {
   test.each(languages)("appears as plain text, never as a link, a line break or a subject (%s)", (language) => {
-    const { subject, text, html } = messageOf(language, mails.withdrawal_code);
+    const { subject, text, html } = composeMessage(language, mails.withdrawal_code);
     expect(subject).not.toContain("Acme");
     expect(text).toContain('Acme <b>& "Sons"<');
     expect(html).toContain("Acme &lt;b&gt;&amp; &quot;Sons&quot;");
@@ -125,7 +126,7 @@ describe("a name chosen by a business", () => {
   });
 
   test.each(languages)("appears at most twenty times in a list of recipients (%s)", (language) => {
-    const { text } = messageOf(language, mails.entities_owner_notice);
+    const { text } = composeMessage(language, mails.entities_owner_notice);
     expect(text.match(/^\d+ Acme/gm)).toHaveLength(20);
     expect(text).toMatch(/\b5\b/);
     expect(text).not.toMatch(/evil\.example|everyone@example/);
@@ -147,7 +148,7 @@ describe("a name chosen by a business", () => {
       const business = `${"a".repeat(length)}${character.repeat(5)}`;
       const name = toPlainName(business);
       expect(name.slice(length).replaceAll(character, "")).toBe("");
-      const { text, html } = messageOf("en", {
+      const { text, html } = composeMessage("en", {
         template: "member_invited",
         data: { businessName: business, signInUrl: "https://app.example.com", until: 0 },
       });
@@ -161,7 +162,7 @@ describe("a name chosen by a business", () => {
 
   test("becomes valid text even if it was stored with half an emoji", () => {
     const name = "Acme \ud83c";
-    const { text, html } = messageOf("en", {
+    const { text, html } = composeMessage("en", {
       template: "member_invited",
       data: { businessName: name, signInUrl: "https://app.example.com", until: 0 },
     });
@@ -169,12 +170,12 @@ describe("a name chosen by a business", () => {
   });
 
   test("keeps data about the person out of the notice to owners", () => {
-    const { text } = messageOf("en", mails.withdrawal_owner_notice);
+    const { text } = composeMessage("en", mails.withdrawal_owner_notice);
     expect(text).toContain("cc_00k3v9d2m4q8x1c7b5n0t6w2h9");
     expect(text).toContain("4 December 2026");
     expect(text).toContain("by the end of 4 December 2026 (UTC)");
     expect(text).not.toContain("@");
-    expect(linksIn(text)).toEqual(["https://app.example.com/portal/deadlines"]);
+    expect(extractLinks(text)).toEqual(["https://app.example.com/portal/deadlines"]);
   });
 });
 

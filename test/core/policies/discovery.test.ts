@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { findPolicyCandidates, looksLikePolicy, getWellKnownPolicyUrls, type PageLink } from "../../../core/policies/discovery.ts";
 
 const link = (address: string, text = "", rel = ""): PageLink => ({ url: address, text, rel: rel === "" ? [] : rel.split(" ") });
-const within = (hostname: string): boolean => hostname === "shop.com" || hostname.endsWith(".shop.com");
-const privacy = (...links: PageLink[]): readonly string[] => findPolicyCandidates("privacy", links, within);
-const terms = (...links: PageLink[]): readonly string[] => findPolicyCandidates("terms", links, within);
+const isWithinSite = (hostname: string): boolean => hostname === "shop.com" || hostname.endsWith(".shop.com");
+const findPrivacyCandidates = (...links: PageLink[]): readonly string[] => findPolicyCandidates("privacy", links, isWithinSite);
+const findTermsCandidates = (...links: PageLink[]): readonly string[] => findPolicyCandidates("terms", links, isWithinSite);
 const p = "https://shop.com/x1";
 const t = "https://shop.com/x2";
 
@@ -33,7 +33,7 @@ describe("a link text", () => {
     ...["Informativa sulla privacy", "Informativa Privacy", "Privacy e cookie", "Protezione dei dati personali"],
     ...["Privacybeleid", "Privacyverklaring", "Privacy en cookies"],
   ])("names the privacy policy: %s", (text) => {
-    expect(privacy(link(p, text))).toEqual([p]);
+    expect(findPrivacyCandidates(link(p, text))).toEqual([p]);
   });
 
   test.each([
@@ -54,7 +54,7 @@ describe("a link text", () => {
     ...["Termini e condizioni", "Condizioni d'uso", "Condizioni generali"],
     ...["Algemene voorwaarden", "Gebruiksvoorwaarden", "Voorwaarden"],
   ])("names the terms: %s", (text) => {
-    expect(terms(link(t, text))).toEqual([t]);
+    expect(findTermsCandidates(link(t, text))).toEqual([t]);
   });
 
   test.each([
@@ -71,12 +71,12 @@ describe("a link text", () => {
     ...["Datenschutz-Einstellungen", "Imprint", "Long-term rentals", "Payment terms", "Weather conditions", ""],
     `Read more about how we think about the privacy policy of the future and about ${"a very long story ".repeat(6)}`,
   ])("names neither policy: %s", (text) => {
-    expect([...privacy(link(p, text)), ...terms(link(p, text))]).toEqual([]);
+    expect([...findPrivacyCandidates(link(p, text)), ...findTermsCandidates(link(p, text))]).toEqual([]);
   });
 
   test("can match both policies", () => {
-    expect(privacy(link(p, "Privacy & Terms"))).toEqual([p]);
-    expect(terms(link(p, "Privacy & Terms"))).toEqual([p]);
+    expect(findPrivacyCandidates(link(p, "Privacy & Terms"))).toEqual([p]);
+    expect(findTermsCandidates(link(p, "Privacy & Terms"))).toEqual([p]);
   });
 });
 
@@ -91,7 +91,7 @@ describe("a link path", () => {
       "/privacybeleid",
     ],
   ])("names the privacy policy: %s", (path) => {
-    expect(privacy(link(`https://shop.com${path}`, "here"))).toEqual([`https://shop.com${path}`]);
+    expect(findPrivacyCandidates(link(`https://shop.com${path}`, "here"))).toEqual([`https://shop.com${path}`]);
   });
   test.each([
     "/terms",
@@ -103,12 +103,14 @@ describe("a link path", () => {
     "/voorwaarden",
     "/nutzungsbedingungen",
   ])("names the terms: %s", (path) => {
-    expect(terms(link(`https://shop.com${path}`))).toEqual([`https://shop.com${path}`]);
+    expect(findTermsCandidates(link(`https://shop.com${path}`))).toEqual([`https://shop.com${path}`]);
   });
   test.each(["/", "/privacy/settings", "/terms/2019/archive", "/blog/our-privacy-story", "/%E0%A4%A"])(
     "names neither policy: %s",
     (path) => {
-      expect([...privacy(link(`https://shop.com${path}`)), ...terms(link(`https://shop.com${path}`))]).toEqual([]);
+      expect([...findPrivacyCandidates(link(`https://shop.com${path}`)), ...findTermsCandidates(link(`https://shop.com${path}`))]).toEqual(
+        [],
+      );
     },
   );
 });
@@ -121,26 +123,29 @@ describe("among several links", () => {
       link("https://shop.com/b", "Privacy policy"),
       link("https://shop.com/c", "whatever", "nofollow privacy-policy"),
     ];
-    expect(privacy(...links)).toEqual(["https://shop.com/c", "https://shop.com/b", "https://shop.com/a"]);
+    expect(findPrivacyCandidates(...links)).toEqual(["https://shop.com/c", "https://shop.com/b", "https://shop.com/a"]);
   });
   test("the shorter of two phrases wins, then the earlier link", () => {
-    expect(privacy(link("https://shop.com/blog", "How to write a privacy policy"), link("https://shop.com/p", "Privacy policy"))[0]).toBe(
-      "https://shop.com/p",
-    );
-    expect(privacy(link("https://shop.com/1", "Privacy policy"), link("https://shop.com/2", "Privacy notice"))[0]).toBe(
+    expect(
+      findPrivacyCandidates(
+        link("https://shop.com/blog", "How to write a privacy policy"),
+        link("https://shop.com/p", "Privacy policy"),
+      )[0],
+    ).toBe("https://shop.com/p");
+    expect(findPrivacyCandidates(link("https://shop.com/1", "Privacy policy"), link("https://shop.com/2", "Privacy notice"))[0]).toBe(
       "https://shop.com/1",
     );
   });
   test("each URL is tried once, and at most three are", () => {
-    expect(privacy(link(p, "Privacy"), link(p, "Privacy policy"))).toEqual([p]);
-    expect(privacy(...["1", "2", "3", "4"].map((n) => link(`https://shop.com/${n}`, "Privacy")))).toHaveLength(3);
+    expect(findPrivacyCandidates(link(p, "Privacy"), link(p, "Privacy policy"))).toEqual([p]);
+    expect(findPrivacyCandidates(...["1", "2", "3", "4"].map((n) => link(`https://shop.com/${n}`, "Privacy")))).toHaveLength(3);
   });
   test("links to other sites are excluded, declared or not", () => {
     const links = [link("https://other.com/p", "Privacy policy", "privacy-policy"), link("https://shop.com.other.com/p", "Privacy policy")];
-    expect(privacy(...links, link("https://legal.shop.com/p", "Privacy"))).toEqual(["https://legal.shop.com/p"]);
+    expect(findPrivacyCandidates(...links, link("https://legal.shop.com/p", "Privacy"))).toEqual(["https://legal.shop.com/p"]);
   });
   test("each policy has its own link relation", () => {
-    expect(terms(link(p, "x", "privacy-policy"), link(t, "x", "terms-of-service"))).toEqual([t]);
+    expect(findTermsCandidates(link(p, "x", "privacy-policy"), link(t, "x", "terms-of-service"))).toEqual([t]);
   });
 });
 

@@ -36,12 +36,12 @@ describe("the text of a snapshot", () => {
 
 test("a domain that does not respond is tried eight times in 21 minutes with growing delays", () => {
   let at = 0;
-  const waits: number[] = [];
+  const delays: number[] = [];
   for (let attempt = 1; attempt < maxCaptureAttempts; attempt += 1) {
-    waits.push(computeNextCaptureAt(attempt, at) - at);
+    delays.push(computeNextCaptureAt(attempt, at) - at);
     at = computeNextCaptureAt(attempt, at);
   }
-  expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 640_000]);
+  expect(delays).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 640_000]);
   expect(at).toBe(1_270_000);
   expect(computeNextCaptureAt(60, 0)).toBe(15 * minuteMs);
 });

@@ -6,10 +6,10 @@ import { shareStatuses, getShareStatus } from "../../../core/shares/share.ts";
 import { dayMs } from "../../../core/time.ts";
 
 const created = 1_772_600_767_089;
-const of = (days: number) => ({ createdAt: created, expiresAt: created + days * dayMs });
+const createShare = (days: number) => ({ createdAt: created, expiresAt: created + days * dayMs });
 /** Lists every due date of a share, in days before the share ends, if the job runs on time. */
-const marksOf = (days: number): number[] => {
-  const share = of(days);
+const listDueDates = (days: number): number[] => {
+  const share = createShare(days);
   const marks: number[] = [];
   for (let at = created; at < share.expiresAt; ) {
     at = computeNextDueAt(share, at);
@@ -27,13 +27,13 @@ describe("the next due date of a share", () => {
     [2, [1, 0]],
     [1, [0]],
   ])("of %i days falls %j days before the end", (days, marks) => {
-    expect(marksOf(days)).toEqual(marks);
+    expect(listDueDates(days)).toEqual(marks);
   });
 
   test("is never in the past and never after the expiry", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 730 }), fc.integer({ min: 0, max: 800 * dayMs }), (days, after) => {
-        const share = of(days);
+        const share = createShare(days);
         const next = computeNextDueAt(share, created + after);
         expect(next).toBeLessThanOrEqual(share.expiresAt);
         if (created + after < share.expiresAt) expect(next).toBeGreaterThan(created + after);
@@ -43,10 +43,10 @@ describe("the next due date of a share", () => {
   });
 
   test("skips warnings that were missed", () => {
-    const { expiresAt } = of(30);
-    expect(computeNextDueAt(of(30), expiresAt - 3 * dayMs)).toBe(expiresAt - dayMs);
-    expect(computeNextDueAt(of(30), expiresAt - 1)).toBe(expiresAt);
-    expect(computeNextDueAt(of(30), expiresAt + dayMs)).toBe(expiresAt);
+    const { expiresAt } = createShare(30);
+    expect(computeNextDueAt(createShare(30), expiresAt - 3 * dayMs)).toBe(expiresAt - dayMs);
+    expect(computeNextDueAt(createShare(30), expiresAt - 1)).toBe(expiresAt);
+    expect(computeNextDueAt(createShare(30), expiresAt + dayMs)).toBe(expiresAt);
   });
 });
 

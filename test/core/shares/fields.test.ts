@@ -21,7 +21,7 @@ const toE164 = (text: string, country: string): string | null =>
   /^[+\d ()-]{7,}$/.test(text) ? `+${country === "US" ? "1" : "44"}${text.replaceAll(/\D/g, "").slice(-10)}` : null;
 const change = (current: ContactFields, entries: readonly (readonly [ContactKey, string | null])[], now = 5) =>
   applyFieldChanges(current, new Map(entries), now, toE164);
-const refused = (key: ContactKey, value: string): boolean => !change({}, [[key, value]]).ok;
+const isRefused = (key: ContactKey, value: string): boolean => !change({}, [[key, value]]).ok;
 
 describe("a scope", () => {
   test("has ten keys in a fixed order, each in one group", () => {
@@ -134,7 +134,7 @@ describe("a value", () => {
     ["first_name", "Pat\u202eexe"],
     ["city", "x".repeat(201)],
   ] as const)("of %s is refused as %j", (key, value) => {
-    expect(refused(key, value)).toBe(true);
+    expect(isRefused(key, value)).toBe(true);
   });
 
   test("is refused with the maximum length when it is too long", () => {

@@ -5,7 +5,7 @@ import { canonicalizeSharePreimage, computeShareFingerprint, type ShareFingerpri
 import vectors from "../../vectors/ledger.json" with { type: "json" };
 
 type Vector = (typeof vectors.share)[number];
-const boundOf = ({ input }: Vector): ShareFingerprintInput => ({
+const createFingerprintInput = ({ input }: Vector): ShareFingerprintInput => ({
   business: input.business,
   disclosureHash: input.disclosure_hash,
   expiresAt: Date.parse(input.expires_at),
@@ -17,18 +17,18 @@ const boundOf = ({ input }: Vector): ShareFingerprintInput => ({
   supersedes: ("supersedes" in input ? (input.supersedes as string) : null) ?? null,
   createdAt: Date.parse(input.timestamp),
 });
-const first = boundOf(vectors.share[0] as Vector);
-const of = (share: ShareFingerprintInput): string => computeShareFingerprint(canonicalizeSharePreimage(share));
+const first = createFingerprintInput(vectors.share[0] as Vector);
+const computeFingerprint = (share: ShareFingerprintInput): string => computeShareFingerprint(canonicalizeSharePreimage(share));
 
 describe("the fingerprint of a share", () => {
   test.each(vectors.share)("matches the vector $name", (vector) => {
-    expect(canonicalizeSharePreimage(boundOf(vector))).toBe(vector.canonical);
-    expect(of(boundOf(vector))).toBe(vector.fingerprint);
+    expect(canonicalizeSharePreimage(createFingerprintInput(vector))).toBe(vector.canonical);
+    expect(computeFingerprint(createFingerprintInput(vector))).toBe(vector.fingerprint);
     expect(sha256Hex(vector.disclosure_text)).toBe(vector.input.disclosure_hash);
   });
 
   test("does not depend on the order of the scope", () => {
-    expect(of({ ...first, scope: first.scope.toReversed() })).toBe(of(first));
+    expect(computeFingerprint({ ...first, scope: first.scope.toReversed() })).toBe(computeFingerprint(first));
   });
 
   test.each([
@@ -44,6 +44,6 @@ describe("the fingerprint of a share", () => {
     ["the share it replaces", { supersedes: first.id }],
     ["the time", { createdAt: first.createdAt + 1 }],
   ] as const)("binds %s", (_, change) => {
-    expect(of({ ...first, ...change })).not.toBe(of(first));
+    expect(computeFingerprint({ ...first, ...change })).not.toBe(computeFingerprint(first));
   });
 });

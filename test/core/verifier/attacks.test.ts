@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../core/canonical-json.ts";
 import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
-import { issuer, plainTrust, worldOf, type Wanted } from "./evidence.ts";
+import { issuer, plainTrust, buildWorld, type Wanted } from "./evidence.ts";
 import {
   editCertificate,
   editJson,
@@ -18,11 +18,11 @@ import {
   removeReceipts,
   type Change,
 } from "./pack-changes.ts";
-import { jsonOf, resigned, setJson, setText, textOf, withFittingPage, zipped } from "./repack.ts";
+import { readJson, resignFiles, setJson, setText, readText, withFittingPage, zipFiles } from "./repack.ts";
 
 const recent: Wanted = { isRecent: true, anchors: "anchored" };
 const twoRecipients = ["Bright Homes Inc", "€ Euro SA"];
-const packOf = async (wanted: Wanted) => buildPackFiles((await worldOf({ ...recent, ...wanted })).parts);
+const packOf = async (wanted: Wanted) => buildPackFiles((await buildWorld({ ...recent, ...wanted })).parts);
 const erased = await packOf({ isErased: true });
 const erasedWithdrawn = await packOf({ isErased: true, isRevoked: true, isAcknowledged: true });
 const erasedPartly = await packOf({ isErased: true, withdrawnFrom: twoRecipients, isCeasedInPart: true });
@@ -31,10 +31,14 @@ const partly = await packOf({ withdrawnFrom: twoRecipients, isCeasedInPart: true
 const overdue = await packOf({ isRevoked: true });
 const withdrawn = await packOf({ isRevoked: true, isAcknowledged: true });
 
-const verdictAfter = async (from: ReadonlyMap<string, Uint8Array>, keepsPage: boolean, ...changes: readonly Change[]): Promise<string> => {
+const getVerdictAfter = async (
+  from: ReadonlyMap<string, Uint8Array>,
+  keepsPage: boolean,
+  ...changes: readonly Change[]
+): Promise<string> => {
   const files = new Map(from);
   for (const change of changes) await change(files);
-  const report = await verifyPack(zipped(await resigned(keepsPage ? files : withFittingPage(files), issuer)), {
+  const report = await verifyPack(zipFiles(await resignFiles(keepsPage ? files : withFittingPage(files), issuer)), {
     ...defaultVerificationOptions,
     trust: trustOf(plainTrust),
   });
@@ -59,7 +63,7 @@ const editPolicy =
   (files) => {
     const change = (list: JsonObject[]): JsonObject[] => list.map((one, at) => (at === 0 ? { ...one, ...members } : one));
     editJson("certificate.json", (c) => ({ ...c, policies: change(c.policies as JsonObject[]) }))(files);
-    setJson(files, "policies/index.json", change(jsonOf(files, "policies/index.json")));
+    setJson(files, "policies/index.json", change(readJson(files, "policies/index.json")));
   };
 const removePolicies: Change = (files) => {
   removeFiles(/^policies\/.*\.txt$/)(files);
@@ -79,7 +83,7 @@ const addAttestation: Change = editJson("certificate.json", (c) => ({
 }));
 const hideRecipientWithdrawals: Change = editJson("certificate.json", ({ entities_withdrawn: _, ...rest }) => rest);
 
-const later = "2027-03-01T00:00:00.000Z";
+const laterTime = "2027-03-01T00:00:00.000Z";
 
 describe("honest recent packs", () => {
   test.each([
@@ -90,7 +94,7 @@ describe("honest recent packs", () => {
     ["withdrawn from single recipients", partly],
     ["redacted", redacted],
   ] as const)("are valid: %s", async (_, pack) => {
-    expect(await verdictAfter(pack, true)).toBe("valid");
+    expect(await getVerdictAfter(pack, true)).toBe("valid");
   });
 });
 
@@ -103,38 +107,43 @@ interface Attack {
   /** True if the page stays unchanged. Otherwise the issuer renders it again. */
   readonly keepsPage?: true;
 }
-const attack = (lie: string, found: string, pack: Attack["pack"], ...changes: readonly Change[]): Attack => ({ lie, found, pack, changes });
+const createAttack = (lie: string, found: string, pack: Attack["pack"], ...changes: readonly Change[]): Attack => ({
+  lie,
+  found,
+  pack,
+  changes,
+});
 
 const attacks: readonly Attack[] = [
-  attack(
+  createAttack(
     "erased, without the payload of the issuance: a sandbox certificate is presented as live",
     "incomplete `audit.issuance`",
     erased,
     editCertificate({ environment: "sandbox", evidence: null }),
     removePayload("certificate.issued"),
   ),
-  attack(
+  createAttack(
     "erased, without the payload of the policies: other policies",
     "incomplete `audit.policies`",
     erased,
     removePolicies,
     removePayload("policy.linked"),
   ),
-  attack(
+  createAttack(
     "erased, without the payload of the withdrawal: a different method",
     "incomplete `audit.status`",
     erasedWithdrawn,
     editWithdrawal({ method: "manage_link" }),
     removePayload("certificate.revoked"),
   ),
-  attack(
+  createAttack(
     "erased, without the payload of the withdrawal: a different scope",
     "incomplete `audit.status`",
     erasedWithdrawn,
     editWithdrawal({ scope: "business" }),
     removePayload("certificate.revoked"),
   ),
-  attack(
+  createAttack(
     "erased, without the payload: a recipient's withdrawal is hidden",
     "invalid `audit.status`",
     erasedPartly,
@@ -143,69 +152,79 @@ const attacks: readonly Attack[] = [
     removeEntry("business.entities_ceased"),
     removePayload("certificate.entities_withdrawn"),
   ),
-  attack(
+  createAttack(
     "erased, without the payload: an acknowledgment is invented",
     "incomplete `audit.status`",
     erasedPartly,
-    editRecipient(1, { cease_acknowledged_at: later }),
+    editRecipient(1, { cease_acknowledged_at: laterTime }),
     removePayload("business.entities_ceased"),
   ),
-  attack("erased, without the payload of the erasure", "incomplete `audit.status`", erased, removePayload("certificate.subject_erased")),
-  attack(
+  createAttack(
+    "erased, without the payload of the erasure",
+    "incomplete `audit.status`",
+    erased,
+    removePayload("certificate.subject_erased"),
+  ),
+  createAttack(
     "erased, without the payload of the acknowledgment",
     "incomplete `audit.status`",
     erasedWithdrawn,
     removePayload("business.ceased"),
   ),
-  attack("a withdrawal without its entry", "invalid `audit.status`", withdrawn, removeEntry("certificate.revoked")),
-  attack(
+  createAttack("a withdrawal without its entry", "invalid `audit.status`", withdrawn, removeEntry("certificate.revoked")),
+  createAttack(
     "a withdrawal for individual recipients without its entry",
     "invalid `audit.status`",
     partly,
     removeEntry("certificate.entities_withdrawn"),
   ),
-  attack("an acknowledgment without its entry", "invalid `audit.status`", withdrawn, removeEntry("business.ceased")),
-  attack("a recipient's acknowledgment without its entry", "invalid `audit.status`", partly, removeEntry("business.entities_ceased")),
-  attack("an erasure without its entry", "invalid `audit.status`", erased, removeEntry("certificate.subject_erased")),
-  attack("policies without their entry", "invalid `audit.policies`", withdrawn, removeEntry("policy.linked")),
-  attack("an entry with policies that are not on the certificate", "invalid `audit.policies`", withdrawn, removePolicies),
-  attack(
+  createAttack("an acknowledgment without its entry", "invalid `audit.status`", withdrawn, removeEntry("business.ceased")),
+  createAttack("a recipient's acknowledgment without its entry", "invalid `audit.status`", partly, removeEntry("business.entities_ceased")),
+  createAttack("an erasure without its entry", "invalid `audit.status`", erased, removeEntry("certificate.subject_erased")),
+  createAttack("policies without their entry", "invalid `audit.policies`", withdrawn, removeEntry("policy.linked")),
+  createAttack("an entry with policies that are not on the certificate", "invalid `audit.policies`", withdrawn, removePolicies),
+  createAttack(
     "policies presented as pending, although a `policy.linked` entry records the outcome",
     "invalid `audit.policies`",
     withdrawn,
     editCertificate({ policies_status: "pending" }),
   ),
-  attack("a deadline on an active certificate", "invalid `audit.status`", partly, editCertificate({ cease_by: later })),
-  attack(
+  createAttack("a deadline on an active certificate", "invalid `audit.status`", partly, editCertificate({ cease_by: laterTime })),
+  createAttack(
     "presented as older: a recent withdrawal for individual recipients without receipts, methods and times of receipt",
     "incomplete `entities.receipt`",
     partly,
     removeReceipts,
     omitRecipientMembers("method", "received_at"),
   ),
-  attack("presented as older: a recent certificate without methods", "invalid `entities.receipt`", partly, omitRecipientMembers("method")),
-  attack(
+  createAttack(
+    "presented as older: a recent certificate without methods",
+    "invalid `entities.receipt`",
+    partly,
+    omitRecipientMembers("method"),
+  ),
+  createAttack(
     "a different method for the second recipient only",
     "invalid `entities.receipt`",
     partly,
     editRecipient(1, { method: "manage_link" }),
   ),
-  attack(
+  createAttack(
     "a different method for the second recipient only, without receipts",
     "invalid `audit.status`",
     partly,
     removeReceipts,
     editRecipient(1, { method: "manage_link" }),
   ),
-  attack(
+  createAttack(
     "a different time for the second recipient only, without receipts",
     "invalid `audit.status`",
     partly,
     removeReceipts,
     editRecipient(1, { withdrawn_at: "2026-12-30T06:06:08.010Z" }),
   ),
-  attack("the second recipient in a separate withdrawal", "invalid `entities.receipt`", partly, renumberWithdrawal(1, 2)),
-  attack(
+  createAttack("the second recipient in a separate withdrawal", "invalid `entities.receipt`", partly, renumberWithdrawal(1, 2)),
+  createAttack(
     "withdrawals that are not numbered from 1",
     "invalid `audit.status`",
     partly,
@@ -213,48 +232,63 @@ const attacks: readonly Attack[] = [
     renumberWithdrawal(0, 3),
     renumberWithdrawal(1, 3),
   ),
-  attack(
+  createAttack(
     "a wrong URL for the receipt of a recipient's withdrawal",
     "invalid `cert.consistency`",
     partly,
     editRecipient(0, { receipt_url: "https://svc.example/v1/certs/cc_other/receipt?withdrawal=1" }),
   ),
-  attack(
+  createAttack(
     "the acknowledgment moved to another recipient",
     "invalid `audit.status`",
     partly,
     editRecipient(0, { cease_acknowledged_at: null, overdue: true }),
   ),
-  attack(
+  createAttack(
     "a different time of receipt by the business",
     "invalid `audit.status`",
     withdrawn,
     editWithdrawal({ method: "business_recorded", received_at: "2026-12-30T01:00:00.000Z" }),
   ),
-  attack(
+  createAttack(
     "a withdrawal by the person, presented as received by the business",
     "invalid `cert.consistency`",
     withdrawn,
     editWithdrawal({ received_at: "2026-12-30T01:00:00.000Z" }),
   ),
-  attack("a different policy URL", "invalid `audit.policies`", withdrawn, editPolicy({ source_url: "https://www.acme-solar.example/new" })),
-  attack("a different policy capture time", "invalid `audit.policies`", withdrawn, editPolicy({ captured_at: "2026-11-28T05:06:07.089Z" })),
-  attack("a different policy ID", "invalid `audit.policies`", withdrawn, editPolicy({ id: "pol_other" })),
-  attack("redacted: a different browser privacy signal", "invalid `audit.issuance`", redacted, editCertificate({ signals: { gpc: true } })),
-  attack("an overdue withdrawal presented as on time", "invalid `cert.consistency`", overdue, editWithdrawal({ overdue: false })),
-  attack(
+  createAttack(
+    "a different policy URL",
+    "invalid `audit.policies`",
+    withdrawn,
+    editPolicy({ source_url: "https://www.acme-solar.example/new" }),
+  ),
+  createAttack(
+    "a different policy capture time",
+    "invalid `audit.policies`",
+    withdrawn,
+    editPolicy({ captured_at: "2026-11-28T05:06:07.089Z" }),
+  ),
+  createAttack("a different policy ID", "invalid `audit.policies`", withdrawn, editPolicy({ id: "pol_other" })),
+  createAttack(
+    "redacted: a different browser privacy signal",
+    "invalid `audit.issuance`",
+    redacted,
+    editCertificate({ signals: { gpc: true } }),
+  ),
+  createAttack("an overdue withdrawal presented as on time", "invalid `cert.consistency`", overdue, editWithdrawal({ overdue: false })),
+  createAttack(
     "personal details on an erased certificate",
     "invalid `cert.consistency`",
     erased,
     editCertificate({ subject: { email: "p***@example.com" } }),
   ),
-  attack(
+  createAttack(
     "a list of omissions with an unknown name",
     "invalid `cert.consistency`",
     redacted,
     editJson("manifest.json", (m) => ({ ...m, redacted: [...(m.redacted as string[]), "withdrawal"].sort() })),
   ),
-  attack(
+  createAttack(
     "an anchor on the certificate that is older than the certificate",
     "invalid `anchor.statement`",
     withdrawn,
@@ -263,23 +297,23 @@ const attacks: readonly Attack[] = [
       anchor: { ...(c.anchor as JsonObject), anchored_at: "2026-11-20T00:00:00.000Z" },
     })),
   ),
-  attack("an attestation on the certificate that is not in the pack", "incomplete `attest.inclusion`", withdrawn, addAttestation),
-  attack("withdrawal files without the statement, with an active certificate", "invalid `revoke.statement`", partly, (files) => {
+  createAttack("an attestation on the certificate that is not in the pack", "incomplete `attest.inclusion`", withdrawn, addAttestation),
+  createAttack("withdrawal files without the statement, with an active certificate", "invalid `revoke.statement`", partly, (files) => {
     files.set("anchors/revoked/receipt.json", withdrawn.get("anchors/revoked/receipt.json") as Uint8Array);
   }),
   {
-    ...attack("a page that shows a withdrawn certificate as active", "invalid `cert.consistency`", withdrawn, (files) =>
+    ...createAttack("a page that shows a withdrawn certificate as active", "invalid `cert.consistency`", withdrawn, (files) =>
       setText(
         files,
         "certificate.html",
-        textOf(files, "certificate.html").replace("<strong>Withdrawn</strong>", "<strong>Active.</strong>"),
+        readText(files, "certificate.html").replace("<strong>Withdrawn</strong>", "<strong>Active.</strong>"),
       ),
     ),
     keepsPage: true,
   },
   {
-    ...attack("a page with an extra sentence", "invalid `cert.consistency`", redacted, (files) =>
-      setText(files, "certificate.html", textOf(files, "certificate.html").replace("</main>", "<p>Everything was checked.</p></main>")),
+    ...createAttack("a page with an extra sentence", "invalid `cert.consistency`", redacted, (files) =>
+      setText(files, "certificate.html", readText(files, "certificate.html").replace("</main>", "<p>Everything was checked.</p></main>")),
     ),
     keepsPage: true,
   },
@@ -287,7 +321,7 @@ const attacks: readonly Attack[] = [
 
 describe("a lie by the issuer", () => {
   test.each(attacks.map((one) => [one.lie, one] as const))("is found: %s (T8)", async (_, { found, pack, changes, keepsPage }) => {
-    expect((await verdictAfter(pack, keepsPage ?? false, ...changes)).replace(/[a-z]+\.[a-z_.]+/g, "`$&`")).toBe(found);
+    expect((await getVerdictAfter(pack, keepsPage ?? false, ...changes)).replace(/[a-z]+\.[a-z_.]+/g, "`$&`")).toBe(found);
   });
 
   test("has a row in docs/reference/proof-checks.md", () => {
@@ -300,13 +334,13 @@ describe("an older format", () => {
   const older = { isOlderFormat: true, anchors: "anchored", withdrawnFrom: twoRecipients } as const;
 
   test("is accepted when everything was logged before it changed", async () => {
-    const pack = await buildPackFiles((await worldOf(older)).parts);
-    expect(await verdictAfter(pack, false)).toBe("valid");
-    expect(await verdictAfter(pack, false, removeReceipts, omitRecipientMembers("method", "received_at"))).toBe("valid");
+    const pack = await buildPackFiles((await buildWorld(older)).parts);
+    expect(await getVerdictAfter(pack, false)).toBe("valid");
+    expect(await getVerdictAfter(pack, false, removeReceipts, omitRecipientMembers("method", "received_at"))).toBe("valid");
   });
 
   test("is incomplete when something was logged after it changed", async () => {
-    const pack = await buildPackFiles((await worldOf({ ...older, isRecent: true })).parts);
-    expect(await verdictAfter(pack, false)).toBe("incomplete audit.status, audit.policies");
+    const pack = await buildPackFiles((await buildWorld({ ...older, isRecent: true })).parts);
+    expect(await getVerdictAfter(pack, false)).toBe("incomplete audit.status, audit.policies");
   });
 });

@@ -11,7 +11,7 @@ import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
-import { issuer, stranger, trustDocument, worldOf } from "./evidence.ts";
+import { issuer, stranger, trustDocument, buildWorld } from "./evidence.ts";
 import {
   editCertificate,
   editJson,
@@ -24,22 +24,22 @@ import {
   writeEntries,
   type Change,
 } from "./pack-changes.ts";
-import { jsonOf, relisted, resigned, setJson, setText, textOf, withFittingPage, zipped, type Files } from "./repack.ts";
+import { readJson, relistFiles, resignFiles, setJson, setText, readText, withFittingPage, zipFiles, type Files } from "./repack.ts";
 
 type Pack = ReadonlyMap<string, Uint8Array>;
 
 const withdrawnWorld = { isRevoked: true, isAcknowledged: true };
-const { parts } = await worldOf(withdrawnWorld);
+const { parts } = await buildWorld(withdrawnWorld);
 const withdrawn = await buildPackFiles(parts);
-const active = await buildPackFiles((await worldOf()).parts);
-const partly = await buildPackFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"] })).parts);
-const anotherPartly = await buildPackFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"], isAnother: true })).parts);
+const active = await buildPackFiles((await buildWorld()).parts);
+const partly = await buildPackFiles((await buildWorld({ withdrawnFrom: ["Bright Homes Inc"] })).parts);
+const anotherPartly = await buildPackFiles((await buildWorld({ withdrawnFrom: ["Bright Homes Inc"], isAnother: true })).parts);
 const ceasedWorld = { withdrawnFrom: ["Bright Homes Inc"], isCeasedInPart: true };
-const ceased = await buildPackFiles((await worldOf(ceasedWorld)).parts);
-const anotherCeased = await buildPackFiles((await worldOf({ ...ceasedWorld, isAnother: true })).parts);
-const erased = await buildPackFiles((await worldOf({ isErased: true })).parts);
-const another = await buildPackFiles((await worldOf({ ...withdrawnWorld, isAnother: true })).parts);
-const anotherErased = await buildPackFiles((await worldOf({ isErased: true, isAnother: true })).parts);
+const ceased = await buildPackFiles((await buildWorld(ceasedWorld)).parts);
+const anotherCeased = await buildPackFiles((await buildWorld({ ...ceasedWorld, isAnother: true })).parts);
+const erased = await buildPackFiles((await buildWorld({ isErased: true })).parts);
+const another = await buildPackFiles((await buildWorld({ ...withdrawnWorld, isAnother: true })).parts);
+const anotherErased = await buildPackFiles((await buildWorld({ isErased: true, isAnother: true })).parts);
 
 const combineChanges =
   (...changes: readonly Change[]): Change =>
@@ -56,17 +56,19 @@ const replaceFiles =
 const editText =
   (path: string, change: (before: string) => string): Change =>
   (files) =>
-    setText(files, path, change(textOf(files, path)));
+    setText(files, path, change(readText(files, path)));
 const editAnchor = (members: JsonObject): Change =>
   editJson("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), ...members } }));
 
-const seqOf = (files: Pack, type: string): string => readEntries(files).find((entry) => entry.type === type)?.seq ?? "";
+const findSeq = (files: Pack, type: string): string => readEntries(files).find((entry) => entry.type === type)?.seq ?? "";
 
-const payloadFrom =
+const copyPayload =
   (pack: Pack, type: string): Change =>
   (files) =>
-    editJson("audit/payloads.json", (p) => ({ ...p, [seqOf(files, type)]: jsonOf(pack, "audit/payloads.json")[seqOf(pack, type)] }))(files);
-const entryFrom =
+    editJson("audit/payloads.json", (p) => ({ ...p, [findSeq(files, type)]: readJson(pack, "audit/payloads.json")[findSeq(pack, type)] }))(
+      files,
+    );
+const copyEntry =
   (pack: Pack, type: string): Change =>
   (files) => {
     const taken = readEntries(pack).find((entry) => entry.type === type) as AuditEntry;
@@ -75,64 +77,65 @@ const entryFrom =
       files,
       [...kept, taken].sort((a, b) => Number(a.seq) - Number(b.seq)),
     );
-    editJson("audit/payloads.json", (p) => ({ ...p, [taken.seq]: jsonOf(pack, "audit/payloads.json")[taken.seq] }))(files);
+    editJson("audit/payloads.json", (p) => ({ ...p, [taken.seq]: readJson(pack, "audit/payloads.json")[taken.seq] }))(files);
     files.set(`audit/${taken.seq}.tlog-proof`, pack.get(`audit/${taken.seq}.tlog-proof`)!);
   };
 
 /** Changes the record and everything that the issuer can make match without changing a log: fingerprint, signature and certificate. */
-const newRecord =
+const replaceRecord =
   (members: JsonObject): Change =>
   async (files) => {
-    const preimage: JsonObject = { ...jsonOf(files, "fingerprint/preimage.json"), ...members };
+    const preimage: JsonObject = { ...readJson(files, "fingerprint/preimage.json"), ...members };
     const canonical = toCanonicalJson(preimage);
     setText(files, "fingerprint/preimage.json", canonical);
     const signature = { alg: "Ed25519", kid: issuer.kid, value: await issuer.sign(canonical) };
     editCertificate({ ...members, canonical, preimage, signature, fingerprint: sha256Hex(canonical) })(files);
   };
-const otherPurpose = newRecord({ purpose: "anything at all" });
+const otherPurpose = replaceRecord({ purpose: "anything at all" });
 const otherEvidence: Change = editJson("certificate.json", (c) => {
   const evidence = { ...(c.evidence as JsonObject), ip: "203.0.113.8" };
   return { ...c, evidence, evidence_hash: sha256Hex(toCanonicalJson(evidence)) };
 });
-const otherPolicy: Change = (files) => {
+const replacePolicy: Change = (files) => {
   const path = [...files.keys()].find((one) => one.startsWith("policies/privacy-")) as string;
   const bytes = encodeUtf8("We sell what you send us.");
   const hash = sha256Hex(bytes);
   files.delete(path);
   files.set(`policies/privacy-${hash}.txt`, bytes);
-  const replaced = (one: JsonObject): JsonObject => (one.kind === "privacy" ? { ...one, content_hash: hash } : one);
-  editJson("certificate.json", (c) => ({ ...c, policies: (c.policies as JsonObject[]).map(replaced) }))(files);
-  const index = (jsonOf(files, "policies/index.json") as JsonObject[]).map((one) =>
-    one.kind === "privacy" ? { ...replaced(one), path: `policies/privacy-${hash}.txt` } : one,
+  const replaceHash = (one: JsonObject): JsonObject => (one.kind === "privacy" ? { ...one, content_hash: hash } : one);
+  editJson("certificate.json", (c) => ({ ...c, policies: (c.policies as JsonObject[]).map(replaceHash) }))(files);
+  const index = (readJson(files, "policies/index.json") as JsonObject[]).map((one) =>
+    one.kind === "privacy" ? { ...replaceHash(one), path: `policies/privacy-${hash}.txt` } : one,
   );
   setJson(files, "policies/index.json", index);
 };
-const otherSource: Change = (files) => {
-  const moved = (list: JsonObject[]): JsonObject[] => list.map((one) => ({ ...one, source_url: "https://www.acme-solar.example/other" }));
-  editJson("certificate.json", (c) => ({ ...c, policies: moved(c.policies as JsonObject[]) }))(files);
-  setJson(files, "policies/index.json", moved(jsonOf(files, "policies/index.json")));
+const changeSource: Change = (files) => {
+  const moveSources = (list: JsonObject[]): JsonObject[] =>
+    list.map((one) => ({ ...one, source_url: "https://www.acme-solar.example/other" }));
+  editJson("certificate.json", (c) => ({ ...c, policies: moveSources(c.policies as JsonObject[]) }))(files);
+  setJson(files, "policies/index.json", moveSources(readJson(files, "policies/index.json")));
 };
 const otherRecipient: Change = editJson("certificate.json", (c) => ({
   ...c,
   entities_withdrawn: (c.entities_withdrawn as JsonObject[]).map((one) => ({ ...one, entity: "Acme Solar LLC" })),
 }));
 /** Replaces the receipt with one that the issuer has written and signed again. */
-const newReceipt =
+const replaceReceipt =
   (members: JsonObject): Change =>
   async (files) => {
-    const canonical = toCanonicalJson({ ...jsonOf(files, "withdrawals/1/receipt.json"), ...members });
+    const canonical = toCanonicalJson({ ...readJson(files, "withdrawals/1/receipt.json"), ...members });
     setText(files, "withdrawals/1/receipt.json", canonical);
     setJson(files, "withdrawals/1/signature.json", { alg: "Ed25519", kid: issuer.kid, value: await issuer.sign(canonical) });
   };
 const activeAgain: Change = editCertificate({ status: "active", withdrawal: null, cease_by: null });
 const inventWithdrawal: Change = editCertificate({
   status: "revoked",
-  cease_by: jsonOf(withdrawn, "certificate.json").cease_by,
-  withdrawal: { ...jsonOf(withdrawn, "certificate.json").withdrawal, anchor: null, cease_acknowledged_at: null },
+  cease_by: readJson(withdrawn, "certificate.json").cease_by,
+  withdrawal: { ...readJson(withdrawn, "certificate.json").withdrawal, anchor: null, cease_acknowledged_at: null },
 });
 const issuerPem = [...withdrawn.keys()].find((path) => path.startsWith("trust/issuer-")) as string;
 const tsaPem = [...withdrawn.keys()].find((path) => path.startsWith("trust/tsa-")) as string;
-const strangerPem = textOf(
+const strangerPem = readText(
   await buildPackFiles({ ...parts, trust: { ...trustDocument, issuer_keys: { keys: stranger.publicKeys.map((key) => ({ ...key })) } } }),
   `trust/issuer-${stranger.kid}.pem`,
 );
@@ -143,7 +146,7 @@ interface Cell {
   readonly change: Change;
   readonly pack?: Pack;
 }
-const cell = (verdict: string, change: Change, pack?: Pack): Cell => ({ verdict, change, ...(pack && { pack }) });
+const createCell = (verdict: string, change: Change, pack?: Pack): Cell => ({ verdict, change, ...(pack && { pack }) });
 
 /** For each name that can follow `valid` in a cell: a pattern that matches the note that the report must contain. */
 const notes: Readonly<Record<string, RegExp>> = {
@@ -168,7 +171,7 @@ interface Row {
 }
 
 const pageRow = "the page and the README";
-const certificate = (...names: readonly string[]): string[] => names.map((name) => `certificate.json#${name}`);
+const listCertificateMembers = (...names: readonly string[]): string[] => names.map((name) => `certificate.json#${name}`);
 const bundle = (...names: readonly string[]): string[] => names.map((name) => `bundle#${name}`);
 
 const rows: readonly Row[] = [
@@ -176,54 +179,63 @@ const rows: readonly Row[] = [
     member: "the record",
     covers: [
       "fingerprint/preimage.json",
-      ...certificate("cert_id", "business_id", "business_name", "issued_at", "entities", "purpose", "origin_domain", "subject_hash"),
-      ...certificate("preimage", "canonical", "fingerprint", "fingerprint_version"),
+      ...listCertificateMembers(
+        "cert_id",
+        "business_id",
+        "business_name",
+        "issued_at",
+        "entities",
+        "purpose",
+        "origin_domain",
+        "subject_hash",
+      ),
+      ...listCertificateMembers("preimage", "canonical", "fingerprint", "fingerprint_version"),
       ...bundle("preimage", "canonical_json", "fingerprint"),
     ],
     boundBy: "the statement in the ledger",
-    leftOut: cell(
+    leftOut: createCell(
       "incomplete anchor.statement, audit.issuance",
       combineChanges(otherPurpose, removeFiles(/^anchors\//), removePayload("certificate.issued"), editCertificate({ anchor: null })),
       active,
     ),
-    fromAnother: cell(
+    fromAnother: createCell(
       "invalid anchor.statement",
       combineChanges(otherPurpose, replaceFiles(another, /^anchors\/issued\//), editCertificate({ anchor: null })),
     ),
-    contradicting: cell("invalid anchor.statement", otherPurpose),
+    contradicting: createCell("invalid anchor.statement", otherPurpose),
   },
   {
     member: "the issuer's signature on the record",
-    covers: [...certificate("signature"), ...bundle("signature")],
+    covers: [...listCertificateMembers("signature"), ...bundle("signature")],
     boundBy: "a trusted key of the issuer",
-    leftOut: cell("invalid cert.consistency", editCertificate({ signature: null })),
-    fromAnother: cell("invalid cert.consistency", editCertificate({ signature: jsonOf(another, "certificate.json").signature })),
-    contradicting: cell(
+    leftOut: createCell("invalid cert.consistency", editCertificate({ signature: null })),
+    fromAnother: createCell("invalid cert.consistency", editCertificate({ signature: readJson(another, "certificate.json").signature })),
+    contradicting: createCell(
       "invalid cert.consistency",
       editCertificate({ signature: { alg: "Ed25519", kid: stranger.kid, value: await stranger.sign("{}") } }),
     ),
   },
   {
     member: "the disclosure",
-    covers: ["fingerprint/disclosure.txt", ...certificate("disclosure_text", "disclosure_hash"), ...bundle("disclosure")],
+    covers: ["fingerprint/disclosure.txt", ...listCertificateMembers("disclosure_text", "disclosure_hash"), ...bundle("disclosure")],
     boundBy: "`disclosure_hash` in the record",
-    leftOut: cell(
+    leftOut: createCell(
       "invalid fp.canonical",
       editJson("fingerprint/preimage.json", ({ disclosure_hash: _, ...rest }) => rest),
     ),
-    fromAnother: cell("invalid disclosure.hash", replaceFiles(another, /^fingerprint\/disclosure\.txt$/)),
-    contradicting: cell("invalid cert.consistency", editCertificate({ disclosure_text: "I agree." })),
+    fromAnother: createCell("invalid disclosure.hash", replaceFiles(another, /^fingerprint\/disclosure\.txt$/)),
+    contradicting: createCell("invalid cert.consistency", editCertificate({ disclosure_text: "I agree." })),
   },
   {
     member: "the commitments to the person's details",
     covers: ["subject/commitments.json", ...bundle("commitments")],
     boundBy: "`subject_hash` in the record",
-    leftOut: cell(
+    leftOut: createCell(
       "invalid fp.canonical",
       editJson("fingerprint/preimage.json", ({ subject_hash: _, ...rest }) => rest),
     ),
-    fromAnother: cell("invalid subject.commitments", replaceFiles(another, /^subject\//)),
-    contradicting: cell(
+    fromAnother: createCell("invalid subject.commitments", replaceFiles(another, /^subject\//)),
+    contradicting: createCell(
       "invalid subject.commitments",
       editJson("subject/commitments.json", (c) => ({ ...c, email: "00".repeat(32) })),
     ),
@@ -232,18 +244,18 @@ const rows: readonly Row[] = [
     member: "the disclosed details",
     covers: ["subject/disclosures.json", ...bundle("subject_disclosures")],
     boundBy: "the commitments",
-    leftOut: cell("invalid subject.commitments", removeFiles(/^subject\/commitments\.json$/)),
-    fromAnother: cell("invalid subject.disclosures", replaceFiles(another, /^subject\/disclosures\.json$/)),
-    contradicting: cell(
+    leftOut: createCell("invalid subject.commitments", removeFiles(/^subject\/commitments\.json$/)),
+    fromAnother: createCell("invalid subject.disclosures", replaceFiles(another, /^subject\/disclosures\.json$/)),
+    contradicting: createCell(
       "invalid subject.disclosures",
       editText("subject/disclosures.json", (before) => before.replace("pat@", "bat@")),
     ),
   },
   {
     member: "the masked details",
-    covers: certificate("subject"),
+    covers: listCertificateMembers("subject"),
     boundBy: "the disclosed details",
-    leftOut: cell(
+    leftOut: createCell(
       "valid, not disclosed",
       combineChanges(
         (files) => setJson(files, "subject/disclosures.json", []),
@@ -251,116 +263,116 @@ const rows: readonly Row[] = [
         editJson("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), email: "x***@y***.com" } })),
       ),
     ),
-    fromAnother: cell("invalid cert.consistency", editCertificate({ subject: jsonOf(another, "certificate.json").subject })),
-    contradicting: cell(
+    fromAnother: createCell("invalid cert.consistency", editCertificate({ subject: readJson(another, "certificate.json").subject })),
+    contradicting: createCell(
       "invalid cert.consistency",
       editJson("certificate.json", (c) => ({ ...c, subject: { ...(c.subject as JsonObject), phone: "***-***-**99" } })),
     ),
   },
   {
     member: "the evidence and its hash",
-    covers: [...certificate("evidence", "evidence_hash"), ...bundle("evidence", "evidence_hash")],
+    covers: [...listCertificateMembers("evidence", "evidence_hash"), ...bundle("evidence", "evidence_hash")],
     boundBy: "the audit payload of the issuance",
-    leftOut: cell("incomplete audit.issuance", combineChanges(otherEvidence, removePayload("certificate.issued"))),
-    fromAnother: cell("invalid audit.chain", combineChanges(otherEvidence, payloadFrom(another, "certificate.issued"))),
-    contradicting: cell("invalid audit.chain", otherEvidence),
+    leftOut: createCell("incomplete audit.issuance", combineChanges(otherEvidence, removePayload("certificate.issued"))),
+    fromAnother: createCell("invalid audit.chain", combineChanges(otherEvidence, copyPayload(another, "certificate.issued"))),
+    contradicting: createCell("invalid audit.chain", otherEvidence),
   },
   {
     member: "live or sandbox",
-    covers: certificate("environment"),
+    covers: listCertificateMembers("environment"),
     boundBy: "the audit payload of the issuance",
-    leftOut: cell(
+    leftOut: createCell(
       "incomplete audit.issuance",
       combineChanges(editCertificate({ environment: "sandbox" }), removePayload("certificate.issued")),
     ),
-    fromAnother: cell(
+    fromAnother: createCell(
       "invalid audit.chain",
-      combineChanges(editCertificate({ environment: "sandbox" }), payloadFrom(another, "certificate.issued")),
+      combineChanges(editCertificate({ environment: "sandbox" }), copyPayload(another, "certificate.issued")),
     ),
-    contradicting: cell("invalid audit.issuance", editCertificate({ environment: "sandbox" })),
+    contradicting: createCell("invalid audit.issuance", editCertificate({ environment: "sandbox" })),
   },
   {
     member: "the browser's privacy signal",
-    covers: certificate("signals"),
+    covers: listCertificateMembers("signals"),
     boundBy: "the evidence, the audit payload of the issuance",
-    leftOut: cell(
+    leftOut: createCell(
       "invalid audit.issuance",
       combineChanges(
         editCertificate({ evidence: null, signals: { gpc: true } }),
         editJson("manifest.json", (m) => ({ ...m, redacted: ["evidence"] })),
       ),
     ),
-    fromAnother: cell(
+    fromAnother: createCell(
       "invalid cert.consistency",
-      editCertificate({ evidence: jsonOf(another, "certificate.json").evidence, signals: { gpc: true } }),
+      editCertificate({ evidence: readJson(another, "certificate.json").evidence, signals: { gpc: true } }),
     ),
-    contradicting: cell("invalid cert.consistency", editCertificate({ signals: { gpc: true } })),
+    contradicting: createCell("invalid cert.consistency", editCertificate({ signals: { gpc: true } })),
   },
   {
     member: "the active status",
-    covers: certificate("status"),
+    covers: listCertificateMembers("status"),
     boundBy: "the absence of a `certificate.revoked` entry and a withdrawal statement",
-    leftOut: cell(
+    leftOut: createCell(
       "valid, as of the pack",
       combineChanges(activeAgain, removeFiles(/^anchors\/revoked\//), removeEntry("certificate.revoked"), removeEntry("business.ceased")),
     ),
-    fromAnother: cell(
+    fromAnother: createCell(
       "invalid audit.chain",
       combineChanges(
         activeAgain,
         removeFiles(/^anchors\/revoked\//),
         removeEntry("business.ceased"),
-        entryFrom(another, "certificate.revoked"),
+        copyEntry(another, "certificate.revoked"),
       ),
     ),
-    contradicting: cell(
+    contradicting: createCell(
       "invalid audit.status",
       combineChanges(activeAgain, removeFiles(/^anchors\/revoked\//), removeEntry("business.ceased")),
     ),
   },
   {
     member: "the withdrawn status and its time",
-    covers: [...certificate("withdrawal"), ...bundle("withdrawal", "withdrawal_receipt")],
+    covers: [...listCertificateMembers("withdrawal"), ...bundle("withdrawal", "withdrawal_receipt")],
     boundBy: "the `certificate.revoked` entry and the withdrawal statement",
-    leftOut: cell("invalid audit.status", inventWithdrawal, active),
-    fromAnother: cell(
+    leftOut: createCell("invalid audit.status", inventWithdrawal, active),
+    fromAnother: createCell(
       "invalid revoke.statement",
-      combineChanges(inventWithdrawal, replaceFiles(another, /^anchors\/revoked\//), entryFrom(another, "certificate.revoked")),
+      combineChanges(inventWithdrawal, replaceFiles(another, /^anchors\/revoked\//), copyEntry(another, "certificate.revoked")),
       active,
     ),
-    contradicting: cell("invalid revoke.statement", editWithdrawal({ withdrawn_at: "2026-04-05T07:07:08.009Z" })),
+    contradicting: createCell("invalid revoke.statement", editWithdrawal({ withdrawn_at: "2026-04-05T07:07:08.009Z" })),
   },
   {
     member: "the withdrawal method and the deadline",
-    covers: certificate("cease_by"),
+    covers: listCertificateMembers("cease_by"),
     boundBy: "the audit payload of the withdrawal",
-    leftOut: cell(
+    leftOut: createCell(
       "incomplete audit.status",
       combineChanges(editWithdrawal({ method: "manage_link" }), removePayload("certificate.revoked")),
     ),
-    fromAnother: cell(
+    fromAnother: createCell(
       "invalid audit.chain",
-      combineChanges(editWithdrawal({ method: "manage_link" }), payloadFrom(another, "certificate.revoked")),
+      combineChanges(editWithdrawal({ method: "manage_link" }), copyPayload(another, "certificate.revoked")),
     ),
-    contradicting: cell("invalid audit.status", editWithdrawal({ method: "manage_link" })),
+    contradicting: createCell("invalid audit.status", editWithdrawal({ method: "manage_link" })),
   },
   {
     member: "the list of withdrawn recipients",
-    covers: certificate("entities_withdrawn"),
+    covers: listCertificateMembers("entities_withdrawn"),
     boundBy: "the signed receipt and the audit payload of each withdrawal",
-    leftOut: cell(
+    leftOut: createCell(
       "incomplete entities.receipt, audit.status",
       combineChanges(otherRecipient, removeReceipts, removePayload("certificate.entities_withdrawn")),
       partly,
     ),
-    fromAnother: cell(
+    fromAnother: createCell(
       "invalid audit.chain",
-      combineChanges(otherRecipient, removeReceipts, payloadFrom(anotherPartly, "certificate.entities_withdrawn")),
+      combineChanges(otherRecipient, removeReceipts, copyPayload(anotherPartly, "certificate.entities_withdrawn")),
       partly,
     ),
-    contradicting: cell(
+    contradicting: createCell(
       "invalid audit.status",
-      combineChanges(otherRecipient, newReceipt({ entities: ["Acme Solar LLC"] }), removeFiles(/^anchors\/withdrawn/)),
+      combineChanges(otherRecipient, replaceReceipt({ entities: ["Acme Solar LLC"] }), removeFiles(/^anchors\/withdrawn/)),
       partly,
     ),
   },
@@ -368,9 +380,9 @@ const rows: readonly Row[] = [
     member: "the signed receipt of a withdrawal for individual recipients",
     covers: ["withdrawals/*/receipt.json", "withdrawals/*/signature.json", ...bundle("entity_withdrawal_receipts")],
     boundBy: "the issuer's signature, the certificate and its statement in the ledger",
-    leftOut: cell("incomplete entities.receipt", removeFiles(/^withdrawals\//), partly),
-    fromAnother: cell("invalid entities.receipt", replaceFiles(anotherPartly, /^withdrawals\//), partly),
-    contradicting: cell("invalid entities.receipt", newReceipt({ method: "manage_link" }), partly),
+    leftOut: createCell("incomplete entities.receipt", removeFiles(/^withdrawals\//), partly),
+    fromAnother: createCell("invalid entities.receipt", replaceFiles(anotherPartly, /^withdrawals\//), partly),
+    contradicting: createCell("invalid entities.receipt", replaceReceipt({ method: "manage_link" }), partly),
   },
   {
     member: "the ledger's proof of a withdrawal for individual recipients",
@@ -378,11 +390,11 @@ const rows: readonly Row[] = [
       (name) => `anchors/withdrawn-*/${name}`,
     ),
     boundBy: "the signed receipt (its hash is in the statement), the ledger's signature and its proof",
-    leftOut: cell("incomplete entities.anchor", removeFiles(/^anchors\/withdrawn-1\//), partly),
-    fromAnother: cell("invalid entities.anchor", replaceFiles(anotherPartly, /^anchors\/withdrawn-1\//), partly),
-    contradicting: cell(
+    leftOut: createCell("incomplete entities.anchor", removeFiles(/^anchors\/withdrawn-1\//), partly),
+    fromAnother: createCell("invalid entities.anchor", replaceFiles(anotherPartly, /^anchors\/withdrawn-1\//), partly),
+    contradicting: createCell(
       "invalid entities.attest",
-      (files) => setText(files, "anchors/withdrawn-1/attested.tlog-proof", textOf(files, "anchors/issued/attested.tlog-proof")),
+      (files) => setText(files, "anchors/withdrawn-1/attested.tlog-proof", readText(files, "anchors/issued/attested.tlog-proof")),
       partly,
     ),
   },
@@ -390,9 +402,9 @@ const rows: readonly Row[] = [
     member: "the acknowledgments for individual recipients",
     covers: [],
     boundBy: "the payload of the `business.entities_ceased` entry",
-    leftOut: cell("invalid audit.status", removeEntry("business.entities_ceased"), ceased),
-    fromAnother: cell("invalid audit.chain", entryFrom(anotherCeased, "business.entities_ceased"), ceased),
-    contradicting: cell(
+    leftOut: createCell("invalid audit.status", removeEntry("business.entities_ceased"), ceased),
+    fromAnother: createCell("invalid audit.chain", copyEntry(anotherCeased, "business.entities_ceased"), ceased),
+    contradicting: createCell(
       "invalid audit.status",
       editJson("certificate.json", (c) => ({
         ...c,
@@ -405,42 +417,42 @@ const rows: readonly Row[] = [
     member: "the business's acknowledgment",
     covers: [],
     boundBy: "the `business.ceased` entry",
-    leftOut: cell("invalid audit.status", removeEntry("business.ceased")),
-    fromAnother: cell("invalid audit.chain", entryFrom(another, "business.ceased")),
-    contradicting: cell("invalid audit.status", editWithdrawal({ cease_acknowledged_at: null })),
+    leftOut: createCell("invalid audit.status", removeEntry("business.ceased")),
+    fromAnother: createCell("invalid audit.chain", copyEntry(another, "business.ceased")),
+    contradicting: createCell("invalid audit.status", editWithdrawal({ cease_acknowledged_at: null })),
   },
   {
     member: "the erasure of the person's data",
-    covers: certificate("subject_erased_at"),
+    covers: listCertificateMembers("subject_erased_at"),
     boundBy: "the `certificate.subject_erased` entry",
-    leftOut: cell("invalid audit.status", removeEntry("certificate.subject_erased"), erased),
-    fromAnother: cell("invalid audit.chain", entryFrom(anotherErased, "certificate.subject_erased"), erased),
-    contradicting: cell("invalid audit.status", editCertificate({ subject_erased_at: "2026-05-05T06:07:08.009Z" }), erased),
+    leftOut: createCell("invalid audit.status", removeEntry("certificate.subject_erased"), erased),
+    fromAnother: createCell("invalid audit.chain", copyEntry(anotherErased, "certificate.subject_erased"), erased),
+    contradicting: createCell("invalid audit.status", editCertificate({ subject_erased_at: "2026-05-05T06:07:08.009Z" }), erased),
   },
   {
     member: "the list of linked policies",
-    covers: ["policies/index.json", ...certificate("policies", "policies_status"), ...bundle("policies")],
+    covers: ["policies/index.json", ...listCertificateMembers("policies", "policies_status"), ...bundle("policies")],
     boundBy: "the payload of the `policy.linked` entry",
-    leftOut: cell("incomplete audit.policies", combineChanges(otherPolicy, removePayload("policy.linked"))),
-    fromAnother: cell("invalid audit.chain", combineChanges(otherPolicy, payloadFrom(another, "policy.linked"))),
-    contradicting: cell("invalid audit.policies", otherPolicy),
+    leftOut: createCell("incomplete audit.policies", combineChanges(replacePolicy, removePayload("policy.linked"))),
+    fromAnother: createCell("invalid audit.chain", combineChanges(replacePolicy, copyPayload(another, "policy.linked"))),
+    contradicting: createCell("invalid audit.policies", replacePolicy),
   },
   {
     member: "a policy's URL and capture time",
     covers: [],
     boundBy: "the payload of the `policy.linked` entry",
-    leftOut: cell("incomplete audit.policies", combineChanges(otherSource, removePayload("policy.linked"))),
-    fromAnother: cell("invalid audit.chain", combineChanges(otherSource, payloadFrom(another, "policy.linked"))),
-    contradicting: cell("invalid audit.policies", otherSource),
+    leftOut: createCell("incomplete audit.policies", combineChanges(changeSource, removePayload("policy.linked"))),
+    fromAnother: createCell("invalid audit.chain", combineChanges(changeSource, copyPayload(another, "policy.linked"))),
+    contradicting: createCell("invalid audit.policies", changeSource),
   },
   {
     member: "the text of a policy",
     covers: ["policies/privacy-*.txt", "policies/terms-*.txt"],
     boundBy: "its hash in the index",
-    leftOut: cell(
+    leftOut: createCell(
       "incomplete policies.hash",
       combineChanges(removeFiles(/^policies\/.*\.txt$/), (files) => {
-        const index = jsonOf(files, "policies/index.json") as JsonObject[];
+        const index = readJson(files, "policies/index.json") as JsonObject[];
         setJson(
           files,
           "policies/index.json",
@@ -448,8 +460,8 @@ const rows: readonly Row[] = [
         );
       }),
     ),
-    fromAnother: cell("invalid policies.hash", replaceFiles(another, /^policies\/.*\.txt$/)),
-    contradicting: cell("invalid policies.hash", (files) => {
+    fromAnother: createCell("invalid policies.hash", replaceFiles(another, /^policies\/.*\.txt$/)),
+    contradicting: createCell("invalid policies.hash", (files) => {
       const path = [...files.keys()].find((one) => one.startsWith("policies/terms-")) as string;
       setText(files, path, "Other terms.");
     }),
@@ -458,9 +470,12 @@ const rows: readonly Row[] = [
     member: "a statement for the ledger",
     covers: ["anchors/issued/statement.json", "anchors/revoked/statement.json"],
     boundBy: "the record and the withdrawal (the verifier rebuilds the statement from them)",
-    leftOut: cell("incomplete anchor.statement", combineChanges(removeFiles(/^anchors\/issued\//), editCertificate({ anchor: null }))),
-    fromAnother: cell("invalid anchor.statement", replaceFiles(another, /^anchors\/issued\//)),
-    contradicting: cell(
+    leftOut: createCell(
+      "incomplete anchor.statement",
+      combineChanges(removeFiles(/^anchors\/issued\//), editCertificate({ anchor: null })),
+    ),
+    fromAnother: createCell("invalid anchor.statement", replaceFiles(another, /^anchors\/issued\//)),
+    contradicting: createCell(
       "invalid revoke.statement",
       replaceFiles(
         new Map([["anchors/revoked/statement.json", withdrawn.get("anchors/issued/statement.json")!]]),
@@ -470,11 +485,11 @@ const rows: readonly Row[] = [
   },
   {
     member: "the anchor on the certificate",
-    covers: [...certificate("anchor"), ...bundle("ledger")],
+    covers: [...listCertificateMembers("anchor"), ...bundle("ledger")],
     boundBy: "the receipt",
-    leftOut: cell("incomplete anchor.entry_hash", removeFiles(/^anchors\/issued\/(?!statement)/)),
-    fromAnother: cell("invalid anchor.entry_hash", replaceFiles(another, /^anchors\/issued\/receipt\.json$/)),
-    contradicting: cell("invalid anchor.note", editAnchor({ tree_size: "21" })),
+    leftOut: createCell("incomplete anchor.entry_hash", removeFiles(/^anchors\/issued\/(?!statement)/)),
+    fromAnother: createCell("invalid anchor.entry_hash", replaceFiles(another, /^anchors\/issued\/receipt\.json$/)),
+    contradicting: createCell("invalid anchor.note", editAnchor({ tree_size: "21" })),
   },
   {
     member: "the ledger's receipt",
@@ -485,9 +500,9 @@ const rows: readonly Row[] = [
       "anchors/revoked/entry.tlog-proof",
     ],
     boundBy: "the ledger's signature and its proof",
-    leftOut: cell("invalid anchor.inclusion", removeFiles(/^anchors\/issued\/entry\.tlog-proof$/)),
-    fromAnother: cell("invalid revoke.entry_hash", replaceFiles(another, /^anchors\/revoked\/(?:receipt\.json|entry\.tlog-proof)$/)),
-    contradicting: cell(
+    leftOut: createCell("invalid anchor.inclusion", removeFiles(/^anchors\/issued\/entry\.tlog-proof$/)),
+    fromAnother: createCell("invalid revoke.entry_hash", replaceFiles(another, /^anchors\/revoked\/(?:receipt\.json|entry\.tlog-proof)$/)),
+    contradicting: createCell(
       "invalid anchor.inclusion",
       replaceFiles(
         new Map([["anchors/issued/entry.tlog-proof", withdrawn.get("anchors/revoked/entry.tlog-proof")!]]),
@@ -501,19 +516,19 @@ const rows: readonly Row[] = [
       ["checkpoint.txt", "checkpoint.tsr", "attested.tlog-proof"].map((name) => `anchors/${event}/${name}`),
     ),
     boundBy: "the signatures of the witnesses and the authority, if the reader requires them",
-    leftOut: cell(
+    leftOut: createCell(
       "incomplete attest.inclusion, attest.cosign, attest.tsa",
       combineChanges(
         removeFiles(/^anchors\/issued\/(?:checkpoint|attested)/),
-        editCertificate({ anchor: { ...jsonOf(withdrawn, "certificate.json").anchor, attested: null } }),
+        editCertificate({ anchor: { ...readJson(withdrawn, "certificate.json").anchor, attested: null } }),
       ),
     ),
-    fromAnother: cell("invalid attest.inclusion", replaceFiles(another, /^anchors\/issued\/(?:checkpoint|attested)/)),
-    contradicting: cell(
+    fromAnother: createCell("invalid attest.inclusion", replaceFiles(another, /^anchors\/issued\/(?:checkpoint|attested)/)),
+    contradicting: createCell(
       "invalid attest.tsa",
       combineChanges(
-        (files) => setText(files, "anchors/issued/checkpoint.txt", jsonOf(withdrawn, "anchors/issued/receipt.json").signed_root),
-        (files) => setText(files, "anchors/issued/attested.tlog-proof", textOf(withdrawn, "anchors/issued/entry.tlog-proof")),
+        (files) => setText(files, "anchors/issued/checkpoint.txt", readJson(withdrawn, "anchors/issued/receipt.json").signed_root),
+        (files) => setText(files, "anchors/issued/attested.tlog-proof", readText(withdrawn, "anchors/issued/entry.tlog-proof")),
       ),
     ),
   },
@@ -521,9 +536,9 @@ const rows: readonly Row[] = [
     member: "an audit entry",
     covers: ["audit/entries.jsonl", "audit/*.tlog-proof", ...bundle("audit")],
     boundBy: "its proof in the audit log",
-    leftOut: cell("invalid audit.inclusion", removeFiles(/^audit\/3\.tlog-proof$/)),
-    fromAnother: cell("invalid audit.chain", entryFrom(another, "policy.linked")),
-    contradicting: cell("invalid audit.inclusion", (files) =>
+    leftOut: createCell("invalid audit.inclusion", removeFiles(/^audit\/3\.tlog-proof$/)),
+    fromAnother: createCell("invalid audit.chain", copyEntry(another, "policy.linked")),
+    contradicting: createCell("invalid audit.inclusion", (files) =>
       writeEntries(
         files,
         readEntries(files).map((entry) => (entry.seq === "3" ? { ...entry, at: "2026-03-04T05:06:16.090Z" } : entry)),
@@ -534,14 +549,14 @@ const rows: readonly Row[] = [
     member: "the payload of an audit entry",
     covers: ["audit/payloads.json"],
     boundBy: "`payload_hash` in its entry",
-    leftOut: cell(
+    leftOut: createCell(
       "invalid audit.chain",
       combineChanges(removeEntry("certificate.subject_read"), (files) =>
-        setJson(files, "audit/payloads.json", jsonOf(withdrawn, "audit/payloads.json")),
+        setJson(files, "audit/payloads.json", readJson(withdrawn, "audit/payloads.json")),
       ),
     ),
-    fromAnother: cell("invalid audit.chain", replaceFiles(another, /^audit\/payloads\.json$/)),
-    contradicting: cell(
+    fromAnother: createCell("invalid audit.chain", replaceFiles(another, /^audit\/payloads\.json$/)),
+    contradicting: createCell(
       "invalid audit.chain",
       editText("audit/payloads.json", (before) => before.replace("api_key:key_1", "nobody")),
     ),
@@ -550,9 +565,9 @@ const rows: readonly Row[] = [
     member: "the length of the chain",
     covers: ["audit/heads.json", "audit/heads-record.json", "audit/heads-record.tlog-proof"],
     boundBy: "the log's record of heads and its proof",
-    leftOut: cell("incomplete audit.heads", removeFiles(/^audit\/heads/)),
-    fromAnother: cell("invalid audit.heads", replaceFiles(another, /^audit\/heads/)),
-    contradicting: cell(
+    leftOut: createCell("incomplete audit.heads", removeFiles(/^audit\/heads/)),
+    fromAnother: createCell("invalid audit.heads", replaceFiles(another, /^audit\/heads/)),
+    contradicting: createCell(
       "invalid audit.heads",
       editText("audit/heads.json", (before) => before.replace('\\"seq\\":\\"7\\"', '\\"seq\\":\\"6\\"')),
     ),
@@ -561,12 +576,12 @@ const rows: readonly Row[] = [
     member: "the list of deliberate omissions",
     covers: ["manifest.json"],
     boundBy: "the content that is present",
-    leftOut: cell("invalid cert.consistency", editCertificate({ evidence: null })),
-    fromAnother: cell(
+    leftOut: createCell("invalid cert.consistency", editCertificate({ evidence: null })),
+    fromAnother: createCell(
       "invalid cert.consistency",
-      editJson("manifest.json", (m) => ({ ...m, cert_id: jsonOf(another, "manifest.json").cert_id })),
+      editJson("manifest.json", (m) => ({ ...m, cert_id: readJson(another, "manifest.json").cert_id })),
     ),
-    contradicting: cell(
+    contradicting: createCell(
       "invalid cert.consistency",
       editJson("manifest.json", (m) => ({ ...m, redacted: ["evidence"] })),
     ),
@@ -576,39 +591,42 @@ const rows: readonly Row[] = [
     covers: ["certificate.html", "README.txt", ...bundle("how_to_verify")],
     boundBy:
       "for the page: the certificate, because the verifier renders the page again; for the README: the certificate ID and the manifest's signature",
-    leftOut: cell("invalid cert.consistency", (files) => setText(files, "certificate.html", "<p>Consent.</p>")),
-    fromAnother: cell("invalid cert.consistency", replaceFiles(another, /^(?:certificate\.html|README\.txt)$/)),
-    contradicting: cell(
+    leftOut: createCell("invalid cert.consistency", (files) => setText(files, "certificate.html", "<p>Consent.</p>")),
+    fromAnother: createCell("invalid cert.consistency", replaceFiles(another, /^(?:certificate\.html|README\.txt)$/)),
+    contradicting: createCell(
       "invalid cert.consistency",
       editText("certificate.html", (before) => before.replace("Withdrawn", "Active")),
     ),
   },
   {
     member: "the list of page views",
-    covers: ["views.json", ...certificate("view_count"), ...bundle("views")],
+    covers: ["views.json", ...listCertificateMembers("view_count"), ...bundle("views")],
     boundBy: "the manifest's signature",
-    leftOut: cell("invalid zip.structure", removeFiles(/^views\.json$/)),
-    fromAnother: cell("valid, issuer's word", replaceFiles(another, /^views\.json$/)),
-    contradicting: cell("valid, issuer's word", editCertificate({ view_count: 7 })),
+    leftOut: createCell("invalid zip.structure", removeFiles(/^views\.json$/)),
+    fromAnother: createCell("valid, issuer's word", replaceFiles(another, /^views\.json$/)),
+    contradicting: createCell("valid, issuer's word", editCertificate({ view_count: 7 })),
   },
   {
     member: "the page's URL",
-    covers: certificate("verify_url"),
+    covers: listCertificateMembers("verify_url"),
     boundBy: "the certificate ID in the URL",
-    leftOut: cell("invalid cert.consistency", editCertificate({ verify_url: null })),
-    fromAnother: cell("invalid cert.consistency", editCertificate({ verify_url: jsonOf(another, "certificate.json").verify_url })),
-    contradicting: cell("invalid cert.consistency", editCertificate({ verify_url: "https://svc.example/" })),
+    leftOut: createCell("invalid cert.consistency", editCertificate({ verify_url: null })),
+    fromAnother: createCell("invalid cert.consistency", editCertificate({ verify_url: readJson(another, "certificate.json").verify_url })),
+    contradicting: createCell("invalid cert.consistency", editCertificate({ verify_url: "https://svc.example/" })),
   },
   {
     member: "the business's identity and the service's list of checks",
-    covers: [...certificate("identity", "checks", "status_list"), ...bundle("identity", "bundle_version", "generated_at", "certificate")],
+    covers: [
+      ...listCertificateMembers("identity", "checks", "status_list"),
+      ...bundle("identity", "bundle_version", "generated_at", "certificate"),
+    ],
     boundBy: "the manifest's signature",
-    leftOut: cell("valid, issuer's word", editCertificate({ identity: null, checks: [] })),
-    fromAnother: cell(
+    leftOut: createCell("valid, issuer's word", editCertificate({ identity: null, checks: [] })),
+    fromAnother: createCell(
       "valid, issuer's word",
       editCertificate({ identity: { legal_name: "Another LLC", mailing_address: null, contact: null } }),
     ),
-    contradicting: cell(
+    contradicting: createCell(
       "valid, issuer's word",
       editCertificate({ checks: [{ id: "domain", result: "verified", note: "Everything was checked." }] }),
     ),
@@ -617,9 +635,9 @@ const rows: readonly Row[] = [
     member: "the lists of files",
     covers: ["MANIFEST.sha256", "MANIFEST.note"],
     boundBy: "a trusted key of the issuer",
-    leftOut: cell("invalid zip.structure", removeFiles(/^MANIFEST\.note$/)),
-    fromAnother: cell("invalid manifest.files", replaceFiles(another, /^(?:manifest\.json|MANIFEST\.sha256|MANIFEST\.note)$/)),
-    contradicting: cell(
+    leftOut: createCell("invalid zip.structure", removeFiles(/^MANIFEST\.note$/)),
+    fromAnother: createCell("invalid manifest.files", replaceFiles(another, /^(?:manifest\.json|MANIFEST\.sha256|MANIFEST\.note)$/)),
+    contradicting: createCell(
       "invalid manifest.files",
       editText("views.json", () => "[]"),
     ),
@@ -628,14 +646,14 @@ const rows: readonly Row[] = [
     member: "the copy of the trust document",
     covers: ["trust/trust.json", ...bundle("issuer_keys")],
     boundBy: "nothing, because the reader's own document is used",
-    leftOut: cell("invalid zip.structure", removeFiles(/^trust\/trust\.json$/)),
-    fromAnother: cell(
+    leftOut: createCell("invalid zip.structure", removeFiles(/^trust\/trust\.json$/)),
+    fromAnother: createCell(
       "valid, other keys",
       combineChanges(
         editJson("trust/trust.json", (t) => ({ ...t, issuer_keys: { keys: stranger.publicKeys.map((key) => ({ ...key })) } })),
       ),
     ),
-    contradicting: cell(
+    contradicting: createCell(
       "valid, your own keys",
       editJson("trust/trust.json", (t) => ({ ...t, policy: { witness_min: 0 } })),
     ),
@@ -644,12 +662,12 @@ const rows: readonly Row[] = [
     member: "the keys as PEM",
     covers: ["trust/issuer-*.pem", "trust/tsa-*.pem"],
     boundBy: "the key IDs in the file names and the trust document",
-    leftOut: cell("valid, your own keys", removeFiles(/^trust\/.*\.pem$/)),
-    fromAnother: cell(
+    leftOut: createCell("valid, your own keys", removeFiles(/^trust\/.*\.pem$/)),
+    fromAnother: createCell(
       "invalid trust.copies",
       editText(issuerPem, () => strangerPem),
     ),
-    contradicting: cell(
+    contradicting: createCell(
       "invalid trust.copies",
       editText(tsaPem, (before) => `${before}\n`),
     ),
@@ -657,22 +675,22 @@ const rows: readonly Row[] = [
 ];
 
 /** Zips the files. First updates the file lists and the page to match the files, except in the rows that test the lists or the page. */
-const packedAs = async (row: Row, files: Files): Promise<Uint8Array> => {
-  if (row.member === "the lists of files") return zipped(files);
-  return zipped(await resigned(relisted(row.member === pageRow ? files : withFittingPage(files)), issuer));
+const packRow = async (row: Row, files: Files): Promise<Uint8Array> => {
+  if (row.member === "the lists of files") return zipFiles(files);
+  return zipFiles(await resignFiles(relistFiles(row.member === pageRow ? files : withFittingPage(files)), issuer));
 };
 
-const cellsOf = (row: Row): readonly (readonly [string, Cell])[] => [
+const listCells = (row: Row): readonly (readonly [string, Cell])[] => [
   ["left out", row.leftOut],
   ["taken from another certificate", row.fromAnother],
   ["contradicting it", row.contradicting],
 ];
 
 describe.each(rows.map((row) => [row.member, row] as const))("%s, with what binds it", (_, row) => {
-  test.each(cellsOf(row))("%s (T7)", async (_how, { verdict: expected, change, pack = withdrawn }) => {
+  test.each(listCells(row))("%s (T7)", async (_how, { verdict: expected, change, pack = withdrawn }) => {
     const files = new Map(pack);
     await change(files);
-    const report = await verifyPack(await packedAs(row, files), { ...defaultVerificationOptions, trust: trustOf(trustDocument) });
+    const report = await verifyPack(await packRow(row, files), { ...defaultVerificationOptions, trust: trustOf(trustDocument) });
     const [verdict, named = ""] = [expected.slice(0, expected.search(/[ ,]/)), expected.replace(/^\w+,? /, "")];
     expect(report.verdict, report.failed ?? report.missing.join("; ")).toBe(verdict);
     if (verdict === "invalid") expect(report.failed).toBe(named);
@@ -699,41 +717,41 @@ describe("the table", () => {
       active,
       erased,
       ceased,
-      await buildPackFiles((await worldOf({ redacted: true, accepted: ["Acme Solar LLC"] })).parts),
+      await buildPackFiles((await buildWorld({ redacted: true, accepted: ["Acme Solar LLC"] })).parts),
     ];
-    const answers = ["certificate.json", "certificate.json#entities_accepted", "certificate.json#entities_rejected"]; // these members are part of the record
+    const recordMembers = ["certificate.json", "certificate.json#entities_accepted", "certificate.json#entities_rejected"]; // these members are part of the record
     const members = packs.flatMap((pack) => [
       ...pack.keys(),
-      ...Object.keys(jsonOf(pack, "certificate.json")).map((name) => `certificate.json#${name}`),
+      ...Object.keys(readJson(pack, "certificate.json")).map((name) => `certificate.json#${name}`),
     ]);
-    const bundled = Object.keys({ ...buildEvidenceBundle(parts), ...buildEvidenceBundle((await worldOf(ceasedWorld)).parts) }).map(
+    const bundled = Object.keys({ ...buildEvidenceBundle(parts), ...buildEvidenceBundle((await buildWorld(ceasedWorld)).parts) }).map(
       (name) => `bundle#${name}`,
     );
-    expect([...new Set([...members, ...bundled])].filter((path) => !isCovered(path) && !answers.includes(path))).toEqual([]);
+    expect([...new Set([...members, ...bundled])].filter((path) => !isCovered(path) && !recordMembers.includes(path))).toEqual([]);
   });
 
   test("is the one in docs/reference/proof-checks.md", () => {
-    const shown = ({ verdict }: Cell): string => verdict.replace(/[a-z]+\.[a-z_]+/g, "`$&`");
+    const formatCell = ({ verdict }: Cell): string => verdict.replace(/[a-z]+\.[a-z_]+/g, "`$&`");
     const table = [
       "| Member | Bound by | left out | from another certificate | contradicting |",
       "|---|---|---|---|---|",
-      ...rows.map((row) => `| ${[row.member, row.boundBy, ...cellsOf(row).map(([, one]) => shown(one))].join(" | ")} |`),
+      ...rows.map((row) => `| ${[row.member, row.boundBy, ...listCells(row).map(([, one]) => formatCell(one))].join(" | ")} |`),
     ].join("\n");
     expect(readFileSync("docs/reference/proof-checks.md", "utf8")).toContain(table);
   });
 });
 
 describe("withdrawals for individual recipients", () => {
-  const judged = async (change: Change): Promise<string> => {
+  const getVerdictAfter = async (change: Change): Promise<string> => {
     const files = new Map(partly);
     await change(files);
-    const report = await verifyPack(zipped(await resigned(relisted(withFittingPage(files)), issuer)), {
+    const report = await verifyPack(zipFiles(await resignFiles(relistFiles(withFittingPage(files)), issuer)), {
       ...defaultVerificationOptions,
       trust: trustOf(trustDocument),
     });
     return `${report.verdict} ${report.failed ?? ""}`.trim();
   };
-  const listed = (change: (list: JsonObject[]) => Json): Change =>
+  const editWithdrawnList = (change: (list: JsonObject[]) => Json): Change =>
     editJson("certificate.json", (c) => ({ ...c, entities_withdrawn: change(c.entities_withdrawn as JsonObject[]) }));
 
   test.each<[string, Change, string]>([
@@ -751,7 +769,7 @@ describe("withdrawals for individual recipients", () => {
       "are from a pack made before packs contained receipts",
       combineChanges(
         removeReceipts,
-        listed((l) =>
+        editWithdrawnList((l) =>
           l.map(({ entity, withdrawn_at, cease_by, receipt_url }) => ({ entity, withdrawn_at, cease_by, receipt_url }) as JsonObject),
         ),
       ),
@@ -759,30 +777,30 @@ describe("withdrawals for individual recipients", () => {
     ],
     [
       "were received by the business later than they were made",
-      listed((l) => l.map((one) => ({ ...one, received_at: "2026-12-01T23:59:59.999Z" }))),
+      editWithdrawnList((l) => l.map((one) => ({ ...one, received_at: "2026-12-01T23:59:59.999Z" }))),
       "invalid cert.consistency",
     ],
-    ["have another method", listed((l) => l.map((one) => ({ ...one, method: "manage_link" }))), "invalid entities.receipt"],
+    ["have another method", editWithdrawnList((l) => l.map((one) => ({ ...one, method: "manage_link" }))), "invalid entities.receipt"],
     [
       "have another method, without receipts",
       combineChanges(
         removeReceipts,
-        listed((l) => l.map((one) => ({ ...one, method: "manage_link" }))),
+        editWithdrawnList((l) => l.map((one) => ({ ...one, method: "manage_link" }))),
       ),
       "invalid audit.status",
     ],
     [
       "have another deadline",
-      listed((l) => l.map((one) => ({ ...one, cease_by: "2026-12-01T23:59:59.999Z" }))),
+      editWithdrawnList((l) => l.map((one) => ({ ...one, cease_by: "2026-12-01T23:59:59.999Z" }))),
       "invalid cert.consistency",
     ],
     [
       "were withdrawn before the issuance",
-      listed((l) => l.map((one) => ({ ...one, withdrawn_at: "2020-01-01T00:00:00.000Z" }))),
+      editWithdrawnList((l) => l.map((one) => ({ ...one, withdrawn_at: "2020-01-01T00:00:00.000Z" }))),
       "invalid cert.consistency",
     ],
-    ["were never named", listed((l) => l.map((one) => ({ ...one, entity: "Nobody Ltd" }))), "invalid cert.consistency"],
-    ["are listed twice", listed((l) => [...l, ...l]), "invalid cert.consistency"],
+    ["were never named", editWithdrawnList((l) => l.map((one) => ({ ...one, entity: "Nobody Ltd" }))), "invalid cert.consistency"],
+    ["are listed twice", editWithdrawnList((l) => [...l, ...l]), "invalid cert.consistency"],
     [
       "are for all recipients of an active certificate",
       editJson("certificate.json", (c) => {
@@ -791,8 +809,8 @@ describe("withdrawals for individual recipients", () => {
       }),
       "invalid cert.consistency",
     ],
-    ["are an empty list", listed(() => []), "invalid cert.consistency"],
+    ["are an empty list", editWithdrawnList(() => []), "invalid cert.consistency"],
   ])("%s", async (_, change, expected) => {
-    expect(await judged(change)).toBe(expected);
+    expect(await getVerdictAfter(change)).toBe(expected);
   });
 });

@@ -8,20 +8,20 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import { buildVerifier } from "../../../verifier/build.ts";
 import type { Report } from "../../../verifier/checks.ts";
-import { plainTrust, trustDocument, worldOf } from "./evidence.ts";
-import { flipped } from "./repack.ts";
+import { plainTrust, trustDocument, buildWorld } from "./evidence.ts";
+import { flipBits } from "./repack.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-verify-"));
 const inFolder = (name: string): string => join(folder, name);
-const { fingerprint, parts } = await worldOf({ isRevoked: true });
+const { fingerprint, parts } = await buildWorld({ isRevoked: true });
 const zip = await buildEvidenceZip(parts);
 
 beforeAll(async () => {
   await buildVerifier(folder);
   writeFileSync(inFolder("pack.zip"), zip);
-  writeFileSync(inFolder("pending.zip"), await buildEvidenceZip((await worldOf({ anchors: "pending" })).parts));
-  writeFileSync(inFolder("plain.zip"), await buildEvidenceZip((await worldOf({ anchors: "anchored" })).parts));
-  writeFileSync(inFolder("changed.zip"), flipped(zip, 5_000, 1));
+  writeFileSync(inFolder("pending.zip"), await buildEvidenceZip((await buildWorld({ anchors: "pending" })).parts));
+  writeFileSync(inFolder("plain.zip"), await buildEvidenceZip((await buildWorld({ anchors: "anchored" })).parts));
+  writeFileSync(inFolder("changed.zip"), flipBits(zip, 5_000, 1));
   writeFileSync(inFolder("trust.json"), JSON.stringify(trustDocument, null, 2));
   writeFileSync(inFolder("plain-trust.json"), JSON.stringify(plainTrust));
   writeFileSync(inFolder("doubled.json"), '{"version":1,"version":1}');
@@ -74,9 +74,9 @@ describe("svc-verify", () => {
     ["a required witness that is missing", 3, ["plain.zip", "--trust", "plain-trust.json", "--require", "witness=1"], /attest\.cosign/],
     ["a required timestamp that is missing", 3, ["plain.zip", "--trust", "plain-trust.json", "--require", "tsa"], /attest\.tsa/],
     ["a file that is not a pack", 1, ["trust.json", ...trusted], /zip\.structure/],
-  ])("with %s exits with %d", (_, code, args, said) => {
+  ])("with %s exits with %d", (_, code, args, expected) => {
     const { status, stdout } = run(...args);
-    expect(stdout).toMatch(said);
+    expect(stdout).toMatch(expected);
     expect(status).toBe(code);
   });
 
@@ -92,9 +92,9 @@ describe("svc-verify", () => {
     ["a missing trust file", ["pack.zip", "--trust", "missing.json"], /cannot be read/],
     ["an invalid trust file", ["pack.zip", "--trust", "pack.zip"], /not a trust document/],
     ["a trust file with a key twice", ["pack.zip", "--trust", "doubled.json"], /not a trust document/],
-  ])("given %s exits with 2 and prints its usage", (_, args, said) => {
+  ])("given %s exits with 2 and prints its usage", (_, args, expected) => {
     const { status, stdout, stderr } = run(...args);
-    expect(stderr).toMatch(said);
+    expect(stderr).toMatch(expected);
     expect(stderr).toContain("Usage: svc-verify");
     expect(stdout).toBe("");
     expect(status).toBe(2);

@@ -17,7 +17,7 @@ import { openNoteSigner } from "../../../storage/note-keys.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
 import type { Report } from "../../../verifier/checks.ts";
-import { naiveInclusion, naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
+import { computeNaiveInclusion, computeNaiveLeaf, computeNaiveRoot } from "../../support/naive-log.ts";
 import { createSecret } from "../../support/note-keys.ts";
 import {
   auditOrigin,
@@ -29,37 +29,37 @@ import {
   stranger,
   trustDocument,
   witness,
-  worldOf,
+  buildWorld,
   type Wanted,
 } from "./evidence.ts";
-import { jsonOf, resigned, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
+import { readJson, resignFiles, setJson, setText, readText, zipFiles, type Files } from "./repack.ts";
 
-const pack = await buildPackFiles((await worldOf({ isRevoked: true })).parts);
-const active = await buildPackFiles((await worldOf()).parts);
-const other = await buildPackFiles((await worldOf({ isRevoked: true, purpose: "another purpose" })).parts);
+const pack = await buildPackFiles((await buildWorld({ isRevoked: true })).parts);
+const active = await buildPackFiles((await buildWorld()).parts);
+const other = await buildPackFiles((await buildWorld({ isRevoked: true, purpose: "another purpose" })).parts);
 
 const reportOn = async (files: ReadonlyMap<string, Uint8Array>, document: JsonObject = trustDocument): Promise<Report> =>
-  verifyPack(zipped(await resigned(files, issuer)), { ...defaultVerificationOptions, trust: trustOf(document) });
+  verifyPack(zipFiles(await resignFiles(files, issuer)), { ...defaultVerificationOptions, trust: trustOf(document) });
 
-const failedAfter = async (change: (files: Files) => unknown, from: ReadonlyMap<string, Uint8Array> = pack): Promise<string> => {
+const findFailureAfter = async (change: (files: Files) => unknown, from: ReadonlyMap<string, Uint8Array> = pack): Promise<string> => {
   const files = new Map(from);
   await change(files);
   const report = await reportOn(files);
   return report.failed ?? report.verdict;
 };
 
-const replace = (path: string, from: string | RegExp, to: string) => (files: Files) => {
-  const text = textOf(files, path);
-  expect(text.replace(from, to)).not.toBe(text);
-  setText(files, path, text.replace(from, to));
+const replace = (path: string, from: string | RegExp, replacement: string) => (files: Files) => {
+  const text = readText(files, path);
+  expect(text.replace(from, replacement)).not.toBe(text);
+  setText(files, path, text.replace(from, replacement));
 };
-const edit = (path: string, change: (value: JsonObject) => Json) => (files: Files) => setJson(files, path, change(jsonOf(files, path)));
+const edit = (path: string, change: (value: JsonObject) => Json) => (files: Files) => setJson(files, path, change(readJson(files, path)));
 const take =
   (...paths: readonly string[]) =>
   (files: Files) => {
     for (const path of paths) files.set(path, other.get(path)!);
   };
-const both =
+const combineChanges =
   (...all: readonly ((files: Files) => unknown)[]) =>
   async (files: Files) => {
     for (const one of all) await one(files);
@@ -67,9 +67,9 @@ const both =
 
 const anchorFiles = ["statement.json", "receipt.json", "entry.tlog-proof", "attested.tlog-proof", "checkpoint.txt", "checkpoint.tsr"];
 const anchorFrom =
-  (from: "issued" | "revoked", to: "issued" | "revoked", names = anchorFiles) =>
+  (from: "issued" | "revoked", target: "issued" | "revoked", names = anchorFiles) =>
   (files: Files) => {
-    for (const name of names) files.set(`anchors/${to}/${name}`, pack.get(`anchors/${from}/${name}`)!);
+    for (const name of names) files.set(`anchors/${target}/${name}`, pack.get(`anchors/${from}/${name}`)!);
   };
 
 describe("the record", () => {
@@ -108,7 +108,7 @@ describe("the record", () => {
       "the signature of another record",
       "cert.consistency",
       (files) => {
-        const { signature } = jsonOf(other, "certificate.json");
+        const { signature } = readJson(other, "certificate.json");
         edit("certificate.json", (c) => ({ ...c, signature }))(files);
       },
     ],
@@ -139,21 +139,21 @@ describe("the record", () => {
     ],
     ["another version of the fingerprint", "cert.consistency", edit("certificate.json", (c) => ({ ...c, fingerprint_version: "2" }))],
   ])("is refused with %s (T2)", async (_, check, change) => {
-    expect(await failedAfter(change)).toBe(check);
+    expect(await findFailureAfter(change)).toBe(check);
   });
 
   test("is refused when its signer is not trusted", async () => {
-    const value = await stranger.sign(textOf(pack, "fingerprint/preimage.json"));
-    const signed = (kid: string) => edit("certificate.json", (c) => ({ ...c, signature: { alg: "Ed25519", kid, value } }));
-    expect(await failedAfter(signed(stranger.kid))).toBe("cert.consistency");
-    expect(await failedAfter(signed(issuer.kid))).toBe("cert.consistency");
+    const value = await stranger.sign(readText(pack, "fingerprint/preimage.json"));
+    const editSignature = (kid: string) => edit("certificate.json", (c) => ({ ...c, signature: { alg: "Ed25519", kid, value } }));
+    expect(await findFailureAfter(editSignature(stranger.kid))).toBe("cert.consistency");
+    expect(await findFailureAfter(editSignature(issuer.kid))).toBe("cert.consistency");
   });
 });
 
 describe("the lists of recipients", () => {
-  const lists = async (change: (preimage: JsonObject) => JsonObject): Promise<string> =>
-    failedAfter(async (files) => {
-      const preimage = change(jsonOf(files, "fingerprint/preimage.json"));
+  const findFailureWithLists = async (change: (preimage: JsonObject) => JsonObject): Promise<string> =>
+    findFailureAfter(async (files) => {
+      const preimage = change(readJson(files, "fingerprint/preimage.json"));
       const canonical = toCanonicalJson(preimage);
       setText(files, "fingerprint/preimage.json", canonical);
       const { business: _, cert_id: __, timestamp: ___, ...bound } = preimage;
@@ -168,10 +168,10 @@ describe("the lists of recipients", () => {
     ["answering for a recipient who was not named", { entities: ["a"], entities_accepted: ["b"], entities_rejected: [] }],
     ["not sorted among the answers", { entities: ["a", "b"], entities_accepted: ["b", "a"], entities_rejected: [] }],
   ])("are refused when %s, although everything else fits", async (_, arrays) => {
-    expect(await lists((preimage) => ({ ...preimage, ...arrays }))).toBe("fp.arrays");
+    expect(await findFailureWithLists((preimage) => ({ ...preimage, ...arrays }))).toBe("fp.arrays");
   });
   test("are refused with only one of the two choice lists", async () => {
-    expect(await lists((preimage) => ({ ...preimage, entities_accepted: [] }))).toBe("fp.canonical");
+    expect(await findFailureWithLists((preimage) => ({ ...preimage, entities_accepted: [] }))).toBe("fp.canonical");
   });
 });
 
@@ -183,7 +183,7 @@ describe("the person's details", () => {
       "a disclosure twice",
       "subject.disclosures",
       (files) => {
-        const [first, ...rest] = jsonOf(files, "subject/disclosures.json");
+        const [first, ...rest] = readJson(files, "subject/disclosures.json");
         setJson(files, "subject/disclosures.json", [first, first, ...rest]);
       },
     ],
@@ -202,7 +202,7 @@ describe("the person's details", () => {
       },
     ],
   ])("are refused with %s", async (_, check, change) => {
-    expect(await failedAfter(change)).toBe(check);
+    expect(await findFailureAfter(change)).toBe(check);
   });
 });
 
@@ -221,7 +221,7 @@ describe("the policies", () => {
     [
       "another kind",
       (files) => {
-        const index = jsonOf(files, "policies/index.json");
+        const index = readJson(files, "policies/index.json");
         setJson(
           files,
           "policies/index.json",
@@ -229,11 +229,11 @@ describe("the policies", () => {
         );
       },
     ],
-    ["a policy missing from the index", (files) => setJson(files, "policies/index.json", jsonOf(files, "policies/index.json").slice(1))],
+    ["a policy missing from the index", (files) => setJson(files, "policies/index.json", readJson(files, "policies/index.json").slice(1))],
     ["another source", replace("policies/index.json", "acme-solar.example/privacy", "acme-solar.example/other")],
     ["a path out of the folder", replace("policies/index.json", /"path":"policies\//, '"path":"../')],
   ])("are refused with %s", async (_, change) => {
-    expect(await failedAfter(change)).toBe("policies.hash");
+    expect(await findFailureAfter(change)).toBe("policies.hash");
   });
 });
 
@@ -268,13 +268,13 @@ describe("an anchor", () => {
       edit("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), entry_hash: "00".repeat(32) } })),
     ],
   ])("is refused with %s (T2)", async (_, check, change) => {
-    expect(await failedAfter(change)).toBe(check);
+    expect(await findFailureAfter(change)).toBe(check);
   });
 
-  const certainly = JSON.parse(textOf(pack, "anchors/issued/receipt.json")) as Receipt;
+  const certainly = JSON.parse(readText(pack, "anchors/issued/receipt.json")) as Receipt;
   /** Replaces the receipt and its text form, and sets the anchor on the certificate to pending. */
   const withReceipt = (receipt: Receipt) =>
-    both(
+    combineChanges(
       (files) => setText(files, "anchors/issued/receipt.json", formatReceipt(receipt)),
       (files) => setText(files, "anchors/issued/entry.tlog-proof", formatReceiptProof(receipt) ?? ""),
       edit("certificate.json", (c) => ({ ...c, anchor: { ...(c.anchor as JsonObject), status: "pending" } })),
@@ -291,10 +291,10 @@ describe("an anchor", () => {
     ["a time before the submission", "anchor.note", { submitted_at: "2026-04-05T06:07:10.000Z" }],
     ["another kind of ledger", "anchor.note", { kind: "rekor2" }],
   ])("is refused with %s (T2)", async (_, check, change) => {
-    expect(await failedAfter(withReceipt({ ...certainly, ...change }))).toBe(check);
+    expect(await findFailureAfter(withReceipt({ ...certainly, ...change }))).toBe(check);
   });
 
-  const leaves = Array.from({ length: 4 }, (_, at) => naiveLeaf(encodeUtf8(`entry ${at}`)));
+  const leaves = Array.from({ length: 4 }, (_, at) => computeNaiveLeaf(encodeUtf8(`entry ${at}`)));
   const inOwnTree = async (
     signer: NoteSigner,
     origin: string,
@@ -312,23 +312,23 @@ describe("an anchor", () => {
     tree_size: size.toString(),
     root_hash: toBase64(root),
   });
-  const ownLeaf = naiveLeaf(pack.get("anchors/issued/statement.json")!);
+  const ownLeaf = computeNaiveLeaf(pack.get("anchors/issued/statement.json")!);
 
   test("is refused in a tree of the issuer, regardless of its name", async () => {
-    const own = await openNoteSigner(await createSecret(ledgerOrigin, 99));
+    const ownSigner = await openNoteSigner(await createSecret(ledgerOrigin, 99));
     const root = hashNode(ownLeaf, leaves[0]!);
-    expect(await failedAfter(withReceipt(await inOwnTree(own, ledgerOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
+    expect(await findFailureAfter(withReceipt(await inOwnTree(ownSigner, ledgerOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
   });
 
   test("is refused in the issuer's own audit log", async () => {
     const root = hashNode(ownLeaf, leaves[0]!);
-    expect(await failedAfter(withReceipt(await inOwnTree(auditSigner, auditOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
+    expect(await findFailureAfter(withReceipt(await inOwnTree(auditSigner, auditOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
   });
 
   test("is refused under the ledger's key with another log's name", async () => {
     const root = hashNode(ownLeaf, leaves[0]!);
-    const elsewhere = "ledger.example/ledger/2027h1";
-    expect(await failedAfter(withReceipt(await inOwnTree(ledgerSigner, elsewhere, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
+    const otherOrigin = "ledger.example/ledger/2027h1";
+    expect(await findFailureAfter(withReceipt(await inOwnTree(ledgerSigner, otherOrigin, 2n, root, [leaves[0]!], 0n)))).toBe("anchor.note");
   });
 
   test("is refused when its leaf is an inner node of the tree (T5)", async () => {
@@ -337,29 +337,29 @@ describe("an anchor", () => {
     const node = hashNode(leaves[0]!, leaves[1]!);
     const sibling = hashNode(leaves[2]!, leaves[3]!);
     const receipt = {
-      ...(await inOwnTree(ledgerSigner, ledgerOrigin, 4n, naiveRoot(leaves), [sibling], 0n)),
+      ...(await inOwnTree(ledgerSigner, ledgerOrigin, 4n, computeNaiveRoot(leaves), [sibling], 0n)),
       leaf_hash: toBase64(node),
       entry_hash: sha256Hex(pair),
     };
-    const report = await reportOn(await changedBy(withReceipt(receipt)));
+    const report = await reportOn(await applyChange(withReceipt(receipt)));
     expect(report.failed).toBe("anchor.entry_hash");
     expect(report.checks.find(({ id }) => id === "anchor.inclusion")).toMatchObject({ outcome: "fail", detail: "proof_length" });
   });
 
   test("in a tree larger than 2^53 is counted exactly (T5)", async () => {
     const huge = (1n << 53n) + 1n;
-    const proof = Array.from({ length: 53 }, (_, at) => naiveLeaf(encodeUtf8(`${at}`)));
+    const proof = Array.from({ length: 53 }, (_, at) => computeNaiveLeaf(encodeUtf8(`${at}`)));
     let root: Uint8Array = ownLeaf;
     for (const sibling of proof) root = hashNode(root, sibling);
     const short = await inOwnTree(ledgerSigner, ledgerOrigin, 1n << 53n, root, proof, 0n);
     const rounded = await inOwnTree(ledgerSigner, ledgerOrigin, huge, root, proof, 0n);
-    const passes = async (receipt: Receipt) =>
-      (await reportOn(await changedBy(withReceipt(receipt)))).checks.find(({ id }) => id === "anchor.inclusion");
-    expect(await passes(short)).toMatchObject({ outcome: "pass" });
-    expect(await passes(rounded)).toMatchObject({ outcome: "fail", detail: "proof_length" });
+    const checkInclusion = async (receipt: Receipt) =>
+      (await reportOn(await applyChange(withReceipt(receipt)))).checks.find(({ id }) => id === "anchor.inclusion");
+    expect(await checkInclusion(short)).toMatchObject({ outcome: "pass" });
+    expect(await checkInclusion(rounded)).toMatchObject({ outcome: "fail", detail: "proof_length" });
   });
 
-  const changedBy = async (change: (files: Files) => unknown): Promise<Files> => {
+  const applyChange = async (change: (files: Files) => unknown): Promise<Files> => {
     const files = new Map(pack);
     await change(files);
     return files;
@@ -367,20 +367,20 @@ describe("an anchor", () => {
 });
 
 describe("an attestation", () => {
-  const attested = textOf(pack, "anchors/issued/attested.tlog-proof");
-  const note = textOf(pack, "anchors/issued/checkpoint.txt");
+  const attested = readText(pack, "anchors/issued/attested.tlog-proof");
+  const note = readText(pack, "anchors/issued/checkpoint.txt");
   const text = note.slice(0, note.indexOf("\n\n") + 1);
 
   test("is refused when a trusted witness signed another text", async () => {
     const line = await createCosignatureLine(`${text}more\n`, witness, 1_775_369_703n);
-    expect(await failedAfter((files) => setText(files, "anchors/issued/attested.tlog-proof", attested.slice(0, -line.length) + line))).toBe(
-      "attest.inclusion",
-    );
+    expect(
+      await findFailureAfter((files) => setText(files, "anchors/issued/attested.tlog-proof", attested.slice(0, -line.length) + line)),
+    ).toBe("attest.inclusion");
   });
 
   test("does not count if the witness is unknown", async () => {
-    const own = await openNoteSigner(await createSecret("witness.example/w1", 98, keyKinds.witness));
-    const line = await createCosignatureLine(text, own, 1_775_369_703n);
+    const ownSigner = await openNoteSigner(await createSecret("witness.example/w1", 98, keyKinds.witness));
+    const line = await createCosignatureLine(text, ownSigner, 1_775_369_703n);
     const proof = parseTlogProof(attested)!;
     const report = await reportOn(
       new Map(pack).set("anchors/issued/attested.tlog-proof", encodeUtf8(formatTlogProof({ ...proof, checkpoint: note + line }))),
@@ -391,10 +391,10 @@ describe("an attestation", () => {
 
   test("counts once when one witness signed twice", async () => {
     const proof = parseTlogProof(attested)!;
-    const again = await createCosignatureLine(text, witness, 1_775_369_704n);
+    const repeatedLine = await createCosignatureLine(text, witness, 1_775_369_704n);
     const files = new Map(pack).set(
       "anchors/issued/attested.tlog-proof",
-      encodeUtf8(formatTlogProof({ ...proof, checkpoint: proof.checkpoint + again })),
+      encodeUtf8(formatTlogProof({ ...proof, checkpoint: proof.checkpoint + repeatedLine })),
     );
     const report = await reportOn(files, { ...trustDocument, policy: { witness_min: 2 } });
     expect(report.missing[0]).toMatch(/^attest\.cosign: 1 of 2 required witnesses/);
@@ -402,9 +402,9 @@ describe("an attestation", () => {
 
   test("is refused when the timestamp covers another checkpoint", async () => {
     const signed = await signNote(formatCheckpoint({ origin: ledgerOrigin, size: 40n, root: sha256("another tree") }), [ledgerSigner]);
-    expect(await failedAfter((files) => setText(files, "anchors/issued/checkpoint.txt", signed))).toBe("attest.inclusion");
-    const size20 = jsonOf(pack, "anchors/issued/receipt.json").signed_root;
-    const proof = textOf(pack, "anchors/issued/entry.tlog-proof");
+    expect(await findFailureAfter((files) => setText(files, "anchors/issued/checkpoint.txt", signed))).toBe("attest.inclusion");
+    const size20 = readJson(pack, "anchors/issued/receipt.json").signed_root;
+    const proof = readText(pack, "anchors/issued/entry.tlog-proof");
     const report = await reportOn(
       new Map(pack).set("anchors/issued/checkpoint.txt", encodeUtf8(size20)).set("anchors/issued/attested.tlog-proof", encodeUtf8(proof)),
     );
@@ -413,36 +413,36 @@ describe("an attestation", () => {
   });
 
   test("is refused for a checkpoint that the log did not sign", async () => {
-    expect(await failedAfter((files) => setText(files, "anchors/issued/checkpoint.txt", `${text}\n`))).toBe("attest.inclusion");
+    expect(await findFailureAfter((files) => setText(files, "anchors/issued/checkpoint.txt", `${text}\n`))).toBe("attest.inclusion");
   });
 
   test("is refused for another index of the same statement", async () => {
-    const { parts } = await worldOf({ anchors: "anchored" });
+    const { parts } = await buildWorld({ anchors: "anchored" });
     const [issued] = parts.anchors;
-    const leaf = naiveLeaf(encodeUtf8(issued!.statement));
-    const leaves = [leaf, naiveLeaf(encodeUtf8("else")), leaf];
-    const note = await signNote(formatCheckpoint({ origin: ledgerOrigin, size: 3n, root: naiveRoot(leaves) }), [ledgerSigner]);
+    const leaf = computeNaiveLeaf(encodeUtf8(issued!.statement));
+    const leaves = [leaf, computeNaiveLeaf(encodeUtf8("else")), leaf];
+    const note = await signNote(formatCheckpoint({ origin: ledgerOrigin, size: 3n, root: computeNaiveRoot(leaves) }), [ledgerSigner]);
     const receipt: Receipt = {
       ...issued!.receipt!,
       tx_ref: `${ledgerOrigin}#0`,
       leaf_index: "0",
-      inclusion_proof: naiveInclusion(0, leaves).map(toBase64),
+      inclusion_proof: computeNaiveInclusion(0, leaves).map(toBase64),
       signed_root: note,
       tree_size: "3",
-      root_hash: toBase64(naiveRoot(leaves)),
+      root_hash: toBase64(computeNaiveRoot(leaves)),
     };
     const attested = { note, inclusionProof: receipt.inclusion_proof, cosignatures: [], tsr: null };
     const anchors = [{ event: "issued" as const, statement: issued!.statement, receipt, attested }];
     const files = new Map(await buildPackFiles({ ...parts, publicView: { ...parts.publicView, anchor: null }, anchors }));
     expect((await reportOn(files, plainTrust)).verdict).toBe("valid");
-    const elsewhere = formatTlogProof({ index: 2n, hashes: naiveInclusion(2, leaves), checkpoint: note });
-    expect((await reportOn(files.set("anchors/issued/attested.tlog-proof", encodeUtf8(elsewhere)), plainTrust)).failed).toBe(
+    const otherProof = formatTlogProof({ index: 2n, hashes: computeNaiveInclusion(2, leaves), checkpoint: note });
+    expect((await reportOn(files.set("anchors/issued/attested.tlog-proof", encodeUtf8(otherProof)), plainTrust)).failed).toBe(
       "attest.inclusion",
     );
   });
 
   test("is refused when the timestamp is malformed", async () => {
-    expect(await failedAfter((files) => files.set("anchors/issued/checkpoint.tsr", encodeUtf8("hello")))).toBe("attest.tsa");
+    expect(await findFailureAfter((files) => files.set("anchors/issued/checkpoint.tsr", encodeUtf8("hello")))).toBe("attest.tsa");
   });
 });
 
@@ -465,7 +465,7 @@ describe("a withdrawal", () => {
     ["without a time", "revoke.statement", edit("certificate.json", (c) => ({ ...c, withdrawal: { scope: "certificate" } }))],
     ["with an unknown status", "cert.consistency", edit("certificate.json", (c) => ({ ...c, status: "paused" }))],
   ])("%s is refused", async (_, check, change) => {
-    expect(await failedAfter(change)).toBe(check);
+    expect(await findFailureAfter(change)).toBe(check);
   });
 
   test("is refused when an active certificate is called withdrawn", async () => {
@@ -483,7 +483,7 @@ describe("a withdrawal", () => {
   });
 
   test("from single recipients leaves the certificate active", async () => {
-    const partly = new Map(await buildPackFiles((await worldOf({ withdrawnFrom: ["Bright Homes Inc"] })).parts));
+    const partly = new Map(await buildPackFiles((await buildWorld({ withdrawnFrom: ["Bright Homes Inc"] })).parts));
     expect((await reportOn(partly)).verdict).toBe("valid");
     const files = new Map(active);
     edit("certificate.json", (c) => ({ ...c, withdrawal: { withdrawn_at: "2026-05-05T06:07:08.009Z", scope: "recipient" } }))(files);
@@ -492,43 +492,43 @@ describe("a withdrawal", () => {
 });
 
 describe("an audit trail", () => {
-  const lines = textOf(pack, "audit/entries.jsonl").trimEnd().split("\n");
-  const entry = (at: number): AuditEntry => JSON.parse(lines[at]!);
+  const lines = readText(pack, "audit/entries.jsonl").trimEnd().split("\n");
+  const parseEntry = (at: number): AuditEntry => JSON.parse(lines[at]!);
   const withLines =
     (...all: readonly string[]) =>
     (files: Files) =>
       setText(files, "audit/entries.jsonl", all.map((line) => `${line}\n`).join(""));
-  const changedAt = (at: number, change: Partial<AuditEntry>) =>
-    withLines(...lines.with(at, serializeAuditEntry({ ...entry(at), ...change })));
-  const seqs = lines.map((_, at) => entry(at).seq);
+  const changeEntry = (at: number, change: Partial<AuditEntry>) =>
+    withLines(...lines.with(at, serializeAuditEntry({ ...parseEntry(at), ...change })));
+  const seqs = lines.map((_, at) => parseEntry(at).seq);
 
   test("has the entries 2, 3, 5 and 6 in the test data", () => {
     expect(seqs).toEqual(["2", "3", "5", "6"]);
   });
 
   test.each<[string, string, (files: Files) => unknown]>([
-    ["a changed time", "audit.chain", changedAt(0, { at: "2026-03-04T05:06:07.090Z" })],
-    ["a changed type", "audit.chain", changedAt(2, { type: "policy.linked" })],
-    ["a changed type before a gap", "audit.inclusion", changedAt(1, { type: "certificate.subject_read" })],
-    ["a changed payload hash", "audit.chain", changedAt(1, { payload_hash: "00".repeat(32) })],
-    ["a changed link", "audit.chain", changedAt(1, { prev_hash: "00".repeat(32) })],
-    ["a changed link after a gap", "audit.chain", changedAt(2, { prev_hash: "00".repeat(32) })],
-    ["another entity", "audit.chain", changedAt(1, { entity_id: "cc_other" })],
-    ["another chain", "audit.chain", changedAt(3, { chain: "ff".repeat(16) })],
-    ["a seq written in two ways", "audit.chain", changedAt(1, { seq: "03" })],
+    ["a changed time", "audit.chain", changeEntry(0, { at: "2026-03-04T05:06:07.090Z" })],
+    ["a changed type", "audit.chain", changeEntry(2, { type: "policy.linked" })],
+    ["a changed type before a gap", "audit.inclusion", changeEntry(1, { type: "certificate.subject_read" })],
+    ["a changed payload hash", "audit.chain", changeEntry(1, { payload_hash: "00".repeat(32) })],
+    ["a changed link", "audit.chain", changeEntry(1, { prev_hash: "00".repeat(32) })],
+    ["a changed link after a gap", "audit.chain", changeEntry(2, { prev_hash: "00".repeat(32) })],
+    ["another entity", "audit.chain", changeEntry(1, { entity_id: "cc_other" })],
+    ["another chain", "audit.chain", changeEntry(3, { chain: "ff".repeat(16) })],
+    ["a seq written in two ways", "audit.chain", changeEntry(1, { seq: "03" })],
     ["an entry removed and its proof kept", "audit.chain", withLines(...lines.toSpliced(1, 1))],
     ["an entry twice", "audit.chain", withLines(lines[0]!, ...lines)],
     ["two entries swapped", "audit.chain", withLines(lines[0]!, lines[2]!, lines[1]!, lines[3]!)],
     [
       "no issuance",
       "audit.chain",
-      both(
+      combineChanges(
         withLines(...lines.slice(1)),
         (files) => files.delete("audit/2.tlog-proof"),
         edit("audit/payloads.json", ({ 2: _, ...rest }) => rest),
       ),
     ],
-    ["a second issuance", "audit.chain", changedAt(1, { type: "certificate.issued" })],
+    ["a second issuance", "audit.chain", changeEntry(1, { type: "certificate.issued" })],
     ["no entries at all", "audit.chain", withLines()],
     ["a payload of a missing entry", "audit.chain", edit("audit/payloads.json", (p) => ({ ...p, 4: p[2]! }))],
     [
@@ -550,7 +550,7 @@ describe("an audit trail", () => {
     ["a missing proof", "audit.inclusion", (files) => files.delete("audit/3.tlog-proof")],
     ["the entries removed and their proofs kept", "audit.chain", (files) => files.delete("audit/entries.jsonl")],
   ])("is refused with %s (T2)", async (_, check, change) => {
-    expect(await failedAfter(change)).toBe(check);
+    expect(await findFailureAfter(change)).toBe(check);
   });
 
   test("names the entry that was changed", async () => {
@@ -579,19 +579,19 @@ describe("an audit trail", () => {
     ["another chain in this one's place", "audit.heads", { leaf: { chain: "ff".repeat(16) } }],
     ["a record at another position than it states", "audit.heads", { logSize: "3" }],
   ])("is refused when the log itself holds %s", async (_, check, lies = {}) => {
-    const truth = (await worldOf({ isRevoked: true })).parts.audit!;
+    const truth = (await buildWorld({ isRevoked: true })).parts.audit!;
     const issuance = lies.issuance === undefined ? {} : { issuance: { ...truth.payloads.get("2")!.payload, ...lies.issuance } };
-    const { parts } = await worldOf({ isRevoked: true, isFirstEntry: false, lies: { ...lies, ...issuance } });
+    const { parts } = await buildWorld({ isRevoked: true, isFirstEntry: false, lies: { ...lies, ...issuance } });
     expect((await reportOn(await buildPackFiles(parts))).failed).toBe(check);
   });
 
   test("is refused for another chain or another index in the tree of heads", async () => {
-    const heads = (change: (value: JsonObject) => Json) => edit("audit/heads.json", change);
-    expect(await failedAfter(heads((h) => ({ ...h, chain_index: "4" })))).toBe("audit.heads");
-    const first = await buildPackFiles((await worldOf({ isFirstEntry: true })).parts);
+    const editHeads = (change: (value: JsonObject) => Json) => edit("audit/heads.json", change);
+    expect(await findFailureAfter(editHeads((h) => ({ ...h, chain_index: "4" })))).toBe("audit.heads");
+    const first = await buildPackFiles((await buildWorld({ isFirstEntry: true })).parts);
     expect(
-      await failedAfter(
-        heads((h) => ({ ...h, chain_index: "4" })),
+      await findFailureAfter(
+        editHeads((h) => ({ ...h, chain_index: "4" })),
         first,
       ),
     ).toBe("audit.chain"); // the chain's first entry contains its index
@@ -612,7 +612,7 @@ describe("an audit trail", () => {
     ["an entry's proof", (files) => files.set("audit/heads-record.tlog-proof", pack.get("audit/6.tlog-proof")!)],
     ["a missing file", (files) => files.delete("audit/heads-record.json")],
   ])("is refused when its record of heads has %s", async (_, change) => {
-    expect(await failedAfter(change)).toBe("audit.heads");
+    expect(await findFailureAfter(change)).toBe("audit.heads");
   });
 });
 
@@ -623,25 +623,25 @@ describe("a statement in Rekor", async () => {
   const spki = toBase64(new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey)));
 
   /** Converts a Web Crypto signature (r and s concatenated) to DER, the format used in leaves. */
-  const derOf = (raw: Uint8Array): Uint8Array => {
-    const integer = (bytes: Uint8Array): Uint8Array => {
+  const encodeDerSignature = (raw: Uint8Array): Uint8Array => {
+    const encodeInteger = (bytes: Uint8Array): Uint8Array => {
       const start = bytes.findIndex((byte) => byte !== 0);
       const trimmed = bytes.subarray(start);
       const value = trimmed[0]! >= 0x80 ? concatBytes(Uint8Array.of(0), trimmed) : trimmed;
       return concatBytes(Uint8Array.of(2, value.length), value);
     };
-    const both = concatBytes(integer(raw.subarray(0, 32)), integer(raw.subarray(32)));
+    const both = concatBytes(encodeInteger(raw.subarray(0, 32)), encodeInteger(raw.subarray(32)));
     return concatBytes(Uint8Array.of(0x30, both.length), both);
   };
 
-  const { parts } = await worldOf({ anchors: "anchored" });
+  const { parts } = await buildWorld({ anchors: "anchored" });
   const { statement } = parts.anchors[0]!;
-  const leafOf = async (text: string): Promise<Uint8Array> => {
+  const buildLeaf = async (text: string): Promise<Uint8Array> => {
     const raw = new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, keys.privateKey, encodeUtf8(text)));
-    return encodeUtf8(formatRekorLeaf({ digest: toBase64(sha256(text)), signature: toBase64(derOf(raw)), publicKey: spki }));
+    return encodeUtf8(formatRekorLeaf({ digest: toBase64(sha256(text)), signature: toBase64(encodeDerSignature(raw)), publicKey: spki }));
   };
-  const receiptFor = async (body: Uint8Array): Promise<Receipt> => {
-    const leaves = [naiveLeaf(encodeUtf8("else")), naiveLeaf(body), naiveLeaf(encodeUtf8("more"))];
+  const createReceipt = async (body: Uint8Array): Promise<Receipt> => {
+    const leaves = [computeNaiveLeaf(encodeUtf8("else")), computeNaiveLeaf(body), computeNaiveLeaf(encodeUtf8("more"))];
     return {
       ...parts.anchors[0]!.receipt!,
       ledger: `rekor2:${origin}`,
@@ -650,23 +650,23 @@ describe("a statement in Rekor", async () => {
       leaf_index: "1",
       leaf_hash: toBase64(leaves[1]!),
       leaf_body: toBase64(body),
-      inclusion_proof: naiveInclusion(1, leaves).map(toBase64),
-      signed_root: await signNote(`${origin}\n3\n${toBase64(naiveRoot(leaves))}\n`, [rekor]),
+      inclusion_proof: computeNaiveInclusion(1, leaves).map(toBase64),
+      signed_root: await signNote(`${origin}\n3\n${toBase64(computeNaiveRoot(leaves))}\n`, [rekor]),
       tree_size: "3",
-      root_hash: toBase64(naiveRoot(leaves)),
+      root_hash: toBase64(computeNaiveRoot(leaves)),
     };
   };
   const log = { origin, vkey: formatVkey(rekor.key), valid_from: "2026-01-01T00:00:00.000Z", role: "primary" };
   const rekorTrust: JsonObject = { ...plainTrust, logs: [log, (plainTrust.logs as JsonObject[])[1]!], anchor_keys: [spki] };
 
-  const rekorPack = async (receipt: Receipt): Promise<ReadonlyMap<string, Uint8Array>> => {
+  const buildRekorPack = async (receipt: Receipt): Promise<ReadonlyMap<string, Uint8Array>> => {
     const view: JsonObject = { ...parts.publicView, anchor: null };
     const changed: EvidenceParts = { ...parts, publicView: view, anchors: [{ event: "issued", statement, receipt, attested: null }] };
     return buildPackFiles(changed);
   };
 
   test("verifies with the log's checkpoint and the issuer's signature in the leaf", async () => {
-    const files = await rekorPack(await receiptFor(await leafOf(statement)));
+    const files = await buildRekorPack(await createReceipt(await buildLeaf(statement)));
     expect(files.has("anchors/issued/rekor.json")).toBe(true);
     const report = await reportOn(files, rekorTrust);
     expect(report.verdict).toBe("valid");
@@ -674,12 +674,12 @@ describe("a statement in Rekor", async () => {
   });
 
   test("is refused when its leaf is about another statement", async () => {
-    const report = await reportOn(await rekorPack(await receiptFor(await leafOf("something else"))), rekorTrust);
+    const report = await reportOn(await buildRekorPack(await createReceipt(await buildLeaf("something else"))), rekorTrust);
     expect(report.failed).toBe("anchor.rekor_body");
   });
 
   test("is refused when rekor.json differs from the receipt or is missing", async () => {
-    const files = new Map(await rekorPack(await receiptFor(await leafOf(statement))));
+    const files = new Map(await buildRekorPack(await createReceipt(await buildLeaf(statement))));
     expect((await reportOn(new Map(files).set("anchors/issued/rekor.json", encodeUtf8("{}")), rekorTrust)).failed).toBe(
       "anchor.rekor_body",
     );
@@ -688,7 +688,7 @@ describe("a statement in Rekor", async () => {
   });
 
   test("is incomplete without a trusted anchor key and invalid with another one", async () => {
-    const files = await rekorPack(await receiptFor(await leafOf(statement)));
+    const files = await buildRekorPack(await createReceipt(await buildLeaf(statement)));
     const { anchor_keys: _, ...without } = rekorTrust;
     expect((await reportOn(files, without)).missing).toEqual(["anchor.rekor_body: no anchor key of the issuer is trusted"]);
     const wrong = toBase64(concatBytes(fromBase64(spki)!.subarray(0, -1), Uint8Array.of(1)));
@@ -696,7 +696,10 @@ describe("a statement in Rekor", async () => {
   });
 
   test("is refused under a checkpoint of another log", async () => {
-    const report = await reportOn(await rekorPack(await receiptFor(await leafOf(statement))), { ...rekorTrust, logs: plainTrust.logs! });
+    const report = await reportOn(await buildRekorPack(await createReceipt(await buildLeaf(statement))), {
+      ...rekorTrust,
+      logs: plainTrust.logs!,
+    });
     expect(report.failed).toBe("anchor.note");
   });
 });

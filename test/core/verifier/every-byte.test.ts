@@ -8,8 +8,8 @@ import { webCrypto } from "../../../verifier/crypto.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
 import { createProgressPrinter } from "../../support/progress.ts";
-import { issuer, trustDocument, worldOf } from "./evidence.ts";
-import { flipped, relisted, resigned, zipped, type Files } from "./repack.ts";
+import { issuer, trustDocument, buildWorld } from "./evidence.ts";
+import { flipBits, relistFiles, resignFiles, zipFiles, type Files } from "./repack.ts";
 
 const step = Number(process.env.BYTE_STEP ?? "1999");
 const masks = [0x01, 0x20, 0x80] as const; // flip the lowest bit, the bit that changes a letter's case, and the bit that ASCII never sets
@@ -17,7 +17,7 @@ type Masks = (at: number) => readonly number[];
 const inThreeWays: Masks = () => masks;
 const inOneWay: Masks = (at) => [masks[at % masks.length] as number]; // one way per byte, because all three would take an hour
 const trust = trustOf(trustDocument);
-const { parts } = await worldOf({ isRevoked: true });
+const { parts } = await buildWorld({ isRevoked: true });
 const pack = await buildPackFiles(parts);
 const zip = await buildEvidenceZip(parts);
 const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every changed pack, so each is checked only once
@@ -28,31 +28,31 @@ const isInvalid: IsFound = ({ verdict, failed }) => verdict === "invalid" && (ch
 /** Also true if a required check could not be made: a cosignature with a changed witness name looks like one from an unknown witness. */
 const isNotValid: IsFound = (report) => isInvalid(report) || (report.verdict === "incomplete" && report.missing.length > 0);
 
-const placesIn = (bytes: Uint8Array): number[] => Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => at * step);
+const listPlaces = (bytes: Uint8Array): number[] => Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => at * step);
 
 /** Lists the changes of single bytes that the verifier did not detect. */
-const missedAmong = async (
+const findMissedChanges = async (
   what: string,
   files: ReadonlyMap<string, Uint8Array>,
   packed: (path: string, changed: Uint8Array) => Promise<Uint8Array> | Uint8Array,
   masksAt: Masks = inThreeWays,
   isFound: IsFound = isInvalid,
 ): Promise<string[]> => {
-  const total = [...files.values()].reduce((sum, bytes) => sum + placesIn(bytes).flatMap(masksAt).length, 0);
+  const total = [...files.values()].reduce((sum, bytes) => sum + listPlaces(bytes).flatMap(masksAt).length, 0);
   const progress = createProgressPrinter(what, total);
   const missed: string[] = [];
-  let done = 0;
+  let doneCount = 0;
   for (const [path, bytes] of files) {
-    for (const at of placesIn(bytes)) {
+    for (const at of listPlaces(bytes)) {
       for (const mask of masksAt(at)) {
-        const report = await verifyPack(await packed(path, flipped(bytes, at, mask)), { ...defaultVerificationOptions, trust }, crypto);
+        const report = await verifyPack(await packed(path, flipBits(bytes, at, mask)), { ...defaultVerificationOptions, trust }, crypto);
         if (!isFound(report)) missed.push(`${path} ${at} ${mask}: ${report.verdict}`);
-        done += 1;
-        progress(done);
+        doneCount += 1;
+        progress(doneCount);
       }
     }
   }
-  console.log(`${what}: ${done} changes, ${missed.length} not found`);
+  console.log(`${what}: ${doneCount} changes, ${missed.length} not found`);
   return missed;
 };
 
@@ -61,23 +61,23 @@ const isManifest = (path: string): boolean => path === "manifest.json" || path.s
 /** Files that the fingerprint covers, or that a third party attested. */
 const isBound = (path: string): boolean =>
   /^(?:fingerprint\/|subject\/|policies\/.*txt$|anchors\/.*(?:statement\.json|proof|checkpoint\.txt)$|audit\/)/.test(path);
-const only = (keep: (path: string) => boolean): Files => new Map([...pack].filter(([path]) => keep(path)));
+const selectFiles = (keep: (path: string) => boolean): Files => new Map([...pack].filter(([path]) => keep(path)));
 const withFile = (path: string, changed: Uint8Array): Files => new Map(pack).set(path, changed);
 
 test("finds every changed byte of the zip, in three ways (T1)", { timeout: hour }, async () => {
-  expect(await missedAmong("bytes of the zip", new Map([["evidence.zip", zip]]), (_, changed) => changed)).toEqual([]);
+  expect(await findMissedChanges("bytes of the zip", new Map([["evidence.zip", zip]]), (_, changed) => changed)).toEqual([]);
 });
 
 test("finds every changed byte of every file, in three ways, after zipping again (T1)", { timeout: hour }, async () => {
-  expect(await missedAmong("bytes of files, zipped again", pack, (path, changed) => zipped(withFile(path, changed)))).toEqual([]);
+  expect(await findMissedChanges("bytes of files, zipped again", pack, (path, changed) => zipFiles(withFile(path, changed)))).toEqual([]);
 });
 
 test("finds every changed byte of every file after listing and zipping again (T1)", { timeout: hour }, async () => {
-  const listed = only((path) => !isManifest(path)); // listing the files again would undo a change of the lists
-  const missed = await missedAmong(
+  const listed = selectFiles((path) => !isManifest(path)); // listing the files again would undo a change of the lists
+  const missed = await findMissedChanges(
     "bytes of files, listed again",
     listed,
-    (path, changed) => zipped(relisted(withFile(path, changed))),
+    (path, changed) => zipFiles(relistFiles(withFile(path, changed))),
     inOneWay,
   );
   expect(missed).toEqual([]);
@@ -86,6 +86,8 @@ test("finds every changed byte of every file after listing and zipping again (T1
 test("finds every changed byte bound by the fingerprint, a log or a witness after the issuer signs again (T1)", {
   timeout: hour,
 }, async () => {
-  const packed = async (path: string, changed: Uint8Array) => zipped(await resigned(withFile(path, changed), issuer));
-  expect(await missedAmong("bytes of bound files, signed again", only(isBound), packed, inOneWay, isNotValid)).toEqual([]);
+  const packChanged = async (path: string, changed: Uint8Array) => zipFiles(await resignFiles(withFile(path, changed), issuer));
+  expect(await findMissedChanges("bytes of bound files, signed again", selectFiles(isBound), packChanged, inOneWay, isNotValid)).toEqual(
+    [],
+  );
 });

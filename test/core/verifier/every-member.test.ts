@@ -9,7 +9,7 @@ import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
 import { issuer, plainTrust } from "./evidence.ts";
 import { buildHonestPacks } from "./lying-packs.ts";
-import { jsonOf, resigned, setJson, withFittingPage, zipped } from "./repack.ts";
+import { readJson, resignFiles, setJson, withFittingPage, zipFiles } from "./repack.ts";
 
 type Path = readonly string[];
 
@@ -44,13 +44,13 @@ test.each(packs.map(({ name, files }) => [name, files] as const))(
   "every member of a pack is bound: %s (T8)",
   { timeout: minuteMs },
   async (name, files) => {
-    const certificate = jsonOf(files, "certificate.json") as Json;
+    const certificate = readJson(files, "certificate.json") as Json;
     const believed: string[] = [];
     for (const path of listLeaves(certificate)) {
       const changed = new Map(files);
       setJson(changed, "certificate.json", replaceAt(certificate, path, changeOf));
       const options = { ...defaultVerificationOptions, trust: trustOf(plainTrust) };
-      const { verdict } = await verifyPack(zipped(await resigned(withFittingPage(changed), issuer)), options, crypto);
+      const { verdict } = await verifyPack(zipFiles(await resignFiles(withFittingPage(changed), issuer)), options, crypto);
       if (verdict === "valid") believed.push(path.join("."));
     }
     expect(believed.filter((member) => !issuersWord.test(member) && !(name === "redacted" && undisclosed.test(member)))).toEqual([]);

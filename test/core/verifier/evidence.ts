@@ -31,7 +31,7 @@ import { sourceFromPerson } from "../../../core/withdrawals/withdrawal.ts";
 import { dayMs, toIso } from "../../../core/time.ts";
 import { openNoteSigner } from "../../../storage/note-keys.ts";
 import { openSigner } from "../../../storage/signer.ts";
-import { naiveInclusion, naiveLeaf, naiveRoot } from "../../support/naive-log.ts";
+import { computeNaiveInclusion, computeNaiveLeaf, computeNaiveRoot } from "../../support/naive-log.ts";
 import { createSecret } from "../../support/note-keys.ts";
 import stamped from "./time-stamp.json" with { type: "json" };
 
@@ -61,7 +61,7 @@ export const trustDocument: JsonObject = {
 export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy: { witness_min: 0 }, tsa: [] };
 
 /** Returns the times of all events. With `isRecent`, all of them are after the last change of the pack format. */
-const timesOf = ({ isRecent = false }: Wanted) => {
+const computeTimes = ({ isRecent = false }: Wanted) => {
   const shift = isRecent ? 269 * dayMs : 0;
   const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z") + shift;
   return {
@@ -89,18 +89,18 @@ const disclosureText =
 const privacyText = "Privacy policy of Acme Solar LLC.\nWe keep what you send us.\n";
 const termsText = "Terms of Acme Solar LLC.\n";
 
-const policyTexts = ({ isAnother = false }: Wanted) =>
+const getPolicyTexts = ({ isAnother = false }: Wanted) =>
   isAnother ? { privacy: "We sell what you send us.\n", terms: "Other terms.\n" } : { privacy: privacyText, terms: termsText };
 
-const policySnapshots = (wanted: Wanted) => {
-  const texts = policyTexts(wanted);
-  const snapshot = (kind: "privacy" | "terms") => ({
+const buildPolicySnapshots = (wanted: Wanted) => {
+  const texts = getPolicyTexts(wanted);
+  const createSnapshot = (kind: "privacy" | "terms") => ({
     id: `pol_${kind}`,
     sourceUrl: `https://www.acme-solar.example/${kind}`,
     contentHash: sha256Hex(texts[kind]),
-    capturedAt: timesOf(wanted).issuedAt + 8_000,
+    capturedAt: computeTimes(wanted).issuedAt + 8_000,
   });
-  return { privacy: snapshot("privacy"), terms: snapshot("terms") };
+  return { privacy: createSnapshot("privacy"), terms: createSnapshot("terms") };
 };
 
 export interface Wanted {
@@ -149,16 +149,16 @@ export interface Wanted {
   };
 }
 
-const demanded = <T extends { readonly ok: boolean }>(result: T): Extract<T, { readonly ok: true }> => {
+const expectOk = <T extends { readonly ok: boolean }>(result: T): Extract<T, { readonly ok: true }> => {
   if (!result.ok) throw new Error(`the world does not hold together: ${JSON.stringify(result)}`);
   return result as Extract<T, { readonly ok: true }>;
 };
 
-const idOf = (wanted: Wanted): CertId => (wanted.isAnother ? ("cc_00another7q1x8z3v5t6r0nabcd" as CertId) : certId);
+const getCertId = (wanted: Wanted): CertId => (wanted.isAnother ? ("cc_00another7q1x8z3v5t6r0nabcd" as CertId) : certId);
 
-const sealed = (wanted: Wanted) => {
+const sealCertificate = (wanted: Wanted) => {
   const { accepted } = wanted;
-  const { issuedAt } = timesOf(wanted);
+  const { issuedAt } = computeTimes(wanted);
   const entities = wanted.entities ?? ["Acme Solar LLC", "Bright Homes Inc", "€ Euro SA", "😀 <Emoji> & Co"];
   const submission = {
     fields: {
@@ -177,7 +177,7 @@ const sealed = (wanted: Wanted) => {
     extras: { locale: "en-US", presentation: { opt_in_type: "manual", font_px: 12.5 } },
   };
   const domain = { id: "dom_1", domain: "acme-solar.example", method: "dns" } as const;
-  const issued = demanded(
+  const issued = expectOk(
     issueCertificate({
       business: {
         id: businessId,
@@ -192,7 +192,7 @@ const sealed = (wanted: Wanted) => {
       },
       clientId,
       submission,
-      parsed: demanded(parseSubmission(submission)).value,
+      parsed: expectOk(parseSubmission(submission)).value,
       unrecognized: wanted.isOddForm ? ["country"] : [],
       originHeader: "https://www.acme-solar.example",
       captureContext: {
@@ -204,7 +204,7 @@ const sealed = (wanted: Wanted) => {
       },
       rules: { allowsLocalHttp: false, allowsSandboxLocalhost: false },
       now: issuedAt,
-      certId: idOf(wanted),
+      certId: getCertId(wanted),
       rootSalt: Uint8Array.from({ length: 32 }, (_, at) => (wanted.isAnother ? 255 - at : at)),
     }),
   );
@@ -216,19 +216,19 @@ export interface World {
   readonly fingerprint: string;
 }
 
-const filler = (name: string): Uint8Array => encodeUtf8(`somebody else's ${name}`);
+const createFiller = (name: string): Uint8Array => encodeUtf8(`somebody else's ${name}`);
 
 /** Builds a ledger of forty statements. The given ones are at indexes 17, 29 and 23, in this order. The others are filler. */
-const ledgerOf = (statements: readonly string[], { submittedAt, verifiedAt }: ReturnType<typeof timesOf>) => {
+const buildLedger = (statements: readonly string[], { submittedAt, verifiedAt }: ReturnType<typeof computeTimes>) => {
   const places = [17, 29, 23];
   const entries = Array.from({ length: 40 }, (_, at) => {
     const statement = statements[places.indexOf(at)];
-    return statement === undefined ? filler(`statement ${at}`) : encodeUtf8(statement);
+    return statement === undefined ? createFiller(`statement ${at}`) : encodeUtf8(statement);
   });
-  const leaves = entries.map(naiveLeaf);
+  const leaves = entries.map(computeNaiveLeaf);
   const noteAt = (size: number, signer: NoteSigner = ledgerSigner): Promise<string> =>
-    signNote(formatCheckpoint({ origin: ledgerOrigin, size: BigInt(size), root: naiveRoot(leaves, 0, size) }), [signer]);
-  const receiptOf = async (which: number): Promise<Receipt> => {
+    signNote(formatCheckpoint({ origin: ledgerOrigin, size: BigInt(size), root: computeNaiveRoot(leaves, 0, size) }), [signer]);
+  const createReceipt = async (which: number): Promise<Receipt> => {
     const index = places[which] as number;
     const size = index + 3;
     return {
@@ -239,30 +239,35 @@ const ledgerOf = (statements: readonly string[], { submittedAt, verifiedAt }: Re
       entry_hash: toHex(sha256(entries[index] as Uint8Array)),
       leaf_index: String(index),
       leaf_hash: toBase64(leaves[index] as Uint8Array),
-      inclusion_proof: naiveInclusion(index, leaves.slice(0, size)).map(toBase64),
+      inclusion_proof: computeNaiveInclusion(index, leaves.slice(0, size)).map(toBase64),
       signed_root: await noteAt(size),
       tree_size: String(size),
-      root_hash: toBase64(naiveRoot(leaves, 0, size)),
+      root_hash: toBase64(computeNaiveRoot(leaves, 0, size)),
       submitted_at: toIso(submittedAt),
       verified_at: toIso(verifiedAt),
     };
   };
-  return { noteAt, receiptOf, places, proofAt: (which: number) => naiveInclusion(places[which] as number, leaves).map(toBase64) };
+  return {
+    noteAt,
+    receiptOf: createReceipt,
+    places,
+    proofAt: (which: number) => computeNaiveInclusion(places[which] as number, leaves).map(toBase64),
+  };
 };
 
 const oneByOne = ["Bright Homes Inc"];
 
 /** Builds the withdrawal for individual recipients in the same way as core/withdrawals. */
-const actOf = (wanted: Wanted, fingerprint: string) =>
+const decideWithdrawal = (wanted: Wanted, fingerprint: string) =>
   decideEntityWithdrawal({
     certificate: {
-      id: idOf(wanted),
+      id: getCertId(wanted),
       businessId,
       businessName: "Acme Solar LLC",
       environment: "live",
       status: "active",
       originDomain: "www.acme-solar.example",
-      issuedAt: timesOf(wanted).issuedAt,
+      issuedAt: computeTimes(wanted).issuedAt,
       fingerprint,
       chain,
     },
@@ -270,41 +275,41 @@ const actOf = (wanted: Wanted, fingerprint: string) =>
     number: 1,
     entities: wanted.withdrawnFrom ?? oneByOne,
     emitsEvent: false,
-    now: timesOf(wanted).partlyWithdrawnAt,
+    now: computeTimes(wanted).partlyWithdrawnAt,
   });
 
 /**
  * Builds the ledger with all three statements, even if consent was not withdrawn. The checkpoint is then the same with and without a
  * withdrawal, and so is the recorded timestamp.
  */
-const attestedLedger = (wanted: Wanted, fingerprint: string) => {
-  const times = timesOf(wanted);
-  const anchor = { entityId: idOf(wanted), fingerprint, originDomain: "www.acme-solar.example" };
-  const receiptHash = sha256Hex(actOf(wanted, fingerprint).receipt);
+const buildAttestedLedger = (wanted: Wanted, fingerprint: string) => {
+  const times = computeTimes(wanted);
+  const anchor = { entityId: getCertId(wanted), fingerprint, originDomain: "www.acme-solar.example" };
+  const receiptHash = sha256Hex(decideWithdrawal(wanted, fingerprint).receipt);
   const statements = [
     formatAnchorStatement({ event: "certificate.issued", ...anchor, at: times.issuedAt }),
     formatAnchorStatement({ event: "certificate.revoked", ...anchor, at: times.withdrawnAt }),
     formatAnchorStatement({ event: "certificate.entities_withdrawn", ...anchor, at: times.partlyWithdrawnAt, receiptHash }),
   ];
-  return { statements, ledger: ledgerOf(statements, times) };
+  return { statements, ledger: buildLedger(statements, times) };
 };
 
 /** Returns the checkpoint that the recorded timestamp covers. Use it to record a new timestamp. */
-export const noteToStamp = (): Promise<string> => attestedLedger({}, sealed({}).certificate.fingerprint).ledger.noteAt(40);
+export const noteToStamp = (): Promise<string> => buildAttestedLedger({}, sealCertificate({}).certificate.fingerprint).ledger.noteAt(40);
 
 interface Anchored {
   readonly anchors: readonly PackedAnchor[];
   readonly acts: readonly PackedEntityWithdrawal[];
 }
 
-const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<Anchored> => {
+const buildAnchors = async (wanted: Wanted, fingerprint: string): Promise<Anchored> => {
   const reach = wanted.anchors ?? "attested";
   if (reach === "none") return { anchors: [], acts: [] };
-  const { statements, ledger } = attestedLedger(wanted, fingerprint);
+  const { statements, ledger } = buildAttestedLedger(wanted, fingerprint);
   const note = await ledger.noteAt(40);
   const cosignature = await createCosignatureLine(note.slice(0, note.indexOf("\n\n") + 1), witness, 1_775_369_703n);
   const isStamped = stamped.note_sha256 === sha256Hex(note);
-  const packed = async (which: number): Promise<PackedStatement> => ({
+  const packStatement = async (which: number): Promise<PackedStatement> => ({
     statement: statements[which] as string,
     receipt: reach === "pending" ? null : await ledger.receiptOf(which),
     attested:
@@ -317,22 +322,22 @@ const anchorsOf = async (wanted: Wanted, fingerprint: string): Promise<Anchored>
           }
         : null,
   });
-  const { receipt } = actOf(wanted, fingerprint);
+  const { receipt } = decideWithdrawal(wanted, fingerprint);
   const signature = { kid: issuer.kid, alg: "Ed25519" as const, value: await issuer.sign(receipt) };
   return {
     anchors: [
-      { event: "issued", ...(await packed(0)) },
-      ...(wanted.isRevoked ? [{ event: "revoked" as const, ...(await packed(1)) }] : []),
+      { event: "issued", ...(await packStatement(0)) },
+      ...(wanted.isRevoked ? [{ event: "revoked" as const, ...(await packStatement(1)) }] : []),
     ],
-    acts: wanted.withdrawnFrom ? [{ number: 1, receipt, signature, anchor: await packed(2) }] : [],
+    acts: wanted.withdrawnFrom ? [{ number: 1, receipt, signature, anchor: await packStatement(2) }] : [],
   };
 };
 
 /** Returns a 128-bit salt, different for each entry. */
-const saltOf = (id: CertId, at: number): string => toBase64Url(sha256(`salt ${id} ${at}`).subarray(0, 16));
+const computeSalt = (id: CertId, at: number): string => toBase64Url(sha256(`salt ${id} ${at}`).subarray(0, 16));
 
 /** Returns what the withdrawal's entry commits to, as core/withdrawals/withdrawal.ts builds it. */
-const revocation = (fingerprint: string, withdrawnAt: number, isOlderFormat = false): JsonObject => ({
+const buildRevocation = (fingerprint: string, withdrawnAt: number, isOlderFormat = false): JsonObject => ({
   actor: "subject",
   fingerprint,
   method: "email_code",
@@ -341,19 +346,19 @@ const revocation = (fingerprint: string, withdrawnAt: number, isOlderFormat = fa
   cease_by: new Date(getCeaseDeadline(withdrawnAt)).toISOString(),
 });
 
-const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject): Promise<PackedAudit | null> => {
+const buildAudit = async (wanted: Wanted, fingerprint: string, issuance: JsonObject): Promise<PackedAudit | null> => {
   if (wanted.audit === "none") return null;
-  const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, recordedAt } = timesOf(wanted);
-  const linkedPolicies = buildPolicyLinkedPayload({ id: "cap_1", policies: policySnapshots(wanted) });
+  const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, recordedAt } = computeTimes(wanted);
+  const linkedPolicies = buildPolicyLinkedPayload({ id: "cap_1", policies: buildPolicySnapshots(wanted) });
   const { sources: _, ...linkedHashes } = linkedPolicies; // the payload as it was logged before the format bound the policies' sources
-  const mine = (type: string, at: number, payload: JsonObject) => ({
+  const createEntry = (type: string, at: number, payload: JsonObject) => ({
     type,
-    entity: idOf(wanted) as string,
+    entity: getCertId(wanted) as string,
     kind: "certificate",
     at,
     payload,
   });
-  const other = (type: string, at: number) => ({
+  const createOtherEntry = (type: string, at: number) => ({
     type,
     entity: "key_else",
     kind: "api_key",
@@ -361,17 +366,17 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
     payload: { actor: "owner" } as JsonObject,
   });
   const events = [
-    ...(wanted.isFirstEntry ? [] : [other("api_key.created", issuedAt - 5_000)]),
-    mine("certificate.issued", issuedAt, wanted.lies?.issuance ?? issuance),
-    mine("policy.linked", issuedAt + 9_000, {
+    ...(wanted.isFirstEntry ? [] : [createOtherEntry("api_key.created", issuedAt - 5_000)]),
+    createEntry("certificate.issued", issuedAt, wanted.lies?.issuance ?? issuance),
+    createEntry("policy.linked", issuedAt + 9_000, {
       actor: "service",
       ...(wanted.isOlderFormat ? linkedHashes : linkedPolicies),
     }),
-    other("api_key.created", issuedAt + 60_000),
-    mine("certificate.subject_read", issuedAt + 90_000, { actor: "api_key:key_1" }),
+    createOtherEntry("api_key.created", issuedAt + 60_000),
+    createEntry("certificate.subject_read", issuedAt + 90_000, { actor: "api_key:key_1" }),
     ...(wanted.withdrawnFrom
       ? [
-          mine("certificate.entities_withdrawn", partlyWithdrawnAt, {
+          createEntry("certificate.entities_withdrawn", partlyWithdrawnAt, {
             actor: "subject",
             fingerprint,
             method: "email_code",
@@ -383,7 +388,7 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
       : []),
     ...(wanted.isCeasedInPart
       ? [
-          mine("business.entities_ceased", ceasedInPartAt, {
+          createEntry("business.entities_ceased", ceasedInPartAt, {
             actor: "owner",
             fingerprint,
             entities: wanted.withdrawnFrom as string[],
@@ -393,19 +398,19 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
       : []),
     ...(wanted.isRevoked
       ? [
-          mine("certificate.revoked", withdrawnAt, {
-            ...revocation(fingerprint, withdrawnAt, wanted.isOlderFormat),
+          createEntry("certificate.revoked", withdrawnAt, {
+            ...buildRevocation(fingerprint, withdrawnAt, wanted.isOlderFormat),
             ...wanted.lies?.revocation,
           }),
         ]
       : []),
-    ...(wanted.isAcknowledged ? [mine("business.ceased", acknowledgedAt, { actor: "owner", fingerprint })] : []),
-    ...(wanted.isErased ? [mine("certificate.subject_erased", erasedAt, { actor: "owner" })] : []),
+    ...(wanted.isAcknowledged ? [createEntry("business.ceased", acknowledgedAt, { actor: "owner", fingerprint })] : []),
+    ...(wanted.isErased ? [createEntry("certificate.subject_erased", erasedAt, { actor: "owner" })] : []),
   ];
   let head = createGenesisHead({ chain: chain.tag, chainIndex: BigInt(chainIndex) });
   const entries: { entry: AuditEntry; hash: string; payload: JsonObject; salt: string }[] = [];
   for (const [at, event] of events.entries()) {
-    const salt = saltOf(idOf(wanted), at);
+    const salt = computeSalt(getCertId(wanted), at);
     const next = createNextEntry(chain.tag, head, {
       type: event.type,
       entity_type: event.kind,
@@ -421,46 +426,51 @@ const auditOf = async (wanted: Wanted, fingerprint: string, issuance: JsonObject
   const heads = Array.from({ length: 9 }, (_, at) =>
     at === chainIndex ? ownLeaf : serializeHeadLeaf(sha256Hex(`chain ${at}`).slice(0, 32), { seq: 1n, hash: sha256Hex(`${at}`) }),
   );
-  const headLeaves = heads.map((text) => naiveLeaf(encodeUtf8(text)));
+  const headLeaves = heads.map((text) => computeNaiveLeaf(encodeUtf8(text)));
   const ordered = lies.order === "reversed" ? entries.toReversed() : entries;
-  const own = ordered.flatMap(({ hash }, at) => [naiveLeaf(sha256(`other ${at}`)), naiveLeaf(fromHex(hash) as Uint8Array)]);
-  const before = lies.order === "after the record" ? [naiveLeaf(sha256("else"))] : own;
+  const entryLeaves = ordered.flatMap(({ hash }, at) => [
+    computeNaiveLeaf(sha256(`other ${at}`)),
+    computeNaiveLeaf(fromHex(hash) as Uint8Array),
+  ]);
+  const before = lies.order === "after the record" ? [computeNaiveLeaf(sha256("else"))] : entryLeaves;
   const record = serializeHeadsRecord({
     at: toIso(recordedAt),
-    heads_root: toHex(naiveRoot(headLeaves)),
+    heads_root: toHex(computeNaiveRoot(headLeaves)),
     heads_size: String(heads.length),
     log_size: lies.logSize ?? String(before.length),
     schema: "svc-heads-v1",
   });
   const recordIndex = before.length;
-  const leaves = [...before, naiveLeaf(sha256(record)), ...(lies.order === "after the record" ? own : [])];
-  const checkpoint = await signNote(formatCheckpoint({ origin: auditOrigin, size: BigInt(leaves.length), root: naiveRoot(leaves) }), [
-    auditSigner,
-  ]);
-  const proofAt = (index: number): string => formatTlogProof({ index: BigInt(index), hashes: naiveInclusion(index, leaves), checkpoint });
-  const placeOf = (hash: string): number => leaves.map(toHex).indexOf(toHex(naiveLeaf(fromHex(hash) as Uint8Array)));
-  const shown = entries.map((one) => ({ ...one, place: placeOf(one.hash) })).filter(({ entry }) => entry.entity_id === idOf(wanted));
+  const leaves = [...before, computeNaiveLeaf(sha256(record)), ...(lies.order === "after the record" ? entryLeaves : [])];
+  const checkpoint = await signNote(
+    formatCheckpoint({ origin: auditOrigin, size: BigInt(leaves.length), root: computeNaiveRoot(leaves) }),
+    [auditSigner],
+  );
+  const formatProofAt = (index: number): string =>
+    formatTlogProof({ index: BigInt(index), hashes: computeNaiveInclusion(index, leaves), checkpoint });
+  const placeOf = (hash: string): number => leaves.map(toHex).indexOf(toHex(computeNaiveLeaf(fromHex(hash) as Uint8Array)));
+  const shown = entries.map((one) => ({ ...one, place: placeOf(one.hash) })).filter(({ entry }) => entry.entity_id === getCertId(wanted));
   return {
     chainIndex,
     head: { seq: head.seq.toString(), hash: head.hash },
     entries: shown.map(({ entry }) => entry),
     payloads: new Map(shown.map(({ entry, payload, salt }) => [entry.seq, { payload, salt }])),
-    proofs: new Map(shown.map(({ entry, place }) => [entry.seq, proofAt(place)])),
+    proofs: new Map(shown.map(({ entry, place }) => [entry.seq, formatProofAt(place)])),
     heads:
       wanted.audit === "entries"
         ? null
         : {
             record,
-            record_tlog_proof: proofAt(recordIndex),
+            record_tlog_proof: formatProofAt(recordIndex),
             leaf: heads[chainIndex] as string,
-            path: naiveInclusion(chainIndex, headLeaves).map(toBase64),
+            path: computeNaiveInclusion(chainIndex, headLeaves).map(toBase64),
             size: String(heads.length),
           },
   };
 };
 
 /** Returns the anchor as the service publishes it. */
-const publishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | null => {
+const buildPublishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | null => {
   if (anchor === undefined) return null;
   const { statement, receipt, attested } = anchor;
   const common = {
@@ -494,12 +504,12 @@ const publishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | null =>
   };
 };
 
-export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
-  const { certificate, domainEvent } = sealed(wanted);
-  const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, createdAt } = timesOf(wanted);
-  const texts = policyTexts(wanted);
-  const { anchors, acts } = await anchorsOf(wanted, certificate.fingerprint);
-  const policy = (kind: "privacy" | "terms") => ({ kind, ...policySnapshots(wanted)[kind] });
+export const buildWorld = async (wanted: Wanted = {}): Promise<World> => {
+  const { certificate, domainEvent } = sealCertificate(wanted);
+  const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, createdAt } = computeTimes(wanted);
+  const texts = getPolicyTexts(wanted);
+  const { anchors, acts } = await buildAnchors(wanted, certificate.fingerprint);
+  const createPolicy = (kind: "privacy" | "terms") => ({ kind, ...buildPolicySnapshots(wanted)[kind] });
   const opened: OpenedCertificate = {
     certificate: {
       id: certificate.id,
@@ -524,7 +534,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
       signature: { kid: issuer.kid, alg: "Ed25519", value: await issuer.sign(certificate.canonical) },
       viewCount: 2,
       policiesCaptured: true,
-      policies: [policy("privacy"), policy("terms")],
+      policies: [createPolicy("privacy"), createPolicy("terms")],
       anchor: null,
       withdrawal: null,
       entitiesWithdrawn: (wanted.withdrawnFrom ?? []).map((entity) => ({
@@ -555,11 +565,11 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
     received_at: null,
     cease_acknowledged_at: wanted.isAcknowledged ? new Date(acknowledgedAt).toISOString() : null,
     overdue: !wanted.isAcknowledged && createdAt > getCeaseDeadline(withdrawnAt),
-    anchor: publishedAnchor(anchors[1]),
+    anchor: buildPublishedAnchor(anchors[1]),
   };
   const view: JsonObject = {
     ...toPublicView(opened.certificate, { verifyBase: "https://svc.example", apiBase: "https://svc.example/v1", now: createdAt }),
-    anchor: publishedAnchor(anchors[0]),
+    anchor: buildPublishedAnchor(anchors[0]),
     withdrawal: wanted.isRevoked ? (withdrawal as unknown as Json) : null,
     cease_by: wanted.isRevoked ? withdrawal.cease_by : null,
   };
@@ -575,7 +585,7 @@ export const worldOf = async (wanted: Wanted = {}): Promise<World> => {
     identity: { legalName: "Acme Solar LLC", mailingAddress: "1 Sun St\nTestville, CA", contact: "privacy@acme-solar.example" },
     anchors,
     entityWithdrawals: acts,
-    audit: await auditOf(wanted, certificate.fingerprint, domainEvent.payload),
+    audit: await buildAudit(wanted, certificate.fingerprint, domainEvent.payload),
     trust: wanted.trust ?? trustDocument,
     issuer: { keyName: "svc.example/issuer", x: issuer.publicKeys[0]?.x ?? "", sign: issuer.sign },
     disclosedKeys: wanted.disclose === undefined || wanted.disclose === null ? null : new Set(wanted.disclose),

@@ -3,9 +3,9 @@ import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { toHex, encodeUtf8 } from "../../../core/bytes.ts";
 import { hmacSha256, sha256, sha256Hex } from "../../../verifier/hash.ts";
-import { randomBelow } from "./repack.ts";
+import { createRandom } from "./repack.ts";
 
-const randomOf = (next: (below: number) => number, length: number): Uint8Array => Uint8Array.from({ length }, () => next(256));
+const createRandomBytes = (next: (below: number) => number, length: number): Uint8Array => Uint8Array.from({ length }, () => next(256));
 
 describe("SHA-256", () => {
   test.each([
@@ -25,18 +25,18 @@ describe("SHA-256", () => {
   });
 
   test("matches the runtime for every length up to five blocks and 4,000 random messages", () => {
-    const next = randomBelow(1);
+    const next = createRandom(1);
     const lengths = [...Array.from({ length: 321 }, (_, length) => length), ...Array.from({ length: 4_000 }, () => next(2_000))];
     for (const length of lengths) {
-      const message = randomOf(next, length);
+      const message = createRandomBytes(next, length);
       expect(toHex(sha256(message))).toBe(createHash("sha256").update(message).digest("hex"));
     }
   });
 
   test("hashes text as UTF-8, and hashes only the bytes of a subarray", () => {
     expect(sha256Hex("Zürich 😀")).toBe(sha256Hex(encodeUtf8("Zürich 😀")));
-    const whole = encodeUtf8("xxabcxx");
-    expect(sha256Hex(whole.subarray(2, 5))).toBe(sha256Hex("abc"));
+    const buffer = encodeUtf8("xxabcxx");
+    expect(sha256Hex(buffer.subarray(2, 5))).toBe(sha256Hex("abc"));
   });
 });
 
@@ -58,10 +58,10 @@ describe("HMAC-SHA-256", () => {
   });
 
   test("matches the runtime for 2,000 random keys and messages", () => {
-    const next = randomBelow(2);
+    const next = createRandom(2);
     for (let round = 0; round < 2_000; round += 1) {
-      const key = randomOf(next, next(150));
-      const message = randomOf(next, next(300));
+      const key = createRandomBytes(next, next(150));
+      const message = createRandomBytes(next, next(300));
       expect(toHex(hmacSha256(key, message))).toBe(createHmac("sha256", key).update(message).digest("hex"));
     }
   });

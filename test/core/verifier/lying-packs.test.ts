@@ -9,7 +9,7 @@ import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify
 import { createProgressPrinter } from "../../support/progress.ts";
 import { plainTrust } from "./evidence.ts";
 import { buildHonestPacks, buildLyingPack } from "./lying-packs.ts";
-import { zipped } from "./repack.ts";
+import { zipFiles } from "./repack.ts";
 
 const count = Number(process.env.LYING_PACKS ?? "400");
 const firstSeed = Number(process.env.LYING_SEED ?? "1");
@@ -18,7 +18,7 @@ const options = { ...defaultVerificationOptions, trust: trustOf(plainTrust) };
 const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every pack, so each is checked only once
 
 test.each(honest.map(({ name, files }) => [name, files] as const))("the honest pack is valid: %s", async (_, files) => {
-  expect(await verifyPack(zipped(files), options, crypto)).toMatchObject({ verdict: "valid", missing: [] });
+  expect(await verifyPack(zipFiles(files), options, crypto)).toMatchObject({ verdict: "valid", missing: [] });
 });
 
 test(`none of ${count} lying packs is valid (T9)`, { timeout: 60 * minuteMs }, async () => {

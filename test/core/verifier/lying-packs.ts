@@ -6,8 +6,8 @@ import type { Json, JsonObject } from "../../../core/canonical-json.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { issuer, worldOf, type Wanted } from "./evidence.ts";
-import { jsonOf, randomBelow, resigned, setJson, setText, textOf, withFittingPage, zipped, type Files } from "./repack.ts";
+import { issuer, buildWorld, type Wanted } from "./evidence.ts";
+import { readJson, createRandom, resignFiles, setJson, setText, readText, withFittingPage, zipFiles, type Files } from "./repack.ts";
 
 type Pack = ReadonlyMap<string, Uint8Array>;
 type Next = (below: number) => number;
@@ -37,7 +37,7 @@ const situations: Readonly<Record<string, Wanted>> = {
 
 /** Builds a pack. As in the service, an erased certificate has no evidence and no masked details. */
 const packOf = async (wanted: Wanted): Promise<Pack> => {
-  const { parts } = await worldOf({ ...wanted, isRecent: true, anchors: "anchored" });
+  const { parts } = await buildWorld({ ...wanted, isRecent: true, anchors: "anchored" });
   const { opened, publicView } = parts;
   if (!wanted.isErased) return buildPackFiles(parts);
   const certificate = { ...opened.certificate, subjectMasked: {} };
@@ -53,26 +53,27 @@ export const buildHonestPacks = (): Promise<readonly HonestPack[]> =>
     })),
   );
 
-const certificateIn = (files: Pack): JsonObject => jsonOf(files, "certificate.json");
-const listIn = (files: Pack, name: string): readonly JsonObject[] => (certificateIn(files)[name] ?? []) as JsonObject[];
-const setMembers = (files: Files, members: JsonObject): void => setJson(files, "certificate.json", { ...certificateIn(files), ...members });
+const readCertificate = (files: Pack): JsonObject => readJson(files, "certificate.json");
+const listIn = (files: Pack, name: string): readonly JsonObject[] => (readCertificate(files)[name] ?? []) as JsonObject[];
+const setMembers = (files: Files, members: JsonObject): void =>
+  setJson(files, "certificate.json", { ...readCertificate(files), ...members });
 const setWithdrawal = (files: Files, members: JsonObject): void =>
-  setMembers(files, { withdrawal: { ...(certificateIn(files).withdrawal as JsonObject), ...members } });
+  setMembers(files, { withdrawal: { ...(readCertificate(files).withdrawal as JsonObject), ...members } });
 const setItem = (files: Files, name: string, at: number, members: JsonObject): void =>
   setMembers(files, { [name]: listIn(files, name).map((item, index) => (index === at ? { ...item, ...members } : item)) });
 
-const entriesIn = (files: Pack): readonly AuditEntry[] =>
-  textOf(files, "audit/entries.jsonl")
+const readEntries = (files: Pack): readonly AuditEntry[] =>
+  readText(files, "audit/entries.jsonl")
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as AuditEntry);
 const setEntries = (files: Files, entries: readonly AuditEntry[]): void =>
   setText(files, "audit/entries.jsonl", entries.map((entry) => `${serializeAuditEntry(entry)}\n`).join(""));
-const payloadsIn = (files: Pack): Readonly<Record<string, Json>> => jsonOf(files, "audit/payloads.json");
+const readPayloads = (files: Pack): Readonly<Record<string, Json>> => readJson(files, "audit/payloads.json");
 const dropPayloads = (files: Files, seqs: readonly string[]): void =>
-  setJson(files, "audit/payloads.json", Object.fromEntries(Object.entries(payloadsIn(files)).filter(([seq]) => !seqs.includes(seq))));
+  setJson(files, "audit/payloads.json", Object.fromEntries(Object.entries(readPayloads(files)).filter(([seq]) => !seqs.includes(seq))));
 const dropEntries = (files: Files, isDropped: (entry: AuditEntry) => boolean): void => {
-  const dropped = entriesIn(files).filter(isDropped);
+  const dropped = readEntries(files).filter(isDropped);
   dropPayloads(
     files,
     dropped.map(({ seq }) => seq),
@@ -80,7 +81,7 @@ const dropEntries = (files: Files, isDropped: (entry: AuditEntry) => boolean): v
   for (const { seq } of dropped) files.delete(`audit/${seq}.tlog-proof`);
   setEntries(
     files,
-    entriesIn(files).filter((entry) => !isDropped(entry)),
+    readEntries(files).filter((entry) => !isDropped(entry)),
   );
 };
 const dropFiles = (files: Files, pattern: RegExp): boolean => {
@@ -92,9 +93,9 @@ const pick = <T>(items: readonly T[], next: Next): T | undefined => items[next(i
 
 /** Types of audit entries whose content is also on the certificate. A valid pack can omit entries of other types, such as reads. */
 const claimedTypes = /^(?:certificate\.(?:issued|revoked|entities_withdrawn|subject_erased)|business\.|policy\.)/;
-const claimedEntries = (files: Pack): readonly AuditEntry[] => entriesIn(files).filter(({ type }) => claimedTypes.test(type));
+const listClaimedEntries = (files: Pack): readonly AuditEntry[] => readEntries(files).filter(({ type }) => claimedTypes.test(type));
 
-const otherTime = (time: unknown, next: Next): string =>
+const shiftTime = (time: unknown, next: Next): string =>
   new Date(Date.parse(String(time)) + (next(2) === 0 ? -1 : 1) * (1 + next(86_400_000))).toISOString();
 const isText = (value: unknown): value is string => typeof value === "string";
 
@@ -103,51 +104,51 @@ type Lie = (files: Files, next: Next, donor: Pack) => string | null;
 
 const contradictions: readonly Lie[] = [
   (files) => {
-    setMembers(files, { environment: certificateIn(files).environment === "live" ? "sandbox" : "live" });
+    setMembers(files, { environment: readCertificate(files).environment === "live" ? "sandbox" : "live" });
     return "the other environment";
   },
   (files) => {
-    const { gpc } = certificateIn(files).signals as JsonObject;
+    const { gpc } = readCertificate(files).signals as JsonObject;
     setMembers(files, { signals: { gpc: !gpc } });
     return "the other privacy signal";
   },
   (files) => {
-    if (certificateIn(files).withdrawal === null) return null;
+    if (readCertificate(files).withdrawal === null) return null;
     setWithdrawal(files, { method: "manage_link" });
     return "another method of withdrawal";
   },
   (files) => {
-    if (certificateIn(files).withdrawal === null) return null;
+    if (readCertificate(files).withdrawal === null) return null;
     setWithdrawal(files, { scope: "business" });
     return "another scope of withdrawal";
   },
   (files, next) => {
-    const { withdrawal } = certificateIn(files);
+    const { withdrawal } = readCertificate(files);
     if (withdrawal === null) return null;
     const name = pick(["withdrawn_at", "cease_by"], next) as string;
-    setWithdrawal(files, { [name]: otherTime((withdrawal as JsonObject)[name], next) });
+    setWithdrawal(files, { [name]: shiftTime((withdrawal as JsonObject)[name], next) });
     return `another ${name}`;
   },
   (files, next) => {
-    const { withdrawal } = certificateIn(files);
+    const { withdrawal } = readCertificate(files);
     if (withdrawal === null) return null;
     const receivedAt = new Date(Date.parse(String((withdrawal as JsonObject).withdrawn_at)) - next(3_600_000)).toISOString();
     setWithdrawal(files, { method: "business_recorded", received_at: receivedAt });
     return "a time at which the business received it";
   },
   (files, next) => {
-    const { withdrawal } = certificateIn(files);
+    const { withdrawal } = readCertificate(files);
     if (withdrawal === null) return null;
-    setWithdrawal(files, { cease_acknowledged_at: otherTime((withdrawal as JsonObject).withdrawn_at, next) });
+    setWithdrawal(files, { cease_acknowledged_at: shiftTime((withdrawal as JsonObject).withdrawn_at, next) });
     return "an acknowledgment at another time";
   },
   (files) => {
-    if (!isText((certificateIn(files).withdrawal as JsonObject | null)?.cease_acknowledged_at)) return null;
+    if (!isText((readCertificate(files).withdrawal as JsonObject | null)?.cease_acknowledged_at)) return null;
     setWithdrawal(files, { cease_acknowledged_at: null });
     return "no acknowledgment";
   },
   (files) => {
-    if (certificateIn(files).status === "active") return null;
+    if (readCertificate(files).status === "active") return null;
     setMembers(files, { status: "active", withdrawal: null, cease_by: null });
     dropFiles(files, /^anchors\/revoked\//);
     return "no withdrawal";
@@ -157,7 +158,7 @@ const contradictions: readonly Lie[] = [
     const item = listIn(files, "entities_withdrawn")[at];
     if (item === undefined) return null;
     const name = pick(["withdrawn_at", "cease_by", "cease_acknowledged_at"], next) as string;
-    setItem(files, "entities_withdrawn", at, { [name]: otherTime(item[name] ?? item.withdrawn_at, next) });
+    setItem(files, "entities_withdrawn", at, { [name]: shiftTime(item[name] ?? item.withdrawn_at, next) });
     return `another ${name} of recipient ${at}`;
   },
   (files, next) => {
@@ -177,7 +178,7 @@ const contradictions: readonly Lie[] = [
     return "a recipient less";
   },
   (files) => {
-    const { entities_withdrawn: listed, ...rest } = certificateIn(files);
+    const { entities_withdrawn: listed, ...rest } = readCertificate(files);
     if (listed === undefined) return null;
     setJson(files, "certificate.json", rest);
     dropFiles(files, /^(?:withdrawals|anchors\/withdrawn-1)\//);
@@ -187,9 +188,9 @@ const contradictions: readonly Lie[] = [
     const at = next(2);
     const name = pick(["source_url", "captured_at", "id"], next) as string;
     const before = listIn(files, "policies")[at]?.[name];
-    const value = name === "captured_at" ? otherTime(before, next) : `${String(before)}-2`;
+    const value = name === "captured_at" ? shiftTime(before, next) : `${String(before)}-2`;
     setItem(files, "policies", at, { [name]: value });
-    const index = jsonOf(files, "policies/index.json") as JsonObject[];
+    const index = readJson(files, "policies/index.json") as JsonObject[];
     setJson(
       files,
       "policies/index.json",
@@ -206,7 +207,7 @@ const contradictions: readonly Lie[] = [
     files.delete(`policies/${policy?.kind}-${policy?.content_hash}.txt`);
     setText(files, path, text);
     setItem(files, "policies", at, { content_hash: hash });
-    const index = jsonOf(files, "policies/index.json") as JsonObject[];
+    const index = readJson(files, "policies/index.json") as JsonObject[];
     setJson(
       files,
       "policies/index.json",
@@ -218,19 +219,21 @@ const contradictions: readonly Lie[] = [
     const only = next(3);
     const kept = listIn(files, "policies").filter((_, at) => at === only);
     setMembers(files, { policies: kept as JsonObject[], policies_status: pick(["pending", "captured", "unavailable"], next) as string });
-    const index = (jsonOf(files, "policies/index.json") as JsonObject[]).filter(({ kind }) => kept.some((policy) => policy.kind === kind));
+    const index = (readJson(files, "policies/index.json") as JsonObject[]).filter(({ kind }) =>
+      kept.some((policy) => policy.kind === kind),
+    );
     setJson(files, "policies/index.json", index);
     for (const path of [...files.keys()])
       if (path.endsWith(".txt") && path.startsWith("policies/") && !index.some((item) => item.path === path)) files.delete(path);
     return "policies less";
   },
   (files, next) => {
-    const { subject_erased_at: at, issued_at: issuedAt } = certificateIn(files);
-    setMembers(files, { subject_erased_at: isText(at) && next(2) === 0 ? null : otherTime(at ?? issuedAt, next) });
+    const { subject_erased_at: at, issued_at: issuedAt } = readCertificate(files);
+    setMembers(files, { subject_erased_at: isText(at) && next(2) === 0 ? null : shiftTime(at ?? issuedAt, next) });
     return "another erasure";
   },
   (files, next) => {
-    const { evidence } = certificateIn(files);
+    const { evidence } = readCertificate(files);
     if (evidence === null) return null;
     const changed = { ...(evidence as JsonObject), ip: `203.0.113.${8 + next(200)}` };
     setMembers(files, { evidence: changed, evidence_hash: sha256Hex(toCanonicalJson(changed)) });
@@ -246,14 +249,14 @@ const contradictions: readonly Lie[] = [
       next,
     ) as string;
     setMembers(files, {
-      [name]: name === "issued_at" ? otherTime(certificateIn(files)[name], next) : `${String(certificateIn(files)[name])}x`,
+      [name]: name === "issued_at" ? shiftTime(readCertificate(files)[name], next) : `${String(readCertificate(files)[name])}x`,
     });
     return `another ${name}`;
   },
   (files, next) => {
     const marks = ["Consent", "live", "SHA-256", "Public page", "UTC", "</main>"];
     const mark = marks[next(marks.length)] as string;
-    const page = textOf(files, "certificate.html");
+    const page = readText(files, "certificate.html");
     if (!page.includes(mark)) return null;
     setText(files, "certificate.html", page.replace(mark, `${mark} <b>and more</b>`));
     return `page: a page with more after ${mark}`;
@@ -262,7 +265,7 @@ const contradictions: readonly Lie[] = [
 
 const drops: readonly Lie[] = [
   (files, next) => {
-    const entry = pick(claimedEntries(files), next) as AuditEntry;
+    const entry = pick(listClaimedEntries(files), next) as AuditEntry;
     dropPayloads(files, [entry.seq]);
     return `no payload of ${entry.type}`;
   },
@@ -271,7 +274,7 @@ const drops: readonly Lie[] = [
     return "no payloads";
   },
   (files, next) => {
-    const entry = pick(claimedEntries(files), next) as AuditEntry;
+    const entry = pick(listClaimedEntries(files), next) as AuditEntry;
     dropEntries(files, ({ seq }) => seq === entry.seq);
     return `no entry ${entry.type}`;
   },
@@ -290,7 +293,7 @@ const drops: readonly Lie[] = [
     return dropFiles(files, pattern) ? `no files ${pattern.source}` : null;
   },
   (files) => {
-    if (certificateIn(files).evidence === null) return null;
+    if (readCertificate(files).evidence === null) return null;
     setMembers(files, { evidence: null });
     return "no evidence, without saying so";
   },
@@ -308,11 +311,11 @@ const swaps: readonly Lie[] = [
     return `${path} of another certificate`;
   },
   (files, next, donor) => {
-    const entry = pick(claimedEntries(files), next) as AuditEntry;
-    const other = entriesIn(donor).find(({ type }) => type === entry.type);
-    const payload = payloadsIn(donor)[other?.seq ?? ""];
+    const entry = pick(listClaimedEntries(files), next) as AuditEntry;
+    const other = readEntries(donor).find(({ type }) => type === entry.type);
+    const payload = readPayloads(donor)[other?.seq ?? ""];
     if (payload === undefined) return null;
-    setJson(files, "audit/payloads.json", { ...payloadsIn(files), [entry.seq]: payload });
+    setJson(files, "audit/payloads.json", { ...readPayloads(files), [entry.seq]: payload });
     return `the payload of another ${entry.type}`;
   },
   (files, next, donor) => {
@@ -328,43 +331,45 @@ const swaps: readonly Lie[] = [
       "disclosure_text",
     ];
     const name = pick(names, next) as string;
-    const [mine, other] = [certificateIn(files)[name], certificateIn(donor)[name]];
-    if (other === undefined || toCanonicalJson(mine ?? null) === toCanonicalJson(other)) return null;
+    const [current, other] = [readCertificate(files)[name], readCertificate(donor)[name]];
+    if (other === undefined || toCanonicalJson(current ?? null) === toCanonicalJson(other)) return null;
     setMembers(files, { [name]: other });
     return `${name} of another certificate`;
   },
   (files, _, donor) => {
-    setText(files, "certificate.html", textOf(donor, "certificate.html"));
+    setText(files, "certificate.html", readText(donor, "certificate.html"));
     return "page: the page of another certificate";
   },
 ];
 
 const moves: readonly Lie[] = [
   (files, next) => {
-    const [a, b] = [pick(claimedEntries(files), next), pick(claimedEntries(files), next)] as [AuditEntry, AuditEntry];
+    const [a, b] = [pick(listClaimedEntries(files), next), pick(listClaimedEntries(files), next)] as [AuditEntry, AuditEntry];
     if (a.seq === b.seq) return null;
-    const payloads = payloadsIn(files);
+    const payloads = readPayloads(files);
     setJson(files, "audit/payloads.json", { ...payloads, [a.seq]: payloads[b.seq] as Json, [b.seq]: payloads[a.seq] as Json });
     return `payloads of ${a.type} and ${b.type} exchanged`;
   },
   (files) => {
     const [first, second] = listIn(files, "policies") as [JsonObject, JsonObject];
-    const exchanged = (item: JsonObject): JsonObject => ({
+    const exchangeSource = (item: JsonObject): JsonObject => ({
       ...item,
       source_url: (item.kind === first.kind ? second : first).source_url as string,
     });
-    setMembers(files, { policies: [exchanged(first), exchanged(second)] });
-    setJson(files, "policies/index.json", (jsonOf(files, "policies/index.json") as JsonObject[]).map(exchanged));
+    setMembers(files, { policies: [exchangeSource(first), exchangeSource(second)] });
+    setJson(files, "policies/index.json", (readJson(files, "policies/index.json") as JsonObject[]).map(exchangeSource));
     return "addresses of the policies exchanged";
   },
   (files, next) => {
     const [first, second] = listIn(files, "entities_withdrawn");
     if (first === undefined || second === undefined) return null;
-    const numbered = (item: JsonObject, number: number): JsonObject => ({
+    const numberReceipt = (item: JsonObject, number: number): JsonObject => ({
       ...item,
       receipt_url: String(item.receipt_url).replace(/=\d+$/, `=${number}`),
     });
-    setMembers(files, { entities_withdrawn: next(2) === 0 ? [first, numbered(second, 2)] : [numbered(first, 2), numbered(second, 2)] });
+    setMembers(files, {
+      entities_withdrawn: next(2) === 0 ? [first, numberReceipt(second, 2)] : [numberReceipt(first, 2), numberReceipt(second, 2)],
+    });
     return "a recipient moved to another withdrawal";
   },
   (files, next) => {
@@ -375,20 +380,20 @@ const moves: readonly Lie[] = [
   },
   (files, next) => {
     const folders = [...new Set([...files.keys()].flatMap((path) => /^anchors\/([^/]+)\//.exec(path)?.[1] ?? []))];
-    const [from, to] = [pick(folders, next), pick(folders, next)];
-    if (from === to) return null;
+    const [from, target] = [pick(folders, next), pick(folders, next)];
+    if (from === target) return null;
     const name = pick(["statement.json", "receipt.json", "entry.tlog-proof"], next) as string;
-    files.set(`anchors/${to}/${name}`, files.get(`anchors/${from}/${name}`) as Uint8Array);
-    return `${name} moved from ${from} to ${to}`;
+    files.set(`anchors/${target}/${name}`, files.get(`anchors/${from}/${name}`) as Uint8Array);
+    return `${name} moved from ${from} to ${target}`;
   },
   (files, next) => {
-    const entries = claimedEntries(files);
+    const entries = listClaimedEntries(files);
     const entry = pick(entries, next) as AuditEntry;
     const type = pick(["certificate.subject_read", "policy.linked", "business.ceased"], next) as string;
     if (entry.type === type) return null;
     setEntries(
       files,
-      entriesIn(files).map((one) => (one.seq === entry.seq ? { ...one, type } : one)),
+      readEntries(files).map((one) => (one.seq === entry.seq ? { ...one, type } : one)),
     );
     return `${entry.type} renamed to ${type}`;
   },
@@ -402,7 +407,7 @@ const toHexText = (bytes: Uint8Array): string => sha256Hex(bytes);
  */
 const covers: readonly ((files: Files, next: Next) => string)[] = [
   (files, next) => {
-    const entry = pick(claimedEntries(files), next);
+    const entry = pick(listClaimedEntries(files), next);
     if (entry !== undefined) dropPayloads(files, [entry.seq]);
     return `payload of ${entry?.type} dropped`;
   },
@@ -420,9 +425,9 @@ const covers: readonly ((files: Files, next: Next) => string)[] = [
     return "called older";
   },
   (files) => {
-    if (certificateIn(files).evidence === null) return "nothing";
+    if (readCertificate(files).evidence === null) return "nothing";
     setMembers(files, { evidence: null });
-    const manifest = jsonOf(files, "manifest.json");
+    const manifest = readJson(files, "manifest.json");
     const redacted = [...new Set([...manifest.redacted, "evidence"])].sort();
     setJson(files, "manifest.json", { ...manifest, redacted });
     return "evidence redacted";
@@ -434,15 +439,16 @@ const covers: readonly ((files: Files, next: Next) => string)[] = [
 ];
 
 /** Recomputes `overdue` from the other members, so that it does not reveal the lie. */
-const fitOverdue = (files: Files): void => {
-  const { created_at: createdAt } = jsonOf(files, "manifest.json") as { readonly created_at: string };
-  const { withdrawal } = certificateIn(files) as { readonly withdrawal: JsonObject | null };
-  const whole = withdrawal?.cease_acknowledged_at ?? null;
-  const isOverdue = (item: JsonObject): boolean => (item.cease_acknowledged_at ?? whole) === null && createdAt > String(item.cease_by);
-  const fitted = (item: JsonObject): JsonObject => ({ ...item, overdue: isOverdue(item) });
-  if (withdrawal !== null) setMembers(files, { withdrawal: fitted(withdrawal) });
+const updateOverdue = (files: Files): void => {
+  const { created_at: createdAt } = readJson(files, "manifest.json") as { readonly created_at: string };
+  const { withdrawal } = readCertificate(files) as { readonly withdrawal: JsonObject | null };
+  const acknowledgedAt = withdrawal?.cease_acknowledged_at ?? null;
+  const isOverdue = (item: JsonObject): boolean =>
+    (item.cease_acknowledged_at ?? acknowledgedAt) === null && createdAt > String(item.cease_by);
+  const updateItem = (item: JsonObject): JsonObject => ({ ...item, overdue: isOverdue(item) });
+  if (withdrawal !== null) setMembers(files, { withdrawal: updateItem(withdrawal) });
   if (listIn(files, "entities_withdrawn").length > 0)
-    setMembers(files, { entities_withdrawn: listIn(files, "entities_withdrawn").map(fitted) });
+    setMembers(files, { entities_withdrawn: listIn(files, "entities_withdrawn").map(updateItem) });
 };
 
 export interface LyingPack {
@@ -455,20 +461,20 @@ const kinds = { contradict: contradictions, drop: drops, swap: swaps, move: move
 
 /** Builds the lying pack for this seed. The same seed always gives the same pack. */
 export const buildLyingPack = async (honest: readonly HonestPack[], seed: number): Promise<LyingPack> => {
-  const next = randomBelow(seed);
+  const next = createRandom(seed);
   for (;;) {
-    const { name, files: given, donor } = pick(honest, next) as HonestPack;
-    const files = new Map(given);
+    const { name, files: honestFiles, donor } = pick(honest, next) as HonestPack;
+    const files = new Map(honestFiles);
     const kind = pick(Object.keys(kinds) as (keyof typeof kinds)[], next) as keyof typeof kinds;
     const lie = (pick<Lie>(kinds[kind], next) as Lie)(files, next, donor);
     if (lie === null) continue;
     // Only contradictions are covered up. A cover-up changes other evidence, which could undo a lie that drops, swaps or moves evidence.
     const isCovered = kind === "contradict" && !lie.startsWith("page:");
     const covered = isCovered ? Array.from({ length: next(3) }, () => (pick(covers, next) as (typeof covers)[number])(files, next)) : [];
-    if (isCovered) fitOverdue(files);
+    if (isCovered) updateOverdue(files);
     const isRendered = !lie.startsWith("page:") && next(5) > 0 && files.has("certificate.json");
-    const signed = await resigned(isRendered ? withFittingPage(files) : files, issuer);
+    const signed = await resignFiles(isRendered ? withFittingPage(files) : files, issuer);
     const description = `seed ${seed}: ${name}; ${kind}: ${lie}; ${[...covered, isRendered ? "page rendered again" : "page kept"].join(", ")}`;
-    return { description, zip: zipped(signed) };
+    return { description, zip: zipFiles(signed) };
   }
 };

@@ -1,14 +1,14 @@
 // Changes to the files of a pack, as a dishonest issuer could make them.
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import type { Json, JsonObject } from "../../../core/canonical-json.ts";
-import { jsonOf, setJson, setText, textOf, type Files } from "./repack.ts";
+import { readJson, setJson, setText, readText, type Files } from "./repack.ts";
 
 export type Change = (files: Files) => unknown;
 
 export const editJson =
   (path: string, change: (value: JsonObject) => Json): Change =>
   (files) =>
-    setJson(files, path, change(jsonOf(files, path)));
+    setJson(files, path, change(readJson(files, path)));
 export const editCertificate = (members: JsonObject): Change =>
   editJson("certificate.json", (certificate) => ({ ...certificate, ...members }));
 export const editWithdrawal = (members: JsonObject): Change =>
@@ -22,7 +22,7 @@ export const removeFiles =
 export const removeReceipts = removeFiles(/^(?:withdrawals|anchors\/withdrawn-1)\//);
 
 export const readEntries = (files: ReadonlyMap<string, Uint8Array>): AuditEntry[] =>
-  textOf(files, "audit/entries.jsonl")
+  readText(files, "audit/entries.jsonl")
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as AuditEntry);

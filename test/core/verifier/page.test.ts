@@ -8,8 +8,8 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";
 import { bundleVerifier } from "../../../verifier/build.ts";
-import { accessibilityFindings, hasNoHorizontalScroll, launchBrowser, openPage } from "../../support/browser.ts";
-import { trustDocument, worldOf } from "./evidence.ts";
+import { findAccessibilityIssues, hasNoHorizontalScroll, launchBrowser, openPage } from "../../support/browser.ts";
+import { trustDocument, buildWorld } from "./evidence.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-page-"));
 let browser: Browser;
@@ -17,7 +17,7 @@ let good: string;
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  good = await buildEvidenceHtml((await worldOf({ isRevoked: true })).parts, (await bundleVerifier()).page);
+  good = await buildEvidenceHtml((await buildWorld({ isRevoked: true })).parts, (await bundleVerifier()).page);
   writeFileSync(join(folder, "trust.json"), JSON.stringify(trustDocument));
   writeFileSync(join(folder, "other.json"), "[]");
 });
@@ -26,22 +26,22 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const opened = async (html: string) => {
+const openHtml = async (html: string) => {
   const path = join(folder, "evidence.html");
   writeFileSync(path, html);
   const context = await openPage(browser);
-  const asked: string[] = [];
-  context.page.on("request", (request) => asked.push(request.url()));
+  const requested: string[] = [];
+  context.page.on("request", (request) => requested.push(request.url()));
   await context.page.goto(pathToFileURL(path).href);
-  const settled = async (verdict: string): Promise<string> => {
+  const waitForVerdict = async (verdict: string): Promise<string> => {
     await context.page.waitForSelector(`#verdict[data-verdict="${verdict}"]`);
     return (await context.page.textContent("#verdict")) ?? "";
   };
-  return { ...context, asked, settled };
+  return { ...context, asked: requested, settled: waitForVerdict };
 };
 
 /** Replaces one letter of the pack with its neighbor in the alphabet, so that the pack stays valid base64. */
-const changed = (html: string, at: number): string => {
+const changeByte = (html: string, at: number): string => {
   const start = html.indexOf('id="pack">') + 'id="pack">'.length + at;
   const letter = html[start] === "A" ? "B" : "A";
   return html.slice(0, start) + letter + html.slice(start + 1);
@@ -49,20 +49,20 @@ const changed = (html: string, at: number): string => {
 
 describe("the page from disk", () => {
   test("checks its pack with the bundled keys and reports that the reader's keys are missing", async () => {
-    const { page, settled, problems, asked, close } = await opened(good);
-    const said = await settled("incomplete");
-    expect(said).toMatch(/^33 checks passed and none failed, with the pack's own copy of the keys\./);
-    expect(said).toContain("Not proven yet: whose keys these are, because they came with the pack.");
+    const { page, settled, problems, asked: requested, close } = await openHtml(good);
+    const message = await settled("incomplete");
+    expect(message).toMatch(/^33 checks passed and none failed, with the pack's own copy of the keys\./);
+    expect(message).toContain("Not proven yet: whose keys these are, because they came with the pack.");
     expect(await page.locator('tr[data-outcome="pass"]').count()).toBe(33);
     expect(await page.locator('tr[data-outcome="fail"]').count()).toBe(0);
     expect(problems).toEqual([]);
-    expect(asked.filter((url) => !url.startsWith("file:"))).toEqual([]);
-    expect(asked).toHaveLength(1);
+    expect(requested.filter((url) => !url.startsWith("file:"))).toEqual([]);
+    expect(requested).toHaveLength(1);
     await close();
   });
 
   test("is valid after the reader selects a trust file", async () => {
-    const { page, settled, problems, close } = await opened(good);
+    const { page, settled, problems, close } = await openHtml(good);
     await page.setInputFiles("#trust", join(folder, "trust.json"));
     expect(await settled("valid")).toContain("Every check passed.");
     await page.fill("#fingerprint", "0".repeat(64));
@@ -73,7 +73,7 @@ describe("the page from disk", () => {
   });
 
   test("refuses a file that is not a trust document", async () => {
-    const { page, settled, close } = await opened(good);
+    const { page, settled, close } = await openHtml(good);
     await settled("incomplete");
     await page.setInputFiles("#trust", join(folder, "other.json"));
     await page.waitForFunction(() => (document.getElementById("trust") as HTMLInputElement).validationMessage !== "");
@@ -82,12 +82,12 @@ describe("the page from disk", () => {
   });
 
   test("shows the certificate and a table of checks, and passes the accessibility rules", async () => {
-    const { page, settled, close } = await opened(good);
+    const { page, settled, close } = await openHtml(good);
     await settled("incomplete");
     expect(await page.textContent("blockquote")).toContain('By clicking "Submit" I agree');
     expect(await page.locator("#checks tr").count()).toBe(38);
     expect(await page.textContent('tr[data-check="fp.hash"]')).toContain("The fingerprint is the SHA-256 of the record.");
-    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(await findAccessibilityIssues(page)).toEqual([]);
     for (const width of [320, 1_200]) {
       await page.setViewportSize({ width, height: 800 });
       expect(await hasNoHorizontalScroll(page)).toBe(true);
@@ -99,12 +99,12 @@ describe("the page from disk", () => {
   });
 
   test("downloads the pack as the original zip", async () => {
-    const { page, settled, close } = await opened(good);
+    const { page, settled, close } = await openHtml(good);
     await settled("incomplete");
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
     expect(download.suggestedFilename()).toBe("evidence-cc_009w4k2m7q1x8z3v5t6r0nabcd.zip");
     const saved = readFileSync(await download.path());
-    expect(Buffer.compare(saved, Buffer.from(await buildEvidenceZip((await worldOf({ isRevoked: true })).parts)))).toBe(0);
+    expect(Buffer.compare(saved, Buffer.from(await buildEvidenceZip((await buildWorld({ isRevoked: true })).parts)))).toBe(0);
     await close();
   });
 
@@ -120,14 +120,14 @@ describe("the page from disk", () => {
 
 describe("a changed copy", () => {
   test.each([100, 9_000, 33_333, 60_000])("names the failed check when one letter of the pack changes at %d", async (at) => {
-    const { page, settled, close } = await opened(changed(good, at));
+    const { page, settled, close } = await openHtml(changeByte(good, at));
     expect(await settled("invalid")).toContain("zip.structure");
     expect(await page.getAttribute("#verdict", "data-failed")).toBe("zip.structure");
     await close();
   });
 
   test("is corrected when it shows a different certificate than the pack", async () => {
-    const { page, settled, close } = await opened(good.replace("4 March 2026, 05", "4 March 2025, 05"));
+    const { page, settled, close } = await openHtml(good.replace("4 March 2026, 05", "4 March 2025, 05"));
     expect(await settled("invalid")).toContain("did not match the pack");
     expect(await page.textContent("#certificate")).toContain("4 March 2026");
     await close();
@@ -135,7 +135,7 @@ describe("a changed copy", () => {
 
   test("does not run a foreign script, because the page allows only its own hash", async () => {
     const forged = good.replace("<script>", "<script>document.title = 'forged';");
-    const { page, problems, close } = await opened(forged);
+    const { page, problems, close } = await openHtml(forged);
     expect(await page.title()).not.toBe("forged");
     expect(await page.textContent("#verdict")).toContain("Not checked.");
     expect(problems.join()).toContain("Content Security Policy");
@@ -145,7 +145,7 @@ describe("a changed copy", () => {
 
 describe("a verifier with a closing script tag", () => {
   test("is refused when the page is built", async () => {
-    const { parts } = await worldOf();
+    const { parts } = await buildWorld();
     await expect(buildEvidenceHtml(parts, "const a = '</script>';")).rejects.toThrow(TypeError);
   });
 });

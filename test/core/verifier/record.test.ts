@@ -8,34 +8,34 @@ import { webCrypto } from "../../../verifier/crypto.ts";
 import { checkDisclosures } from "../../../verifier/record.ts";
 
 describe("a salt", () => {
-  const outcome = (salt: string): string => {
+  const getOutcome = (salt: string): string => {
     const commitments = toCanonicalJson({ email: computeFieldCommitment(salt, "email", "pat@example.com") });
     return checkDisclosures(toCanonicalJson([[salt, "email", "pat@example.com"]]), commitments).outcome;
   };
   test("must have 128 bits in canonical form, even when the commitment matches", () => {
-    expect(outcome("M0wf8M-0jao61I8anqJ2AA")).toBe("pass");
+    expect(getOutcome("M0wf8M-0jao61I8anqJ2AA")).toBe("pass");
     for (const salt of ["", "AA", "M0wf8M-0jao61I8anqJ2AB", "M0wf8M-0jao61I8anqJ2AA==", "M0wf8M+0jao61I8anqJ2AA"])
-      expect(outcome(salt)).toBe("fail");
+      expect(getOutcome(salt)).toBe("fail");
   });
 });
 
 describe("cached signature checks", () => {
   test("are reused only for the same key, text and signature", async () => {
-    let asked = 0;
+    let requestCount = 0;
     const crypto = memoizeNoteCrypto({
       ...webCrypto,
       verifyEd25519: async (publicKey, message, signature) => {
-        asked += 1;
+        requestCount += 1;
         return publicKey[0] === 1 && message[0] === 2 && signature[0] === 3;
       },
     });
     const [one, two, three] = [Uint8Array.of(1), Uint8Array.of(2), Uint8Array.of(3)] as const;
     expect(await crypto.verifyEd25519(one, two, three)).toBe(true);
     expect(await crypto.verifyEd25519(one, two, three)).toBe(true);
-    expect(asked).toBe(1);
+    expect(requestCount).toBe(1);
     expect(await crypto.verifyEd25519(three, two, three)).toBe(false);
     expect(await crypto.verifyEd25519(one, one, three)).toBe(false);
     expect(await crypto.verifyEd25519(one, two, two)).toBe(false);
-    expect(asked).toBe(4);
+    expect(requestCount).toBe(4);
   });
 });

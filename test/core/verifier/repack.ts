@@ -11,7 +11,7 @@ import type { Signer } from "../../../storage/signer.ts";
 export type Files = Map<string, Uint8Array>;
 
 /** Creates a generator that returns the same numbers for the same seed, so that a failure can be repeated. */
-export const randomBelow = (seed: number): ((below: number) => number) => {
+export const createRandom = (seed: number): ((below: number) => number) => {
   let state = seed >>> 0;
   return (below) => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -22,15 +22,15 @@ export const randomBelow = (seed: number): ((below: number) => number) => {
 };
 
 /** Returns the bytes with one byte changed. */
-export const flipped = (bytes: Uint8Array, at: number, mask: number): Uint8Array => {
+export const flipBits = (bytes: Uint8Array, at: number, mask: number): Uint8Array => {
   const changed = bytes.slice();
   changed[at] = (changed[at] as number) ^ mask;
   return changed;
 };
 
-export const textOf = (files: ReadonlyMap<string, Uint8Array>, path: string): string => new TextDecoder().decode(files.get(path));
+export const readText = (files: ReadonlyMap<string, Uint8Array>, path: string): string => new TextDecoder().decode(files.get(path));
 
-export const jsonOf = (files: ReadonlyMap<string, Uint8Array>, path: string) => JSON.parse(textOf(files, path));
+export const readJson = (files: ReadonlyMap<string, Uint8Array>, path: string) => JSON.parse(readText(files, path));
 
 export const setText = (files: Files, path: string, text: string): void => {
   files.set(path, encodeUtf8(text));
@@ -38,24 +38,24 @@ export const setText = (files: Files, path: string, text: string): void => {
 
 export const setJson = (files: Files, path: string, value: Json): void => setText(files, path, toCanonicalJson(value));
 
-const capturedVia = (files: Files): unknown => {
-  const lines = textOf(files, "audit/entries.jsonl")
+const readCapturedVia = (files: Files): unknown => {
+  const lines = readText(files, "audit/entries.jsonl")
     .split("\n")
     .filter((line) => line.includes('"type":"certificate.issued"'));
   return files.has("audit/payloads.json")
-    ? jsonOf(files, "audit/payloads.json")[JSON.parse(lines[0] ?? "{}").seq ?? ""]?.payload?.captured_via
+    ? readJson(files, "audit/payloads.json")[JSON.parse(lines[0] ?? "{}").seq ?? ""]?.payload?.captured_via
     : undefined;
 };
 
 /** Adds the page that an issuer would render for a changed certificate. Leaves the page unchanged if no page can show the certificate. */
-export const withFittingPage = (given: ReadonlyMap<string, Uint8Array>): Files => {
-  const files = new Map(given);
-  const { redacted = [] } = jsonOf(files, "manifest.json");
+export const withFittingPage = (original: ReadonlyMap<string, Uint8Array>): Files => {
+  const files = new Map(original);
+  const { redacted = [] } = readJson(files, "manifest.json");
   const pages = renderPackedPages({
     files,
-    certificate: jsonOf(files, "certificate.json"),
+    certificate: readJson(files, "certificate.json"),
     redacted,
-    loggedCaptureMethod: capturedVia(files),
+    loggedCaptureMethod: readCapturedVia(files),
   });
   const [page] = pages ?? [];
   if (page !== undefined) setText(files, "certificate.html", page);
@@ -63,34 +63,39 @@ export const withFittingPage = (given: ReadonlyMap<string, Uint8Array>): Files =
 };
 
 /** Rewrites the manifest's file lists to match these files. */
-export const relisted = (given: ReadonlyMap<string, Uint8Array>): Files => {
-  const files = new Map(given);
+export const relistFiles = (original: ReadonlyMap<string, Uint8Array>): Files => {
+  const files = new Map(original);
   const paths = [...files.keys()].filter((path) => !path.startsWith("MANIFEST.") && path !== "manifest.json").sort();
   const listed = paths.map((path) => ({ path, size: files.get(path)!.length, sha256: sha256Hex(files.get(path)!) }));
-  setJson(files, "manifest.json", { ...jsonOf(files, "manifest.json"), files: listed });
+  setJson(files, "manifest.json", { ...readJson(files, "manifest.json"), files: listed });
   const sums = [...paths, "manifest.json"].sort().map((path) => `${sha256Hex(files.get(path)!)}  ${path}\n`);
   setText(files, "MANIFEST.sha256", sums.join(""));
   return files;
 };
 
 /** Signs the current checksums with the first key of `by`, but always under the issuer's key name. */
-const signedBy = async (files: Files, by: Signer): Promise<Files> => {
-  const key = createVerifierKey("svc.example/issuer", keyKinds.log, fromBase64Url(by.publicKeys[0]!.x)!);
-  const text = buildManifestNoteText(jsonOf(files, "manifest.json").cert_id, files.get("MANIFEST.sha256")!);
-  setText(files, "MANIFEST.note", await signNote(text, [{ key, sign: async () => fromBase64(await by.sign(text))! }]));
+const signFiles = async (files: Files, signer: Signer): Promise<Files> => {
+  const key = createVerifierKey("svc.example/issuer", keyKinds.log, fromBase64Url(signer.publicKeys[0]!.x)!);
+  const text = buildManifestNoteText(readJson(files, "manifest.json").cert_id, files.get("MANIFEST.sha256")!);
+  setText(files, "MANIFEST.note", await signNote(text, [{ key, sign: async () => fromBase64(await signer.sign(text))! }]));
   return files;
 };
 
 /** Rewrites the file lists, then signs. */
-export const resigned = (given: ReadonlyMap<string, Uint8Array>, by: Signer): Promise<Files> => signedBy(relisted(given), by);
+export const resignFiles = (original: ReadonlyMap<string, Uint8Array>, signer: Signer): Promise<Files> =>
+  signFiles(relistFiles(original), signer);
 
 /** Signs a manifest.json whose list differs from the files. */
-export const resignedWithList = (given: ReadonlyMap<string, Uint8Array>, list: Json, by: Signer): Promise<Files> => {
-  const files = new Map(given);
-  setJson(files, "manifest.json", { ...jsonOf(files, "manifest.json"), files: list });
+export const resignWithList = (original: ReadonlyMap<string, Uint8Array>, list: Json, signer: Signer): Promise<Files> => {
+  const files = new Map(original);
+  setJson(files, "manifest.json", { ...readJson(files, "manifest.json"), files: list });
   const sum = sha256Hex(files.get("manifest.json")!);
-  setText(files, "MANIFEST.sha256", textOf(files, "MANIFEST.sha256").replace(/^[0-9a-f]{64} {2}manifest\.json$/m, `${sum}  manifest.json`));
-  return signedBy(files, by);
+  setText(
+    files,
+    "MANIFEST.sha256",
+    readText(files, "MANIFEST.sha256").replace(/^[0-9a-f]{64} {2}manifest\.json$/m, `${sum}  manifest.json`),
+  );
+  return signFiles(files, signer);
 };
 
-export const zipped = (files: ReadonlyMap<string, Uint8Array>): Uint8Array<ArrayBuffer> => createZip(files);
+export const zipFiles = (files: ReadonlyMap<string, Uint8Array>): Uint8Array<ArrayBuffer> => createZip(files);

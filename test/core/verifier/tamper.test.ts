@@ -9,19 +9,30 @@ import { checkIds, type Report } from "../../../verifier/checks.ts";
 import { webCrypto } from "../../../verifier/crypto.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
-import { issuer, stranger, trustDocument, worldOf } from "./evidence.ts";
-import { randomBelow, flipped, relisted, resigned, resignedWithList, setJson, setText, textOf, zipped, type Files } from "./repack.ts";
+import { issuer, stranger, trustDocument, buildWorld } from "./evidence.ts";
+import {
+  createRandom,
+  flipBits,
+  relistFiles,
+  resignFiles,
+  resignWithList,
+  setJson,
+  setText,
+  readText,
+  zipFiles,
+  type Files,
+} from "./repack.ts";
 
 const trust = trustOf(trustDocument);
-const { parts } = await worldOf({ isRevoked: true });
+const { parts } = await buildWorld({ isRevoked: true });
 const pack = await buildPackFiles(parts);
 const zip = await buildEvidenceZip(parts);
 const paths = [...pack.keys()].sort();
-const signedByStranger = await resigned(pack, stranger);
+const signedByStranger = await resignFiles(pack, stranger);
 
 const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every changed pack, so each is checked only once
 
-const verdictOn = (bytes: Uint8Array): Promise<Report> => verifyPack(bytes, { ...defaultVerificationOptions, trust }, crypto);
+const verifyBytes = (bytes: Uint8Array): Promise<Report> => verifyPack(bytes, { ...defaultVerificationOptions, trust }, crypto);
 
 const masks = [0x01, 0x20, 0x80, 0xff]; // the lowest bit, the bit that changes a letter's case, the bit that ASCII never sets, and all bits
 
@@ -29,20 +40,20 @@ const masks = [0x01, 0x20, 0x80, 0xff]; // the lowest bit, the bit that changes 
 const times = Number(process.env.TAMPER_TIMES ?? "1");
 
 /** Yields `perFile` single-byte changes for each file of the pack. The same seed always yields the same changes. */
-function* changes(perFile: number, seed: number): Generator<{ readonly path: string; readonly files: Files; readonly at: number }> {
-  const next = randomBelow(seed);
+function* generateChanges(perFile: number, seed: number): Generator<{ readonly path: string; readonly files: Files; readonly at: number }> {
+  const next = createRandom(seed);
   for (const path of paths) {
     const bytes = pack.get(path)!;
     for (let count = 0; count < perFile * times; count += 1) {
       const at = next(bytes.length);
-      yield { path, at, files: new Map(pack).set(path, flipped(bytes, at, masks[next(masks.length)]!)) };
+      yield { path, at, files: new Map(pack).set(path, flipBits(bytes, at, masks[next(masks.length)]!)) };
     }
   }
 }
 
 let changed = 0;
 let found = 0;
-const tally = (report: Report): string => {
+const tallyReport = (report: Report): string => {
   changed += 1;
   if (report.verdict === "invalid" && report.failed !== null && (checkIds as readonly string[]).includes(report.failed)) found += 1;
   return report.failed ?? report.verdict;
@@ -50,18 +61,18 @@ const tally = (report: Report): string => {
 afterAll(() => console.log(`${changed} single-byte changes, ${changed - found} not found`));
 
 test("the unchanged pack is valid, even after zipping it again", async () => {
-  expect((await verdictOn(zip)).verdict).toBe("valid");
-  expect((await verdictOn(zipped(relisted(pack)))).verdict).toBe("valid");
-  expect((await verdictOn(zipped(await resigned(pack, issuer)))).verdict).toBe("valid");
+  expect((await verifyBytes(zip)).verdict).toBe("valid");
+  expect((await verifyBytes(zipFiles(relistFiles(pack)))).verdict).toBe("valid");
+  expect((await verifyBytes(zipFiles(await resignFiles(pack, issuer)))).verdict).toBe("valid");
 });
 
 describe("a changed byte", () => {
   test("anywhere in the zip fails zip.structure (T1)", async () => {
-    const next = randomBelow(11);
+    const next = createRandom(11);
     const missed: number[] = [];
     for (let count = 0; count < 2_000; count += 1) {
       const at = next(zip.length);
-      if (tally(await verdictOn(flipped(zip, at, masks[next(masks.length)]!))) !== "zip.structure") missed.push(at);
+      if (tallyReport(await verifyBytes(flipBits(zip, at, masks[next(masks.length)]!))) !== "zip.structure") missed.push(at);
     }
     expect(missed).toEqual([]);
   });
@@ -69,8 +80,8 @@ describe("a changed byte", () => {
   test("of a file fails manifest.files after zipping again (T1)", async () => {
     const missed: string[] = [];
     const named = new Set<string>();
-    for (const { path, at, files } of changes(3, 12)) {
-      const failed = tally(await verdictOn(zipped(files)));
+    for (const { path, at, files } of generateChanges(3, 12)) {
+      const failed = tallyReport(await verifyBytes(zipFiles(files)));
       named.add(failed);
       if (!["manifest.files", "manifest.signature"].includes(failed)) missed.push(`${path} ${at}: ${failed}`);
     }
@@ -80,9 +91,9 @@ describe("a changed byte", () => {
 
   test("of a file fails the issuer's signature after listing it again (T1)", async () => {
     const missed: string[] = [];
-    for (const { path, at, files } of changes(2, 13)) {
+    for (const { path, at, files } of generateChanges(2, 13)) {
       const isList = path === "manifest.json" || path.startsWith("MANIFEST."); // listing the files again would undo the change
-      const failed = tally(await verdictOn(zipped(isList ? files : relisted(files))));
+      const failed = tallyReport(await verifyBytes(zipFiles(isList ? files : relistFiles(files))));
       const expected = isList ? ["manifest.files", "manifest.signature"] : ["manifest.signature"];
       if (!expected.includes(failed)) missed.push(`${path} ${at}: ${failed}`);
     }
@@ -91,9 +102,9 @@ describe("a changed byte", () => {
 
   test("of a file fails after signing again with another key (T1)", async () => {
     const missed: string[] = [];
-    for (const { path, at, files } of changes(2, 14)) {
+    for (const { path, at, files } of generateChanges(2, 14)) {
       if (path === "manifest.json" || path.startsWith("MANIFEST.")) continue;
-      const failed = tally(await verdictOn(zipped(await resigned(files, stranger))));
+      const failed = tallyReport(await verifyBytes(zipFiles(await resignFiles(files, stranger))));
       if (failed !== "manifest.signature") missed.push(`${path} ${at}: ${failed}`);
     }
     expect(missed).toEqual([]);
@@ -106,9 +117,9 @@ describe("a changed byte", () => {
   test("of a bound file is found even if the issuer signs again (T1)", async () => {
     const valid: string[] = [];
     const named = new Set<string>();
-    for (const { path, at, files } of changes(8, 15)) {
+    for (const { path, at, files } of generateChanges(8, 15)) {
       if (!isBound(path)) continue;
-      const report = await verdictOn(zipped(await resigned(files, issuer)));
+      const report = await verifyBytes(zipFiles(await resignFiles(files, issuer)));
       named.add(report.failed ?? report.verdict);
       if (report.verdict === "valid") valid.push(`${path} ${at}`);
     }
@@ -136,95 +147,96 @@ describe("a changed byte", () => {
 
   test("of a receipt is found even if the issuer signs again, except in its two clock times (T1)", async () => {
     const bytes = pack.get("anchors/issued/receipt.json")!;
-    const text = textOf(pack, "anchors/issued/receipt.json");
+    const text = readText(pack, "anchors/issued/receipt.json");
     const ownTimes = [...text.matchAll(/"(?:submitted_at|verified_at)":"/g)].map(({ index, 0: name }) => index + name.length);
     const isOwnTime = (at: number): boolean => ownTimes.some((start) => at >= start && at < start + 24);
     const missed: number[] = [];
     for (let at = 0; at < bytes.length; at += 11) {
-      const files = await resigned(new Map(pack).set("anchors/issued/receipt.json", flipped(bytes, at, 0x01)), issuer);
-      if ((await verdictOn(zipped(files))).verdict === "valid" && !isOwnTime(at)) missed.push(at);
+      const files = await resignFiles(new Map(pack).set("anchors/issued/receipt.json", flipBits(bytes, at, 0x01)), issuer);
+      if ((await verifyBytes(zipFiles(files))).verdict === "valid" && !isOwnTime(at)) missed.push(at);
     }
     expect(missed).toEqual([]);
   });
 });
 
 /** Returns the check that fails after a change that the issuer signed. */
-const failedAfter = async (change: (files: Files) => void): Promise<string> => {
+const findFailureAfter = async (change: (files: Files) => void): Promise<string> => {
   const files = new Map(pack);
   change(files);
-  const report = await verdictOn(zipped(await resigned(files, issuer)));
+  const report = await verifyBytes(zipFiles(await resignFiles(files, issuer)));
   return report.failed ?? report.verdict;
 };
 
 describe("another encoding of the same content", () => {
-  const asJson = (path: string) => (files: Files) => setText(files, path, JSON.stringify(JSON.parse(textOf(files, path)), null, 1));
-  const marked = (path: string) => (files: Files) => files.set(path, concatBytes(Uint8Array.of(0xef, 0xbb, 0xbf), files.get(path)!));
-  const replaced = (path: string, from: string | RegExp, to: string) => (files: Files) => {
-    const text = textOf(files, path);
-    expect(text.replace(from, to)).not.toBe(text);
-    setText(files, path, text.replace(from, to));
+  const reformatJson = (path: string) => (files: Files) => setText(files, path, JSON.stringify(JSON.parse(readText(files, path)), null, 1));
+  const addByteOrderMark = (path: string) => (files: Files) =>
+    files.set(path, concatBytes(Uint8Array.of(0xef, 0xbb, 0xbf), files.get(path)!));
+  const replaceText = (path: string, from: string | RegExp, replacement: string) => (files: Files) => {
+    const text = readText(files, path);
+    expect(text.replace(from, replacement)).not.toBe(text);
+    setText(files, path, text.replace(from, replacement));
   };
-  const twice = (path: string) => (files: Files) => {
-    const text = textOf(files, path);
+  const duplicateMember = (path: string) => (files: Files) => {
+    const text = readText(files, path);
     const [, member = ""] = /^\{("[^"]+":"[^"]*")/.exec(text) ?? [];
     setText(files, path, text.replace(member, `${member},${member}`));
   };
 
   test.each<[string, string, (files: Files) => unknown]>([
-    ["a record with spaces", "fp.canonical", asJson("fingerprint/preimage.json")],
-    ["a record with a byte order mark", "fp.canonical", marked("fingerprint/preimage.json")],
-    ["a record with a key twice", "fp.canonical", replaced("fingerprint/preimage.json", '"cert_id":', '"cert_id":"x","cert_id":')],
-    ["a record with a line break at the end", "fp.canonical", replaced("fingerprint/preimage.json", /$/, "\n")],
-    ["a record with an escape", "fp.canonical", replaced("fingerprint/preimage.json", "Acme", "\\u0041cme")],
-    ["a record with an additional member", "fp.canonical", replaced("fingerprint/preimage.json", '"timestamp"', '"t":"","timestamp"')],
-    ["a certificate with spaces", "fp.hash", asJson("certificate.json")],
-    ["a certificate with a byte order mark", "fp.hash", marked("certificate.json")],
-    ["commitments in upper case", "subject.commitments", replaced("subject/commitments.json", /[0-9a-f]{64}/, "A".repeat(64))],
-    ["commitments with a key twice", "subject.commitments", twice("subject/commitments.json")],
+    ["a record with spaces", "fp.canonical", reformatJson("fingerprint/preimage.json")],
+    ["a record with a byte order mark", "fp.canonical", addByteOrderMark("fingerprint/preimage.json")],
+    ["a record with a key twice", "fp.canonical", replaceText("fingerprint/preimage.json", '"cert_id":', '"cert_id":"x","cert_id":')],
+    ["a record with a line break at the end", "fp.canonical", replaceText("fingerprint/preimage.json", /$/, "\n")],
+    ["a record with an escape", "fp.canonical", replaceText("fingerprint/preimage.json", "Acme", "\\u0041cme")],
+    ["a record with an additional member", "fp.canonical", replaceText("fingerprint/preimage.json", '"timestamp"', '"t":"","timestamp"')],
+    ["a certificate with spaces", "fp.hash", reformatJson("certificate.json")],
+    ["a certificate with a byte order mark", "fp.hash", addByteOrderMark("certificate.json")],
+    ["commitments in upper case", "subject.commitments", replaceText("subject/commitments.json", /[0-9a-f]{64}/, "A".repeat(64))],
+    ["commitments with a key twice", "subject.commitments", duplicateMember("subject/commitments.json")],
     [
       "a salt with a spare bit set",
       "subject.disclosures",
-      replaced("subject/disclosures.json", "M0wf8M-0jao61I8anqJ2AA", "M0wf8M-0jao61I8anqJ2AB"),
+      replaceText("subject/disclosures.json", "M0wf8M-0jao61I8anqJ2AA", "M0wf8M-0jao61I8anqJ2AB"),
     ],
     [
       "a salt with padding",
       "subject.disclosures",
-      replaced("subject/disclosures.json", "M0wf8M-0jao61I8anqJ2AA", "M0wf8M-0jao61I8anqJ2AA=="),
+      replaceText("subject/disclosures.json", "M0wf8M-0jao61I8anqJ2AA", "M0wf8M-0jao61I8anqJ2AA=="),
     ],
-    ["a statement with spaces", "anchor.statement", asJson("anchors/issued/statement.json")],
-    ["a receipt with spaces", "anchor.entry_hash", asJson("anchors/issued/receipt.json")],
+    ["a statement with spaces", "anchor.statement", reformatJson("anchors/issued/statement.json")],
+    ["a receipt with spaces", "anchor.entry_hash", reformatJson("anchors/issued/receipt.json")],
     [
       "a receipt with a hash in upper case",
       "anchor.entry_hash",
-      replaced("anchors/issued/receipt.json", /"entry_hash":"[^"]+"/, `"entry_hash":"${"A".repeat(64)}"`),
+      replaceText("anchors/issued/receipt.json", /"entry_hash":"[^"]+"/, `"entry_hash":"${"A".repeat(64)}"`),
     ],
-    ["a receipt with a key twice", "anchor.entry_hash", twice("anchors/issued/receipt.json")],
-    ["a receipt with a proof in other base64", "anchor.note", replaced("anchors/issued/receipt.json", /=","/, '","')],
-    ["a proof with CRLF", "anchor.inclusion", replaced("anchors/issued/entry.tlog-proof", /\n/g, "\r\n")],
-    ["an attested proof with CRLF", "attest.inclusion", replaced("anchors/issued/attested.tlog-proof", /\n/g, "\r\n")],
-    ["an attested checkpoint with CRLF", "attest.inclusion", replaced("anchors/issued/checkpoint.txt", /\n/g, "\r\n")],
-    ["an index with a leading zero", "attest.inclusion", replaced("anchors/issued/attested.tlog-proof", "index 17", "index 017")],
-    ["an audit entry with spaces", "audit.chain", replaced("audit/entries.jsonl", '{"at":', '{ "at":')],
-    ["audit entries with CRLF", "audit.chain", replaced("audit/entries.jsonl", /\n/g, "\r\n")],
-    ["audit entries without their last line break", "audit.chain", replaced("audit/entries.jsonl", /\n$/, "")],
-    ["audit entries with an empty line", "audit.chain", replaced("audit/entries.jsonl", "\n", "\n\n")],
-    ["a record of heads with spaces", "audit.heads", asJson("audit/heads-record.json")],
+    ["a receipt with a key twice", "anchor.entry_hash", duplicateMember("anchors/issued/receipt.json")],
+    ["a receipt with a proof in other base64", "anchor.note", replaceText("anchors/issued/receipt.json", /=","/, '","')],
+    ["a proof with CRLF", "anchor.inclusion", replaceText("anchors/issued/entry.tlog-proof", /\n/g, "\r\n")],
+    ["an attested proof with CRLF", "attest.inclusion", replaceText("anchors/issued/attested.tlog-proof", /\n/g, "\r\n")],
+    ["an attested checkpoint with CRLF", "attest.inclusion", replaceText("anchors/issued/checkpoint.txt", /\n/g, "\r\n")],
+    ["an index with a leading zero", "attest.inclusion", replaceText("anchors/issued/attested.tlog-proof", "index 17", "index 017")],
+    ["an audit entry with spaces", "audit.chain", replaceText("audit/entries.jsonl", '{"at":', '{ "at":')],
+    ["audit entries with CRLF", "audit.chain", replaceText("audit/entries.jsonl", /\n/g, "\r\n")],
+    ["audit entries without their last line break", "audit.chain", replaceText("audit/entries.jsonl", /\n$/, "")],
+    ["audit entries with an empty line", "audit.chain", replaceText("audit/entries.jsonl", "\n", "\n\n")],
+    ["a record of heads with spaces", "audit.heads", reformatJson("audit/heads-record.json")],
   ])("%s is refused (T3)", async (_, check, change) => {
-    expect(await failedAfter(change)).toBe(check);
+    expect(await findFailureAfter(change)).toBe(check);
   });
 
   test.each<[string, (files: Files) => unknown, string]>([
-    ["sums in upper case", replaced("MANIFEST.sha256", /^[0-9a-f]{64}/, "A".repeat(64)), "manifest.files"],
-    ["sums with CRLF", replaced("MANIFEST.sha256", /\n/g, "\r\n"), "manifest.files"],
-    ["sums with the marker of binary files", replaced("MANIFEST.sha256", "  ", " *"), "manifest.files"],
-    ["sums with a line twice", replaced("MANIFEST.sha256", /^(.*\n)/, "$1$1"), "manifest.files"],
-    ["a manifest with spaces", asJson("manifest.json"), "manifest.files"],
-    ["a note with CRLF", replaced("MANIFEST.note", /\n/g, "\r\n"), "manifest.signature"],
-    ["a note with other base64", replaced("MANIFEST.note", /=+\n$/, "\n"), "manifest.signature"],
+    ["sums in upper case", replaceText("MANIFEST.sha256", /^[0-9a-f]{64}/, "A".repeat(64)), "manifest.files"],
+    ["sums with CRLF", replaceText("MANIFEST.sha256", /\n/g, "\r\n"), "manifest.files"],
+    ["sums with the marker of binary files", replaceText("MANIFEST.sha256", "  ", " *"), "manifest.files"],
+    ["sums with a line twice", replaceText("MANIFEST.sha256", /^(.*\n)/, "$1$1"), "manifest.files"],
+    ["a manifest with spaces", reformatJson("manifest.json"), "manifest.files"],
+    ["a note with CRLF", replaceText("MANIFEST.note", /\n/g, "\r\n"), "manifest.signature"],
+    ["a note with other base64", replaceText("MANIFEST.note", /=+\n$/, "\n"), "manifest.signature"],
   ])("a manifest of %s is refused (T3)", async (_, change, check) => {
     const files = new Map(pack);
     change(files);
-    expect((await verdictOn(zipped(files))).failed).toBe(check);
+    expect((await verifyBytes(zipFiles(files))).failed).toBe(check);
   });
 });
 
@@ -239,7 +251,7 @@ describe("an additional file", () => {
     "trust/key.pem",
   ])("%s does not belong in a pack (T3)", async (path) => {
     const files = new Map(pack).set(path, encodeUtf8("x"));
-    const report = await verdictOn(zipped(await resigned(files, issuer)));
+    const report = await verifyBytes(zipFiles(await resignFiles(files, issuer)));
     expect(report).toMatchObject({ verdict: "invalid", failed: "zip.structure" });
     expect(report.checks[0]?.detail).toContain(path);
   });
@@ -249,7 +261,7 @@ describe("an additional file", () => {
     ["audit/4.tlog-proof", "audit.inclusion"],
     ["anchors/issued/rekor.json", "anchor.rekor_body"],
   ])("%s of an allowed kind fails its check", async (path, check) => {
-    expect(await failedAfter((files) => files.set(path, encodeUtf8("x")))).toBe(check);
+    expect(await findFailureAfter((files) => files.set(path, encodeUtf8("x")))).toBe(check);
   });
 });
 
@@ -259,10 +271,10 @@ describe("a missing file", () => {
     for (const path of paths.filter((one) => !one.startsWith("MANIFEST.") && one !== "manifest.json")) {
       const files = new Map(pack);
       files.delete(path);
-      expect((await verdictOn(zipped(files))).failed).toMatch(/^(?:zip\.structure|manifest\.files)$/);
+      expect((await verifyBytes(zipFiles(files))).failed).toMatch(/^(?:zip\.structure|manifest\.files)$/);
       // Even the issuer cannot leave out a file that the others require. Copies of public keys may be missing, because they are only there
       // for convenience.
-      const report = await verdictOn(zipped(await resigned(files, issuer)));
+      const report = await verifyBytes(zipFiles(await resignFiles(files, issuer)));
       if (report.verdict === "valid") silent.push(path.replace(/-[A-Za-z0-9_-]{16,}/, ""));
     }
     expect(silent).toEqual(["trust/issuer.pem", "trust/tsa.pem"]);
@@ -270,29 +282,29 @@ describe("a missing file", () => {
 });
 
 describe("signature lines", () => {
-  const withLine = (path: string, line: string) => (files: Files) => setText(files, path, textOf(files, path) + line);
+  const withLine = (path: string, line: string) => (files: Files) => setText(files, path, readText(files, path) + line);
 
   test("by unknown keys are ignored (T4)", async () => {
-    const unknown = textOf(signedByStranger, "MANIFEST.note").split("\n\n")[1]!;
+    const unknown = readText(signedByStranger, "MANIFEST.note").split("\n\n")[1]!;
     const files = new Map(pack);
     withLine("MANIFEST.note", unknown)(files);
-    expect((await verdictOn(zipped(files))).verdict).toBe("valid");
-    expect(await failedAfter(withLine("anchors/issued/attested.tlog-proof", unknown))).toBe("valid");
+    expect((await verifyBytes(zipFiles(files))).verdict).toBe("valid");
+    expect(await findFailureAfter(withLine("anchors/issued/attested.tlog-proof", unknown))).toBe("valid");
   });
 
   test("by a known key that are invalid fail the whole note, even next to valid ones (T4)", async () => {
     const files = new Map(pack);
-    const good = textOf(pack, "MANIFEST.note").split("\n\n")[1]!;
+    const good = readText(pack, "MANIFEST.note").split("\n\n")[1]!;
     const [, name = "", encoded = ""] = /^— (\S+) (\S+)/.exec(good) ?? [];
-    const bytes = flipped(Uint8Array.from(Buffer.from(encoded, "base64")), 40, 1);
+    const bytes = flipBits(Uint8Array.from(Buffer.from(encoded, "base64")), 40, 1);
     withLine("MANIFEST.note", `— ${name} ${Buffer.from(bytes).toString("base64")}\n`)(files);
-    expect(await verdictOn(zipped(files))).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
+    expect(await verifyBytes(zipFiles(files))).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
   });
 
   test("of another pack are refused", async () => {
-    const other = await buildPackFiles((await worldOf({ redacted: true })).parts);
+    const other = await buildPackFiles((await buildWorld({ redacted: true })).parts);
     const files = new Map(pack).set("MANIFEST.note", other.get("MANIFEST.note")!);
-    expect((await verdictOn(zipped(files))).failed).toBe("manifest.signature");
+    expect((await verifyBytes(zipFiles(files))).failed).toBe("manifest.signature");
   });
 });
 
@@ -300,10 +312,10 @@ describe("a file that is not a pack", () => {
   test.each<[string, Uint8Array]>([
     ["nothing", new Uint8Array(0)],
     ["text", encodeUtf8("hello")],
-    ["a zip of something else", zipped(new Map([["a.txt", encodeUtf8("x")]]))],
+    ["a zip of something else", zipFiles(new Map([["a.txt", encodeUtf8("x")]]))],
     ["zeros", new Uint8Array(1_000)],
   ])("%s fails zip.structure", async (_, bytes) => {
-    expect(await verdictOn(bytes)).toMatchObject({ verdict: "invalid", failed: "zip.structure" });
+    expect(await verifyBytes(bytes)).toMatchObject({ verdict: "invalid", failed: "zip.structure" });
   });
 
   test("is refused without a crash when its JSON is nested too deeply", async () => {
@@ -311,28 +323,28 @@ describe("a file that is not a pack", () => {
     for (const path of ["certificate.json", "audit/payloads.json", "subject/disclosures.json", "trust/trust.json"]) {
       const files = new Map(pack);
       setText(files, path, deep);
-      const report = await verdictOn(zipped(await resigned(files, issuer)));
+      const report = await verifyBytes(zipFiles(await resignFiles(files, issuer)));
       expect(report.verdict).toBe(path === "trust/trust.json" ? "valid" : "invalid");
     }
     const files = new Map(pack);
     setText(files, "manifest.json", deep);
-    expect((await verdictOn(zipped(files))).failed).toBe("manifest.files");
+    expect((await verifyBytes(zipFiles(files))).failed).toBe("manifest.files");
   });
 
   test("is refused when a signed manifest lists other files", async () => {
-    const { files: list } = JSON.parse(textOf(pack, "manifest.json"));
+    const { files: list } = JSON.parse(readText(pack, "manifest.json"));
     const [first, ...rest] = list;
-    const verdict = async (other: Json) => (await verdictOn(zipped(await resignedWithList(pack, other, issuer)))).failed;
-    expect(await verdict(list)).toBeNull();
-    expect(await verdict([{ ...first, size: first.size + 1 }, ...rest])).toBe("manifest.files");
-    expect(await verdict(rest)).toBe("manifest.files");
-    expect(await verdict([...rest, first])).toBe("manifest.files");
-    expect(await verdict(null)).toBe("manifest.files");
+    const getFailure = async (other: Json) => (await verifyBytes(zipFiles(await resignWithList(pack, other, issuer)))).failed;
+    expect(await getFailure(list)).toBeNull();
+    expect(await getFailure([{ ...first, size: first.size + 1 }, ...rest])).toBe("manifest.files");
+    expect(await getFailure(rest)).toBe("manifest.files");
+    expect(await getFailure([...rest, first])).toBe("manifest.files");
+    expect(await getFailure(null)).toBe("manifest.files");
   });
 
   test("is refused when a signed manifest is about another certificate", async () => {
     const files = new Map(pack);
-    setJson(files, "manifest.json", { ...JSON.parse(textOf(pack, "manifest.json")), cert_id: "cc_other" });
-    expect((await verdictOn(zipped(await resigned(files, issuer)))).failed).toBe("cert.consistency");
+    setJson(files, "manifest.json", { ...JSON.parse(readText(pack, "manifest.json")), cert_id: "cc_other" });
+    expect((await verifyBytes(zipFiles(await resignFiles(files, issuer)))).failed).toBe("cert.consistency");
   });
 });

@@ -11,7 +11,7 @@ import { trustOf } from "../../../verifier/trust.ts";
 import { checkTimeOrder, defaultVerificationOptions, verifyPack, type VerificationOptions } from "../../../verifier/verify-pack.ts";
 import { webCrypto } from "../../../verifier/crypto.ts";
 import { createSecret } from "../../support/note-keys.ts";
-import { jsonOf, resigned, setJson, type Files, withFittingPage, zipped } from "./repack.ts";
+import { readJson, resignFiles, setJson, type Files, withFittingPage, zipFiles } from "./repack.ts";
 import {
   auditOrigin,
   issuer,
@@ -21,23 +21,23 @@ import {
   plainTrust,
   stranger,
   trustDocument,
-  worldOf,
+  buildWorld,
   type Wanted,
 } from "./evidence.ts";
 import stamped from "./time-stamp.json" with { type: "json" };
 
-const judged = async (
+const verifyWanted = async (
   wanted: Wanted,
   document: JsonObject | null = trustDocument,
   demands: Partial<VerificationOptions> = {},
 ): Promise<Report> => {
-  const { parts } = await worldOf(wanted);
+  const { parts } = await buildWorld(wanted);
   const trust = document === null ? null : trustOf(document);
   if (document !== null && trust === null) throw new Error("not a trust document");
   return verifyPack(await buildEvidenceZip(parts), { ...defaultVerificationOptions, ...demands, trust });
 };
 
-const idsThat = (report: Report, outcome: CheckOutcome): string[] =>
+const listCheckIds = (report: Report, outcome: CheckOutcome): string[] =>
   report.checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
 
 /** The IDs of the checks of withdrawals for individual recipients. */
@@ -56,54 +56,54 @@ const notWithdrawn = [
 describe("a complete pack", () => {
   test("contains the recorded timestamp over the test checkpoint", async () => {
     expect(sha256Hex(await noteToStamp())).toBe(stamped.note_sha256);
-    expect((await worldOf()).parts.anchors[0]?.attested?.tsr).not.toBeNull();
+    expect((await buildWorld()).parts.anchors[0]?.attested?.tsr).not.toBeNull();
   });
 
   test("is valid when the audit payload of a withdrawal has its deadline in milliseconds", async () => {
     const asBefore = { revocation: { cease_by: Date.parse("2026-04-17T23:59:59.999Z") } };
-    expect(await judged({ isRevoked: true, lies: asBefore })).toMatchObject({ verdict: "valid" });
+    expect(await verifyWanted({ isRevoked: true, lies: asBefore })).toMatchObject({ verdict: "valid" });
     const another = { revocation: { cease_by: Date.parse("2026-04-18T23:59:59.999Z") } };
-    expect(await judged({ isRevoked: true, lies: another })).toMatchObject({ verdict: "invalid", failed: "audit.status" });
+    expect(await verifyWanted({ isRevoked: true, lies: another })).toMatchObject({ verdict: "invalid", failed: "audit.status" });
   });
 
   test("of an active certificate passes every applicable check in order", async () => {
-    const report = await judged({});
+    const report = await verifyWanted({});
     expect(report).toMatchObject({ verdict: "valid", failed: null, missing: [], trust: "given" });
     expect(report.checks.map(({ id }) => id)).toEqual(checkIds);
-    expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", ...notWithdrawn, ...noSingle]);
-    expect(idsThat(report, "fail")).toEqual([]);
+    expect(listCheckIds(report, "skipped")).toEqual(["anchor.rekor_body", ...notWithdrawn, ...noSingle]);
+    expect(listCheckIds(report, "fail")).toEqual([]);
   });
 
   test("of a withdrawn certificate also passes the withdrawal checks", async () => {
-    const report = await judged({ isRevoked: true });
+    const report = await verifyWanted({ isRevoked: true });
     expect(report.verdict).toBe("valid");
-    expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", "revoke.rekor_body", ...noSingle]);
+    expect(listCheckIds(report, "skipped")).toEqual(["anchor.rekor_body", "revoke.rekor_body", ...noSingle]);
   });
 
   test("with a withdrawal from a single recipient also passes its checks", async () => {
-    const report = await judged({ withdrawnFrom: ["Bright Homes Inc"], isCeasedInPart: true });
+    const report = await verifyWanted({ withdrawnFrom: ["Bright Homes Inc"], isCeasedInPart: true });
     expect(report.verdict).toBe("valid");
-    expect(idsThat(report, "skipped")).toEqual(["anchor.rekor_body", ...notWithdrawn]);
+    expect(listCheckIds(report, "skipped")).toEqual(["anchor.rekor_body", ...notWithdrawn]);
   });
 
   test("with one choice per recipient and the first audit entry of its business passes", async () => {
-    expect((await judged({ accepted: ["Acme Solar LLC"], anchors: "anchored" }, plainTrust)).verdict).toBe("valid");
-    expect((await judged({ accepted: [], anchors: "anchored" }, plainTrust)).verdict).toBe("valid");
-    expect((await judged({ isFirstEntry: true })).verdict).toBe("valid");
+    expect((await verifyWanted({ accepted: ["Acme Solar LLC"], anchors: "anchored" }, plainTrust)).verdict).toBe("valid");
+    expect((await verifyWanted({ accepted: [], anchors: "anchored" }, plainTrust)).verdict).toBe("valid");
+    expect((await verifyWanted({ isFirstEntry: true })).verdict).toBe("valid");
   });
 
   test("reports certificate, fingerprint, log sizes and attested time", async () => {
-    const { fingerprint } = await worldOf();
-    const report = await judged({});
+    const { fingerprint } = await buildWorld();
+    const report = await verifyWanted({});
     expect(report).toMatchObject({ cert_id: "cc_009w4k2m7q1x8z3v5t6r0nabcd", fingerprint });
-    const detail = (id: string) => report.checks.find((check) => check.id === id)?.detail;
-    expect(detail("attest.tsa")).toMatch(/^2026-11-22T\d\d:\d\d:\d\d\.\d{3}Z, by tsa\.example$/);
-    expect(detail("attest.cosign")).toContain("witness.example/w1");
-    expect(detail("audit.heads")).toBe("5 entries in the chain at 2026-04-05T06:15:00.000Z");
+    const findDetail = (id: string) => report.checks.find((check) => check.id === id)?.detail;
+    expect(findDetail("attest.tsa")).toMatch(/^2026-11-22T\d\d:\d\d:\d\d\.\d{3}Z, by tsa\.example$/);
+    expect(findDetail("attest.cosign")).toContain("witness.example/w1");
+    expect(findDetail("audit.heads")).toBe("5 entries in the chain at 2026-04-05T06:15:00.000Z");
   });
 
   test("is verified in less than 200 ms", async () => {
-    const zip = await buildEvidenceZip((await worldOf({ isRevoked: true })).parts);
+    const zip = await buildEvidenceZip((await buildWorld({ isRevoked: true })).parts);
     const trust = trustOf(trustDocument);
     const times: number[] = [];
     for (let round = 0; round < 15; round += 1) {
@@ -126,14 +126,14 @@ describe("an incomplete pack", () => {
     ["the audit log has not recorded the chain", { audit: "entries" }, ["audit.heads"]],
     ["the ledger has not confirmed the withdrawal", { isRevoked: true, anchors: "pending" }, ["anchor.entry_hash", "revoke.entry_hash"]],
   ])("because %s is incomplete, not invalid", async (_, wanted, ids) => {
-    const report = await judged(wanted);
+    const report = await verifyWanted(wanted);
     expect(report).toMatchObject({ verdict: "incomplete", failed: null });
-    expect(idsThat(report, "incomplete")).toEqual(ids);
+    expect(listCheckIds(report, "incomplete")).toEqual(ids);
     expect(report.missing).toHaveLength(ids.length);
   });
 
   test("names the check that lacks a policy text", async () => {
-    const { parts } = await worldOf();
+    const { parts } = await buildWorld();
     const policyTexts = new Map(
       [...parts.policyTexts].map(([hash], at) => [hash, at === 0 ? null : (parts.policyTexts.get(hash) ?? null)]),
     );
@@ -147,8 +147,8 @@ describe("an incomplete pack", () => {
 
 describe("a record of heads", () => {
   const recordedAt = Date.parse("2026-04-05T06:15:00.000Z");
-  const notesAt = async (createdAt: number, wanted: Wanted = {}): Promise<string[]> => {
-    const report = await judged({ anchors: "anchored", createdAt, ...wanted }, plainTrust);
+  const listNotesAt = async (createdAt: number, wanted: Wanted = {}): Promise<string[]> => {
+    const report = await verifyWanted({ anchors: "anchored", createdAt, ...wanted }, plainTrust);
     expect(report.failed).toBeNull();
     expect(report.verdict).toBe(wanted.audit === undefined ? "valid" : "incomplete");
     return report.notes.filter((note) => note.includes("audit log"));
@@ -156,68 +156,68 @@ describe("a record of heads", () => {
 
   test("gives a note when it is more than 30 minutes older than the pack, which stays valid (C6)", async () => {
     const halfAnHour = recordedAt + 30 * minuteMs;
-    expect(await notesAt(recordedAt)).toEqual([]);
-    expect(await notesAt(halfAnHour)).toEqual([]);
-    expect(await notesAt(halfAnHour + 1)).toEqual([
+    expect(await listNotesAt(recordedAt)).toEqual([]);
+    expect(await listNotesAt(halfAnHour)).toEqual([]);
+    expect(await listNotesAt(halfAnHour + 1)).toEqual([
       "The audit log recorded the head of this chain at 2026-04-05T06:15:00.000Z, more than 30 minutes before the pack was created. The pack may omit later entries.",
     ]);
-    expect(await notesAt(halfAnHour + 1, { audit: "entries" })).toEqual([]); // the record of heads is already reported as missing
+    expect(await listNotesAt(halfAnHour + 1, { audit: "entries" })).toEqual([]); // the record of heads is already reported as missing
   });
 });
 
 describe("attestations", () => {
   test("are optional unless the trust document or the reader requires them", async () => {
-    const report = await judged({ anchors: "anchored" }, plainTrust);
+    const report = await verifyWanted({ anchors: "anchored" }, plainTrust);
     expect(report.verdict).toBe("valid");
-    expect(idsThat(report, "skipped")).toEqual(expect.arrayContaining(["attest.inclusion", "attest.cosign", "attest.tsa"]));
+    expect(listCheckIds(report, "skipped")).toEqual(expect.arrayContaining(["attest.inclusion", "attest.cosign", "attest.tsa"]));
   });
 
   test.each<[string, Partial<VerificationOptions>, string[]]>([
     ["a timestamp", { requiresTimestamp: true }, ["attest.inclusion", "attest.tsa"]],
     ["a witness", { witnessMin: 1 }, ["attest.inclusion", "attest.cosign"]],
   ])("are incomplete when the reader requires %s", async (_, demands, ids) => {
-    const report = await judged({ anchors: "anchored" }, plainTrust, demands);
+    const report = await verifyWanted({ anchors: "anchored" }, plainTrust, demands);
     expect(report.verdict).toBe("incomplete");
-    expect(idsThat(report, "incomplete")).toEqual(ids);
+    expect(listCheckIds(report, "incomplete")).toEqual(ids);
   });
 
   test("are incomplete with too few or only unknown witnesses", async () => {
-    expect((await judged({}, trustDocument, { witnessMin: 2 })).missing).toEqual([
+    expect((await verifyWanted({}, trustDocument, { witnessMin: 2 })).missing).toEqual([
       "attest.cosign: 1 of 2 required witnesses: witness.example/w1",
     ]);
-    expect(idsThat(await judged({}, { ...trustDocument, witnesses: [] }), "incomplete")).toEqual(["attest.cosign"]);
+    expect(listCheckIds(await verifyWanted({}, { ...trustDocument, witnesses: [] }), "incomplete")).toEqual(["attest.cosign"]);
   });
 
   test("do not count if the reader does not trust their authority", async () => {
     const tsa = [{ name: "other", spki_sha256: "00".repeat(32), pem: "" }];
-    expect(idsThat(await judged({}, { ...trustDocument, tsa }), "incomplete")).toEqual(["attest.tsa"]);
+    expect(listCheckIds(await verifyWanted({}, { ...trustDocument, tsa }), "incomplete")).toEqual(["attest.tsa"]);
     const expired = (trustDocument.tsa as JsonObject[]).map((one) => ({ ...one, valid_to: "2026-01-01T00:00:00.000Z" }));
-    expect(idsThat(await judged({}, { ...trustDocument, tsa: expired }), "incomplete")).toEqual(["attest.tsa"]);
+    expect(listCheckIds(await verifyWanted({}, { ...trustDocument, tsa: expired }), "incomplete")).toEqual(["attest.tsa"]);
   });
 });
 
 describe("redaction", () => {
   test("leaves a pack valid and is mentioned in the notes", async () => {
-    const report = await judged({ redacted: true, isRevoked: true });
+    const report = await verifyWanted({ redacted: true, isRevoked: true });
     expect(report.verdict).toBe("valid");
     expect(report.notes).toEqual(
       expect.arrayContaining(["Not disclosed: email, first_name, phone.", "Left out on purpose: evidence, views.ip, views.user_agent."]),
     );
-    expect((await judged({ disclose: ["email"] })).notes).toContain("Not disclosed: first_name, phone.");
+    expect((await verifyWanted({ disclose: ["email"] })).notes).toContain("Not disclosed: first_name, phone.");
   });
 
   test("by erasure leaves fingerprint and proofs valid (F9)", async () => {
-    const report = await judged({ isErased: true });
+    const report = await verifyWanted({ isErased: true });
     expect(report.verdict).toBe("valid");
-    expect(idsThat(report, "skipped")).toEqual(expect.arrayContaining(["subject.commitments", "subject.disclosures"]));
+    expect(listCheckIds(report, "skipped")).toEqual(expect.arrayContaining(["subject.commitments", "subject.disclosures"]));
   });
 });
 
 describe("an erased person", () => {
-  const erasedPack = async (change: (certificate: JsonObject, files: Files) => JsonObject): Promise<Report> => {
-    const files = new Map(await buildPackFiles((await worldOf({ isErased: true, isRevoked: true })).parts));
-    setJson(files, "certificate.json", change(jsonOf(files, "certificate.json"), files));
-    return verifyPack(zipped(await resigned(withFittingPage(files), issuer)), {
+  const verifyErasedPack = async (change: (certificate: JsonObject, files: Files) => JsonObject): Promise<Report> => {
+    const files = new Map(await buildPackFiles((await buildWorld({ isErased: true, isRevoked: true })).parts));
+    setJson(files, "certificate.json", change(readJson(files, "certificate.json"), files));
+    return verifyPack(zipFiles(await resignFiles(withFittingPage(files), issuer)), {
       ...defaultVerificationOptions,
       trust: trustOf(trustDocument),
     });
@@ -228,8 +228,8 @@ describe("an erased person", () => {
   };
 
   test("leaves a valid pack without evidence, but not without audit payloads", async () => {
-    expect((await erasedPack((c) => ({ ...c, evidence: null }))).verdict).toBe("valid");
-    const report = await erasedPack((c, files) => withoutPayloads({ ...c, evidence: null }, files));
+    expect((await verifyErasedPack((c) => ({ ...c, evidence: null }))).verdict).toBe("valid");
+    const report = await verifyErasedPack((c, files) => withoutPayloads({ ...c, evidence: null }, files));
     expect(report.verdict).toBe("incomplete");
     expect(report.missing).toEqual([
       "audit.issuance: the audit payload of the issuance is not in the pack",
@@ -239,15 +239,15 @@ describe("an erased person", () => {
   });
 
   test("does not excuse unbound evidence", async () => {
-    const report = await erasedPack(withoutPayloads);
+    const report = await verifyErasedPack(withoutPayloads);
     expect(report.missing[0]).toBe("audit.issuance: the audit payload of the issuance is not in the pack");
   });
 
   test("must be proven by an audit entry", async () => {
-    const files = new Map(await buildPackFiles((await worldOf()).parts));
-    const certificate = { ...jsonOf(files, "certificate.json"), evidence: null, subject_erased_at: "2026-05-05T06:07:08.009Z" };
+    const files = new Map(await buildPackFiles((await buildWorld()).parts));
+    const certificate = { ...readJson(files, "certificate.json"), evidence: null, subject_erased_at: "2026-05-05T06:07:08.009Z" };
     setJson(files, "certificate.json", certificate);
-    const report = await verifyPack(zipped(await resigned(withFittingPage(files), issuer)), {
+    const report = await verifyPack(zipFiles(await resignFiles(withFittingPage(files), issuer)), {
       ...defaultVerificationOptions,
       trust: trustOf(trustDocument),
     });
@@ -257,18 +257,18 @@ describe("an erased person", () => {
 
 describe("what the reader provides", () => {
   test("includes an expected fingerprint, which must match", async () => {
-    const { fingerprint } = await worldOf();
-    expect((await judged({}, trustDocument, { expectedFingerprint: fingerprint })).verdict).toBe("valid");
-    const report = await judged({}, trustDocument, {
+    const { fingerprint } = await buildWorld();
+    expect((await verifyWanted({}, trustDocument, { expectedFingerprint: fingerprint })).verdict).toBe("valid");
+    const report = await verifyWanted({}, trustDocument, {
       expectedFingerprint: fingerprint.replace(/^./, (digit) => (digit === "0" ? "1" : "0")),
     });
     expect(report).toMatchObject({ verdict: "invalid", failed: "fp.hash" });
   });
 
   test("must include trusted keys, because the verdict with only the bundled keys is incomplete", async () => {
-    const report = await judged({}, null);
+    const report = await verifyWanted({}, null);
     expect(report).toMatchObject({ verdict: "incomplete", trust: "bundled", failed: null });
-    expect(idsThat(report, "incomplete")).toEqual([]);
+    expect(listCheckIds(report, "incomplete")).toEqual([]);
     expect(report.missing[0]).toMatch(/^trust: /);
   });
 
@@ -295,7 +295,7 @@ describe("what the reader provides", () => {
       "audit.inclusion",
     ],
   ])("does not accept the pack with %s", async (_, document, failed) => {
-    const report = await judged({}, document);
+    const report = await verifyWanted({}, document);
     expect(report.verdict).toBe(failed === "" ? "incomplete" : "invalid");
     expect(report.failed ?? "").toBe(failed);
   });
@@ -303,20 +303,22 @@ describe("what the reader provides", () => {
   test("does not accept the pack with another ledger key", async () => {
     const other = await openNoteSigner(await createSecret(ledgerOrigin, 22));
     const document = { ...trustDocument, logs: [{ ...logs[0], vkey: formatVkey(other.key) }, logs[1]!] };
-    expect(await judged({}, document)).toMatchObject({ verdict: "invalid", failed: "anchor.note" });
+    expect(await verifyWanted({}, document)).toMatchObject({ verdict: "invalid", failed: "anchor.note" });
   });
 
   test("gives a note when its trust document is older than the bundled one", async () => {
-    const { parts } = await worldOf({ trust: { ...trustDocument, issuer_keys: { keys: [...issuerKeys(), ...strangersKeys.keys] } } });
+    const { parts } = await buildWorld({
+      trust: { ...trustDocument, issuer_keys: { keys: [...listIssuerKeys(), ...strangersKeys.keys] } },
+    });
     const report = await verifyPack(await buildEvidenceZip(parts), { ...defaultVerificationOptions, trust: trustOf(trustDocument) });
     expect(report.verdict).toBe("valid");
     expect(report.notes).toContain("The pack's own copy of the trust document names keys that yours does not.");
   });
 
   test("includes key validity periods, and later signatures are refused", async () => {
-    const [old] = issuerKeys() as [JsonObject];
+    const [old] = listIssuerKeys() as [JsonObject];
     const young = strangersKeys.keys[0] as JsonObject;
-    const rotatedAt = (time: string): JsonObject => ({
+    const rotateKeysAt = (time: string): JsonObject => ({
       ...plainTrust,
       issuer_keys: {
         keys: [
@@ -325,26 +327,26 @@ describe("what the reader provides", () => {
         ],
       },
     });
-    const { parts } = await worldOf({ anchors: "anchored" });
+    const { parts } = await buildWorld({ anchors: "anchored" });
     const byYoung = { keyName: "svc.example/issuer", x: String(young.x), sign: stranger.sign };
-    const on = async (document: JsonObject, by = byYoung) =>
-      verifyPack(await buildEvidenceZip({ ...parts, issuer: by }), { ...defaultVerificationOptions, trust: trustOf(document) });
-    const afterIssuance = rotatedAt("2026-06-01T00:00:00.000Z");
-    expect(await on(afterIssuance)).toMatchObject({ verdict: "valid" });
+    const verifyWithTrust = async (document: JsonObject, packIssuer = byYoung) =>
+      verifyPack(await buildEvidenceZip({ ...parts, issuer: packIssuer }), { ...defaultVerificationOptions, trust: trustOf(document) });
+    const afterIssuance = rotateKeysAt("2026-06-01T00:00:00.000Z");
+    expect(await verifyWithTrust(afterIssuance)).toMatchObject({ verdict: "valid" });
     // The first pack is signed in November with the old key, which was valid only until June. The second contains a certificate from March,
     // signed with a key that was valid only until February.
-    expect(await on(afterIssuance, parts.issuer)).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
-    const beforeIssuance = await on(rotatedAt("2026-02-01T00:00:00.000Z"));
+    expect(await verifyWithTrust(afterIssuance, parts.issuer)).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
+    const beforeIssuance = await verifyWithTrust(rotateKeysAt("2026-02-01T00:00:00.000Z"));
     expect(beforeIssuance).toMatchObject({ verdict: "invalid", failed: "cert.consistency" });
     expect(beforeIssuance.checks.find(({ id }) => id === "cert.consistency")?.detail).toBe(
       "the certificate is signed by a key that was not in use then",
     );
     // From `valid_to` on, the key is no longer valid.
-    expect(await on(rotatedAt("2026-03-04T05:06:07.089Z"))).toMatchObject({ failed: "cert.consistency" });
-    expect(await on(rotatedAt("2026-03-04T05:06:07.090Z"))).toMatchObject({ verdict: "valid" });
+    expect(await verifyWithTrust(rotateKeysAt("2026-03-04T05:06:07.089Z"))).toMatchObject({ failed: "cert.consistency" });
+    expect(await verifyWithTrust(rotateKeysAt("2026-03-04T05:06:07.090Z"))).toMatchObject({ verdict: "valid" });
   });
 
-  const issuerKeys = () => (trustDocument.issuer_keys as { readonly keys: readonly JsonObject[] }).keys;
+  const listIssuerKeys = () => (trustDocument.issuer_keys as { readonly keys: readonly JsonObject[] }).keys;
 });
 
 describe("a program that cannot check signatures", () => {
@@ -352,14 +354,14 @@ describe("a program that cannot check signatures", () => {
     ["because it has no such interface", () => Promise.reject(new Error("no Ed25519"))],
     ["because it accepts every signature", () => Promise.resolve(true)],
   ])("%s reports incomplete with a note", async (_, verifyEd25519) => {
-    const { parts } = await worldOf();
+    const { parts } = await buildWorld();
     const report = await verifyPack(
       await buildEvidenceZip(parts),
       { ...defaultVerificationOptions, trust: trustOf(trustDocument) },
       { ...webCrypto, verifyEd25519 },
     );
     expect(report.verdict).toBe("incomplete");
-    expect(idsThat(report, "incomplete")).toEqual([
+    expect(listCheckIds(report, "incomplete")).toEqual([
       "manifest.signature",
       "cert.consistency",
       "anchor.note",
@@ -372,13 +374,17 @@ describe("a program that cannot check signatures", () => {
 
 describe("the order of times", () => {
   const issued = "2026-03-04T05:06:07.089Z";
-  const at = (offsetMs: number) => Date.parse(issued) + offsetMs;
+  const computeTime = (offsetMs: number) => Date.parse(issued) + offsetMs;
   test.each<[string, Parameters<typeof checkTimeOrder>, CheckOutcome]>([
-    ["a timestamp five minutes early", [issued, undefined, at(-300_000), null], "pass"],
-    ["a timestamp a millisecond earlier than that", [issued, undefined, at(-300_001), null], "fail"],
+    ["a timestamp five minutes early", [issued, undefined, computeTime(-300_000), null], "pass"],
+    ["a timestamp a millisecond earlier than that", [issued, undefined, computeTime(-300_001), null], "fail"],
     ["a withdrawal in the same instant", [issued, issued, null, null], "pass"],
     ["a withdrawal before the issuance", [issued, "2026-03-04T05:06:07.088Z", null, null], "fail"],
-    ["a timestamp older than the withdrawal that it covers", [issued, "2026-03-04T06:06:07.089Z", at(60_000), at(60_000)], "fail"],
+    [
+      "a timestamp older than the withdrawal that it covers",
+      [issued, "2026-03-04T06:06:07.089Z", computeTime(60_000), computeTime(60_000)],
+      "fail",
+    ],
   ])("with %s", (_, times, outcome) => {
     expect(checkTimeOrder(...times).outcome).toBe(outcome);
   });

@@ -5,21 +5,21 @@ import type { Report } from "../../../verifier/checks.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions } from "../../../verifier/verify-pack.ts";
 import { verifyPublic } from "../../../verifier/verify-public.ts";
-import { plainTrust, trustDocument, worldOf, type Wanted } from "./evidence.ts";
+import { plainTrust, trustDocument, buildWorld, type Wanted } from "./evidence.ts";
 
-const viewOf = async (wanted: Wanted = {}): Promise<JsonObject> => (await worldOf(wanted)).parts.publicView;
-const judged = (view: JsonObject, document: JsonObject | null = trustDocument): Promise<Report> =>
+const buildView = async (wanted: Wanted = {}): Promise<JsonObject> => (await buildWorld(wanted)).parts.publicView;
+const verifyView = (view: JsonObject, document: JsonObject | null = trustDocument): Promise<Report> =>
   verifyPublic(view, { ...defaultVerificationOptions, trust: document === null ? null : trustOf(document) });
-const failedOn = async (view: JsonObject): Promise<string> => {
-  const { failed, verdict } = await judged(view);
+const findFailure = async (view: JsonObject): Promise<string> => {
+  const { failed, verdict } = await verifyView(view);
   return failed ?? verdict;
 };
 
-const attested = await viewOf({ isRevoked: true });
+const attested = await buildView({ isRevoked: true });
 
 describe("the public response", () => {
   test("of an anchored, attested, withdrawn certificate passes every check", async () => {
-    const report = await judged(attested);
+    const report = await verifyView(attested);
     expect(report).toMatchObject({ verdict: "valid", failed: null, fingerprint: attested.fingerprint });
     expect(report.checks.filter(({ outcome }) => outcome !== "pass").map(({ id }) => id)).toEqual([
       "anchor.rekor_body",
@@ -28,22 +28,22 @@ describe("the public response", () => {
   });
 
   test("is unchanged by JSON serialization", async () => {
-    expect((await judged(JSON.parse(JSON.stringify(attested)))).verdict).toBe("valid");
+    expect((await verifyView(JSON.parse(JSON.stringify(attested)))).verdict).toBe("valid");
   });
 
   test("is incomplete until the ledger confirms", async () => {
-    expect((await judged(await viewOf({ anchors: "pending" }))).missing).toEqual([
+    expect((await verifyView(await buildView({ anchors: "pending" }))).missing).toEqual([
       "anchor.entry_hash: the ledger has not confirmed yet: there is no receipt",
     ]);
   });
 
   test("is valid without attestations when none are required", async () => {
-    expect((await judged(await viewOf({ anchors: "anchored" }), plainTrust)).verdict).toBe("valid");
-    expect((await judged(await viewOf({ anchors: "anchored" }))).verdict).toBe("incomplete");
+    expect((await verifyView(await buildView({ anchors: "anchored" }), plainTrust)).verdict).toBe("valid");
+    expect((await verifyView(await buildView({ anchors: "anchored" }))).verdict).toBe("incomplete");
   });
 
   test("has its fingerprint checked without trusted keys", async () => {
-    const report = await judged(attested, null);
+    const report = await verifyView(attested, null);
     expect(report.verdict).toBe("incomplete");
     expect(report.checks.slice(0, 4).map(({ outcome }) => outcome)).toEqual(["pass", "pass", "pass", "pass"]);
   });
@@ -80,7 +80,7 @@ describe("the public response", () => {
     ["revoke.statement", { withdrawal: { ...(attested.withdrawal as JsonObject), withdrawn_at: "2027-01-01T00:00:00.000Z" } }],
     ["revoke.statement", { withdrawal: { ...(attested.withdrawal as JsonObject), anchor } }],
   ])("fails %s when it is changed", async (check, change) => {
-    expect(await failedOn({ ...attested, ...change })).toBe(check);
+    expect(await findFailure({ ...attested, ...change })).toBe(check);
   });
 
   test("gives a verdict for any JSON without a crash", async () => {
@@ -91,6 +91,6 @@ describe("the public response", () => {
       { ...attested, anchor: { ...anchor, attested: { attestations: [null, 7, "x"] } } },
       { ...attested, withdrawal: [] },
     ];
-    for (const view of strange) expect((await judged(view)).verdict).not.toBe("valid");
+    for (const view of strange) expect((await verifyView(view)).verdict).not.toBe("valid");
   });
 });

@@ -17,7 +17,7 @@ import { buildVerifier } from "../../../verifier/build.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, type VerificationOptions } from "../../../verifier/verify-pack.ts";
 import { verifyWithdrawal } from "../../../verifier/verify-withdrawal.ts";
-import { issuer, stranger, trustDocument, worldOf, type Wanted } from "./evidence.ts";
+import { issuer, stranger, trustDocument, buildWorld, type Wanted } from "./evidence.ts";
 
 interface Receipt {
   receipt: JsonObject;
@@ -26,8 +26,8 @@ interface Receipt {
   anchor: JsonObject | null;
 }
 
-const receiptOf = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: number | null = null): Promise<Receipt> => {
-  const { parts } = await worldOf({ ...wanted, isRevoked: true });
+const createReceipt = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: number | null = null): Promise<Receipt> => {
+  const { parts } = await buildWorld({ ...wanted, isRevoked: true });
   const { certificate: sealed } = parts.opened;
   const shown = parts.publicView.withdrawal as JsonObject;
   const now = Date.parse(shown.withdrawn_at as string);
@@ -55,21 +55,21 @@ const receiptOf = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: 
 };
 
 const demands: VerificationOptions = { ...defaultVerificationOptions, trust: trustOf(trustDocument) };
-const check = (file: object, asked: VerificationOptions = demands) => verifyWithdrawal(file as JsonObject, asked);
+const check = (file: object, options: VerificationOptions = demands) => verifyWithdrawal(file as JsonObject, options);
 
 describe("the receipt of a withdrawal", () => {
   test("is refused when its key expired before the withdrawal", async () => {
-    const endedAt = async (time: string) => {
+    const verifyEndedAt = async (time: string) => {
       const { keys } = trustDocument.issuer_keys as { keys: JsonObject[] };
       const trust = trustOf({ ...trustDocument, issuer_keys: { keys: keys.map((key) => ({ ...key, valid_to: time })) } });
-      return (await check(await receiptOf(), { ...demands, trust })).failed;
+      return (await check(await createReceipt(), { ...demands, trust })).failed;
     };
-    expect(await endedAt("2026-04-05T06:07:08.009Z")).toBe("receipt.signature");
-    expect(await endedAt("2026-04-05T06:07:08.010Z")).toBeNull();
+    expect(await verifyEndedAt("2026-04-05T06:07:08.009Z")).toBe("receipt.signature");
+    expect(await verifyEndedAt("2026-04-05T06:07:08.010Z")).toBeNull();
   });
 
   test("passes every check, bare and in the envelope of the API", async () => {
-    const receipt = await receiptOf();
+    const receipt = await createReceipt();
     for (const file of [receipt, { ok: true, data: receipt, request_id: "req_x" }]) {
       const report = await check(file);
       expect(report.checks.filter(({ outcome }) => outcome === "fail")).toEqual([]);
@@ -78,25 +78,25 @@ describe("the receipt of a withdrawal", () => {
   });
 
   test("counts the deadline of a recorded withdrawal from when the business received it", async () => {
-    expect(await check(await receiptOf({}, issuer, 3 * 86_400_000))).toMatchObject({ verdict: "valid" });
+    expect(await check(await createReceipt({}, issuer, 3 * 86_400_000))).toMatchObject({ verdict: "valid" });
   });
 
   test("is incomplete until the ledger confirms, and without a trust document", async () => {
-    expect(await check(await receiptOf({ anchors: "pending" }))).toMatchObject({ verdict: "incomplete" });
-    expect(await check(await receiptOf(), { ...demands, trust: null })).toMatchObject({ verdict: "incomplete", trust: "none" });
+    expect(await check(await createReceipt({ anchors: "pending" }))).toMatchObject({ verdict: "incomplete" });
+    expect(await check(await createReceipt(), { ...demands, trust: null })).toMatchObject({ verdict: "incomplete", trust: "none" });
   });
 
   test("fails when another key signed it", async () => {
-    expect(await check(await receiptOf({}, stranger))).toMatchObject({ verdict: "invalid", failed: "receipt.signature" });
+    expect(await check(await createReceipt({}, stranger))).toMatchObject({ verdict: "invalid", failed: "receipt.signature" });
   });
 
   test("fails when the receipt is for a different certificate than expected", async () => {
-    const report = await check(await receiptOf(), { ...demands, expectedFingerprint: "0".repeat(64) });
+    const report = await check(await createReceipt(), { ...demands, expectedFingerprint: "0".repeat(64) });
     expect(report).toMatchObject({ verdict: "invalid", failed: "receipt.canonical" });
   });
 
   test("fails when any displayed or signed member changes", async () => {
-    const receipt = await receiptOf();
+    const receipt = await createReceipt();
     for (const [name, value] of Object.entries(receipt.receipt)) {
       const changed = { ...receipt.receipt, [name]: typeof value === "string" ? value.replace(/[0-9a-z]/, "0") : null };
       if (JSON.stringify(changed) === JSON.stringify(receipt.receipt)) continue;
@@ -110,7 +110,7 @@ describe("the receipt of a withdrawal", () => {
   });
 
   test("fails when the issuer itself signs a deadline that is too late", async () => {
-    const receipt = await receiptOf();
+    const receipt = await createReceipt();
     const late = { ...receipt.receipt, cease_by: "2027-01-01T23:59:59.999Z" };
     const canonical = JSON.stringify(late);
     const signature = { ...receipt.signature, value: await issuer.sign(canonical) };
@@ -121,7 +121,7 @@ describe("the receipt of a withdrawal", () => {
   });
 
   test("fails with the ledger statement of another withdrawal", async () => {
-    const receipt = await receiptOf();
+    const receipt = await createReceipt();
     const anchor = { ...receipt.anchor, statement: String(receipt.anchor?.statement).replace("certificate.revoked", "certificate.issued") };
     expect(await check({ ...receipt, anchor })).toMatchObject({ verdict: "invalid", failed: "revoke.statement" });
   });
@@ -130,7 +130,7 @@ describe("the receipt of a withdrawal", () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-withdrawal-"));
     try {
       await buildVerifier(folder);
-      const receipt = await receiptOf();
+      const receipt = await createReceipt();
       writeFileSync(join(folder, "withdrawal.json"), JSON.stringify({ ok: true, data: receipt, request_id: "req_x" }));
       writeFileSync(
         join(folder, "changed.json"),

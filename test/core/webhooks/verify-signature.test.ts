@@ -10,7 +10,7 @@ const secret = formatWebhookSecret(Uint8Array.from({ length: 32 }, (_, at) => at
 const earlier = formatWebhookSecret(Uint8Array.from({ length: 32 }, (_, at) => 255 - at));
 const now = 1_763_632_800;
 const body = '{"id":"1","type":"share.created","name":"Zoë 🎈 \u2028 end"}';
-const headers = (secrets: readonly string[] = [secret], sent = body): Readonly<Record<string, string>> =>
+const buildHeaders = (secrets: readonly string[] = [secret], sent = body): Readonly<Record<string, string>> =>
   buildDeliveryHeaders({
     event: { id: "7d9f0b0e-6a37-4b0e-9a53-0f3f0f8f7a11", type: "share.created" },
     deliveryId: "dlv_00k3v9d2m4q8x1c7b5n0t6w2h9",
@@ -19,12 +19,12 @@ const headers = (secrets: readonly string[] = [secret], sent = body): Readonly<R
     secrets,
     now: now * 1_000 + 999,
   });
-const header = (secrets?: readonly string[]): string => headers(secrets)["Svc-Signature"] as string;
+const buildHeader = (secrets?: readonly string[]): string => buildHeaders(secrets)["Svc-Signature"] as string;
 
 describe("a signature", () => {
-  test.each(vectors.signatures)("matches the vector: $note", ({ secret: of, t, body: signed, v1, now_seconds, valid }) => {
-    expect(verifySignature(signed, `t=${t},v1=${v1}`, of, now_seconds)).toBe(valid);
-    if (valid) expect(createHmac("sha256", of).update(`${t}.${signed}`).digest("hex")).toBe(v1);
+  test.each(vectors.signatures)("matches the vector: $note", ({ secret: vectorSecret, t, body: signed, v1, now_seconds, valid }) => {
+    expect(verifySignature(signed, `t=${t},v1=${v1}`, vectorSecret, now_seconds)).toBe(valid);
+    if (valid) expect(createHmac("sha256", vectorSecret).update(`${t}.${signed}`).digest("hex")).toBe(v1);
   });
 
   test("is verified by the published module, which has no imports", async () => {
@@ -34,21 +34,21 @@ describe("a signature", () => {
       verifySignature: typeof verifySignature;
     };
     expect(Object.keys(published)).toEqual(["verifySignature"]);
-    for (const { secret: of, t, body: signed, v1, now_seconds, valid } of vectors.signatures) {
-      expect(published.verifySignature(signed, `t=${t},v1=${v1}`, of, now_seconds)).toBe(valid);
+    for (const { secret: vectorSecret, t, body: signed, v1, now_seconds, valid } of vectors.signatures) {
+      expect(published.verifySignature(signed, `t=${t},v1=${v1}`, vectorSecret, now_seconds)).toBe(valid);
     }
-    expect(published.verifySignature(body, header(), secret, now)).toBe(true);
+    expect(published.verifySignature(body, buildHeader(), secret, now)).toBe(true);
   });
 
   test("matches an independent implementation", () => {
     const expected = createHmac("sha256", secret).update(`${now}.${body}`, "utf8").digest("hex");
-    expect(header()).toBe(`t=${now},v1=${expected}`);
-    expect(verifySignature(body, header(), secret, now)).toBe(true);
-    expect(verifySignature(new TextEncoder().encode(body), header(), secret, now)).toBe(true);
+    expect(buildHeader()).toBe(`t=${now},v1=${expected}`);
+    expect(verifySignature(body, buildHeader(), secret, now)).toBe(true);
+    expect(verifySignature(new TextEncoder().encode(body), buildHeader(), secret, now)).toBe(true);
   });
 
   test("is accompanied by a Standard Webhooks signature over id, time and body", () => {
-    const all = headers([secret, earlier]);
+    const all = buildHeaders([secret, earlier]);
     const expected = [secret, earlier].map((one) => {
       const key = Buffer.from(one.slice("whsec_".length), "base64");
       return `v1,${createHmac("sha256", key).update(`${all["webhook-id"]}.${now}.${body}`).digest("base64")}`;
@@ -60,37 +60,37 @@ describe("a signature", () => {
   });
 
   test("verifies with either secret during a rotation", () => {
-    expect(header([secret, earlier])).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
-    expect(verifySignature(body, header([secret, earlier]), secret, now)).toBe(true);
-    expect(verifySignature(body, header([secret, earlier]), earlier, now)).toBe(true);
+    expect(buildHeader([secret, earlier])).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+    expect(verifySignature(body, buildHeader([secret, earlier]), secret, now)).toBe(true);
+    expect(verifySignature(body, buildHeader([secret, earlier]), earlier, now)).toBe(true);
   });
 
   test("is valid for 300 seconds before and after its time", () => {
-    for (const off of [-300, -299, 0, 299, 300]) expect(verifySignature(body, header(), secret, now + off)).toBe(true);
-    for (const off of [-301, 301, 100_000, Number.NaN]) expect(verifySignature(body, header(), secret, now + off)).toBe(false);
+    for (const off of [-300, -299, 0, 299, 300]) expect(verifySignature(body, buildHeader(), secret, now + off)).toBe(true);
+    for (const off of [-301, 301, 100_000, Number.NaN]) expect(verifySignature(body, buildHeader(), secret, now + off)).toBe(false);
   });
 
   test.each<readonly [string, string | null | undefined]>([
     ["nothing", null],
     ["no header", undefined],
     ["an empty one", ""],
-    ["another time", header().replace(`t=${now}`, `t=${now + 1}`)],
-    ["no time", header().replace(/^t=\d+,/, "")],
-    ["two times", `t=${now},${header()}`],
-    ["upper-case hex", header().replace(/v1=.*/, (text) => text.toUpperCase().replace("V1", "v1"))],
-    ["a shorter one", header().slice(0, -1)],
-    ["a longer one", `${header()}0`],
-    ["another version", header().replace("v1=", "v0=")],
-    ["spaces", header().replace(",", ", ")],
-    ["a line end", `${header()}\n`],
-    ["one changed character", header().replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
+    ["another time", buildHeader().replace(`t=${now}`, `t=${now + 1}`)],
+    ["no time", buildHeader().replace(/^t=\d+,/, "")],
+    ["two times", `t=${now},${buildHeader()}`],
+    ["upper-case hex", buildHeader().replace(/v1=.*/, (text) => text.toUpperCase().replace("V1", "v1"))],
+    ["a shorter one", buildHeader().slice(0, -1)],
+    ["a longer one", `${buildHeader()}0`],
+    ["another version", buildHeader().replace("v1=", "v0=")],
+    ["spaces", buildHeader().replace(",", ", ")],
+    ["a line end", `${buildHeader()}\n`],
+    ["one changed character", buildHeader().replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
     ["a very long one", `t=${now}${",v1=".concat("0".repeat(64)).repeat(1_000)}`],
-  ])("is refused in %s", (_name, given) => {
-    expect(verifySignature(body, given, secret, now)).toBe(false);
+  ])("is refused in %s", (_name, headerValue) => {
+    expect(verifySignature(body, headerValue, secret, now)).toBe(false);
   });
 
   test("is found next to unknown schemes", () => {
-    const right = header();
+    const right = buildHeader();
     for (const beside of [
       right.replace(",v1=", ",v0=old,v1="),
       `${right},v2=${"b".repeat(88)}==`,
@@ -104,11 +104,11 @@ describe("a signature", () => {
   });
 
   test("is refused for another body, another secret and an empty secret", () => {
-    expect(verifySignature(body.replace("ë", "e"), header(), secret, now)).toBe(false);
-    expect(verifySignature(body.normalize("NFD"), header(), secret, now)).toBe(false);
-    expect(verifySignature(body, header(), earlier, now)).toBe(false);
-    expect(verifySignature(body, header(), "", now)).toBe(false);
-    expect(verifySignature(body, header(), secret.slice("whsec_".length), now)).toBe(false); // the prefix is part of the key
+    expect(verifySignature(body.replace("ë", "e"), buildHeader(), secret, now)).toBe(false);
+    expect(verifySignature(body.normalize("NFD"), buildHeader(), secret, now)).toBe(false);
+    expect(verifySignature(body, buildHeader(), earlier, now)).toBe(false);
+    expect(verifySignature(body, buildHeader(), "", now)).toBe(false);
+    expect(verifySignature(body, buildHeader(), secret.slice("whsec_".length), now)).toBe(false); // the prefix is part of the key
   });
 
   test("uses 256-bit secrets that Standard Webhooks libraries accept", () => {

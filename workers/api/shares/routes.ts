@@ -340,12 +340,12 @@ shareRoutes.openapi(signShareRequestRoute, async (c) => {
   const scope = parseScope(body.scope);
   if (!scope.ok) return refusal(c, scope);
   const signed = await signShareRequest(services, principal, toShareRequest(body, scope.value), body.return_url ?? undefined);
-  return respond(c, 200, signed, (of) => wire.signedRequestToWire(services, body, of));
+  return respond(c, 200, signed, (signedRequest) => wire.signedRequestToWire(services, body, signedRequest));
 });
 
-const handleDecision = async (c: RequestContext, by: Grantor, decision: ShareDecision) => {
+const handleDecision = async (c: RequestContext, grantor: Grantor, decision: ShareDecision) => {
   const toWire = (granted: GrantResult) => wire.shareGrantToWire(granted, decision.state, c.var.services.clock());
-  const decided = await decideShare(c.var.services, by, decision, saveIdempotentResponse(c, 201, toWire));
+  const decided = await decideShare(c.var.services, grantor, decision, saveIdempotentResponse(c, 201, toWire));
   return respond(c, 201, decided, toWire);
 };
 
@@ -392,13 +392,13 @@ shareRoutes.openapi(revokeShareRoute, async (c) => {
   const { reason, revoke_token: token } = c.req.valid("json");
   if (token == null && session === null) return failure(c, "unauthorized");
   if (token == null && session?.realm === "business") return failure(c, "forbidden");
-  const by: ShareRevoker = token == null ? { person: personFromSession(session as ConsumerSession) } : { token };
+  const revoker: ShareRevoker = token == null ? { person: personFromSession(session as ConsumerSession) } : { token };
   const { share_id: id } = c.req.valid("param");
   const toWire = (revoked: RevocationResult) => wire.revokedShareToWire(revoked, services.clock());
   return respond(
     c,
     200,
-    await revokeShareByPerson(services, id, by, { reason: reason ?? null, requestId }, saveIdempotentResponse(c, 200, toWire)),
+    await revokeShareByPerson(services, id, revoker, { reason: reason ?? null, requestId }, saveIdempotentResponse(c, 200, toWire)),
     toWire,
   );
 });

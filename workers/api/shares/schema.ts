@@ -242,8 +242,8 @@ export const signedRequestToWire = (
   body: z.output<typeof shareRequestSchema>,
   { signature, expiresAt }: SignedShareRequest,
 ): z.input<ShareSchemas["signedRequestSchema"]> => {
-  const given = Object.entries(body).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
-  const query = new URLSearchParams([...given, ["request_signature", signature]]);
+  const entries = Object.entries(body).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
+  const query = new URLSearchParams([...entries, ["request_signature", signature]]);
   return { authorize_url: `${config.appUrl}/authorize?${query}`, request_signature: signature, expires_at: toIso(expiresAt) };
 };
 

@@ -12,7 +12,7 @@ const isBlockedClient = ({ config }: Runtime, client: OAuthClient): boolean =>
   );
 
 const isOwnHost = ({ config }: Runtime, { host }: URL): boolean =>
-  [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].some((own) => new URL(own).host === host);
+  [config.baseUrl, config.verifyUrl, config.cdnUrl, config.mcpUrl, config.appUrl].some((ownUrl) => new URL(ownUrl).host === host);
 
 /** Returns the client with this ID, or null for unknown clients, our own hosts and blocked hosts. */
 export const resolveOAuthClient = async (services: AgentDependencies, id: string): Promise<OAuthClient | null> => {

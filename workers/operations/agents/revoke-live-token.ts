@@ -10,10 +10,10 @@ import type { WriteDependencies } from "../dependencies.ts";
 export const revokeLiveToken = async (
   services: WriteDependencies,
   db: Database,
-  by: { readonly id: string } | { readonly tokenHash: string },
+  selector: { readonly id: string } | { readonly tokenHash: string },
 ): Promise<void> => {
   const now = services.clock();
-  const found = await findTokenHolder(db, by, now);
+  const found = await findTokenHolder(db, selector, now);
   if (found === null) return;
   const domainEvent = createTokenEvent(found.holder, { type: "agent_token.revoked", id: found.id, at: now });
   await commit(db, services, [markTokenRevoked(db, found.id, now)], [domainEvent], hasPreviousChange());

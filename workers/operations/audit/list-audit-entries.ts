@@ -102,7 +102,7 @@ export const listAuditEntries = async (
     const rows = page?.entries ?? [];
     const readShards = new Set([...otherShards, ...rows.map(({ shard }) => shard as ShardId)]);
     readShards.delete(ownShard);
-    const [[own, members, keys, clients, domains], ...others] = await Promise.all([
+    const [[ownPayloads, members, keys, clients, domains], ...others] = await Promise.all([
       combineLookups(services.shards.get(ownShard), [
         lookUpShardEntries(services, member, ownShard, rows),
         listMembers(services, member),
@@ -112,7 +112,7 @@ export const listAuditEntries = async (
       ]),
       ...[...readShards].map((shardId) => lookUpShardEntries(services, member, shardId, rows)),
     ]);
-    const inShards = [own, ...others];
+    const inShards = [ownPayloads, ...others];
     const payloads = new Map<string, CommittedPayload | null>(inShards.flatMap(([part]) => [...part]));
     const entries = rows.map((row): AuditEntry => {
       const payload = payloads.get(row.change_id)?.payload;

@@ -55,11 +55,11 @@ const packAudit = async (
   // type are ordered by number.
   const { entitiesWithdrawn } = certificate;
   const after = (wanted: DomainEventType, known: number) => found.filter(({ type }) => type === wanted).slice(known);
-  const later = [
+  const laterEntries = [
     ...after("certificate.entities_withdrawn", entitiesWithdrawn.at(-1)?.number ?? 0),
     ...after("business.entities_ceased", Math.max(0, ...entitiesWithdrawn.map(({ acknowledgement }) => acknowledgement ?? 0))),
   ];
-  const rows = found.filter((row) => !later.includes(row));
+  const rows = found.filter((row) => !laterEntries.includes(row));
   const packed = await runIsolated(platform, "audit", async (): Promise<PackedAudit | null> => {
     const log = platform.auditLogStub(chain.auditLog);
     // Adds everything committed before this request to the log.

@@ -25,17 +25,17 @@ import type { SubmissionClient } from "./resolve-submission-client.ts";
  * answers, the purpose and the page URL. Excludes everything that can change with a retry.
  */
 const hashSubmission = (
-  given: Pick<StoredIssuance, "clientId" | "fields" | "disclosureText" | "entities" | "answered" | "purpose" | "pageUrl">,
+  submission: Pick<StoredIssuance, "clientId" | "fields" | "disclosureText" | "entities" | "answered" | "purpose" | "pageUrl">,
 ): string =>
   sha256Hex(
     toCanonicalJson({
-      client_id: given.clientId,
-      fields: [...given.fields].sort(([a], [b]) => (a < b ? -1 : 1)),
-      disclosure_text: given.disclosureText,
-      entities: given.entities,
-      answered: given.answered && [given.answered.accepted, given.answered.rejected],
-      purpose: given.purpose,
-      page_url: given.pageUrl,
+      client_id: submission.clientId,
+      fields: [...submission.fields].sort(([a], [b]) => (a < b ? -1 : 1)),
+      disclosure_text: submission.disclosureText,
+      entities: submission.entities,
+      answered: submission.answered && [submission.answered.accepted, submission.answered.rejected],
+      purpose: submission.purpose,
+      page_url: submission.pageUrl,
     }),
   );
 

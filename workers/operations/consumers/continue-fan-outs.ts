@@ -44,10 +44,10 @@ const fanOutBatch = async (services: FanOutServices, personDb: Database, fanOut:
     await continueFieldFanout(personDb, fanOut, now + limit.resetMs).run();
     return;
   }
-  const own = await loadEmailIndex(services, { id: consumerId });
+  const ownIndex = await loadEmailIndex(services, { id: consumerId });
   const [updates, indexes] = await Promise.all([
     prepareShareUpdates(services, outdated, fields),
-    computeContactIndexes(services, fields, own),
+    computeContactIndexes(services, fields, ownIndex),
   ]);
   await batch(shareDb, [
     ...updateShareCopies(shareDb, updates, { environment: "live", revision, now }),

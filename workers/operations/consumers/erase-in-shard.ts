@@ -33,8 +33,8 @@ const prepareNotices = (
   ceaseBy: Instant,
 ): Promise<readonly Statement[]> => {
   const byBusiness = Map.groupBy(active, ({ share }) => share.business.id);
-  const notices = [...byBusiness].map(([businessId, of]) => {
-    const data = { shareIds: of.map(({ share }) => share.id), ceaseBy };
+  const notices = [...byBusiness].map(([businessId, businessShares]) => {
+    const data = { shareIds: businessShares.map(({ share }) => share.id), ceaseBy };
     return { businessId, notice: { template: "share_owner_notice", data } as const };
   });
   return prepareOwnerNotices(services, db, notices);

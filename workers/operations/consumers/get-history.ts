@@ -22,7 +22,7 @@ export interface History {
 export const getHistory = async (
   services: CertificateDependencies,
   session: ConsumerSession,
-  { of, ...query }: Omit<TrailQuery, "entityIds"> & { readonly of: BusinessId | null | "everybody" },
+  { businessFilter, ...query }: Omit<TrailQuery, "entityIds"> & { readonly businessFilter: BusinessId | null | "everybody" },
 ): Promise<History> => {
   const { id, chain } = personFromSession(session);
   const now = services.clock();
@@ -30,7 +30,9 @@ export const getHistory = async (
   const { found, others } = await queryOwnShard(services, id, listShares);
   const listed = queryShards(services, others, listShares).then((pages) => mergeSharePages([found, ...pages]).shares);
   const filter =
-    of === "everybody" ? {} : { entityIds: (await listed).filter(({ business }) => business.id === of).map((share) => share.id) };
+    businessFilter === "everybody"
+      ? {}
+      : { entityIds: (await listed).filter(({ business }) => business.id === businessFilter).map((share) => share.id) };
   const [trail, shares] = await Promise.all([getAuditTrailInShards(services, { id, chain }, others, { ...query, ...filter }), listed]);
   return { trail: trail.ok ? trail.value : null, shares };
 };

@@ -82,11 +82,11 @@ export const listBusinessesNamingPerson = async (
 ): Promise<Result<NamingBusinessPage, "unauthorized">> => {
   const { id } = person;
   const ownDb = services.shards.forId(id);
-  const own = await selectOwnIndex(services, person);
-  if (own === null) return refuse("unauthorized");
+  const ownIndex = await selectOwnIndex(services, person);
+  if (ownIndex === null) return refuse("unauthorized");
   const [address, ownResult] = await combineLookups(ownDb, [
     loadEmailIndex(services, person),
-    queryNamingBusinesses(ownDb, { addressIndex: own, consumerId: id }, startingAfter),
+    queryNamingBusinesses(ownDb, { addressIndex: ownIndex, consumerId: id }, startingAfter),
   ]);
   if (address === null) return refuse("unauthorized");
   return ok(

@@ -37,13 +37,13 @@ export const listConsents = async (
   const { id } = person;
   const now = services.clock();
   const listShares = (db: Database) => listSharesByPerson(db, id, now);
-  const own = await selectOwnIndex(services, person);
-  if (own === null) return refuse("unauthorized");
+  const ownIndex = await selectOwnIndex(services, person);
+  if (ownIndex === null) return refuse("unauthorized");
   const { found, others } = await queryOwnShard(services, id, (ownDb) =>
     combineLookups(ownDb, [
       loadEmailIndex(services, person),
       listShares(ownDb),
-      queryNamingBusinesses(ownDb, { addressIndex: own, consumerId: id }, null),
+      queryNamingBusinesses(ownDb, { addressIndex: ownIndex, consumerId: id }, null),
     ]),
   );
   const [address, shares, naming] = found;

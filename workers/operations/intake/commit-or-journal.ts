@@ -32,9 +32,9 @@ const journalSubmission = async <T>(
 ): Promise<WrittenSubmission<T>> => {
   if (buildEntry === null) throw new StorageFault("outage");
   const entry = await buildEntry();
-  const answer = await withDeadline(async () => services.intakeJournal(journal).append(entry, room), appendTimeoutMs);
-  if (answer.kind === "refused") throw new StorageFault("outage", "JOURNAL_FULL");
-  return answer;
+  const result = await withDeadline(async () => services.intakeJournal(journal).append(entry, room), appendTimeoutMs);
+  if (result.kind === "refused") throw new StorageFault("outage", "JOURNAL_FULL");
+  return result;
 };
 
 /**

@@ -37,8 +37,8 @@ const findingByReason: Partial<Record<string, VerificationFinding>> = {
   too_large: "too_large",
 };
 
-const toFinding = (answer: Exclude<PageFetchResult, { outcome: "page" }>): VerificationFinding =>
-  answer.outcome === "unreached" ? "unanswered" : (findingByReason[answer.reason] ?? "not_public");
+const toFinding = (failure: Exclude<PageFetchResult, { outcome: "page" }>): VerificationFinding =>
+  failure.outcome === "unreached" ? "unanswered" : (findingByReason[failure.reason] ?? "not_public");
 
 const fetchProofPage = (services: PortalDependencies, domain: string, url: string, maxBytes: number): Promise<PageFetchResult> =>
   services.fetchPage({
@@ -65,9 +65,9 @@ export const findDomainProof = async (
     return { sighting: checkTxtRecords(answers, token), otherTexts: listOtherTxtValues(answers, token) };
   }
   const isMeta = method === "meta";
-  const answer = await fetchProofPage(services, domain, isMeta ? meta.url : wellKnown.url, isMeta ? maxPageBytes : maxFileBytes);
-  if (answer.outcome !== "page") return { sighting: toFinding(answer), otherTexts: [] };
-  const { body } = answer.page;
+  const result = await fetchProofPage(services, domain, isMeta ? meta.url : wellKnown.url, isMeta ? maxPageBytes : maxFileBytes);
+  if (result.outcome !== "page") return { sighting: toFinding(result), otherTexts: [] };
+  const { body } = result.page;
   const sighting = isMeta
     ? checkMetaTags(services.listMetaContents(body, verificationMetaName), token)
     : checkVerificationFile(body, token);

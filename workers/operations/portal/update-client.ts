@@ -22,11 +22,11 @@ export type ClientChange = { readonly [K in keyof ClientSettings]?: ClientSettin
 const parseReturnUrls = (
   { config }: WriteDependencies,
   client: GrantingClient,
-  given: readonly string[],
+  requested: readonly string[],
 ): Result<readonly string[], "invalid_request"> => {
   const rules = getOriginRules(config, client);
   const urls: string[] = [];
-  for (const text of given) {
+  for (const text of requested) {
     const url = text.length <= maxReturnUrlLength && URL.canParse(text) ? new URL(text) : null;
     if (
       url === null ||

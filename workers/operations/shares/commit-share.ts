@@ -49,8 +49,8 @@ export const commitShare = async (
   const isSameShard = person === null || shardOfId(person.id) === shardOfId(share.id);
   const [value, indexes, intent, mail] = await Promise.all([
     signer.sign(prepared.canonical),
-    (person === null ? Promise.resolve("test person" as const) : loadEmailIndex(services, person)).then((own) =>
-      computeContactIndexes(services, prepared.fields, own),
+    (person === null ? Promise.resolve("test person" as const) : loadEmailIndex(services, person)).then((ownIndex) =>
+      computeContactIndexes(services, prepared.fields, ownIndex),
     ),
     person === null ? [] : recordShareIntent(services, db, person, share.id, fieldsWrite),
     person === null ? [] : prepareShareReceiptMail(services, db, person, share, language),

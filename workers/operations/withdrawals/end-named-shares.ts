@@ -28,8 +28,8 @@ export const endNamedShares = async (services: WriteDependencies, db: Database, 
     const found = await findChangeableShare(db, id, "link", services.clock());
     if (found?.share.status !== "active") continue;
     try {
-      const by = { actor: accountWithdrawalChange.actor, reason: null, requestId: crypto.randomUUID() };
-      await commitRevocation(services, db, found, by);
+      const revocation = { actor: accountWithdrawalChange.actor, reason: null, requestId: crypto.randomUUID() };
+      await commitRevocation(services, db, found, revocation);
       ended += 1;
     } catch (error) {
       if (!isOutdatedShare(error)) throw error;

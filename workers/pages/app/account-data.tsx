@@ -33,7 +33,7 @@ const renderExport = (request: AppRequest): Promise<Response> => {
     <PostForm action="/app/export" class="card">
       <div class="body stack">
         <p>{messages.intro}</p>
-        <BulletList of={messages.holds} />
+        <BulletList items={messages.holds} />
         <SubmitButton>{messages.title}</SubmitButton>
       </div>
       <footer>{messages.format}</footer>
@@ -70,7 +70,7 @@ const renderDeleteAccount = async (request: AppRequest, typed?: string, error?: 
       </header>
       <div class="body stack">
         <IconList
-          of={[
+          items={[
             ["ban", formatMessage(sharesEnd, values)],
             ["log-out", deletion.signedOut],
             ["trash-2", deletion.erased],

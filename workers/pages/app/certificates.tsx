@@ -221,7 +221,7 @@ const DetailedStatus: FC<{ certificate: PublishedCertificate }> = ({ certificate
 };
 
 const RecipientNames: FC<{ names: readonly string[] }> = ({ names }) => (
-  <BulletList of={names.map((name) => <UntrustedText text={name} />)} />
+  <BulletList items={names.map((name) => <UntrustedText text={name} />)} />
 );
 
 const renderCertificate = (request: AppRequest, certificate: PublishedCertificate): Promise<Response> => {
@@ -281,7 +281,7 @@ const renderCertificate = (request: AppRequest, certificate: PublishedCertificat
             <h3>{messages.from}</h3>
             <RecipientNames names={act.entities} />
             <p class="small quiet">
-              <WithdrawnSummary of={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBaseUrl={baseUrl} />
+              <WithdrawnSummary withdrawal={act} /> <EntityReceiptLink id={certificate.id} number={act.number} apiBaseUrl={baseUrl} />
             </p>
           </div>
         ))}

@@ -142,7 +142,7 @@ const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: {
           </h2>
           {hosts.length > 0 && (
             <small>
-              <JoinedList of={hosts.map((host) => <VerbatimText text={host} />)} by=" · " />
+              <JoinedList items={hosts.map((host) => <VerbatimText text={host} />)} separator=" · " />
             </small>
           )}
         </div>
@@ -282,8 +282,8 @@ const renderRevokeAll = async (request: AppRequest, consents: BusinessConsents):
   const { c, messages, language } = request;
   const count = countEndable(consents);
   if (count === 0) return c.redirect(`/app/with/${id}`, 303);
-  const numbered = (one: string, many: string, of: number): string | false =>
-    of > 0 && (of === 1 ? one : formatMessage(many, { count: formatNumber(of, language) }));
+  const numbered = (one: string, many: string, count: number): string | false =>
+    count > 0 && (count === 1 ? one : formatMessage(many, { count: formatNumber(count, language) }));
   return renderConfirmPage(request, {
     tab: "consents",
     title: messages.stopAllTitle,
@@ -295,7 +295,7 @@ const renderRevokeAll = async (request: AppRequest, consents: BusinessConsents):
         <>
           {numbered(messages.stopAllIntroOne, messages.stopAllIntro, count)}
           <BulletList
-            of={[
+            items={[
               ...filterActiveShares(shares).map((share) => (
                 <>
                   {formatScope(request, share.scope)}. {messages.forPurpose} <UntrustedText text={share.purpose} />

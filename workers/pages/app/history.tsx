@@ -84,7 +84,7 @@ const renderHistory = async (request: AppRequest): Promise<Response> => {
   const beforeSeq = parseBeforeSeq(c.req.query("before"));
   const isNewest = beforeSeq === null;
   const businessFilter = businessId === null ? "everybody" : parseBusinessId(businessId);
-  const { trail, shares } = await getHistory(services, session, { limit: entriesPerPage, beforeSeq, of: businessFilter });
+  const { trail, shares } = await getHistory(services, session, { limit: entriesPerPage, beforeSeq, businessFilter });
   const byId = new Map(shares.map((share) => [share.id as string, share]));
   const pending = isNewest ? (trail?.pending ?? []) : [];
   // `seq` is null while the entry is not yet in the chain.

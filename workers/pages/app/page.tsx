@@ -197,7 +197,7 @@ export const renderConfirmPage = (
           <h1>
             <BusinessMessage text={options.title} name={options.business ?? ""} />
           </h1>
-          <IconList of={consequences} />
+          <IconList items={consequences} />
           {fields}
           <ConfirmActions {...buttons} />
         </div>

@@ -47,7 +47,7 @@ const revokeSharePage = (language: Language, { path, token, reason }: RevokePage
       <ConfirmCard>
         <h1>{messages.stopTitle}</h1>
         <IconList
-          of={[
+          items={[
             ["ban", messages.stopIntro],
             ["archive", messages.stopKeeps],
           ]}

@@ -36,7 +36,7 @@ const emailStepPage = (language: Language, { next, typed, error }: SignInStep & 
         <h1>{signIn}</h1>
         <p>{signInIntro}</p>
         <IconList
-          of={[
+          items={[
             ["eye", signInUses.see],
             ["hand", signInUses.stop],
             ["user", signInUses.details],
@@ -123,13 +123,13 @@ export const parseNextPath = (text: string | undefined): string =>
 export const renderSignIn = async (c: Context<AppEnv>, nextPath: string): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   const next = parseNextPath(nextPath);
-  const answer = c.req.query("answer");
+  const outcome = c.req.query("answer");
   const isUndelivered = email !== null && (await hasPendingSignInFailed(c));
   return renderPage(c, 200, ({ language }) => {
     if (email === null)
-      return emailStepPage(language, { next, error: answer === "passkey" ? appMessages[language].passkeyRefused : undefined });
+      return emailStepPage(language, { next, error: outcome === "passkey" ? appMessages[language].passkeyRefused : undefined });
     const { undelivered, wrongCode } = sheetMessages[language];
-    return codeStepPage(language, { next, email, error: isUndelivered ? undelivered : answer === "failed" ? wrongCode : undefined });
+    return codeStepPage(language, { next, email, error: isUndelivered ? undelivered : outcome === "failed" ? wrongCode : undefined });
   });
 };
 

@@ -210,7 +210,7 @@ const NextSteps: FC<{ review: Review }> = ({ review: { view, email } }) => {
   return (
     <section class="stack tight" aria-labelledby="next">
       <h2 id="next">{messages.nextHeading}</h2>
-      <IconList of={steps} />
+      <IconList items={steps} />
     </section>
   );
 };

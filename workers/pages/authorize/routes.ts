@@ -245,14 +245,14 @@ const renderSheet = async (c: Context<AppEnv>): Promise<Response> => {
   if (opened instanceof Response) return opened;
   const { sheetRequest, session, view } = opened;
   if (session !== null || sheetRequest.request.client.environment === "sandbox") return renderDecision(c, opened);
-  const answer = c.req.query("answer");
+  const outcome = c.req.query("answer");
   const now = c.var.services.clock();
-  if (answer === "passkey") return renderPage(c, 200, () => emailStepPage(view, now, appMessages[view.language].passkeyRefused));
+  if (outcome === "passkey") return renderPage(c, 200, () => emailStepPage(view, now, appMessages[view.language].passkeyRefused));
   const email = await findPendingSignInEmail(c);
   if (email === null) return renderPage(c, 200, () => emailStepPage(view, now));
   const isUndelivered = await hasPendingSignInFailed(c);
-  const error = isUndelivered ? view.messages.undelivered : answer === "failed" ? view.messages.wrongCode : undefined;
-  return renderPage(c, 200, () => codeStepPage(view, email, { error, isResent: answer === "sent" }));
+  const error = isUndelivered ? view.messages.undelivered : outcome === "failed" ? view.messages.wrongCode : undefined;
+  return renderPage(c, 200, () => codeStepPage(view, email, { error, isResent: outcome === "sent" }));
 };
 
 type SheetFormRequest = FormRequest<OpenedSheet>;

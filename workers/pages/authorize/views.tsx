@@ -83,7 +83,7 @@ export const emailStepPage = (view: SheetView, now: Instant, error?: string, typ
         <div class="inner">
           <BusinessHeading view={view} text={messages.heading} />
           <IconList
-            of={[
+            items={[
               ["user", <RequestedDetails view={view} />],
               [
                 "target",
@@ -253,7 +253,7 @@ export const grantedPage = (view: SheetView, share: Share, code: string, email: 
       </p>
       {email !== null && (
         <IconList
-          of={[
+          items={[
             ["mail", formatMessage(messages.receipt, { address: email })],
             ["list-checks", messages.listed],
           ]}

@@ -143,11 +143,11 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
     if (invited !== null) return renderConnectPage(c, 200, invitedPage(view));
     const email = await findPendingSignInEmail(c, pendingConnectCookie);
     if (email === null) return renderConnectPage(c, 200, emailStepPage(view));
-    const answer = c.req.query("answer");
+    const outcome = c.req.query("answer");
     const isUndelivered = opened.realm === "consumer" && (await hasPendingSignInFailed(c, pendingConnectCookie));
     const { undelivered, wrongCode } = sheetMessages[view.language];
-    const error = isUndelivered ? undelivered : answer === "failed" ? wrongCode : undefined;
-    return renderConnectPage(c, 200, codeStepPage(view, email, { error, isResent: answer === "sent" }));
+    const error = isUndelivered ? undelivered : outcome === "failed" ? wrongCode : undefined;
+    return renderConnectPage(c, 200, codeStepPage(view, email, { error, isResent: outcome === "sent" }));
   }
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");
   const [{ email }, sealedRequest, isConnected, tokens] = await Promise.all([
@@ -157,8 +157,8 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
     listAgentTokens(services, session),
   ]);
   // The list of a business includes the tokens of all its members.
-  const own = tokens.filter(({ principalId }) => principalId === session.userId);
-  const tokensAtLimit = own.length < maxActiveTokens ? [] : own;
+  const ownTokens = tokens.filter(({ principalId }) => principalId === session.userId);
+  const tokensAtLimit = ownTokens.length < maxActiveTokens ? [] : ownTokens;
   return renderConnectPage(
     c,
     200,

@@ -205,7 +205,7 @@ export const invitedPage = ({ messages, search }: ConnectView): Page =>
 const PermissionList: FC<{ lead: string; lines: readonly string[]; isAllowed: boolean }> = ({ lead, lines, isAllowed }) => (
   <section class="stack tight">
     <h2>{lead}</h2>
-    <IconList of={lines.map((line) => [isAllowed ? "check" : "ban", line])} />
+    <IconList items={lines.map((line) => [isAllowed ? "check" : "ban", line])} />
   </section>
 );
 

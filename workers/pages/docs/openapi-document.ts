@@ -96,30 +96,30 @@ const resolveReference = (document: ApiDocument, schema: Schema): Schema => {
 
 /** Returns the resolved schema without its `null` alternative, and whether `null` is allowed. */
 export const resolveNullable = (document: ApiDocument, schema: Schema): { readonly schema: Schema; readonly orNull: boolean } => {
-  const own = resolveReference(document, schema);
-  if (own.anyOf !== undefined) {
-    const [first = {}] = own.anyOf.filter(({ type }) => type !== "null");
+  const resolved = resolveReference(document, schema);
+  if (resolved.anyOf !== undefined) {
+    const [first = {}] = resolved.anyOf.filter(({ type }) => type !== "null");
     const chosen = resolveReference(document, first);
-    const orNull = own.anyOf.some(({ type }) => type === "null");
-    return { schema: { ...chosen, ...(own.description !== undefined && { description: own.description }) }, orNull };
+    const orNull = resolved.anyOf.some(({ type }) => type === "null");
+    return { schema: { ...chosen, ...(resolved.description !== undefined && { description: resolved.description }) }, orNull };
   }
-  if (!Array.isArray(own.type)) return { schema: own, orNull: false };
-  const [type = "string"] = own.type.filter((name) => name !== "null");
-  return { schema: { ...own, type }, orNull: own.type.includes("null") };
+  if (!Array.isArray(resolved.type)) return { schema: resolved, orNull: false };
+  const [type = "string"] = resolved.type.filter((name) => name !== "null");
+  return { schema: { ...resolved, type }, orNull: resolved.type.includes("null") };
 };
 
 /** Describes the type, for example `string, date-time`, `list of strings`, `"live" or "sandbox"`. */
 export const describeType = (document: ApiDocument, schema: Schema): string => {
-  const { schema: own, orNull } = resolveNullable(document, schema);
-  const choices = own.enum ?? (own.const === undefined ? undefined : [own.const]);
+  const { schema: resolved, orNull } = resolveNullable(document, schema);
+  const choices = resolved.enum ?? (resolved.const === undefined ? undefined : [resolved.const]);
   const describeNonNull = (): string => {
     if (choices !== undefined) return choices.map((choice) => JSON.stringify(choice)).join(" or ");
-    if (own.type === "array")
-      return `list of ${describeType(document, own.items ?? {}).replace(/^(string|integer|number|object)\b/, "$1s")}`;
-    if (own.type === "object" && typeof own.additionalProperties === "object" && own.properties === undefined) {
-      return `map of names to ${describeType(document, own.additionalProperties)}s`;
+    if (resolved.type === "array")
+      return `list of ${describeType(document, resolved.items ?? {}).replace(/^(string|integer|number|object)\b/, "$1s")}`;
+    if (resolved.type === "object" && typeof resolved.additionalProperties === "object" && resolved.properties === undefined) {
+      return `map of names to ${describeType(document, resolved.additionalProperties)}s`;
     }
-    return [own.type ?? "anything", own.format].filter((part) => part !== undefined).join(", ");
+    return [resolved.type ?? "anything", resolved.format].filter((part) => part !== undefined).join(", ");
   };
   return `${describeNonNull()}${orNull ? " or null" : ""}`;
 };
@@ -144,12 +144,12 @@ export interface SchemaMember {
 
 /** Lists the members of an object, or of the objects in a list. Returns an empty list for other types. */
 export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember[] => {
-  const { schema: own } = resolveNullable(document, schema);
-  if (own.type === "array" && own.items !== undefined) return listMembers(document, own.items);
-  return Object.entries(own.properties ?? {}).map(([name, member]) => ({
+  const { schema: resolved } = resolveNullable(document, schema);
+  if (resolved.type === "array" && resolved.items !== undefined) return listMembers(document, resolved.items);
+  return Object.entries(resolved.properties ?? {}).map(([name, member]) => ({
     name,
     schema: member,
-    required: own.required?.includes(name) ?? false,
+    required: resolved.required?.includes(name) ?? false,
   }));
 };
 
@@ -158,16 +158,16 @@ export const listMembers = (document: ApiDocument, schema: Schema): SchemaMember
  * its type.
  */
 export const buildExample = (document: ApiDocument, schema: Schema): unknown => {
-  const { schema: own, orNull } = resolveNullable(document, schema);
-  const given = own.example ?? own.default ?? own.const ?? own.enum?.[0];
-  if (given !== undefined) return given;
-  if (own.type === "object") {
-    return Object.fromEntries(listMembers(document, own).map((member) => [member.name, buildExample(document, member.schema)]));
+  const { schema: resolved, orNull } = resolveNullable(document, schema);
+  const sample = resolved.example ?? resolved.default ?? resolved.const ?? resolved.enum?.[0];
+  if (sample !== undefined) return sample;
+  if (resolved.type === "object") {
+    return Object.fromEntries(listMembers(document, resolved).map((member) => [member.name, buildExample(document, member.schema)]));
   }
-  if (own.type === "array") return own.items === undefined ? [] : [buildExample(document, own.items)];
-  if (own.type === "boolean") return true;
-  if (own.type === "integer" || own.type === "number") return own.minimum ?? 1;
-  return orNull || own.type === undefined ? null : "text";
+  if (resolved.type === "array") return resolved.items === undefined ? [] : [buildExample(document, resolved.items)];
+  if (resolved.type === "boolean") return true;
+  if (resolved.type === "integer" || resolved.type === "number") return resolved.minimum ?? 1;
+  return orNull || resolved.type === undefined ? null : "text";
 };
 
 export const getContentExample = (document: ApiDocument, content: Content): unknown =>

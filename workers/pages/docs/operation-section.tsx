@@ -50,17 +50,17 @@ const CodeSample: FC<{ text: string; label: string; language: "json" | "sh" }> =
 
 const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?: Child }> = ({ name, schema, remark, children }) => {
   const document = useApiDocument();
-  const { schema: own } = resolveNullable(document, schema);
-  const limits = describeLimits(own).join("; ");
+  const { schema: resolved } = resolveNullable(document, schema);
+  const limits = describeLimits(resolved).join("; ");
   return (
     <li>
       <p class="entry">
         <code class="entry-name">{name}</code> <span class="quiet">{describeType(document, schema)}</span>{" "}
         {remark !== "" && <span class={remark === "required" ? "pill caution" : "pill"}>{remark}</span>}
       </p>
-      {own.description !== undefined && (
+      {resolved.description !== undefined && (
         <p>
-          <InlineMarkdown text={own.description} />
+          <InlineMarkdown text={resolved.description} />
         </p>
       )}
       {limits !== "" && (
@@ -144,7 +144,7 @@ const RequestInputs: FC<{ operation: Operation }> = ({ operation }) => (
           Request body
         </h2>
         <p>
-          <JoinedList of={Object.keys(operation.requestBody.content).map((type) => <code>{type}</code>)} by=" or " />.{" "}
+          <JoinedList items={Object.keys(operation.requestBody.content).map((type) => <code>{type}</code>)} separator=" or " />.{" "}
           {operation.requestBody.description !== undefined && <InlineMarkdown text={operation.requestBody.description} />}
         </p>
         <SchemaMembers
@@ -278,7 +278,7 @@ export const EventTypes: FC = () => (
           </p>
           {values.length > 0 && (
             <p class="quiet">
-              In <code>data</code>: <JoinedList of={values.map(({ name }) => <code>{name}</code>)} by=", " />.
+              In <code>data</code>: <JoinedList items={values.map(({ name }) => <code>{name}</code>)} separator=", " />.
             </p>
           )}
           <CodeSample label={`Body of ${type}`} text={formatJson(getContentExample(document, body))} language="json" />

@@ -253,7 +253,7 @@ const OperationGroup: FC<{ document: ApiDocument; name: string; description: str
           <a href={`${toGroupPath(name)}/${eventTypesPage.name}`}>{eventTypesPage.title}</a>
         </h2>
         <p>
-          <JoinedList of={listEventTypes(document).map(({ type }) => <code translate="no">{type}</code>)} by=", " />
+          <JoinedList items={listEventTypes(document).map(({ type }) => <code translate="no">{type}</code>)} separator=", " />
         </p>
       </>
     )}

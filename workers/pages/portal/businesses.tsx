@@ -54,11 +54,11 @@ const InvitationsCard: FC<{ invitations: readonly Membership[] }> = ({ invitatio
           messages.action,
           ({ id, business }) => (
             <div class="row">
-              <ActionButton action={businessesPath} label={businessMessages.join} of={business.name} hiddenValues={{ seat: id }} />
+              <ActionButton action={businessesPath} label={businessMessages.join} target={business.name} hiddenValues={{ seat: id }} />
               <ActionButton
                 action={`${businessesPath}/decline`}
                 label={businessMessages.decline}
-                of={business.name}
+                target={business.name}
                 hiddenValues={{ seat: id }}
               />
             </div>
@@ -100,7 +100,7 @@ const renderBusinessList = async (request: PortalRequest): Promise<Response> => 
                     <ActionButton
                       action={businessesPath}
                       label={businessMessages.open}
-                      of={business.name}
+                      target={business.name}
                       hiddenValues={{ seat: id, next }}
                     />
                   ),

@@ -58,11 +58,11 @@ const certificatesPath = "/portal/certificates";
 type Standing = Pick<PublishedCertificate, "status" | "answered" | "entitiesWithdrawn">;
 
 /** The certificate's status: active, partly withdrawn, withdrawn, or declined by the person for every recipient. */
-export const CertificateStatusLabel: FC<{ of: Standing }> = ({ of }) => {
+export const CertificateStatusLabel: FC<{ standing: Standing }> = ({ standing }) => {
   const { states } = certificateMessages;
-  if (of.status === "revoked") return <StatusLabel tone="bad" icon="ban" text={states.revoked} />;
-  if (isConsentRefused(of)) return <StatusLabel tone="plain" icon="circle-slash" text={states.declinedAll} />;
-  if (of.entitiesWithdrawn.length > 0) return <StatusLabel tone="caution" icon="circle-minus" text={states.partly} />;
+  if (standing.status === "revoked") return <StatusLabel tone="bad" icon="ban" text={states.revoked} />;
+  if (isConsentRefused(standing)) return <StatusLabel tone="plain" icon="circle-slash" text={states.declinedAll} />;
+  if (standing.entitiesWithdrawn.length > 0) return <StatusLabel tone="caution" icon="circle-minus" text={states.partly} />;
   return <StatusLabel tone="good" text={states.active} />;
 };
 
@@ -307,7 +307,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
       ) : (
         certificateMessages.erasedShort
       ),
-    status: <CertificateStatusLabel of={certificate} />,
+    status: <CertificateStatusLabel standing={certificate} />,
     intro: (
       <FormattedMessage
         text={certificateMessages.summary}
@@ -418,7 +418,7 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
                     certificateMessages.fingerprint,
                     <div class="copyline">
                       <Hash id="fingerprint" value={certificate.fingerprint} />
-                      <LabeledCopyButton of="fingerprint" label={certificateMessages.fingerprint} />
+                      <LabeledCopyButton elementId="fingerprint" label={certificateMessages.fingerprint} />
                     </div>,
                   ],
                 ]}

@@ -166,7 +166,7 @@ const SavedViews: FC<{ filter: CertificateFilter; saved: readonly SavedView[] }>
               requiredRole="member"
               action={`${certificatesPath}/views/remove`}
               label={certificateMessages.removeView}
-              of={name}
+              target={name}
               hiddenValues={{ name }}
             />
           </div>
@@ -275,11 +275,11 @@ const Recipients: FC<{ names: readonly string[] }> = ({ names: [first, ...others
     </>
   );
 
-const StatusCell: FC<{ of: CertificateSummary }> = ({ of }) => {
-  const method = of.withdrawal?.method ?? of.entitiesWithdrawn.at(-1)?.method;
+const StatusCell: FC<{ certificate: CertificateSummary }> = ({ certificate }) => {
+  const method = certificate.withdrawal?.method ?? certificate.entitiesWithdrawn.at(-1)?.method;
   return (
     <>
-      <CertificateStatusLabel of={of} />
+      <CertificateStatusLabel standing={certificate} />
       {method !== undefined && (
         <small class="quiet">{method === "business_recorded" ? certificateMessages.byBusiness : certificateMessages.byPerson}</small>
       )}
@@ -312,7 +312,7 @@ const CertificateTable: FC<{ certificates: readonly CertificateSummary[] }> = ({
           </>
         ),
       ],
-      [messages.state, (row) => <StatusCell of={row} />, "corner"],
+      [messages.state, (row) => <StatusCell certificate={row} />, "corner"],
       [
         certificateMessages.purposeAndWebsite,
         (row) => (

@@ -194,7 +194,7 @@ export const Chart: FC<ChartProps> = ({
             />
           </details>
           {exportPath !== null && (
-            <ActionButton action={exportPath} label={chartMessages.csv} icon="download" of={heading} hiddenValues={{ chart: name }} />
+            <ActionButton action={exportPath} label={chartMessages.csv} icon="download" target={heading} hiddenValues={{ chart: name }} />
           )}
         </>
       }

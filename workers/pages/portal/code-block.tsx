@@ -26,7 +26,7 @@ export const CodeBlock: FC<CodeBlockProps> = ({ id, label, caption, children }) 
     {caption !== undefined && (
       <figcaption>
         {caption}
-        <LabeledCopyButton of={id} label={label} />
+        <LabeledCopyButton elementId={id} label={label} />
       </figcaption>
     )}
     <Code id={id} label={label}>

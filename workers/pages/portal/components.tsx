@@ -32,8 +32,8 @@ export const formatCount = (value: number): string => formatNumber(value, langua
 
 export const formatCopyLabel = (label: string): string => `${copy}: ${label}`;
 
-export const LabeledCopyButton: FC<{ of: string; label: string }> = ({ of, label }) => (
-  <CopyButton of={of} label={formatCopyLabel(label)} />
+export const LabeledCopyButton: FC<{ elementId: string; label: string }> = ({ elementId, label }) => (
+  <CopyButton elementId={elementId} label={formatCopyLabel(label)} />
 );
 
 // `PortalRequestProvider` and `FormContext` must surround the whole page. Hono restores the previous value only after the async components
@@ -54,9 +54,13 @@ export const getFormRestriction = ({ business, role }: MemberSession, requiredRo
  * Shows its children, or the reason why the member may not use them. `isSilent` leaves out the reason, for the rows of a table whose page
  * gives the reason elsewhere.
  */
-export const RoleGate: FC<{ to: Role | undefined; isSilent?: boolean; children?: Child }> = ({ to, isSilent = false, children }) => {
+export const RoleGate: FC<{ requiredRole: Role | undefined; isSilent?: boolean; children?: Child }> = ({
+  requiredRole,
+  isSilent = false,
+  children,
+}) => {
   const { member } = usePortalRequest();
-  const restriction = to === undefined ? null : getFormRestriction(member, to);
+  const restriction = requiredRole === undefined ? null : getFormRestriction(member, requiredRole);
   if (restriction === null) return <>{children}</>;
   return isSilent ? null : <p class="small quiet">{restriction}</p>;
 };
@@ -67,7 +71,7 @@ type PortalFormProps = PostFormProps & { readonly requiredRole?: Role | undefine
 export const PostForm: FC<PortalFormProps> = ({ action, requiredRole, ...form }) => {
   const { pathInMode, formToken } = usePortalRequest();
   return (
-    <RoleGate to={requiredRole}>
+    <RoleGate requiredRole={requiredRole}>
       <TokenForm {...form} action={pathInMode(action)} formToken={formToken} />
     </RoleGate>
   );
@@ -79,7 +83,7 @@ export const IdempotencyField: FC = () => <input type="hidden" name="once" value
 interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValues" | "requiredRole"> {
   readonly label: string;
   /** The name of the item that the button acts on, for screen readers. */
-  readonly of?: string;
+  readonly target?: string;
   readonly icon?: IconName;
   /** The style of the button. The default is `small`. */
   readonly look?: keyof typeof buttonClasses;
@@ -96,9 +100,9 @@ const buttonClasses = {
   menu: undefined,
 } as const;
 
-export const ActionButton: FC<ActionButtonProps> = ({ label, of, icon, look = "small", ...form }) => (
+export const ActionButton: FC<ActionButtonProps> = ({ label, target, icon, look = "small", ...form }) => (
   <PostForm {...form} class="one-button">
-    <button type="submit" class={buttonClasses[look]} aria-label={of === undefined ? undefined : `${label}: ${of}`}>
+    <button type="submit" class={buttonClasses[look]} aria-label={target === undefined ? undefined : `${label}: ${target}`}>
       {icon !== undefined && <Icon name={icon} />}
       {label}
     </button>

@@ -41,7 +41,7 @@ export const renderConfirmation = (
     content: (
       <ConfirmCard>
         {subject !== undefined && <p>{subject}</p>}
-        <IconList of={consequences} />
+        <IconList items={consequences} />
         <div class="choice">
           <Link class="btn" to={[parent].flat().at(-1)?.path ?? ""} text={cancelLabel} />
           <PostForm action={action} class="one-button" hiddenValues={hiddenValues}>

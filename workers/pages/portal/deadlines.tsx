@@ -232,7 +232,7 @@ const handleAcknowledge = async (request: PortalFormRequest): Promise<Response> 
   const obligation = await findCeaseObligation(request);
   if (obligation === null) return notFoundPage(request);
   const note = (form.get("note") ?? "").trim();
-  const by = (form.get("acknowledged_by") ?? "").trim();
+  const acknowledgedBy = (form.get("acknowledged_by") ?? "").trim();
   const renderTooLong = (field: string, max: number): Promise<Response> =>
     renderAcknowledgeForm(request, obligation, {
       code: "invalid_request",
@@ -240,10 +240,10 @@ const handleAcknowledge = async (request: PortalFormRequest): Promise<Response> 
       text: formatMessage(messages.tooLong, { max: String(max) }),
     });
   if (note.length > maxNoteLength) return renderTooLong("note", maxNoteLength);
-  if (by.length > maxNameLength) return renderTooLong("acknowledged_by", maxNameLength);
+  if (acknowledgedBy.length > maxNameLength) return renderTooLong("acknowledged_by", maxNameLength);
   const details = {
     note: note || null,
-    acknowledgedBy: by || null,
+    acknowledgedBy: acknowledgedBy || null,
     actions: ceaseActions.filter((action) => form.has(`action.${action}`)).map((action) => deadlineMessages.actions[action]),
   };
   const reader = toReader(request);

@@ -38,8 +38,8 @@ const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webh
 
 const isFailed = ({ error }: OpenedAttempt): boolean => error !== null;
 
-const AnswerLabel: FC<{ of: OpenedAttempt }> = ({ of }) => (
-  <StatusLabel tone={isFailed(of) ? "bad" : "good"} text={formatDeliveryResponse(of) ?? ""} />
+const AnswerLabel: FC<{ attempt: OpenedAttempt }> = ({ attempt }) => (
+  <StatusLabel tone={isFailed(attempt) ? "bad" : "good"} text={formatDeliveryResponse(attempt) ?? ""} />
 );
 
 const HeaderLines: FC<{ headers: readonly Header[] }> = ({ headers }) => (
@@ -104,7 +104,7 @@ const ResponseCard: FC<{ attempt: OpenedAttempt; isLast: boolean; isWithheld: bo
     <Card
       id="response"
       title={isLast ? webhookMessages.lastResponse : formatMessage(deliveryMessages.responseOf, { number: String(number) })}
-      end={<AnswerLabel of={attempt} />}
+      end={<AnswerLabel attempt={attempt} />}
     >
       <PropertyList
         lines={[
@@ -229,7 +229,7 @@ const renderOpenedDelivery = (request: PortalRequest, opened: OpenedDelivery, { 
     tab: "webhooks",
     title: event.type,
     crumb: <code>{formatShortId(delivery.id)}</code>,
-    status: <DeliveryStatusLabel of={delivery} />,
+    status: <DeliveryStatusLabel delivery={delivery} />,
     intro: <FormattedMessage text={deliveryMessages.sentTo} parts={{ url: <UrlText text={endpoint.url} /> }} />,
     actions: (
       <>

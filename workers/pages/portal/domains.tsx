@@ -53,7 +53,7 @@ const DomainsCard: FC<{ domains: readonly Domain[] }> = ({ domains }) => (
         title={domainMessages.emptyTitle}
         advice={domainMessages.intro}
         action={
-          <RoleGate to="owner">
+          <RoleGate requiredRole="owner">
             <ButtonLink href="#claim">{domainMessages.add}</ButtonLink>
           </RoleGate>
         }
@@ -138,7 +138,7 @@ const VerificationCard: FC<{ domain: Domain; token: string; otherTexts: readonly
       footer={
         <>
           <span>{domainMessages.checkHint}</span>
-          <RoleGate to="owner">
+          <RoleGate requiredRole="owner">
             <ActionButton look="primary" action={`${domainsPath}/${id}/verify`} label={domainMessages.check} />
           </RoleGate>
         </>
@@ -214,7 +214,7 @@ const renderDomain = async (
     ...(description !== undefined && { intro: description }),
     error,
     actions: (
-      <RoleGate to="owner">
+      <RoleGate requiredRole="owner">
         <Link class="btn" to={`${domainsPath}/${id}/remove`} text={domainMessages.remove} />
       </RoleGate>
     ),

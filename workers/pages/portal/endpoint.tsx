@@ -74,7 +74,7 @@ const pathOf = (id: string): string => `${listPath}/${id}`;
 const listCrumb = { path: listPath, text: messages.tabs.webhooks };
 const crumbsOf = ({ id, url }: Endpoint) => [listCrumb, { path: pathOf(id), text: formatHost(url) }];
 
-const EndpointName: FC<{ of: Endpoint }> = ({ of }) => <UrlText text={formatEndpointName(of.url)} />;
+const EndpointName: FC<{ endpoint: Endpoint }> = ({ endpoint }) => <UrlText text={formatEndpointName(endpoint.url)} />;
 
 const EndpointActions: FC<{ endpoint: Endpoint }> = ({ endpoint }) => {
   const { member } = usePortalRequest();
@@ -149,7 +149,7 @@ const HealthNotices: FC<{ endpoint: Endpoint; health: EndpointHealth }> = ({ end
   );
 };
 
-const LastResponse: FC<{ of: EndpointHealth }> = ({ of: { lastDeliveryAt, lastResponseStatus } }) =>
+const LastResponse: FC<{ health: EndpointHealth }> = ({ health: { lastDeliveryAt, lastResponseStatus } }) =>
   lastDeliveryAt === null ? (
     webhookMessages.noResponseYet
   ) : (
@@ -200,13 +200,13 @@ const SettingsCard: FC<{ endpoint: Endpoint; health: EndpointHealth | null }> = 
               <code>{endpoint.secretHint}</code>
               {restriction === null && (
                 <div class="row">
-                  <ActionButton look="link" action={`${path}/secret`} label={webhookMessages.reveal} of={webhookMessages.secret} />
+                  <ActionButton look="link" action={`${path}/secret`} label={webhookMessages.reveal} target={webhookMessages.secret} />
                   <Link class="link" to={`${path}/rotate`} text={webhookMessages.rotateShort} label={webhookMessages.rotate} />
                 </div>
               )}
             </>,
           ],
-          [webhookMessages.lastResponse, health !== null && <LastResponse of={health} />],
+          [webhookMessages.lastResponse, health !== null && <LastResponse health={health} />],
           [
             webhookMessages.waiting,
             health !== null && (
@@ -263,11 +263,11 @@ const DeliveriesCard: FC<DeliveriesCardProps> = ({ path, deliveries, hasMore, st
         emptyMessage={status === null ? webhookMessages.noDeliveries : webhookMessages.noneFound}
         columns={[
           [messages.event, (row) => <Link to={`${path}/deliveries/${row.id}`} text={<bdi translate="no">{row.eventType}</bdi>} />],
-          [messages.state, (row) => <DeliveryStatusLabel of={row} />, "corner"],
-          [webhookMessages.response, (row) => <ResponseText of={row} />],
+          [messages.state, (row) => <DeliveryStatusLabel delivery={row} />, "corner"],
+          [webhookMessages.response, (row) => <ResponseText response={row} />],
           [webhookMessages.attempt, (row) => formatMessage(webhookMessages.ofFive, { attempt: String(row.attempt) })],
           [messages.createdUtc, (row) => <RecentTime at={row.createdAt} withDay />],
-          [webhookMessages.nextStep, (row) => <DeliveryStep of={row} />, "plain"],
+          [webhookMessages.nextStep, (row) => <DeliveryStep delivery={row} />, "plain"],
         ]}
       />
       <Pagination
@@ -296,7 +296,7 @@ const renderEndpoint = async (request: PortalRequest, id: WebhookId, error?: For
   return renderMemberPage(request, {
     tab: "webhooks",
     title: formatEndpointName(endpoint.url),
-    heading: <EndpointName of={endpoint} />,
+    heading: <EndpointName endpoint={endpoint} />,
     crumb: formatHost(endpoint.url),
     status: <EndpointStatusLabel status={endpoint.status} health={health} />,
     ...(endpoint.description !== null && { intro: <VerbatimText text={endpoint.description} /> }),
@@ -398,7 +398,7 @@ const renderRotation = (request: PortalRequest, endpoint: Endpoint): Promise<Res
     tab: "webhooks",
     parent: crumbsOf(endpoint),
     question,
-    subject: <EndpointName of={endpoint} />,
+    subject: <EndpointName endpoint={endpoint} />,
     consequences: [
       ["key-round", both],
       ["clock", after],
@@ -418,7 +418,7 @@ const renderRemoval = (request: PortalRequest, endpoint: Endpoint): Promise<Resp
     tab: "webhooks",
     parent: crumbsOf(endpoint),
     question,
-    subject: <EndpointName of={endpoint} />,
+    subject: <EndpointName endpoint={endpoint} />,
     consequences: [
       ["ban", waiting],
       ["archive", feed],

@@ -164,10 +164,10 @@ const DeliveriesCard: FC<{ seq: number; deliveries: readonly EventDelivery[] }> 
             <Link to={`/portal/webhooks/${delivery.webhookId}/deliveries/${delivery.id}`} text={<UrlText text={url} />} />
           ),
         ],
-        [messages.state, ({ delivery }) => <DeliveryStatusLabel of={delivery} />, "corner"],
-        [webhookMessages.lastResponse, ({ delivery }) => <ResponseText of={delivery} />],
+        [messages.state, ({ delivery }) => <DeliveryStatusLabel delivery={delivery} />, "corner"],
+        [webhookMessages.lastResponse, ({ delivery }) => <ResponseText response={delivery} />],
         [webhookMessages.attempt, ({ delivery }) => formatMessage(webhookMessages.ofFive, { attempt: String(delivery.attempt) })],
-        [webhookMessages.nextStep, ({ delivery }) => <DeliveryStep of={delivery} />, "plain"],
+        [webhookMessages.nextStep, ({ delivery }) => <DeliveryStep delivery={delivery} />, "plain"],
         [
           messages.action,
           ({ url, delivery }) => (
@@ -175,7 +175,7 @@ const DeliveriesCard: FC<{ seq: number; deliveries: readonly EventDelivery[] }> 
               requiredRole="member"
               action={`${listPath}/${seq}/replay`}
               label={eventMessages.resend}
-              of={url}
+              target={url}
               hiddenValues={{ delivery: delivery.id }}
             />
           ),

@@ -46,10 +46,10 @@ const toServerRequest = (clientId: string, apiUrl: string, built: MappedPage, { 
   ].join("\n");
 };
 
-const CodeNote: FC<{ text: string; of: string; label: string }> = ({ text, of, label }) => (
+const CodeNote: FC<{ text: string; elementId: string; label: string }> = ({ text, elementId, label }) => (
   <p class="row apart">
     <span class="small quiet">{text}</span>
-    <LabeledCopyButton of={of} label={label} />
+    <LabeledCopyButton elementId={elementId} label={label} />
   </p>
 );
 
@@ -72,13 +72,13 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
       <PanelTabs name="code" legend={snippetMessages.code} labels={[languages.html, languages.js, languages.server]} />
       <div class="panel p1">{tag}</div>
       <div class="panel p2">
-        <CodeNote text={script} of="script" label={languages.js} />
+        <CodeNote text={script} elementId="script" label={languages.js} />
         <Code label={languages.js} id="script">
           <HighlightedCode text={toScript(clientId, built, input)} language="js" />
         </Code>
       </div>
       <div class="panel p3">
-        <CodeNote text={server} of="request" label={languages.server} />
+        <CodeNote text={server} elementId="request" label={languages.server} />
         <Code label={languages.server} id="request">
           <HighlightedCode text={toServerRequest(clientId, config.baseUrl, built, input)} language="sh" />
         </Code>

@@ -91,13 +91,13 @@ const renderInvitations = async (request: InvitedRequest): Promise<Response> => 
   const { c, services, email, formToken } = request;
   const listed = await listMembershipsOfAddress(services, await getVerifiedAddress(request));
   const invitations = listed.filter(({ invitedUntil }) => invitedUntil !== null);
-  const answer = c.req.query("answer") ?? "";
+  const outcome = c.req.query("answer") ?? "";
   return renderPortalPage(c, {
     title: invitationMessages.title,
     content: (
       <div class="confirm stack">
-        {answer === "declined" && <FlashBanner>{messages.done.declined}</FlashBanner>}
-        {answer === "gone" && <Notice tone="caution" icon="info" title={invitationMessages.gone} role="status" />}
+        {outcome === "declined" && <FlashBanner>{messages.done.declined}</FlashBanner>}
+        {outcome === "gone" && <Notice tone="caution" icon="info" title={invitationMessages.gone} role="status" />}
         {invitations.length !== 1 && <h1>{invitationMessages.title}</h1>}
         {invitations.length === 0 && <EmptyCard icon="mail" title={invitationMessages.none} advice={invitationMessages.noneAdvice} />}
         {invitations.map((invitation) => (

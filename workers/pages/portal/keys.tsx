@@ -87,7 +87,7 @@ const KeysCard: FC<{ keys: readonly ApiKey[] }> = ({ keys }) => {
       title={keyMessages.noKeys}
       advice={keyMessages.noKeysAdvice}
       action={
-        <RoleGate to="owner">
+        <RoleGate requiredRole="owner">
           <ButtonLink href="#new-key">{keyMessages.newKey}</ButtonLink>
         </RoleGate>
       }

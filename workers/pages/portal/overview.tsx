@@ -188,14 +188,16 @@ const Attention: FC<{ items: readonly AttentionItem[] }> = ({ items }) => {
   );
 };
 
-const MoreLink: FC<{ to: string; text: string }> = ({ to, text }) => <ArrowLink href={usePortalRequest().pathInMode(to)}>{text}</ArrowLink>;
+const MoreLink: FC<{ path: string; text: string }> = ({ path, text }) => (
+  <ArrowLink href={usePortalRequest().pathInMode(path)}>{text}</ArrowLink>
+);
 
 const EndpointHealthCard: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints }) => (
   <Card
     id="endpoints"
     title={overviewMessages.endpointHealth}
     note={overviewMessages.endpointHealthNote}
-    end={<MoreLink to="/portal/webhooks" text={overviewMessages.allWebhooks} />}
+    end={<MoreLink path="/portal/webhooks" text={overviewMessages.allWebhooks} />}
     isFlush
   >
     <Table
@@ -267,7 +269,12 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
           />
         </div>
         <div class="cols two">
-          <Card id="newest" title={overviewMessages.newest} end={<MoreLink to="/portal/events" text={overviewMessages.viewAll} />} isFlush>
+          <Card
+            id="newest"
+            title={overviewMessages.newest}
+            end={<MoreLink path="/portal/events" text={overviewMessages.viewAll} />}
+            isFlush
+          >
             <Table
               label={overviewMessages.newest}
               rows={events}

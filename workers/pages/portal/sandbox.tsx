@@ -92,7 +92,7 @@ const renderSandbox = async (request: PortalRequest, error?: FormError, triggere
           title={sandboxMessages.reset}
           isDangerous
           end={
-            <RoleGate to="member">
+            <RoleGate requiredRole="member">
               <Link class="btn danger" to={`${sandboxPath}/reset`} text={sandboxMessages.reset} />
             </RoleGate>
           }

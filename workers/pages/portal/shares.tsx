@@ -121,7 +121,7 @@ const renderShareList = async (request: PortalRequest): Promise<Response> => {
   const found = await listShares(services, toReader(request), { status, limit: sharesPerPage, startingAfter: after });
   if (!found.ok) return notFoundPage(request);
   const { shares, hasMore } = found.value;
-  const pathOf = (of: ShareStatus | null, id: ShareId | null = null): string => pathWithQuery("/portal/shares", { status: of, after: id });
+  const pathOf = (status: ShareStatus | null, id: ShareId | null = null): string => pathWithQuery("/portal/shares", { status, after: id });
   const last = shares.at(-1);
   return renderMemberPage(request, {
     tab: "shares",

@@ -32,8 +32,8 @@ import { toFormError, type FormError } from "./portal-request.ts";
 
 const { signIn: signInMessages, signUp: signUpMessages } = messages;
 
-const signInPathFor = (next: string, answer: "failed" | "passkey" | null = null): string =>
-  pathWithQuery("/portal/sign-in", { next: next === "/portal" ? null : next, answer });
+const signInPathFor = (next: string, outcome: "failed" | "passkey" | null = null): string =>
+  pathWithQuery("/portal/sign-in", { next: next === "/portal" ? null : next, answer: outcome });
 
 export interface SignInStep {
   readonly title: string;
@@ -198,11 +198,11 @@ export const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, ren
 /** Shows the sign-in step that this browser has reached. A cookie records the step. */
 const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Response> => {
   const pending = await findPendingSignIn(c);
-  const answer = c.req.query("answer");
+  const outcome = c.req.query("answer");
   const refused: FormError = { code: "login_failed", field: "email", text: signInMessages.passkeyRefused };
-  if (pending === null) return renderEmailStep(c, next, answer === "passkey" ? { error: refused } : {});
+  if (pending === null) return renderEmailStep(c, next, outcome === "passkey" ? { error: refused } : {});
   const failed: FormError = { code: "login_failed", field: "code", text: signInMessages.wrongCode };
-  return renderCodeStep(c, next, pending.email, answer === "failed" ? failed : undefined);
+  return renderCodeStep(c, next, pending.email, outcome === "failed" ? failed : undefined);
 };
 
 const renderSignIn = (c: Context<AppEnv>): Promise<Response> => {

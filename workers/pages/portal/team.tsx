@@ -44,12 +44,12 @@ const MemberStatus: FC<{ member: Member }> = ({ member: { invitedUntil, delivery
 const MemberActions: FC<{ member: Member; isSelf: boolean }> = ({ member: { id, email, role, invitedUntil }, isSelf }) => {
   const removeLabel = invitedUntil === null ? teamMessages.remove : teamMessages.cancelNow;
   return (
-    <RoleGate to="owner" isSilent>
+    <RoleGate requiredRole="owner" isSilent>
       <div class="row">
         <ActionButton
           action={`${teamPath}/${id}/role`}
           label={role === "owner" ? teamMessages.makeMember : teamMessages.makeOwner}
-          of={email}
+          target={email}
           hiddenValues={{ role: role === "owner" ? "member" : "owner" }}
         />
         {!isSelf && <Link class="btn sm" to={`${teamPath}/${id}/remove`} text={removeLabel} label={`${removeLabel}: ${email}`} />}
@@ -134,7 +134,7 @@ const renderTeam = async (request: PortalRequest, error?: FormError): Promise<Re
           title={formatMessage(teamMessages.leave, { business: business.name })}
           end={
             !mustStay && (
-              <RoleGate to="member">
+              <RoleGate requiredRole="member">
                 <Link class="btn" to={`${teamPath}/leave`} text={teamMessages.leaveNow} />
               </RoleGate>
             )

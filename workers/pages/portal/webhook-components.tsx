@@ -105,7 +105,7 @@ export const AttemptStrip: FC<{ hours: readonly HourlyAttempts[] | null }> = ({ 
 
 const deliveryTones: Readonly<Record<DeliveryStatus, Tone>> = { success: "good", pending: "plain", retrying: "caution", abandoned: "bad" };
 
-export const DeliveryStatusLabel: FC<{ of: Pick<Delivery, "status"> }> = ({ of: { status } }) => (
+export const DeliveryStatusLabel: FC<{ delivery: Pick<Delivery, "status"> }> = ({ delivery: { status } }) => (
   <StatusLabel
     tone={deliveryTones[status]}
     text={webhookMessages.states[status]}
@@ -122,11 +122,15 @@ interface DeliveryResponse {
 export const formatDeliveryResponse = ({ responseStatus, error }: DeliveryResponse): string | null =>
   responseStatus !== null ? String(responseStatus) : error === null ? null : webhookMessages.errors[error];
 
-export const ResponseText: FC<{ of: DeliveryResponse }> = ({ of }) =>
-  of.responseStatus === null ? (formatDeliveryResponse(of) ?? webhookMessages.noResponseYet) : <code>{of.responseStatus}</code>;
+export const ResponseText: FC<{ response: DeliveryResponse }> = ({ response }) =>
+  response.responseStatus === null ? (
+    (formatDeliveryResponse(response) ?? webhookMessages.noResponseYet)
+  ) : (
+    <code>{response.responseStatus}</code>
+  );
 
 /** Describes what happens next with a delivery, or how it ended. */
-export const DeliveryStep: FC<{ of: Delivery }> = ({ of: { status, nextAttemptAt, durationMs, error } }) => {
+export const DeliveryStep: FC<{ delivery: Delivery }> = ({ delivery: { status, nextAttemptAt, durationMs, error } }) => {
   const { steps } = webhookMessages;
   if (status === "retrying" && nextAttemptAt !== null)
     return <FormattedMessage text={steps.retrying} parts={{ time: <RecentTime at={nextAttemptAt} /> }} />;
@@ -137,7 +141,7 @@ export const DeliveryStep: FC<{ of: Delivery }> = ({ of: { status, nextAttemptAt
 
 /** Lists the names of the opt-in event types in a sentence. */
 export const OptInEventTypes: FC<{ join: string }> = ({ join }) => (
-  <JoinedList of={optInEventTypes.map((type) => <code>{type}</code>) as readonly Child[]} by={join} />
+  <JoinedList items={optInEventTypes.map((type) => <code>{type}</code>) as readonly Child[]} separator={join} />
 );
 
 /** Warns that selected event types are turned off in the settings, because the endpoint would never receive them. */

@@ -27,14 +27,14 @@ const newPath = "/portal/webhooks/new";
 
 const AddLink: FC = () => <Link class="btn primary" to={newPath} icon="plus" text={webhookMessages.add} />;
 
-const LastResponse: FC<{ of: EndpointState["health"] }> = ({ of }) =>
-  of === null || of.lastDeliveryAt === null ? (
+const LastResponse: FC<{ health: EndpointState["health"] }> = ({ health }) =>
+  health === null || health.lastDeliveryAt === null ? (
     webhookMessages.noResponseYet
   ) : (
     <>
-      {of.lastResponseStatus === null ? webhookMessages.called.unanswered : <code>{of.lastResponseStatus}</code>}{" "}
+      {health.lastResponseStatus === null ? webhookMessages.called.unanswered : <code>{health.lastResponseStatus}</code>}{" "}
       <span class="quiet">
-        <RecentTime at={of.lastDeliveryAt} precision="minutes" />
+        <RecentTime at={health.lastDeliveryAt} precision="minutes" />
       </span>
     </>
   );
@@ -59,7 +59,7 @@ const EndpointTable: FC<{ endpoints: readonly EndpointState[] }> = ({ endpoints 
         [messages.state, ({ endpoint, health }) => <EndpointStatusLabel status={endpoint.status} health={health} />, "corner"],
         [webhookMessages.events, ({ endpoint }) => formatEventTypes(endpoint.events), "minor"],
         [webhookMessages.hours, ({ hours }) => <AttemptStrip hours={hours} />],
-        [webhookMessages.lastResponseUtc, ({ health }) => <LastResponse of={health} />],
+        [webhookMessages.lastResponseUtc, ({ health }) => <LastResponse health={health} />],
         [webhookMessages.waiting, ({ health }) => (health === null ? messages.none : formatCount(health.backlog)), "number"],
       ]}
     />

@@ -74,7 +74,7 @@ export const PasskeyList: FC<ItemFormProps & { passkeys: readonly Passkey[] }> =
   return (
     <ul class="lines">
       {passkeys.map(({ id, name, createdAt, lastUsedDay }) => {
-        const made = formatDay(language, createdAt);
+        const createdOn = formatDay(language, createdAt);
         const date = lastUsedDay === null ? "" : formatDay(language, lastUsedDay * dayMs);
         return (
           <li>
@@ -82,7 +82,7 @@ export const PasskeyList: FC<ItemFormProps & { passkeys: readonly Passkey[] }> =
             <div>
               <VerbatimText text={name} />
               <small class="quiet">
-                {formatMessage(lastUsedDay === null ? messages.passkeyUnused : messages.passkeyUsed, { made, date })}
+                {formatMessage(lastUsedDay === null ? messages.passkeyUnused : messages.passkeyUsed, { made: createdOn, date })}
               </small>
             </div>
             <ItemForm {...form} id={id} text={messages.remove} label={formatMessage(messages.removeNamed, { name })} />

@@ -210,10 +210,10 @@ export const Hash: FC<{ value: string; id?: string; bound?: string }> = ({ value
 );
 
 /** Hidden until the page script runs, because only the script can copy. */
-export const CopyButton: FC<{ of: string; label: string }> = ({ of, label }) => {
+export const CopyButton: FC<{ elementId: string; label: string }> = ({ elementId, label }) => {
   const { messages } = usePageContext();
   return (
-    <button type="button" class="btn bare sm copy" hidden data-copy={of} data-copied={messages.copied} aria-label={label}>
+    <button type="button" class="btn bare sm copy" hidden data-copy={elementId} data-copied={messages.copied} aria-label={label}>
       <Icon name="copy" />
       <span>{messages.copy}</span>
     </button>
@@ -398,9 +398,9 @@ export const PropertyList: FC<{
 );
 
 /** A list whose items start with an icon, for example the consequences of a decision. */
-export const IconList: FC<{ of: readonly (readonly [icon: IconName, text: Child])[] }> = ({ of }) => (
+export const IconList: FC<{ items: readonly (readonly [icon: IconName, text: Child])[] }> = ({ items }) => (
   <ul class="follows">
-    {of.map(([icon, text]) => (
+    {items.map(([icon, text]) => (
       <li>
         <Icon name={icon} />
         <span>{text}</span>
@@ -409,14 +409,14 @@ export const IconList: FC<{ of: readonly (readonly [icon: IconName, text: Child]
   </ul>
 );
 
-export const JoinedList: FC<{ of: readonly Child[]; by: string }> = ({ of, by }) => (
-  <>{of.map((part, index) => (index === 0 ? part : [by, part]))}</>
+export const JoinedList: FC<{ items: readonly Child[]; separator: string }> = ({ items, separator }) => (
+  <>{items.map((part, index) => (index === 0 ? part : [separator, part]))}</>
 );
 
 /** Renders a list. Items that are null or false are left out. */
-export const BulletList: FC<{ of: readonly Child[] }> = ({ of }) => (
+export const BulletList: FC<{ items: readonly Child[] }> = ({ items }) => (
   <ul class="names">
-    {of
+    {items
       .filter((item) => item !== null && item !== false)
       .map((item) => (
         <li>{item}</li>

@@ -153,7 +153,7 @@ export const CopyLine: FC<{ id: string; value: string; copyLabel: string }> = ({
     <code id={id} translate="no">
       {value}
     </code>
-    <CopyButton of={id} label={copyLabel} />
+    <CopyButton elementId={id} label={copyLabel} />
   </div>
 );
 

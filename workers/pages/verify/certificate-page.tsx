@@ -254,7 +254,7 @@ const WithdrawnRecipients: CertificateComponent = ({ certificate }) => (
     {groupEntityWithdrawals(certificate).map((withdrawal) => (
       <RecipientGroup names={withdrawal.entities} status="withdrawn" list={certificate.answered === null ? undefined : "entities_accepted"}>
         <p class="small quiet">
-          <WithdrawnSummary of={withdrawal} />
+          <WithdrawnSummary withdrawal={withdrawal} />
         </p>
       </RecipientGroup>
     ))}

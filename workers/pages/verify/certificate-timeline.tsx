@@ -76,9 +76,9 @@ const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: Timelin
       </a>
     </small>
   );
-  const by = withdrawal.method === "business_recorded" ? messages.withdraw.recordedByBusiness : messages.withdrawnByPerson;
+  const recordedBy = withdrawal.method === "business_recorded" ? messages.withdraw.recordedByBusiness : messages.withdrawnByPerson;
   const items: TimelineItem[] = [
-    { at: withdrawnAt, text: by, kind: "withdrawn", details: receipt },
+    { at: withdrawnAt, text: recordedBy, kind: "withdrawn", details: receipt },
     {
       at: ceaseBy,
       text: messages.withdraw.deadline,
@@ -92,9 +92,9 @@ const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: Timelin
   return items;
 };
 
-const InlineNames: FC<{ of: readonly { readonly entity: string }[] }> = ({ of }) => (
+const InlineNames: FC<{ entities: readonly { readonly entity: string }[] }> = ({ entities }) => (
   <small>
-    <JoinedList of={of.map(({ entity }) => <VerbatimText text={entity} />)} by=", " />
+    <JoinedList items={entities.map(({ entity }) => <VerbatimText text={entity} />)} separator=", " />
   </small>
 );
 
@@ -104,11 +104,11 @@ const listEntityWithdrawalItems = (
   { messages, language }: PageContext,
 ): TimelineItem[] => {
   const withdrawals = groupEntityWithdrawals(certificate).map(({ number, withdrawnAt, method, entities }): TimelineItem => {
-    const by = method === "business_recorded" ? `${messages.withdraw.recordedByBusiness}: ` : "";
+    const recordedBy = method === "business_recorded" ? `${messages.withdraw.recordedByBusiness}: ` : "";
     const from = entities.length === 1 ? messages.withdraw.someEventOne : messages.withdraw.someEvent;
     return {
       at: withdrawnAt,
-      text: `${by}${formatMessage(from, { count: formatNumber(entities.length, language) })}`,
+      text: `${recordedBy}${formatMessage(from, { count: formatNumber(entities.length, language) })}`,
       kind: "withdrawn",
       details: (
         <small class="no-print">
@@ -120,7 +120,7 @@ const listEntityWithdrawalItems = (
   // A business can confirm several recipients at once. Confirmations with the same time therefore share an entry.
   const acknowledgments = Map.groupBy(certificate.entitiesWithdrawn, ({ acknowledgedAt }) => acknowledgedAt);
   const acknowledged = [...acknowledgments].flatMap(([at, recipients]): TimelineItem[] =>
-    at === null ? [] : [{ at, text: messages.withdraw.someAcknowledged, details: <InlineNames of={recipients} /> }],
+    at === null ? [] : [{ at, text: messages.withdraw.someAcknowledged, details: <InlineNames entities={recipients} /> }],
   );
   const certificateAcknowledgedAt = certificate.withdrawal?.acknowledgedAt ?? null;
   const late = certificate.entitiesWithdrawn.filter(({ ceaseBy, acknowledgedAt }) =>
@@ -131,7 +131,7 @@ const listEntityWithdrawalItems = (
     text: messages.withdraw.someOverdue,
     kind: "failed",
     when: null,
-    details: <InlineNames of={late} />,
+    details: <InlineNames entities={late} />,
   };
   return [...withdrawals, ...acknowledged, ...(late.length > 0 ? [overdue] : [])];
 };

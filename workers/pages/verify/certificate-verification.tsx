@@ -187,7 +187,7 @@ const RecordText: FC<{ certificate: PublishedCertificate }> = ({ certificate }) 
           {canonicalPreimageFromPublished(certificate)}
         </CodeBlock>
       </div>
-      <CopyButton of="record" label={messages.copyRecord} />
+      <CopyButton elementId="record" label={messages.copyRecord} />
       <PropertyList
         isStacked
         lines={[
@@ -264,7 +264,7 @@ export const CertificateVerification: FC<VerificationProps & { readonly apiBaseU
         </p>
         <div class="copyline">
           <Hash value={certificate.fingerprint} id="fingerprint" bound="fingerprint" />
-          <CopyButton of="fingerprint" label={messages.copyFingerprint} />
+          <CopyButton elementId="fingerprint" label={messages.copyFingerprint} />
         </div>
       </div>
       <details class="more no-print" id="by-hand">

@@ -217,7 +217,7 @@ export const BusinessContact: FC<{ contact: BusinessContactDetails; certificate:
       <p>
         <BusinessMessage text={usePageContext().messages.withdraw.contact} name={certificate.businessName} />
       </p>
-      <BulletList of={[contact, mailingAddress].map((text) => text !== null && <VerbatimText text={text} />)} />
+      <BulletList items={[contact, mailingAddress].map((text) => text !== null && <VerbatimText text={text} />)} />
     </>
   );
 
@@ -228,7 +228,9 @@ export const groupEntityWithdrawals = ({ entitiesWithdrawn }: Pick<PublishedCert
   );
 
 /** Shows when consent was withdrawn, and the deadline for contact to end. */
-export const WithdrawnSummary: FC<{ of: Pick<PublishedWithdrawal, "withdrawnAt" | "ceaseBy"> }> = ({ of: { withdrawnAt, ceaseBy } }) => (
+export const WithdrawnSummary: FC<{ withdrawal: Pick<PublishedWithdrawal, "withdrawnAt" | "ceaseBy"> }> = ({
+  withdrawal: { withdrawnAt, ceaseBy },
+}) => (
   <FormattedMessage
     text={usePageContext().messages.withdraw.summary}
     parts={{ date: <Timestamp at={withdrawnAt} />, day: <Day at={ceaseBy} /> }}

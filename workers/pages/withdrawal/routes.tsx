@@ -119,20 +119,20 @@ const renderWithdrawal = async (c: Context<AppEnv>): Promise<Response> => {
   const others = await findOtherCertificates(c, certificate.id);
   if (token !== null && others !== null)
     return renderPage(c, 200, (pageContext) => withdrawalScopePage(pageContext, { certificate, token, others }));
-  const answer = c.req.query("answer");
+  const outcome = c.req.query("answer");
   return renderPage(c, 200, (pageContext) => {
     const { messages } = pageContext;
-    const error = answer === "link" ? messages.withdraw.linkFailed : answer === "failed" ? messages.withdraw.failed : undefined;
-    return email === null || answer === "link"
+    const error = outcome === "link" ? messages.withdraw.linkFailed : outcome === "failed" ? messages.withdraw.failed : undefined;
+    return email === null || outcome === "link"
       ? emailPage(pageContext, { certificate, error })
       : codePage(pageContext, { certificate, email, error });
   });
 };
 
 /** Redirects to the form with the error, so that a reload does not count as another attempt. */
-const redirectWithError = (c: Context<AppEnv>, certId: CertId, answer: "failed" | "link"): Response => {
+const redirectWithError = (c: Context<AppEnv>, certId: CertId, outcome: "failed" | "link"): Response => {
   const language = getSelectedLanguage(c);
-  return c.redirect(`/c/${certId}/withdraw?answer=${answer}${language === null ? "" : `&lang=${language}`}`, 303);
+  return c.redirect(`/c/${certId}/withdraw?answer=${outcome}${language === null ? "" : `&lang=${language}`}`, 303);
 };
 
 const handleCodeConfirmation = async (c: Context<AppEnv>, { form, certificate }: WithdrawalFormRequest): Promise<Response> => {

@@ -86,7 +86,7 @@ const WithdrawalConsequences: FC = () => {
   const messages = usePageContext().messages.withdraw;
   return (
     <IconList
-      of={[
+      items={[
         ["clock-alert", messages.stopContact],
         ["bell", messages.tellBusiness],
         ["archive", messages.certificateStays],
@@ -163,7 +163,7 @@ const OtherCertificatesSummary: FC<{
           {messages.withdraw.othersShow}
         </summary>
         <BulletList
-          of={newest.map(({ id, issuedAt }) => (
+          items={newest.map(({ id, issuedAt }) => (
             <a href={`/c/${id}`}>
               <Timestamp at={issuedAt} />
             </a>
@@ -279,7 +279,7 @@ export const withdrawnPage = (
   ),
 });
 
-const NameList: FC<{ names: readonly string[] }> = ({ names }) => <BulletList of={names.map((name) => <VerbatimText text={name} />)} />;
+const NameList: FC<{ names: readonly string[] }> = ({ names }) => <BulletList items={names.map((name) => <VerbatimText text={name} />)} />;
 
 /** The result of withdrawing consent for some recipients: who must end contact and by when, and who may continue. */
 export const partlyWithdrawnPage = (pageContext: PageContext, result: CompletedProps): Page => {
@@ -293,7 +293,7 @@ export const partlyWithdrawnPage = (pageContext: PageContext, result: CompletedP
         {groupEntityWithdrawals(certificate).map((withdrawal) => (
           <section class="stack tight">
             <p>
-              <WithdrawnSummary of={withdrawal} />
+              <WithdrawnSummary withdrawal={withdrawal} />
             </p>
             <NameList names={withdrawal.entities} />
             <p>
