@@ -12,6 +12,19 @@ import { createRandomKey, createSecret, logSeedIndex } from "./test/support/note
 const rankBySeed = (seed: string, { moduleId }: TestSpecification): string =>
   createHash("sha256").update(`${seed} ${moduleId}`).digest("hex");
 
+/** The slowest browser and end-to-end tests, slowest first. If one of them started late, it would run alone at the end. */
+const slowestFiles = [
+  "browser/share-sheet",
+  "browser/withdrawal",
+  "browser/app",
+  "browser/docs",
+  "flows/rows",
+  "browser/share-button",
+  "browser/verify-page",
+  "flows/deploy",
+  "flows/upgrade",
+];
+
 /**
  * Keeps Vitest's order (largest files first) but runs browser and end-to-end tests first, because they are slow even if the file is small.
  * With TEST_SEED, the order is random, because a file must not depend on the files that ran before it in the same runtime.
@@ -22,13 +35,14 @@ class SlowFirstSequencer extends BaseSequencer {
     if (seed !== undefined) return files.toSorted((a, b) => (rankBySeed(seed, a) < rankBySeed(seed, b) ? -1 : 1));
     const sorted = await super.sort(files);
     const isSlow = ({ moduleId }: TestSpecification): boolean => /\/test\/(?:browser|flows)\//.test(moduleId);
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+    const slowest = slowestFiles.flatMap((path) => sorted.filter(({ moduleId }) => moduleId.endsWith(`/test/${path}.test.ts`)));
+    return [...new Set([...slowest, ...sorted.filter(isSlow), ...sorted])];
   }
 }
 
 /**
  * Drops the source maps of packages and generated files, whose lines no stack trace needs. Vitest sends every module with its source map to
- * each runtime, and these maps were half of all bytes. Vite ignores the empty map unless the code changes, hence the added line.
+ * each runtime, and these maps were almost half of all bytes. Vite ignores the empty map unless the code changes, hence the added line.
  */
 const dropUnusedSourceMaps: Plugin = {
   name: "drop-unused-source-maps",

@@ -65,7 +65,7 @@ const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, str
   return ok(byComparable);
 };
 
-/** Returns the names in `answers` as the form declared them. Drops names that the form did not declare. */
+/** Returns the names in `recipients` as the form declared them. Drops names that the form did not declare. */
 const filterDeclared = (recipients: readonly string[], names: ReadonlyMap<string, string>): string[] =>
   [...new Set(recipients.flatMap((recipient) => names.get(normalizeRecipientName(recipient)) ?? []))].sort();
 

@@ -1,7 +1,7 @@
 // Creates many rows in one statement, for tests with large amounts of data.
 import { env } from "cloudflare:workers";
 
-/** Copies a row `count` times. Each copy has its own ID; other columns differ only where `own` contains an SQL expression for them. */
+/** Copies a row `count` times. Each copy has its own ID; other columns differ only where `overrides` contains an SQL expression for them. */
 export const copyRow = async (
   table: "shares" | "businesses",
   id: string,

@@ -73,7 +73,7 @@ export const relistFiles = (original: ReadonlyMap<string, Uint8Array>): Files =>
   return files;
 };
 
-/** Signs the current checksums with the first key of `by`, but always under the issuer's key name. */
+/** Signs the current checksums with the first key of `signer`, but always under the issuer's key name. */
 const signFiles = async (files: Files, signer: Signer): Promise<Files> => {
   const key = createVerifierKey("svc.example/issuer", keyKinds.log, fromBase64Url(signer.publicKeys[0]!.x)!);
   const text = buildManifestNoteText(readJson(files, "manifest.json").cert_id, files.get("MANIFEST.sha256")!);
