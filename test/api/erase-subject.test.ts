@@ -77,7 +77,7 @@ const findTraces = async (certId: string): Promise<{ readonly column: string; re
   );
   return found.flatMap(({ results }, at) =>
     results.flatMap(({ value }) => {
-      // D1 returns bytes as a list of numbers, and the traces are compared in this form.
+      // D1 returns bytes as a list of numbers, so `readAllStored` contains them in this form.
       const text = Array.isArray(value) ? value.join(",") : value;
       return text ? [{ column: `${traceColumns[at]?.table}.${traceColumns[at]?.name}`, value: text }] : [];
     }),
