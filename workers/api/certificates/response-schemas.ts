@@ -80,14 +80,13 @@ export const getCertificateSchemas = once(() => {
     .optional()
     .meta({
       description:
-        "Keys of the fields that have invalid values, for example a `country` that is not a country code. The values are stored, but no search finds them. Absent if there are none.",
+        "Keys of fields with invalid values, for example a `country` that is not a country code. The values are stored but can't be searched. Absent if there are none.",
       example: ["country"],
     });
   const submissionNotesFields = {
     fields_unrecognized: unrecognizedFieldsSchema,
     fields_truncated: z.literal(true).optional().meta({
-      description:
-        "`true` if fields were left out because the form had more fields than a certificate can hold, or longer values. Otherwise absent.",
+      description: "`true` if some fields were left out because there were too many or their values were too long. Otherwise absent.",
     }),
     text_replaced: z
       .literal(true)
@@ -270,7 +269,7 @@ export const getCertificateSchemas = once(() => {
     .extend({
       duplicates: z.array(duplicateSchema).optional().meta({
         description:
-          "Other signed texts for the same submission. Present only if there are any. A request that is repeated during an outage can get a receipt with a different fingerprint. This list contains the text for that fingerprint, so that the receipt can still be verified.",
+          "Other signed texts for the same submission. Present only if a request was repeated during an outage and got a receipt with a different fingerprint.",
       }),
     })
     .openapi("VerifiedCertificate", { description: "Certificate without personal data." });
@@ -282,7 +281,7 @@ export const getCertificateSchemas = once(() => {
       salt: z
         .string()
         .optional()
-        .meta({ description: "128 random bits, so that no one can guess the evidence from its hash. Absent from older certificates." }),
+        .meta({ description: "128 random bits that keep the evidence from being guessed from its hash. Absent from older certificates." }),
       page_url: z.string().meta({ description: "URL of the page that contains the form." }),
       ip: z.string().meta({ description: "IP address from which the form was submitted." }),
       user_agent: z.string(),
@@ -410,7 +409,7 @@ export const getCertificateSchemas = once(() => {
               path: z.array(z.string()),
               size: z.string(),
             }),
-          ).meta({ description: "Record in the audit log that covers the newest entry of every chain, with the proof for this chain." }),
+          ).meta({ description: "Audit log record that covers the newest entry of every chain, with the proof for this chain." }),
         })
         .meta({ description: "Entries for the certificate in your audit chain, each with its proof." }),
       ledger: z
@@ -422,8 +421,7 @@ export const getCertificateSchemas = once(() => {
           }),
           leaf_index: nullableSchema(z.string()).meta({ description: "Decimal number, as a string." }),
           leaf_body: nullableSchema(z.string()).optional().meta({
-            description:
-              "The leaf that contains the statement, base64. Present only if the ledger wraps statements in a format of its own.",
+            description: "Leaf that contains the statement, base64. Present only if the ledger wraps statements.",
           }),
           tree_size: nullableSchema(z.string()).meta({ description: "Decimal number, as a string." }),
           inclusion_proof: z.array(z.string()).meta({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),

@@ -171,7 +171,7 @@ export const anchorSchema = z
       })
       .optional()
       .meta({
-        description: "Third-party attestations, if any: a timestamp, or witnesses who confirm that the log has a single history.",
+        description: "Third-party attestations, if any: a timestamp, or witnesses that confirm a single history of the log.",
       }),
   })
   .openapi("Anchor", { description: "Anchor for an event in the append-only ledger." });

@@ -80,7 +80,7 @@ export const messages = {
   certificateId: "Certificate ID",
   checks: {
     origin_browser:
-      "The request named this origin, which was on one of the business’s verified domains. Browsers set the origin automatically, but other programs can send any origin.",
+      "The request named this origin, which was on one of the business’s verified domains. Browsers set it themselves; other programs can send any origin.",
     origin_server: "The request came from a server that named this origin, which was on one of the business’s verified domains.",
     domain: "The business had verified this domain before the certificate was issued.",
     origin_unverified: "The request named this origin and came from a developer’s machine. The origin was not verified.",
