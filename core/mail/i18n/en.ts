@@ -249,7 +249,7 @@ export const en = {
     action: "View the endpoint",
     hint: "The endpoint’s page shows the most recent responses. Once the endpoint works again, you can resend failed events there.",
     missedTitle: "Missed events?",
-    missed: "Every event is also in the event feed, in order: GET /v1/events.",
+    missed: "Every event is also in the event feed, in order. To read it, call GET /v1/events.",
   },
   webhook_secret_replaced: {
     subject: "Your webhook signing secret was replaced",
@@ -260,7 +260,7 @@ export const en = {
   },
   client_limit_near: {
     subject: "A client ID is close to its daily limit",
-    intro: "One of your client IDs is close to today’s limit for submissions without an API key.",
+    intro: "One of your client IDs is close to its daily limit for submissions without an API key.",
     over: "If you reach the limit, your forms will still work, but their submissions won’t get certificates until the limit resets.",
     action: "View your API keys",
     hint: "Submissions that your server sends with an API key don’t count.",
@@ -318,7 +318,7 @@ export const en = {
     },
     client_limit_near: {
       subject: "{count} more client IDs are close to their daily limit",
-      intro: "{count} more of your client IDs are close to today’s limit for submissions without an API key.",
+      intro: "{count} more of your client IDs are close to their daily limit for submissions without an API key.",
       action: "View your API keys",
       hint: "Submissions that your server sends with an API key don’t count.",
     },

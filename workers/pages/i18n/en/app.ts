@@ -100,7 +100,7 @@ export const messages = {
   notInLog: "Not recorded yet",
   backToList: "View all consents",
   noPage: "Page not found",
-  noPageAdvice: "Check the URL, or find your consents in the list.",
+  noPageAdvice: "Check the URL, or go to your list of consents.",
   noShare: "Share not found",
   noShareAdvice: "Check the URL. The share may belong to another account.",
   noBusiness: "No consents with this business",
@@ -160,7 +160,7 @@ export const messages = {
   keepEditing: "Keep editing",
   undo: "Undo",
   undoTitle: "You can undo your last change until {time}.",
-  undoAdvice: "We’ll restore your earlier details and notify everyone who got the change.",
+  undoAdvice: "We’ll restore your earlier details and notify the businesses that received the change.",
   historyIntro:
     "Everything that happened to your account and your consents, newest first. Each entry contains the previous entry’s hash, so a changed or missing entry can be detected.",
   historyNone: "No history yet",

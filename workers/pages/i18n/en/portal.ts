@@ -468,7 +468,7 @@ export const messages = {
     intro: "Withdrawn consents and stopped shares. Confirm each one when contact has ended.",
     emptyTitle: "Nothing to confirm",
     empty: "New withdrawals will appear here right away.",
-    more: "Showing the {max} most urgent. Confirm some to see the rest.",
+    more: "Showing the {max} most urgent withdrawals. As you confirm them, more will appear.",
     who: "Person",
     open: "To confirm",
     overdue: "Overdue",
