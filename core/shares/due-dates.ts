@@ -1,6 +1,7 @@
 // Computes when a share next needs processing: at its next expiry warning (seven days and one day before it expires), or when it expires. A
 // warning that would be due before the grant is skipped, so a five-day share has only one warning.
 import { dayMs, type Instant } from "../time.ts";
+import type { ShareStatus } from "./share.ts";
 
 const warningLeadTimesMs = [7 * dayMs, dayMs] as const;
 
@@ -8,3 +9,9 @@ const warningLeadTimesMs = [7 * dayMs, dayMs] as const;
 export const computeNextDueAt = (share: { readonly createdAt: Instant; readonly expiresAt: Instant }, after: Instant): Instant =>
   warningLeadTimesMs.map((leadTime) => share.expiresAt - leadTime).find((warningAt) => warningAt > Math.max(share.createdAt, after)) ??
   share.expiresAt;
+
+/** Returns the number of whole days until an active share ends, from the day of its first warning on. Before that, and otherwise, null. */
+export const getDaysUntilEnd = (share: { readonly status: ShareStatus; readonly expiresAt: Instant }, now: Instant): number | null => {
+  const days = Math.floor((share.expiresAt - now) / dayMs);
+  return share.status === "active" && days * dayMs <= warningLeadTimesMs[0] ? days : null;
+};

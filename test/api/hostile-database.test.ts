@@ -136,8 +136,8 @@ const findRoute = (method: string, path: string): string =>
   routes.find((route) => (route.method === method || route.method === "ALL") && route.path.test(path))?.name ?? "no route";
 
 /**
- * Tables and KV prefixes that any route may write to ("What every route can store" in limits.md). They store the day of a credential's last use, and records of
- * refused requests.
+ * Tables and KV prefixes that any route may write to ("What every route can store" in limits.md). They store the day of a credential's
+ * last use, and records of refused requests.
  */
 const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
 

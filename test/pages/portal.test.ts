@@ -466,6 +466,15 @@ describe("deadlines", () => {
     }
   });
 
+  test("show on a share's page how long it lasts, and its history", async () => {
+    const { share } = await grantShare(await signInPerson(), { duration_days: 5 });
+    const words = extractWords((await openPage(acme, `/portal/shares/${share.id}`)).document);
+    expect(words).toMatch(/Ends in [45] days/);
+    expect(words).toContain("Ends on its own");
+    const { share: lasting } = await grantShare(await signInPerson(), { duration_days: 30 });
+    expect(extractWords((await openPage(acme, `/portal/shares/${lasting.id}`)).document)).not.toContain("Ends in");
+  });
+
   test("list a stopped share", async () => {
     const giver = await signInPerson();
     const granted = await grantShare(giver);

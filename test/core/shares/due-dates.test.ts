@@ -1,7 +1,7 @@
 // Tests a share's due dates, and its status at a point in time.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { computeNextDueAt } from "../../../core/shares/due-dates.ts";
+import { computeNextDueAt, getDaysUntilEnd } from "../../../core/shares/due-dates.ts";
 import { shareStatuses, getShareStatus } from "../../../core/shares/share.ts";
 import { dayMs } from "../../../core/time.ts";
 
@@ -59,5 +59,18 @@ describe("the status of a share", () => {
 
   test.each(shareStatuses.filter((state) => state !== "active"))("stays %s at any time", (state) => {
     expect([getShareStatus(state, 1_000, 0), getShareStatus(state, 1_000, 2_000)]).toEqual([state, state]);
+  });
+});
+
+describe("the days until a share ends", () => {
+  test.each([
+    ["active", 8 * dayMs, null],
+    ["active", 8 * dayMs - 1, 7],
+    ["active", dayMs, 1],
+    ["active", dayMs - 1, 0],
+    ["revoked", dayMs, null],
+    ["superseded", dayMs, null],
+  ] as const)("for one that is %s and ends in %i ms are %j", (status, remainingMs, days) => {
+    expect(getDaysUntilEnd({ status, expiresAt: created + remainingMs }, created)).toBe(days);
   });
 });

@@ -1,10 +1,11 @@
 // Components for the app pages: forms, cards, tabs and the status of a share.
 import type { Child, FC } from "hono/jsx";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
+import { getDaysUntilEnd } from "../../../core/shares/due-dates.ts";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { formatFieldGroups } from "../../../core/shares/labels.ts";
-import { dayMs, type Instant } from "../../../core/time.ts";
+import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import {
   formatDay,
@@ -77,15 +78,10 @@ export const ContactDeadline: FC<{ text: string }> = ({ text }) => {
   return <FormattedMessage text={text} parts={{ deadline: <strong>{formatMessage(messages.byEndOf, { date })}</strong> }} />;
 };
 
-const endingSoonDays = 7; // the first reminder email is sent this many days before a share ends
-
-export const isEndingSoon = ({ status, expiresAt }: Share, now: Instant): boolean =>
-  status === "active" && expiresAt - now < (endingSoonDays + 1) * dayMs;
-
 const describeShareStatus = (share: Share, { messages: { status }, now }: AppRequest): StatusBadgeProps => {
   if (share.status === "active") {
-    if (!isEndingSoon(share, now)) return { tone: "good", icon: "circle-check", text: status.active };
-    const days = Math.floor((share.expiresAt - now) / dayMs);
+    const days = getDaysUntilEnd(share, now);
+    if (days === null) return { tone: "good", icon: "circle-check", text: status.active };
     const text = days === 0 ? status.endingToday : days === 1 ? status.endingOne : formatMessage(status.ending, { days: String(days) });
     return { tone: "caution", icon: "clock", text };
   }

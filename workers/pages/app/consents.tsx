@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { parseBusinessId, parseCertId, type BusinessId } from "../../../core/ids.ts";
+import { getDaysUntilEnd } from "../../../core/shares/due-dates.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -30,7 +31,7 @@ import {
 import { countOthersShares } from "../../operations/consumers/count-others-shares.ts";
 import { setEndedFlash, setFlash, type AppFormRequest, type AppRequest } from "./app-request.ts";
 import { CertificateList, CertificateSummaryItem, MoreBusinessesLink, OthersSharesItem } from "./certificates.tsx";
-import { ContactDeadline, formatScope, isEndingSoon, ShareStatus, Tabs, useAppRequest } from "./components.tsx";
+import { ContactDeadline, formatScope, ShareStatus, Tabs, useAppRequest } from "./components.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { notFoundPage, renderAppPage, renderConfirmPage } from "./page.tsx";
 
@@ -104,7 +105,7 @@ const ShareItem: FC<{ share: Share }> = ({ share }) => {
       </div>
       {status === "active" && (
         <div class="row acts">
-          {isEndingSoon(share, now) && (
+          {getDaysUntilEnd(share, now) !== null && (
             <a class="btn sm" href={`${path}/renew`} aria-label={formatMessage(messages.renewWith, { business: business.name })}>
               {messages.renew}
             </a>

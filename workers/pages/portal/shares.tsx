@@ -2,8 +2,8 @@
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseShareId, type ShareId } from "../../../core/ids.ts";
+import { getDaysUntilEnd } from "../../../core/shares/due-dates.ts";
 import { groupsFromKeys } from "../../../core/shares/fields.ts";
-import { dayMs } from "../../../core/time.ts";
 import { shareStatuses, type Share, type ShareStatus } from "../../../core/shares/share.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -59,14 +59,12 @@ const shareTones: Readonly<Record<ShareStatus, Tone>> = {
 
 const shareIcons = { active: "circle-check", revoked: "ban", expired: "clock", ceased: "circle-check", superseded: "refresh-cw" } as const;
 
-const endingSoonDays = 7; // the first `share.expiring` event is sent this many days before a share ends
-
-const ShareStatusLabel: FC<{ share: Share }> = ({ share: { status, expiresAt } }) => {
-  const days = Math.floor((expiresAt - usePortalRequest().now) / dayMs);
-  if (status !== "active" || days > endingSoonDays)
-    return <StatusLabel tone={shareTones[status]} icon={shareIcons[status]} text={shareMessages.states[status]} />;
+const ShareStatusLabel: FC<{ share: Share }> = ({ share }) => {
+  const { status } = share;
+  const days = getDaysUntilEnd(share, usePortalRequest().now);
+  if (days === null) return <StatusLabel tone={shareTones[status]} icon={shareIcons[status]} text={shareMessages.states[status]} />;
   const text =
-    days <= 0
+    days === 0
       ? shareMessages.endingToday
       : days === 1
         ? shareMessages.endingOne
