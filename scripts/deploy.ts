@@ -4,7 +4,15 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import deployments from "../svc.config.ts";
-import { createMissingResources, enableEmail, findResources, getAccount, isEmailEnabled, listDeployedSecrets } from "./deploy/account.ts";
+import {
+  createMissingResources,
+  enableEmail,
+  findResources,
+  getAccount,
+  isEmailEnabled,
+  listDeployedSecrets,
+  type Account,
+} from "./deploy/account.ts";
 import { buildAssets } from "./build.ts";
 import { confirm } from "./confirm.ts";
 import { checkDeployment } from "./deploy/check.ts";
@@ -81,13 +89,14 @@ const runStep = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
   }
 };
 
-const readAccountState = async (deployment: Deployment): Promise<AccountState & { readonly deployedSecrets: readonly string[] | null }> => {
-  const account = await getAccount(); // runs alone, because it may renew the sign-in
-  process.env.CLOUDFLARE_ACCOUNT_ID = account.id; // otherwise every further call of wrangler first looks up the account
+const readAccountState = async (
+  account: Account,
+  deployment: Deployment,
+): Promise<AccountState & { readonly deployedSecrets: readonly string[] | null }> => {
   const [resourceIds, deployedSecrets, canSendEmail] = await Promise.all([
-    findResources(listNeededResources(deployment)),
-    listDeployedSecrets(deployment),
-    deployment.mailTransport === "cloudflare" ? isEmailEnabled(deployment.domain) : null,
+    findResources(account, listNeededResources(deployment)),
+    listDeployedSecrets(account, deployment),
+    deployment.mailTransport === "cloudflare" ? isEmailEnabled(account, deployment.domain) : null,
   ]);
   return {
     account: account.name,
@@ -163,15 +172,19 @@ const showPlanOffline = async (deployment: Deployment): Promise<void> => {
 
 const deploy = async (deployment: Deployment): Promise<void> => {
   const needed = listNeededResources(deployment);
-  const state = await runStep("Reading the account", () => readAccountState(deployment));
+  const { account, state } = await runStep("Reading the account", async () => {
+    const found = await getAccount();
+    process.env.CLOUDFLARE_ACCOUNT_ID = found.id; // otherwise every call of wrangler first looks up the account
+    return { account: found, state: await readAccountState(found, deployment) };
+  });
   print(`\n${describePlan(deployment, needed, state, state.deployedSecrets !== null || existsSync(getSecretsPath(folder, deployment)))}`);
   if (!options["replace-hosts"]) await assertHostsFree(folder, deployment, state.isWorkerDeployed);
   if (!(await confirm(options.yes))) throw new DeploymentError(["Canceled. Nothing was changed."]);
   const secrets = await runStep("Keys", () => prepareSecrets(deployment, state));
   const ids = await runStep("Resources", () =>
-    createMissingResources(needed, state.resourceIds, (resource) => print(`  Created ${describeResource(resource)}`)),
+    createMissingResources(account, needed, state.resourceIds, (resource) => print(`  Created ${describeResource(resource)}`)),
   );
-  if (state.isEmailEnabled === false) await runStep("Email", () => enableEmail(deployment.domain));
+  if (state.isEmailEnabled === false) await runStep("Email", () => enableEmail(account, deployment.domain));
   const configPath = writeWranglerConfig(folder, deployment, ids);
   const { newFiles } = await runStep("Build", () => releaseAssets(deployment.vars.APP_URL as string));
   for (const database of needed.filter(({ kind }) => kind === "database"))
@@ -200,7 +213,7 @@ const main = async (): Promise<void> => {
     return showPlanOffline(resolveDeployment(deployments, options.env, { domain: domain ?? "example.com", isPlaceholderAllowed: true }));
   const deployment = resolveDeployment(deployments, options.env, { domain });
   if (!options.rollback) return deploy(deployment);
-  await runStep("Rollback", () => rollBack(deployment));
+  await runStep("Rollback", async () => rollBack(await getAccount(), deployment));
   print("The previous version is active.");
 };
 

@@ -1,29 +1,24 @@
-// Reads which Cloudflare account wrangler uses, and which resources and secrets the account has. Creates missing resources.
+// Reads which resources and secrets the Cloudflare account has, and creates missing resources.
+import { CloudflareError, connectToCloudflare, notSignedIn, type CloudflareClient } from "./cloudflare.ts";
 import { DeploymentError, type Deployment } from "./config.ts";
-import { readFromWrangler, runWrangler, WranglerError } from "./wrangler.ts";
 import type { Resource, ResourceKind } from "./wrangler-config.ts";
 
-interface Identity {
-  readonly loggedIn: boolean;
-  readonly accounts?: readonly Account[];
-}
-
 /** The account that the deployment uses. */
-interface Account {
+export interface Account {
   readonly id: string;
   readonly name: string;
+  readonly cloudflare: CloudflareClient;
 }
 
 /**
- * Returns the account. Throws a DeploymentError if wrangler is not signed in, or if it can access several accounts and
+ * Returns the account. Throws a DeploymentError if there are no valid credentials, or if they can access several accounts and
  * CLOUDFLARE_ACCOUNT_ID does not select one.
  */
 export const getAccount = async (): Promise<Account> => {
-  const { loggedIn, accounts = [] } = (await readFromWrangler("whoami", "--json").catch((error: unknown) => {
-    if (error instanceof WranglerError) return { loggedIn: false };
-    throw error;
-  })) as Identity;
-  if (!loggedIn) throw new DeploymentError(["You are not signed in to Cloudflare. Run npx wrangler login, or set CLOUDFLARE_API_TOKEN."]);
+  const cloudflare = await connectToCloudflare();
+  const accounts = await cloudflare.list<{ id: string; name: string }>("/accounts").catch((error: unknown) => {
+    throw error instanceof CloudflareError && [400, 401, 403].includes(error.status) ? notSignedIn : error;
+  });
   const chosen = process.env.CLOUDFLARE_ACCOUNT_ID ?? "";
   const candidates = chosen === "" ? accounts : accounts.filter(({ id }) => id === chosen);
   const [account] = candidates;
@@ -31,56 +26,71 @@ export const getAccount = async (): Promise<Account> => {
     throw new DeploymentError([
       `Set CLOUDFLARE_ACCOUNT_ID to the account to use: ${accounts.map(({ id, name }) => `${id} (${name})`).join(", ")}.`,
     ]);
-  return account;
+  return { id: account.id, name: account.name, cloudflare };
 };
 
-/** Returns whether wrangler failed because the bucket, queue or Worker does not exist. */
-const isMissing = (error: unknown): boolean =>
-  error instanceof WranglerError && /does not exist|Worker "[^"]+" not found/i.test(error.output);
+/** Returns null if the API responds that the bucket or Worker does not exist. */
+const nullIfMissing = <T>(found: Promise<T>): Promise<T | null> =>
+  found.catch((error: unknown) => {
+    if (error instanceof CloudflareError && error.status === 404) return null;
+    throw error;
+  });
+
+/** A kind of resource in the account. Buckets and queues have no ID that is needed, so their name is used. */
+interface ResourceApi {
+  /** Returns the IDs of existing resources by name. Every existing one of the given names is included. */
+  readonly find: (names: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /** Returns the ID of the new resource. */
+  readonly create: (name: string) => Promise<string>;
+}
+
+const createResourceApis = ({ id, cloudflare }: Account): Readonly<Record<ResourceKind, ResourceApi>> => {
+  const { get, list, post } = cloudflare;
+  const databases = `/accounts/${id}/d1/database`;
+  const namespaces = `/accounts/${id}/storage/kv/namespaces`;
+  const buckets = `/accounts/${id}/r2/buckets`;
+  const queues = `/accounts/${id}/queues`;
+  return {
+    database: {
+      find: async () => new Map((await list<{ uuid: string; name: string }>(databases)).map(({ uuid, name }) => [name, uuid])),
+      create: async (name) => (await post<{ uuid: string }>(databases, { name })).uuid,
+    },
+    namespace: {
+      find: async () =>
+        new Map((await list<{ id: string; title: string }>(namespaces)).map((namespace) => [namespace.title, namespace.id])),
+      create: async (title) => (await post<{ id: string }>(namespaces, { title })).id,
+    },
+    bucket: {
+      find: async (names) => {
+        const found = await Promise.all(names.map((name) => nullIfMissing(get<{ name: string }>(`${buckets}/${name}`))));
+        return new Map(found.flatMap((bucket) => (bucket === null ? [] : [[bucket.name, bucket.name]])));
+      },
+      create: async (name) => {
+        await post(buckets, { name });
+        return name;
+      },
+    },
+    queue: {
+      find: async (names) => {
+        const found = await Promise.all(names.map((name) => get<readonly { queue_name: string }[]>(`${queues}?page=1&name=${name}`)));
+        return new Map(found.flat().map(({ queue_name: name }) => [name, name]));
+      },
+      create: async (name) => {
+        await post(queues, { queue_name: name });
+        return name;
+      },
+    },
+  };
+};
 
 type ResourceIds = ReadonlyMap<string, string>;
 
-/** Lists the IDs of the account's resources of a kind, by name. Buckets and queues have no ID, so their name is used. */
-const listResources: Readonly<Record<ResourceKind, (names: readonly string[]) => Promise<ResourceIds>>> = {
-  database: async () => {
-    const databases = (await readFromWrangler("d1", "list", "--json")) as readonly { uuid: string; name: string }[];
-    return new Map(databases.map(({ uuid, name }) => [name, uuid]));
-  },
-  namespace: async () => {
-    const namespaces = (await readFromWrangler("kv", "namespace", "list")) as readonly { id: string; title: string }[];
-    return new Map(namespaces.map(({ id, title }) => [title, id]));
-  },
-  // Does not use `r2 bucket info`, which also reads metrics and would therefore require a token with an additional permission.
-  bucket: (names) => findByName(names, (name) => runWrangler("r2", "bucket", "lifecycle", "list", name)),
-  queue: (names) => findByName(names, (name) => runWrangler("queues", "info", name)),
-};
-
-/** Returns the names for which `find` succeeds. Rejects if it fails for a reason other than a missing resource. */
-const findByName = async (names: readonly string[], find: (name: string) => Promise<unknown>): Promise<ResourceIds> => {
-  const exists = (name: string): Promise<boolean> =>
-    find(name).then(
-      () => true,
-      (error: unknown) => {
-        if (isMissing(error)) return false;
-        throw error;
-      },
-    );
-  const found = await Promise.all(names.map(async (name) => [name, await exists(name)] as const));
-  return new Map(found.flatMap(([name, isFound]) => (isFound ? [[name, name]] : [])));
-};
-
-const createResource: Readonly<Record<ResourceKind, (name: string) => Promise<unknown>>> = {
-  database: (name) => runWrangler("d1", "create", name),
-  namespace: (name) => runWrangler("kv", "namespace", "create", name),
-  bucket: (name) => runWrangler("r2", "bucket", "create", name),
-  queue: (name) => runWrangler("queues", "create", name),
-};
-
 /** Returns the IDs of the needed resources that exist, by binding. */
-export const findResources = async (needed: readonly Resource[]): Promise<ResourceIds> => {
+export const findResources = async (account: Account, needed: readonly Resource[]): Promise<ResourceIds> => {
+  const apis = createResourceApis(account);
   const findOfKind = async (kind: ResourceKind): Promise<readonly (readonly [binding: string, id: string])[]> => {
     const ofKind = needed.filter((resource) => resource.kind === kind);
-    const ids = await listResources[kind](ofKind.map(({ name }) => name));
+    const ids = await apis[kind].find(ofKind.map(({ name }) => name));
     return ofKind.flatMap(({ binding, name }) => {
       const id = ids.get(name);
       return id === undefined ? [] : [[binding, id] as const];
@@ -92,33 +102,45 @@ export const findResources = async (needed: readonly Resource[]): Promise<Resour
 
 /** Creates the missing resources one at a time, and returns the IDs of all needed resources by binding. */
 export const createMissingResources = async (
+  account: Account,
   needed: readonly Resource[],
   existing: ResourceIds,
   report: (resource: Resource) => void,
 ): Promise<ResourceIds> => {
-  const missing = needed.filter(({ binding }) => !existing.has(binding));
-  for (const resource of missing) {
-    await createResource[resource.kind](resource.name);
+  const apis = createResourceApis(account);
+  const ids = new Map(existing);
+  for (const resource of needed.filter(({ binding }) => !existing.has(binding))) {
+    ids.set(resource.binding, await apis[resource.kind].create(resource.name));
     report(resource);
   }
-  const isNamed = ({ kind }: Resource): boolean => kind === "bucket" || kind === "queue";
-  const named = missing.filter(isNamed).map(({ binding, name }) => [binding, name] as const);
-  return new Map([...existing, ...named, ...(await findResources(missing.filter((resource) => !isNamed(resource))))]);
+  return ids;
 };
 
 /** Returns the names of the deployed Worker's secrets; null if there is no Worker yet. */
-export const listDeployedSecrets = async ({ worker }: Deployment): Promise<readonly string[] | null> => {
-  try {
-    const secrets = (await readFromWrangler("secret", "list", "--name", worker)) as readonly { name: string }[];
-    return secrets.map(({ name }) => name);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
+export const listDeployedSecrets = async ({ id, cloudflare }: Account, { worker }: Deployment): Promise<readonly string[] | null> => {
+  const secrets = await nullIfMissing(cloudflare.get<readonly { name: string }[]>(`/accounts/${id}/workers/scripts/${worker}/secrets`));
+  return secrets?.map(({ name }) => name) ?? null;
+};
+
+/** Returns the path of the domain's email settings. The domain may be a subdomain of the zone. Throws a DeploymentError if no zone has it. */
+const getSendingPath = async ({ id, cloudflare }: Account, domain: string): Promise<string> => {
+  const labels = domain.split(".");
+  for (let index = 0; index < labels.length - 1; index += 1) {
+    const query = new URLSearchParams({ name: labels.slice(index).join("."), "account.id": id });
+    const [zone] = await cloudflare.get<readonly { id: string }[]>(`/zones?${query}`);
+    if (zone !== undefined) return `/zones/${zone.id}/email/sending/subdomains`;
   }
+  throw new DeploymentError([`The account has no zone for ${domain}. Add the domain to your Cloudflare account.`]);
 };
 
 /** Returns whether Cloudflare's Email Service may send from the domain. */
-export const isEmailEnabled = async (domain: string): Promise<boolean> =>
-  (await runWrangler("email", "sending", "list", domain)).split("\n").some((line) => line.includes(domain) && /\byes\b/.test(line));
+export const isEmailEnabled = async (account: Account, domain: string): Promise<boolean> => {
+  const subdomains = await account.cloudflare.get<readonly { name: string; email_sending_enabled?: boolean }[]>(
+    await getSendingPath(account, domain),
+  );
+  return subdomains.some(({ name, email_sending_enabled: isEnabled }) => name === domain && isEnabled !== false);
+};
 
-export const enableEmail = (domain: string): Promise<string> => runWrangler("email", "sending", "enable", domain);
+export const enableEmail = async (account: Account, domain: string): Promise<void> => {
+  await account.cloudflare.post(await getSendingPath(account, domain), { name: domain });
+};

@@ -1,15 +1,16 @@
 // Returns a deployment to the version of the code that was active before the current one.
+import type { Account } from "./account.ts";
+import { CloudflareError } from "./cloudflare.ts";
 import { DeploymentError, type Deployment } from "./config.ts";
-import { readFromWrangler, runWrangler, WranglerError } from "./wrangler.ts";
 
-/** A deployment as wrangler lists it. */
+/** A deployment as Cloudflare lists it. */
 interface ListedDeployment {
   readonly created_on: string;
   readonly versions: readonly { readonly version_id: string; readonly percentage: number }[];
 }
 
 /** Cloudflare's error code for a version that was uploaded before a secret changed. */
-const changedSecretsCode = "[code: 10220]";
+const changedSecretsCode = 10_220;
 
 /**
  * Returns the ID of the version that last served all requests before the active one. The same version can occur in several deployments in a
@@ -31,16 +32,20 @@ export const findPreviousVersion = (worker: string, deployments: readonly Listed
 
 /**
  * Activates the previous version. Throws a DeploymentError if a secret has changed since that version was uploaded: a version brings back
- * its own secrets, and without a newer key, the service could not read what was stored with it. Does not use `wrangler rollback`, because
- * without a terminal, it activates such a version without asking.
+ * its own secrets, and without a newer key, the service could not read what was stored with it.
  */
-export const rollBack = async ({ worker }: Deployment): Promise<void> => {
-  const deployments = (await readFromWrangler("deployments", "list", "--name", worker, "--json")) as readonly ListedDeployment[];
+export const rollBack = async ({ id, cloudflare }: Account, { worker }: Deployment): Promise<void> => {
+  const path = `/accounts/${id}/workers/scripts/${worker}/deployments`;
+  const { deployments } = await cloudflare.get<{ deployments: readonly ListedDeployment[] }>(path);
   const version = findPreviousVersion(worker, deployments);
   try {
-    await runWrangler("versions", "deploy", `${version}@100`, "--name", worker, "--yes", "--message", "npm run deploy -- --rollback");
+    await cloudflare.post(path, {
+      strategy: "percentage",
+      versions: [{ version_id: version, percentage: 100 }],
+      annotations: { "workers/message": "npm run deploy -- --rollback" },
+    });
   } catch (error) {
-    if (!(error instanceof WranglerError && error.output.includes(changedSecretsCode))) throw error;
+    if (!(error instanceof CloudflareError && error.codes.includes(changedSecretsCode))) throw error;
     throw new DeploymentError([
       "A key or another secret has changed since the previous version was deployed, so returning to it would also return to the old secret.",
       "Check out the earlier version of the code and deploy that. It keeps the current secrets: docs/operate/deploy.md, Return to an earlier version.",

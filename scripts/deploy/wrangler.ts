@@ -1,4 +1,4 @@
-// Runs wrangler. The scripts use it for every call to the Cloudflare account.
+// Runs wrangler, which applies migrations, uploads code and secrets, and knows the sign-in. All other calls use cloudflare.ts.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 

@@ -4,12 +4,14 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { addShard } from "../../scripts/add-shard.ts";
+import { findResources, getAccount } from "../../scripts/deploy/account.ts";
 import { assertHostsFree } from "../../scripts/deploy/hosts.ts";
 import { resolveDeployment } from "../../scripts/deploy/config.ts";
 import { findPreviousVersion } from "../../scripts/deploy/rollback.ts";
-import { startCloudflareApi, type CloudflareApi } from "../support/cloudflare-api.ts";
+import type { Resource } from "../../scripts/deploy/wrangler-config.ts";
+import { signInToken, startCloudflareApi, type CloudflareApi } from "../support/cloudflare-api.ts";
 
 const guide = readFileSync("docs/operate/deploy.md", "utf8");
 const domain = "acme-solar.test";
@@ -163,7 +165,7 @@ describe("npm run deploy", () => {
 
   test("generates no keys in a build whose disk will be deleted, and creates nothing there", async () => {
     const { status, output } = await deploy({ WORKERS_CI: "1" });
-    expect(status).toBe(1);
+    expect(status, output).toBe(1);
     expect(output).toContain("The first deployment generates the keys, so run it on your own machine");
     expect(existsSync(join(clone, ".deploy/production.secrets.json"))).toBe(false);
     expect(api.changes).toEqual([]);
@@ -372,12 +374,40 @@ describe("npm run deploy", () => {
     });
   });
 
-  test("says how to sign in when wrangler is not signed in", async () => {
-    const { status, output } = await run("deploy", `--domain ${domain}`, {
-      HOME: clone,
-      CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9",
-    });
-    expect(status).toBe(1);
-    expect(output).toContain("npx wrangler login");
+  test("uses the sign-in of wrangler if the environment has no API token", async () => {
+    const home = mkdtempSync(join(tmpdir(), "svc-home-"));
+    const config = join(home, ".config/.wrangler/config/default.toml");
+    mkdirSync(dirname(config), { recursive: true });
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    writeFileSync(config, `oauth_token = "${signInToken}"\nexpiration_time = "${inAnHour}"\n`);
+    const { output } = await deploy({ HOME: home, XDG_CONFIG_HOME: "", CLOUDFLARE_API_TOKEN: "" });
+    expect(output).toContain(`Deployment production of ${domain} in the account Acme Solar`);
+    expect(output).not.toContain(signInToken);
+    rmSync(home, { recursive: true });
   }, 180_000);
+
+  test.each([
+    ["wrangler is not signed in", { CLOUDFLARE_API_TOKEN: "" }],
+    ["the API token is not valid", { CLOUDFLARE_API_TOKEN: "token-of-another-service" }],
+  ])(
+    "says how to sign in when %s",
+    async (_, environment) => {
+      const { status, output } = await deploy({ HOME: clone, ...environment });
+      expect(status).toBe(1);
+      expect(output).toContain("npx wrangler login");
+    },
+    180_000,
+  );
+
+  test("finds resources on every page of a list", async () => {
+    for (let index = 0; index < 250; index += 1) api.namespaces.set(`id-${index}`, `namespace-${index}`);
+    for (const [name, value] of Object.entries(api.environment)) vi.stubEnv(name, value);
+    const toNamespace = (name: string): Resource => ({ kind: "namespace", binding: name, name });
+    const found = await findResources(await getAccount(), ["namespace-0", "namespace-249", "missing"].map(toNamespace));
+    vi.unstubAllEnvs();
+    expect([...found]).toEqual([
+      ["namespace-0", "id-0"],
+      ["namespace-249", "id-249"],
+    ]);
+  });
 });

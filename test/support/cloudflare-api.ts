@@ -6,6 +6,10 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 
 const accountId = "0123456789abcdef0123456789abcdef";
 const zoneId = "fedcba9876543210fedcba9876543210";
+const apiToken = "token-of-the-stub";
+/** The token of an operator who signed in with `wrangler login`. */
+export const signInToken = "token-of-a-sign-in";
+const acceptedTokens = [apiToken, signInToken];
 
 interface Worker {
   readonly secrets: Set<string>;
@@ -101,8 +105,8 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
       return {
         result:
           method === "POST"
-            ? { name: parseBody().name, enabled: true, tag: "t" }
-            : [...emailDomains].map((name) => ({ name, enabled: true, tag: "t" })),
+            ? { name: parseBody().name, email_sending_enabled: true, tag: "t" }
+            : [...emailDomains].map((name) => ({ name, email_sending_enabled: true, tag: "t" })),
       };
     }
     if (account === null) return undefined;
@@ -267,7 +271,9 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
       const method = request.method ?? "GET";
       const at = `${method} ${path.replace(`/accounts/${accountId}`, "").replace(`/zones/${zoneId}`, "/zone")}`;
       let reply: Reply;
-      if (failing?.test(at) === true) reply = { status: 500, code: 10_000, message: "Internal error" };
+      if (!acceptedTokens.some((token) => request.headers.authorization === `Bearer ${token}`))
+        reply = { status: 401, code: 10_000, message: "Authentication error" };
+      else if (failing?.test(at) === true) reply = { status: 500, code: 10_000, message: "Internal error" };
       else {
         reply = await handle(method, path, url.searchParams, body, request.headers["content-type"] ?? "").catch((error: unknown) => ({
           status: 500,
@@ -278,11 +284,13 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
         else if (method !== "GET" && reply.status === undefined) changes.push(at);
       }
       const { status = 200, result: found = null, code, message } = reply ?? { status: 404, code: 7_003, message: `unknown: ${at}` };
-      const result = Array.isArray(found) && Number(url.searchParams.get("page") ?? 1) > 1 ? [] : found; // every list fits on one page
+      const size = Number(url.searchParams.get("per_page") ?? 1_000);
+      const start = (Number(url.searchParams.get("page") ?? 1) - 1) * size;
+      const result = Array.isArray(found) ? found.slice(start, start + size) : found;
       const errors = code === undefined ? [] : [{ code, message }];
       response.writeHead(status, { "content-type": "application/json" });
       const listed = Array.isArray(result)
-        ? { result_info: { page: 1, per_page: 1_000, count: result.length, total_count: result.length, total_pages: 1 } }
+        ? { result_info: { page: start / size + 1, per_page: size, count: result.length, total_count: (found as unknown[]).length } }
         : {};
       response.end(JSON.stringify({ success: errors.length === 0, errors, messages: [], result, ...listed }));
     });
@@ -292,7 +300,7 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
   return {
     environment: {
       CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${port}/client/v4`,
-      CLOUDFLARE_API_TOKEN: "token-of-the-stub",
+      CLOUDFLARE_API_TOKEN: apiToken,
     },
     changes,
     unknown,

@@ -74,10 +74,9 @@ const isBrowserHost = ({ req, var: { services } }: Context<AppEnv>): boolean => 
 const renderHome = (c: Context<AppEnv>): Response | Promise<Response> => {
   if (!isBrowserHost(c)) return c.notFound();
   if (acceptsHtml(c)) return renderLandingPage(c, 200, landingPage);
-  const { baseUrl, environment, demo } = c.var.services.config;
-  const { origin } = new URL(baseUrl);
+  const { origin } = new URL(c.var.services.config.baseUrl);
   c.header("Vary", "Accept, Sec-Fetch-Dest", { append: true });
-  return success(c, 200, { docs: `${origin}/docs`, openapi: `${origin}/v1/openapi.json`, ...(environment === "development" && { demo }) });
+  return success(c, 200, { docs: `${origin}/docs`, openapi: `${origin}/v1/openapi.json` });
 };
 
 /** Redirects to the certificate with the typed number, or shows the form again with an error. */
