@@ -44,6 +44,28 @@ Environment:
 
 const statusByCommand: Readonly<Record<string, string>> = { approve: "active", unsuspend: "active", suspend: "suspended", close: "closed" };
 
+/** How many arguments each command takes, at least and at most. */
+const argumentCounts: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ["token", [0, 0]],
+  ["show", [1, 1]],
+  ["approve", [1, 1]],
+  ["suspend", [1, 1]],
+  ["unsuspend", [1, 1]],
+  ["close", [1, 1]],
+  ["plan", [2, 2]],
+  ["removals", [0, 0]],
+  ["removal", [1, Number.POSITIVE_INFINITY]],
+  ["shards", [0, 2]],
+  ["stuck", [0, 0]],
+  ["resend", [1, 1]],
+  ["figures", [0, 0]],
+  ["incidents", [0, 0]],
+  ["incident", [3, 5]],
+  ["export", [1, 1]],
+  ["import", [1, 2]],
+  ["restore-drill", [0, 0]],
+]);
+
 const shardStateByAction: Readonly<Record<string, string>> = { open: "open", close: "closed" };
 
 const callAdminRoute = async (path: string, body?: object): Promise<void> => {
@@ -61,7 +83,9 @@ const callAdminRoute = async (path: string, body?: object): Promise<void> => {
         : `No service is running at ${local.origin}. Start it first: npm start. For a deployment, set ADMIN_URL and ADMIN_TOKEN.`,
     );
   });
-  const answer = (await response.json()) as {
+  const answer = (await response.json().catch(() => {
+    throw new Error(`${base} did not return JSON. Set ADMIN_URL to the root of the API, such as https://api.example.com/v1.`);
+  })) as {
     readonly data?: unknown;
     readonly error?: { readonly code: string; readonly message: string };
   };
@@ -116,16 +140,20 @@ const refuseArguments = (): void => {
 
 /** Parses arguments such as `spokeo=completed`. Returns null if one of them lacks a target or a status. */
 const parseTargetStatuses = (args: readonly string[]): Readonly<Record<string, string>> | null => {
-  const pairs = args.map((argument) => argument.split("=", 2));
-  return pairs.every(([target, targetStatus]) => target && targetStatus) ? Object.fromEntries(pairs) : null;
+  const pairs = args.map((argument) => argument.split("="));
+  return pairs.every(([target, targetStatus, ...rest]) => target && targetStatus && rest.length === 0) ? Object.fromEntries(pairs) : null;
 };
 
-const [command = "", id = "", plan = ""] = process.argv.slice(2);
+const [command = "", id = "", plan = "", ...others] = process.argv.slice(2);
+const argumentCount = process.argv.length - 3;
+const [fewestArguments, mostArguments] = argumentCounts.get(command) ?? [0, 0];
 const businessPath = `businesses/${encodeURIComponent(id)}`;
 const status = statusByCommand[command];
 const shardState = shardStateByAction[id];
 try {
-  if (command === "token") {
+  // Arguments that the command does not take are refused, because `suspend <biz> <biz>` would otherwise suspend only the first business.
+  if (argumentCounts.has(command) && (argumentCount < fewestArguments || argumentCount > mostArguments)) refuseArguments();
+  else if (command === "token") {
     const token = randomBytes(32).toString("base64url");
     console.log(`ADMIN_TOKEN=${token}\nADMIN_TOKEN_SHA256=${sha256Hex(token)}`);
   } else if (command === "export" || command === "import") {
@@ -147,7 +175,8 @@ try {
   else if (command === "resend" && id !== "") await callAdminRoute(`mail/${encodeURIComponent(id)}`, {});
   else if (command === "removals") await callAdminRoute("removals");
   else if (command === "removal" && id !== "" && plan === "") await callAdminRoute(`removals/${encodeURIComponent(id)}/open`, {});
-  else if (command === "removal" && plan === "checked") await callAdminRoute(`removals/${encodeURIComponent(id)}/checked`, {});
+  else if (command === "removal" && plan === "checked" && others.length === 0)
+    await callAdminRoute(`removals/${encodeURIComponent(id)}/checked`, {});
   else if (command === "removal" && plan !== "") {
     const targets = parseTargetStatuses(process.argv.slice(4));
     if (targets === null) refuseArguments();

@@ -24,9 +24,19 @@ ensureDevVars();
 const settings = loadLocalSettings();
 const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
 
+const refuseWithoutService = (): never => {
+  console.error(`No service is running at ${settings.origin}. Start it first: npm start`);
+  process.exit(1);
+};
+
+// The running service knows the port of its demo site. DEMO_PORT may have another value here than it had for npm start.
+const home = await fetch(settings.origin, { headers: { accept: "application/json" } }).catch(refuseWithoutService);
+const { data: addresses } = (await home.json()) as { readonly data: { readonly demo: { readonly site_base: string } } };
+const demoOrigin = addresses.demo.site_base;
+
 const response = await fetch(`${settings.origin}/v1/consent`, {
   method: "POST",
-  headers: { "content-type": "application/json", origin: settings.demoOrigin },
+  headers: { "content-type": "application/json", origin: demoOrigin },
   body: JSON.stringify({
     client_id: world.acme.clients.live,
     fields: { email: world.consumerEmail, first_name: "Pat", phone: "+1 202 555 0123" },
@@ -34,13 +44,9 @@ const response = await fetch(`${settings.origin}/v1/consent`, {
       "By clicking Send I agree that Acme Solar LLC and Bright Homes Inc may call or email me about solar quotes. Consent is not a condition of purchase.",
     entities: ["Acme Solar LLC", "Bright Homes Inc"],
     purpose: "solar quote follow-up",
-    page_url: `${settings.demoOrigin}/`,
+    page_url: `${demoOrigin}/`,
   }),
-}).catch(() => null);
-if (response === null) {
-  console.error(`No service is running at ${settings.origin}. Start it first: npm start`);
-  process.exit(1);
-}
+}).catch(refuseWithoutService);
 const { data, error } = (await response.json()) as Receipt;
 if (data === undefined) {
   console.error(`The service refused the submission: ${error?.code}: ${error?.message}`);
@@ -55,7 +61,7 @@ if (process.argv.includes("--json")) {
       cdn_base: settings.origin,
       mcp_url: `${settings.origin}/mcp`,
       app_base: settings.origin,
-      site_base: settings.demoOrigin,
+      site_base: demoOrigin,
       ...getDemoCredentials(world),
       member_email: world.memberEmail,
       consumer_email: world.consumerEmail,

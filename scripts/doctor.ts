@@ -14,15 +14,24 @@ const usage = `Usage: npm run doctor -- [options]
   --folder PATH    Folder with the secrets. Default: .deploy.
   --help           Show this help.`;
 
-const { values: options } = parseArgs({
-  options: {
-    env: { type: "string", default: "production" },
-    domain: { type: "string" },
-    at: { type: "string" },
-    folder: { type: "string", default: ".deploy" },
-    help: { type: "boolean", default: false },
-  },
-});
+const parseDoctorArguments = () => {
+  try {
+    return parseArgs({
+      options: {
+        env: { type: "string", default: "production" },
+        domain: { type: "string" },
+        at: { type: "string" },
+        folder: { type: "string", default: ".deploy" },
+        help: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}\n`);
+    return process.exit(2);
+  }
+};
+
+const options = parseDoctorArguments();
 
 const marks: Readonly<Record<Finding["level"], string>> = { ok: "ok  ", warn: "WARN", fail: "FAIL" };
 

@@ -118,6 +118,10 @@ test("completes a removal, which creates its affidavit as a PDF", async () => {
 test.each([
   ["an unknown command", ["aprove", "biz_00nobody"]],
   ["a missing ID", ["close"]],
+  ["a second business", ["suspend", "biz_00nobody", "biz_00nobody"]],
+  ["a second shard", ["shards", "close", "zz", "zz"]],
+  ["an argument of a command without arguments", ["stuck", "00"]],
+  ["a removal target with two statuses", ["removal", "rmv_00000000000000000000000000", "spokeo=completed=rejected"]],
   ["an incident without text", ["incident", "open", "degraded", "email", "Emails are late"]],
   ["a removal target without a status", ["removal", "rmv_00000000000000000000000000", "spokeo"]],
 ])("prints the usage and exits with 2 for %s", async (_, words) => {

@@ -29,6 +29,12 @@ test("npm run doctor checks the machine and the configuration, and needs no doma
   expect(stdout).toContain("Nothing needs to be fixed.");
 });
 
+test.each([[["--bogus"]], [["--domain"]], [["extra"]]])("npm run doctor prints its usage and exits with 2 for %j", (words) => {
+  const { status, stderr } = spawnSync(process.execPath, ["scripts/doctor.ts", ...words], { encoding: "utf8" });
+  expect([status, stderr]).toEqual([2, expect.stringContaining("Usage: npm run doctor")]);
+  expect(stderr).not.toContain("at parseArgs");
+});
+
 describe("the options of a deployment", () => {
   test("are reported with instructions to correct them", () => {
     const { findings } = checkOptions({ production: { domain: "example.com" } }, "production", undefined);

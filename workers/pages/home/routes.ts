@@ -74,9 +74,10 @@ const isBrowserHost = ({ req, var: { services } }: Context<AppEnv>): boolean => 
 const renderHome = (c: Context<AppEnv>): Response | Promise<Response> => {
   if (!isBrowserHost(c)) return c.notFound();
   if (acceptsHtml(c)) return renderLandingPage(c, 200, landingPage);
-  const { origin } = new URL(c.var.services.config.baseUrl);
+  const { baseUrl, environment, demo } = c.var.services.config;
+  const { origin } = new URL(baseUrl);
   c.header("Vary", "Accept, Sec-Fetch-Dest", { append: true });
-  return success(c, 200, { docs: `${origin}/docs`, openapi: `${origin}/v1/openapi.json` });
+  return success(c, 200, { docs: `${origin}/docs`, openapi: `${origin}/v1/openapi.json`, ...(environment === "development" && { demo }) });
 };
 
 /** Redirects to the certificate with the typed number, or shows the form again with an error. */

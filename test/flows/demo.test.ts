@@ -1,0 +1,28 @@
+// Runs `npm run demo -- --json` against a running service, as scripts do.
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startLocalService, type LocalService } from "../support/local-service.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-demo-"));
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocalService();
+  writeFileSync(join(folder, ".dev.vars"), `ISSUER_KEY=${service.vars.ISSUER_KEY}\n`);
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("names the demo site of the running service if DEMO_PORT is not set", async () => {
+  const { DEMO_PORT: _, ...env } = process.env;
+  const { stdout } = await promisify(execFile)(process.execPath, [join(process.cwd(), "scripts/demo.ts"), "--json"], {
+    cwd: folder,
+    env: { ...env, PORT: new URL(service.origin).port },
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ api_base: `${service.origin}/v1`, site_base: service.demoOrigin });
+});
