@@ -17,10 +17,10 @@ const findFreeShard = (bound: readonly string[]): ShardId => {
  * Adds a shard to the configuration in `path` and returns its ID. The ID is `wanted` or, if that is undefined, the next free one. Throws if
  * `wanted` is not a valid shard ID or is already bound.
  */
-export const addShard = (path: string, wanted: string | undefined): ShardId => {
+export const addShard = (path: string, requestedId: string | undefined): ShardId => {
   const toml = readFileSync(path, "utf8");
   const bound = listBoundShards(toml);
-  const shard = wanted === undefined ? findFreeShard(bound) : parseShardId(wanted);
+  const shard = requestedId === undefined ? findFreeShard(bound) : parseShardId(requestedId);
   if (shard === null) throw new Error("A shard is two characters: 0 to 9 and a to z without i, l, o and u.");
   if (bound.includes(shard)) throw new Error(`${path} already binds shard ${shard}.`);
   const last = [...toml.matchAll(databasePattern)].at(-1);

@@ -102,7 +102,7 @@ const generateWitnessKey = (name: string): GeneratedSecret => {
 
 /** Generates only the named secrets and their public parts. The new log keys are valid from `now`. */
 export const generateSecrets = async (
-  wanted: readonly SecretName[],
+  requestedNames: readonly SecretName[],
   names: DeploymentNames,
   now: string,
 ): Promise<{ readonly secrets: Partial<Record<SecretName, string>>; readonly publicParts: PublicParts }> => {
@@ -110,7 +110,7 @@ export const generateSecrets = async (
     MASTER_KEYS: () => ({ secret: `1:${toBase64(randomKeyBytes())}` }),
     INDEX_KEY: () => ({ secret: toBase64(randomKeyBytes()) }),
     ISSUER_KEY: generateIssuerKey,
-    LOG_SEED: () => generateLogSeed(names, !wanted.includes("LEDGER_KEY"), now),
+    LOG_SEED: () => generateLogSeed(names, !requestedNames.includes("LEDGER_KEY"), now),
     AUDIT_KEY: () => generateAuditKey(names.auditOrigins, now),
     ANCHOR_KEY: generateAnchorKey,
     LEDGER_WRITE_TOKEN: generateToken,
@@ -120,7 +120,7 @@ export const generateSecrets = async (
   };
   const secrets: Partial<Record<SecretName, string>> = {};
   let publicParts: PublicParts = {};
-  for (const name of secretNames.filter((secretName) => wanted.includes(secretName))) {
+  for (const name of secretNames.filter((secretName) => requestedNames.includes(secretName))) {
     const generated = await generators[name]();
     secrets[name] = generated.secret;
     const { vars, logs, ...others } = generated.publicParts ?? {};

@@ -104,7 +104,7 @@ export const openDatabase = (
 export const onPrimary = (db: Database): DrizzleD1Database => drizzle(db.$client.withSession("first-primary"));
 
 /** The result type of a storage function, without null. */
-export type Found<Query extends (...given: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
+export type Found<Query extends (...args: never[]) => unknown> = NonNullable<Awaited<ReturnType<Query>>>;
 
 /**
  * A query for a batch. Drizzle queries are thenable, so an async function that returned one would run it. Such functions therefore return a

@@ -71,7 +71,7 @@ interface LedgerRun {
   readonly id: string;
   readonly readUpTo: number;
   /** The newest tree, if the ledger accepted a statement. */
-  readonly seen: VerifiedTree | null;
+  readonly verifiedTree: VerifiedTree | null;
   /** Set if the ledger itself failed. */
   readonly failure: { readonly failures: number; readonly blockedUntil: Instant } | null;
 }
@@ -82,8 +82,8 @@ interface LedgerRun {
  */
 export const storeLedgerRun = (db: Database, ledgerId: string, basis: LedgerRunBasis, run: LedgerRun, now: Instant) => {
   const progress = { ord: run.readUpTo, lastRun: run.id, updatedAt: now, ...run.failure };
-  return insertIf(db, ledgers, { ledgerId, ...run.seen, ...progress }, isRunCurrent(ledgerId, basis))
-    .onConflictDoUpdate({ target: ledgers.ledgerId, set: { ...(run.seen !== null && afterSuccess), ...progress } })
+  return insertIf(db, ledgers, { ledgerId, ...run.verifiedTree, ...progress }, isRunCurrent(ledgerId, basis))
+    .onConflictDoUpdate({ target: ledgers.ledgerId, set: { ...(run.verifiedTree !== null && afterSuccess), ...progress } })
     .returning({ ledgerId: ledgers.ledgerId });
 };
 

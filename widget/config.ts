@@ -59,12 +59,12 @@ export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
   return queryPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwnTag(tag) && hasMode(tag, mode));
 }
 
-function hasMode(tag: HTMLScriptElement, wanted: string): boolean {
+function hasMode(tag: HTMLScriptElement, expectedMode: string): boolean {
   const mode = tag.getAttribute("data-mode");
   // Every copy of the script looks for share tags. Only the copy that handles form submissions looks for consent tags, so an unknown mode
   // is reported only once.
-  if (wanted === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: use consent or share");
-  return mode === wanted;
+  if (expectedMode === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: use consent or share");
+  return mode === expectedMode;
 }
 
 /** Returns the URL that this code was loaded from. A module has no current script, so the first tag with a known URL is used instead. */
@@ -88,11 +88,11 @@ function getTargetForm({ options }: Config): HTMLFormElement | string | null | u
 
 /** Returns whether the form is the target form. By default, this is the first form on the page. An invalid selector matches no form. */
 export function isTargetForm(config: Config, form: HTMLFormElement): boolean {
-  const wanted = getTargetForm(config);
+  const target = getTargetForm(config);
   try {
-    return typeof wanted === "string"
-      ? callForm(form, "matches", wanted)
-      : form === (wanted === undefined ? document.querySelector("form") : wanted);
+    return typeof target === "string"
+      ? callForm(form, "matches", target)
+      : form === (target === undefined ? document.querySelector("form") : target);
   } catch {
     return false;
   }

@@ -15,9 +15,9 @@ const invisibleCharacters = /[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u
 export type FieldMap = [selector: string, key: string][];
 
 /** Parses a field map, given as an object or its JSON. Invalid JSON counts as an empty map, so fields are guessed. */
-export function parseFieldMap(given: string | Record<string, string> = {}): FieldMap {
+export function parseFieldMap(map: string | Record<string, string> = {}): FieldMap {
   try {
-    return Object.entries(typeof given === "string" ? JSON.parse(given) : given);
+    return Object.entries(typeof map === "string" ? JSON.parse(map) : map);
   } catch {
     return [];
   }

@@ -8,9 +8,9 @@ export interface RecipientChoices {
 }
 
 /** Splits a list at "|" if it contains one ("Acme, Inc.|Beta"), otherwise at commas. The first spelling of a name wins. */
-export function parseEntities(given: unknown): string[] {
-  const text = String(given || "");
-  const list: unknown[] = Array.isArray(given) ? given : text.split(text.includes("|") ? "|" : ",");
+export function parseEntities(entities: unknown): string[] {
+  const text = String(entities || "");
+  const list: unknown[] = Array.isArray(entities) ? entities : text.split(text.includes("|") ? "|" : ",");
   const names = list.map((name) => toLine(String(name))).filter(Boolean);
   const spellings = names.map(normalizeName);
   return names.filter((name, index) => spellings.indexOf(normalizeName(name)) === index);

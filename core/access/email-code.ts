@@ -113,11 +113,11 @@ export const failedAttemptRetentionMs = 30 * dayMs;
 export interface EmailCodeComparison {
   readonly id: string;
   readonly expected: string;
-  readonly given: string;
+  readonly submitted: string;
 }
 
 /**
  * Returns the ID of the matching code, or null. Always compares every code, so that the response time does not reveal which code matches.
  */
 export const findMatchingCodeId = (compared: readonly EmailCodeComparison[]): string | null =>
-  compared.filter(({ expected, given }) => isEqualConstantTime(expected, given))[0]?.id ?? null;
+  compared.filter(({ expected, submitted }) => isEqualConstantTime(expected, submitted))[0]?.id ?? null;

@@ -43,7 +43,7 @@ export interface ForkEvidence {
 
 export type LedgerFailure = RetryableFailure | PermanentFailure;
 export type SubmissionOutcome =
-  | { readonly ok: true; readonly receipt: Receipt; readonly seen: VerifiedTree }
+  | { readonly ok: true; readonly receipt: Receipt; readonly verifiedTree: VerifiedTree }
   | LedgerFailure
   | ForkEvidence;
 
@@ -65,7 +65,10 @@ export interface LedgerAdapter {
     signal: AbortSignal,
   ) => Promise<readonly SubmissionOutcome[]>;
   /** Returns the newest signed tree, checked for consistency with `lastSeen`. */
-  readonly getHead: (lastSeen: VerifiedTree | null, signal: AbortSignal) => Promise<LedgerReadResult<{ readonly seen: VerifiedTree }>>;
+  readonly getHead: (
+    lastSeen: VerifiedTree | null,
+    signal: AbortSignal,
+  ) => Promise<LedgerReadResult<{ readonly verifiedTree: VerifiedTree }>>;
   /** Returns an inclusion proof that the caller must check. */
   readonly getInclusionProof: (
     index: bigint,

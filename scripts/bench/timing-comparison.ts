@@ -16,12 +16,12 @@ const areaUnderCurve = (first: readonly number[], second: readonly number[]): nu
 };
 
 /** Returns the milliseconds until the response is complete. Throws if the status is unexpected. */
-export const measureTime = async (sendRequest: () => Promise<Response>, wanted: number): Promise<number> => {
+export const measureTime = async (sendRequest: () => Promise<Response>, expectedStatus: number): Promise<number> => {
   const startedAt = performance.now();
   const response = await sendRequest();
   await response.arrayBuffer();
   const took = performance.now() - startedAt;
-  if (response.status !== wanted) throw new Error(`bench: returned ${response.status} instead of ${wanted}`);
+  if (response.status !== expectedStatus) throw new Error(`bench: returned ${response.status} instead of ${expectedStatus}`);
   return took;
 };
 

@@ -108,7 +108,7 @@ const wrapObjects = <T extends DurableObjectNamespace<never>>(dependency: Depend
       if (typeof member !== "function") return member;
       if (name !== "getByName" && name !== "get") return member.bind(namespace) as unknown;
       return (...values: readonly unknown[]) =>
-        wrapMethods(dependency, Reflect.apply(member as (...given: readonly unknown[]) => object, namespace, values), wrongAnswer);
+        wrapMethods(dependency, Reflect.apply(member as (...args: readonly unknown[]) => object, namespace, values), wrongAnswer);
     },
   });
 

@@ -125,13 +125,13 @@ const shareIdPattern = /^shr_[0-9a-z]{26}$/;
 
 /** Shows what the business's server received: the form values, including the certificate or share ID. */
 export const renderThanksPage = (site: DemoSite, received: readonly (readonly [string, string])[]): string => {
-  const entryOf = (wanted: string): string => received.find(([name]) => name === wanted)?.[1] ?? "";
-  const id = entryOf("svc_cert_id");
+  const getEntry = (name: string): string => received.find(([key]) => key === name)?.[1] ?? "";
+  const id = getEntry("svc_cert_id");
   const certificate = certificateIdPattern.test(id)
     ? `<h2>A certificate was issued</h2>
 <p>It records what the form said when you submitted it. Anyone with the link can check it.</p>
 <a class="action" id="certificate" href="${escapeHtml(`${site.cdnOrigin}/c/${id}`)}">Open the certificate</a>`
-    : shareIdPattern.test(entryOf("svc_share_id"))
+    : shareIdPattern.test(getEntry("svc_share_id"))
       ? `<h2>Details were shared</h2>
 <p>You can review this share and stop it at any time in your account.</p>
 <a class="action" id="account" href="${escapeHtml(`${site.cdnOrigin}/app`)}">Open my account</a>`

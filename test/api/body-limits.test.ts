@@ -55,7 +55,7 @@ const sendTo = async (method: string, path: string, type: string, body: BodyInit
       headers: { "content-type": type, origin: "http://svc.test", ...headers },
       body,
     });
-    return { answer: response, heldWhole: spies.some((spy) => spy.mock.calls.length > 0) };
+    return { response, heldWhole: spies.some((spy) => spy.mock.calls.length > 0) };
   } finally {
     for (const spy of spies) spy.mockRestore();
   }
@@ -74,7 +74,7 @@ describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a request body ab
       const { live, sandbox } = world.acme.keys;
       const key = { authorization: `Bearer ${path.startsWith("/v1/sandbox/") ? sandbox : live}` };
       const credential = isPortal ? { cookie } : isConsumerRoute ? { cookie: consumerCookie } : key;
-      const { answer: response, heldWhole } = await sendTo(method, path, "application/json", bodies[how](), credential);
+      const { response, heldWhole } = await sendTo(method, path, "application/json", bodies[how](), credential);
       expect([method, path, response.status, response.body.error?.code, heldWhole]).toEqual([
         method,
         path,
@@ -87,7 +87,7 @@ describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a request body ab
 
   test.each(["email", "confirm", "link"])("B1: gets the refusal page from the %s form, without being held in memory", async (form) => {
     const paths: Record<string, string> = { email: "", confirm: "/confirm", link: "/link" };
-    const { answer: response, heldWhole } = await sendTo(
+    const { response, heldWhole } = await sendTo(
       "POST",
       `/c/{cert_id}/withdraw${paths[form]}`,
       "application/x-www-form-urlencoded",

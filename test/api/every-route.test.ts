@@ -175,8 +175,8 @@ const collectFaults = async (
   }
   return faults;
 };
-const expectOutcome = (wanted: string, response: TestResponse): string | null =>
-  describeOutcome(response) === wanted ? null : `${describeOutcome(response)} instead of ${wanted}`;
+const expectOutcome = (expected: string, response: TestResponse): string | null =>
+  describeOutcome(response) === expected ? null : `${describeOutcome(response)} instead of ${expected}`;
 
 describe("every route that needs an API key", () => {
   test("is in the OpenAPI document", () => {

@@ -253,7 +253,7 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
 
   test("shows the state in which the certificate was read, even if it is withdrawn in the meantime", async () => {
     const issued = await issueToNewPerson();
-    const vault = platform.vault as { open: (...given: [never, never]) => Promise<string> };
+    const vault = platform.vault as { open: (...args: [never, never]) => Promise<string> };
     const { open } = vault;
     vault.open = async (...parameters) => {
       vault.open = open; // at this point, the row has been read and its first value is being decrypted

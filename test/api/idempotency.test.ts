@@ -614,7 +614,7 @@ const callWithChanges = (changed: Partial<Platform>, sendable: Sendable, key: st
   const following: Promise<void>[] = [];
   const services = createServicesWith(platform, { ...changed, waitUntil: (work) => following.push(work()) });
   const response = Promise.resolve(buildApp(services).fetch(requestTo(sendable, key), env, createExecutionContext()));
-  return { answer: response, ended: () => Promise.all(following) };
+  return { response, ended: () => Promise.all(following) };
 };
 /** Creates a gate that blocks callers until it is opened. */
 const createGate = <T>() => {
@@ -770,7 +770,7 @@ describe("work that is interrupted", () => {
     const { secret, sendable, secrets } = await prepareRotation();
     const key = createKey();
     const broken = createRotatingPlatform(() => Promise.reject(new Error("Network connection lost.")));
-    for (let times = 0; times < 3; times += 1) expect((await callWithChanges(broken, sendable, key).answer).status).toBe(503);
+    for (let times = 0; times < 3; times += 1) expect((await callWithChanges(broken, sendable, key).response).status).toBe(503);
     const response = await send(sendable, key);
     expect([response.status, isReplay(response)]).toEqual([200, false]);
     expect(await secrets()).toEqual([response.body.data.secret, secret]);
@@ -786,7 +786,7 @@ describe("work that is interrupted", () => {
       never.reached();
       return never.opened;
     });
-    void callWithChanges(died, sendable, key).answer;
+    void callWithChanges(died, sendable, key).response;
     await never.arrived;
     expect(describeOutcome(await send(sendable, key))).toBe("409 idempotency_conflict");
     vi.setSystemTime(start + minuteMs - secondMs);
@@ -820,7 +820,7 @@ describe("work that is interrupted", () => {
       await late.opened;
       return ending(await eventSequences.getByName(world.acme.id).findEndpointSettings(endpoint));
     };
-    const { answer: response } = callWithChanges(withLog({ findEndpointSettings }), sendable, key);
+    const { response } = callWithChanges(withLog({ findEndpointSettings }), sendable, key);
     await late.arrived;
     vi.setSystemTime(start + 2 * minuteMs);
     answerPost = () => (posts.length === 1 ? slow.opened : new Response(null, { status: 200 }));
@@ -860,7 +860,7 @@ describe("work that is interrupted", () => {
       createRotatingPlatform(() => Promise.reject(new Error("Network connection lost."))),
       sendable,
       createKey(),
-    ).answer;
+    ).response;
     const countExpiredClaims = async (): Promise<number> =>
       (await env.DB.prepare("SELECT COUNT(*) AS n FROM idempotency_claims WHERE leased_until <= ?").bind(Date.now()).first<{ n: number }>())
         ?.n ?? 0;

@@ -165,7 +165,7 @@ const wrongTexts: readonly string[] = [
 
 interface Tried {
   readonly input: string;
-  readonly answer: TestResponse;
+  readonly response: TestResponse;
 }
 
 /**
@@ -206,7 +206,7 @@ const sendInvalidInputs = async (operation: Operation): Promise<readonly Tried[]
         ...(operation.method !== "GET" && { body: JSON.stringify(body) }),
       }),
     );
-    attempts.push({ input, answer: response });
+    attempts.push({ input, response });
   };
   const example = operation.body?.example ?? {};
   const needed = operation.parameters.filter((parameter) => parameter.in === "query" && parameter.required);
@@ -226,7 +226,7 @@ const sendInvalidInputs = async (operation: Operation): Promise<readonly Tried[]
 };
 
 const vague = /\b(?:invalid|not valid|wrong type|undefined|NaN|expected|received|zod)\b/i;
-const findFault = ({ input, answer: response }: Tried): string | null => {
+const findFault = ({ input, response }: Tried): string | null => {
   const { code, message } = response.body.error;
   if (["opt_out_failed", "login_failed", "passkey_refused", "code_invalid"].includes(code)) return null; // by design, each of these codes has the same message regardless of the reason
   if (!message.toLowerCase().split(":")[0].split(/[ .,]/).includes(input.toLowerCase())) return `does not name ${input}: ${message}`;
@@ -241,8 +241,8 @@ describe("the message of a 400 response", () => {
     const refused = new Map<string, number>();
     for (const operation of operations) {
       for (const attempt of await sendInvalidInputs(operation)) {
-        expect(attempt.answer.status, `${operation.method} ${operation.path} ${attempt.input}`).not.toBe(429);
-        if (attempt.answer.status !== 400) continue;
+        expect(attempt.response.status, `${operation.method} ${operation.path} ${attempt.input}`).not.toBe(429);
+        if (attempt.response.status !== 400) continue;
         const name = `${operation.method} ${operation.path}`;
         refused.set(name, (refused.get(name) ?? 0) + 1);
         const fault = findFault(attempt);

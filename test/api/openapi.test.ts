@@ -1052,7 +1052,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     passkey_limit: async () => requestCreationOptions(await signInWithTenPasskeys()),
   },
   addPasskey: {
-    201: async () => (await registerPasskey(await signIn(world.consumerEmail, "consumer"))).answer,
+    201: async () => (await registerPasskey(await signIn(world.consumerEmail, "consumer"))).response,
     ...buildOwnUnsafeRefusals("POST", "/v1/me/passkeys", { credential: attestationCredentialExample }),
     passkey_refused: () => callAsConsumer("POST", "/v1/me/passkeys", { body: { credential: attestationCredentialExample } }),
     passkey_limit: async () => {
@@ -1076,7 +1076,7 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
   removePasskey: {
     200: async () => {
       const headers = await signIn(world.consumerEmail, "consumer");
-      const { answer: response } = await registerPasskey(headers);
+      const { response } = await registerPasskey(headers);
       return call(`/v1/me/passkeys/${response.body.data.id}`, { method: "DELETE", headers });
     },
     ...buildOwnUnsafeRefusals("DELETE", noPasskey),

@@ -56,7 +56,7 @@ const remove = (headers: { cookie: string }, id: string): Promise<TestResponse> 
   call(`/v1/me/passkeys/${id}`, { method: "DELETE", headers });
 const readSession = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", { headers: { cookie } });
 const withPasskey = async (authenticator = new Authenticator()): Promise<Authenticator> => {
-  const { answer: response } = await registerPasskey(await signInAsConsumer(), { authenticator });
+  const { response } = await registerPasskey(await signInAsConsumer(), { authenticator });
   if (response.status !== 201) throw new Error(response.text);
   return authenticator;
 };
@@ -66,9 +66,9 @@ const toComparable = (response: TestResponse): string => `${response.status} ${r
 describe("POST /v1/me/passkeys", () => {
   test("requires a discoverable passkey with user verification, under a user handle without meaning", async () => {
     const me = await signInAsConsumer();
-    const response = await requestCreationOptions(me);
-    expect(response.status).toBe(200);
-    expect(response.body.data.options).toMatchObject({
+    const optionsResponse = await requestCreationOptions(me);
+    expect(optionsResponse.status).toBe(200);
+    expect(optionsResponse.body.data.options).toMatchObject({
       rp: { id: "svc.test" },
       user: { name: consumerEmail },
       authenticatorSelection: { residentKey: "required", userVerification: "required" },
@@ -76,16 +76,16 @@ describe("POST /v1/me/passkeys", () => {
       excludeCredentials: [],
       timeout: 5 * minuteMs,
     });
-    const handle = fromBase64Url(response.body.data.options.user.id) as Uint8Array;
+    const handle = fromBase64Url(optionsResponse.body.data.options.user.id) as Uint8Array;
     expect([handle.length, String.fromCharCode(...handle.subarray(0, 2))]).toEqual([32, "00"]);
-    expect(fromBase64Url(response.body.data.options.challenge)).toHaveLength(32);
-    expect(JSON.stringify(await readDatabaseContents())).not.toContain(response.body.data.options.challenge);
+    expect(fromBase64Url(optionsResponse.body.data.options.challenge)).toHaveLength(32);
+    expect(JSON.stringify(await readDatabaseContents())).not.toContain(optionsResponse.body.data.options.challenge);
 
-    const { answer, authenticator } = await registerPasskey(me);
+    const { response, authenticator } = await registerPasskey(me);
     const repeated = (await requestCreationOptions(me)).body.data.options;
     expect(repeated.excludeCredentials).toEqual([{ id: authenticator.id, transports: ["internal", "hybrid"], type: "public-key" }]);
     expect(repeated.user.id).toBe(authenticator.userHandle);
-    expect(answer.status).toBe(201);
+    expect(response.status).toBe(201);
   });
 
   test("lists the passkey, records it in the audit trail and sends an email in the person's language", async () => {
@@ -95,7 +95,7 @@ describe("POST /v1/me/passkeys", () => {
       "user-agent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:150.0) Gecko/20100101 Firefox/150.0",
       "accept-language": "es",
     };
-    const { answer: response } = await registerPasskey(headers);
+    const { response } = await registerPasskey(headers);
     const { id } = response.body.data;
     expect(response.body.data).toEqual({
       id: expect.stringMatching(/^psk_00[0-9a-hjkmnp-tv-z]{24}$/),
@@ -115,11 +115,11 @@ describe("POST /v1/me/passkeys", () => {
 
   test("accepts a name, which is encrypted at rest", async () => {
     const me = await signInAsConsumer();
-    expect((await registerPasskey(me, { name: "  Zqmarker phone " })).answer.body.data.name).toBe("Zqmarker phone");
+    expect((await registerPasskey(me, { name: "  Zqmarker phone " })).response.body.data.name).toBe("Zqmarker phone");
     expect(JSON.stringify(await readDatabaseContents())).not.toContain("Zqmarker");
-    expect((await registerPasskey(me)).answer.body.data.name).toBe("Passkey");
+    expect((await registerPasskey(me)).response.body.data.name).toBe("Passkey");
     for (const name of ["x".repeat(81), "a\u0007b", "a\u202eb"])
-      expect((await registerPasskey(me, { name })).answer.body.error.message).toMatch(/^name: must /);
+      expect((await registerPasskey(me, { name })).response.body.error.message).toMatch(/^name: must /);
   });
 
   test("requires a sign-in within the last ten minutes for the options and for the passkey", async () => {
@@ -135,11 +135,11 @@ describe("POST /v1/me/passkeys", () => {
     const credential = await new Authenticator().make(options);
     expect(describeOutcome(await call("/v1/me/passkeys", buildJsonRequest({ credential }, me)))).toBe("403 forbidden");
     expect(await countRows(["passkeys"])).toEqual({ passkeys: 0 });
-    expect((await registerPasskey(await signInAsConsumer())).answer.status).toBe(201);
+    expect((await registerPasskey(await signInAsConsumer())).response.status).toBe(201);
   });
 
   test("accepts an attestation that the new key signed itself, as some browsers send it", async () => {
-    const { answer: response, authenticator } = await registerPasskey(await signInAsConsumer(), { lies: { selfAttested: true } });
+    const { response, authenticator } = await registerPasskey(await signInAsConsumer(), { lies: { selfAttested: true } });
     expect(response.status, response.text).toBe(201);
     expect((await signInWithPasskey(authenticator)).status).toBe(200);
   });
@@ -148,7 +148,7 @@ describe("POST /v1/me/passkeys", () => {
     const authenticator = await withPasskey();
     setTime(start + 60 * minuteMs);
     const signed = await signInWithPasskey(authenticator);
-    expect((await registerPasskey({ cookie: getCookie(signed) })).answer.status).toBe(201);
+    expect((await registerPasskey({ cookie: getCookie(signed) })).response.status).toBe(201);
   });
 
   test.each<readonly [string, AuthenticatorOverrides]>([
@@ -201,7 +201,7 @@ describe("POST /v1/me/passkeys", () => {
   test("refuses a passkey with another person's credential id, or with an ID other than the one it was created with", async () => {
     const othersAuthenticator = (await registerPasskey(await signInAsConsumer(strangerEmail))).authenticator;
     const me = await signInAsConsumer();
-    expect(describeOutcome((await registerPasskey(me, { lies: { id: othersAuthenticator.id } })).answer)).toBe("400 passkey_refused");
+    expect(describeOutcome((await registerPasskey(me, { lies: { id: othersAuthenticator.id } })).response)).toBe("400 passkey_refused");
     const { options } = (await requestCreationOptions(me)).body.data;
     const credential = { ...(await new Authenticator().make(options)), id: othersAuthenticator.id, rawId: othersAuthenticator.id };
     expect(describeOutcome(await call("/v1/me/passkeys", buildJsonRequest({ credential }, me)))).toBe("400 passkey_refused");
@@ -212,7 +212,7 @@ describe("POST /v1/me/passkeys", () => {
     const me = await signInAsConsumer();
     for (let count = 0; count < 8; count += 1) await registerPasskey(me);
     const registrations = await Promise.all(Array.from({ length: 5 }, () => registerPasskey(me)));
-    expect(registrations.map(({ answer: response }) => describeOutcome(response)).sort()).toEqual([
+    expect(registrations.map(({ response }) => describeOutcome(response)).sort()).toEqual([
       "201 ok",
       "201 ok",
       "409 passkey_limit",

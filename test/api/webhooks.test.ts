@@ -583,8 +583,8 @@ const callRoutes = async (
 };
 const expectAll = (
   testedRoutes: readonly (typeof routes)[number][],
-  wanted: (name: string, method: Method) => string,
-): Record<string, string> => Object.fromEntries(testedRoutes.map(([name, method]) => [name, wanted(name, method)]));
+  getExpected: (name: string, method: Method) => string,
+): Record<string, string> => Object.fromEntries(testedRoutes.map(([name, method]) => [name, getExpected(name, method)]));
 const record = async (): Promise<{ readonly webhook: string; readonly delivery: string }> => {
   const { id } = await createWebhook();
   return { webhook: id, delivery: await createDelivery(id) };

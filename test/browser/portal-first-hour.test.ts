@@ -15,7 +15,7 @@ const operatorToken = "token-of-the-operator-in-the-first-hour-43";
 const email = "owner@first-hour.example";
 
 /** The business's own website. The test changes it along the way. */
-const site = { proof: "", tag: "", leads: [] as URLSearchParams[], heard: [] as { body: string; signature: string | undefined }[] };
+const site = { proof: "", tag: "", leads: [] as URLSearchParams[], webhooks: [] as { body: string; signature: string | undefined }[] };
 let server: Server;
 let service: LocalService;
 let browser: Browser;
@@ -35,7 +35,7 @@ beforeAll(async () => {
     for await (const part of request) parts.push(part as Buffer);
     const body = Buffer.concat(parts).toString();
     if (request.url === "/hook") {
-      site.heard.push({ body, signature: request.headers["svc-signature"] as string | undefined });
+      site.webhooks.push({ body, signature: request.headers["svc-signature"] as string | undefined });
       response.writeHead(204).end();
     } else if (request.url === "/.well-known/svc-verification.txt" && site.proof !== "") {
       response.writeHead(200, { "content-type": "text/plain" }).end(`${site.proof}\n`);
@@ -255,9 +255,9 @@ test("a new business gets to a live certificate within its first hour", async ()
     "Go live": "Done",
   });
 
-  const receivedTypes = site.heard.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+  const receivedTypes = site.webhooks.map(({ body }) => (JSON.parse(body) as { type: string }).type);
   expect([...new Set(receivedTypes)].toSorted()).toEqual(["certificate.issued", "certificate.revoked", "test.ping"]);
-  for (const { body, signature } of site.heard) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
+  for (const { body, signature } of site.webhooks) expect(verifySignature(body, signature, secret, Date.now() / 1_000)).toBe(true);
   // The only browser error is the failed domain verification above.
   expect(problems).toEqual([expect.stringContaining("409 (Conflict)")]);
   await close();

@@ -139,7 +139,7 @@ describe("from the demo site", () => {
 });
 
 describe("the check in the visitor's browser", () => {
-  const openTampered = async (url: string, change: (html: string) => string): Promise<{ answer: string | null; text: string }> => {
+  const openTampered = async (url: string, change: (html: string) => string): Promise<{ verdict: string | null; text: string }> => {
     const { page, close } = await openPage(browser);
     await page.route(url, async (route) => {
       const response = await route.fetch();
@@ -147,7 +147,7 @@ describe("the check in the visitor's browser", () => {
     });
     await page.goto(url);
     await page.waitForSelector(verdict);
-    const result = { answer: await readVerdict(page), text: await page.locator(verdict).innerText() };
+    const result = { verdict: await readVerdict(page), text: await page.locator(verdict).innerText() };
     await close();
     return result;
   };
@@ -164,14 +164,14 @@ describe("the check in the visitor's browser", () => {
   });
 
   test("matches an unmodified page", async () => {
-    expect((await openTampered(plain, (html) => html)).answer).toBe("pass");
+    expect((await openTampered(plain, (html) => html)).verdict).toBe("pass");
   });
 
   test("detects a changed record", async () => {
     const result = await openTampered(plain, (html) =>
       html.replace(/(data-bound="record"[^>]*>[^<]*&quot;purpose&quot;:&quot;)solar/, "$1lunar"),
     );
-    expect(result.answer).toBe("fail");
+    expect(result.verdict).toBe("fail");
     expect(result.text).toContain("Does not match. The record’s SHA-256 hash is different.");
   });
 
@@ -182,7 +182,7 @@ describe("the check in the visitor's browser", () => {
         (_all, before: string, digit: string) => before + (digit === "0" ? "1" : "0"),
       ),
     );
-    expect(result.answer).toBe("fail");
+    expect(result.verdict).toBe("fail");
   });
 
   test("detects any member that the page shows differently from the record, and names it", async () => {
@@ -234,7 +234,7 @@ describe("the check in the visitor's browser", () => {
         .replace('data-list="entities_accepted"', 'data-list="x"')
         .replace('data-list="entities_rejected"', 'data-list="entities_accepted"'),
     );
-    expect(result.answer).toBe("fail");
+    expect(result.verdict).toBe("fail");
     expect(result.text).toContain("entities_accepted, entities_rejected");
   });
 

@@ -70,12 +70,12 @@ const readAll = async (log: EventSequence, limit: number): Promise<StoredEvent[]
 };
 
 /** Fills a sequence until at least `wanted` segments are complete and none is being filled. Returns the event IDs in order. */
-const fillLog = async (business: string, wanted: number): Promise<string[]> => {
+const fillLog = async (business: string, count: number): Promise<string[]> => {
   const ids: string[] = [];
   await useSmallLog(eventSequences.getByName(business), async (log, state) => {
     for (;;) {
       const rows = listSegments(state);
-      if (rows.length >= wanted && rows.every(({ moved, up_to }) => moved === up_to)) return;
+      if (rows.length >= count && rows.every(({ moved, up_to }) => moved === up_to)) return;
       ids.push(...(await commitEvents(business, 100)));
       await log.drain();
       if (ids.length > 20_000) throw new Error("the sequence fills no segment");

@@ -20,15 +20,15 @@ afterAll(() => service.stop());
 
 interface Ended {
   readonly code: number;
-  readonly said: string;
+  readonly output: string;
 }
 const runAdmin = async (words: readonly string[], secret = token): Promise<Ended> => {
   const env = { ...process.env, ADMIN_URL: `${service.origin}/v1`, ADMIN_TOKEN: secret };
   try {
-    return { code: 0, said: (await promisify(execFile)(process.execPath, ["scripts/admin.ts", ...words], { env })).stdout };
+    return { code: 0, output: (await promisify(execFile)(process.execPath, ["scripts/admin.ts", ...words], { env })).stdout };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, said: stdout + stderr };
+    return { code, output: stdout + stderr };
   }
 };
 
@@ -39,7 +39,7 @@ test("approves, suspends and closes a business and changes its plan, with immedi
     const { error } = (await response.json()) as { error?: { code: string } };
     return `${response.status} ${error?.code ?? "ok"}`;
   };
-  const readShown = async (): Promise<unknown> => JSON.parse((await runAdmin(["show", id])).said);
+  const readShown = async (): Promise<unknown> => JSON.parse((await runAdmin(["show", id])).output);
   expect(await readShown()).toEqual({ id, status: "active", plan: "free" });
   for (const [words, status, plan, outcome] of [
     [["suspend", id], "suspended", "free", "402 business_suspended"],
@@ -48,13 +48,13 @@ test("approves, suspends and closes a business and changes its plan, with immedi
     [["close", id], "closed", "enterprise", "402 business_inactive"],
     [["approve", id], "active", "enterprise", "200 ok"],
   ] as const) {
-    expect(JSON.parse((await runAdmin(words)).said)).toEqual({ id, status, plan });
+    expect(JSON.parse((await runAdmin(words)).output)).toEqual({ id, status, plan });
     expect(await getListingError()).toBe(outcome);
   }
 });
 
 test("lists stuck work and the size of each shard", async () => {
-  const { stuck, shards } = JSON.parse((await runAdmin(["stuck"])).said) as {
+  const { stuck, shards } = JSON.parse((await runAdmin(["stuck"])).output) as {
     stuck: unknown[];
     shards: { bytes: number; max_bytes: number }[];
   };
@@ -64,16 +64,16 @@ test("lists stuck work and the size of each shard", async () => {
 });
 
 test("lists the shards, closes one and opens it again", async () => {
-  const [first] = JSON.parse((await runAdmin(["shards"])).said) as object[];
+  const [first] = JSON.parse((await runAdmin(["shards"])).output) as object[];
   expect(first).toEqual({ shard: "00", state: "open", bytes: expect.any(Number), max_bytes: 10_000_000_000, next: true, available: true });
   for (const [action, state] of [
     ["close", "closed"],
     ["open", "open"],
   ] as const) {
-    expect(JSON.parse((await runAdmin(["shards", action, "00"])).said)).toEqual({ shard: "00", state });
-    expect(JSON.parse((await runAdmin(["shards"])).said)).toMatchObject([{ shard: "00", state, next: true, available: true }]);
+    expect(JSON.parse((await runAdmin(["shards", action, "00"])).output)).toEqual({ shard: "00", state });
+    expect(JSON.parse((await runAdmin(["shards"])).output)).toMatchObject([{ shard: "00", state, next: true, available: true }]);
   }
-  expect(await runAdmin(["shards", "close", "zz"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
+  expect(await runAdmin(["shards", "close", "zz"])).toMatchObject({ code: 1, output: expect.stringContaining("404 not_found") });
 });
 
 test("adds the next free shard, or the given one, to the configuration, and refuses one that is bound or malformed", () => {
@@ -109,7 +109,7 @@ test("completes a removal, which creates its affidavit as a PDF", async () => {
     body: JSON.stringify({ authorize: true, targets: ["spokeo"] }),
   });
   const { data } = (await requested.json()) as { data: { id: string } };
-  expect(JSON.parse((await runAdmin(["removal", data.id, "spokeo=completed"])).said)).toMatchObject({ id: data.id, status: "completed" });
+  expect(JSON.parse((await runAdmin(["removal", data.id, "spokeo=completed"])).output)).toMatchObject({ id: data.id, status: "completed" });
   const affidavit = await fetch(`${service.origin}/v1/me/removals/${data.id}/affidavit`, { headers: { cookie } });
   expect(affidavit.headers.get("content-type")).toBe("application/pdf");
   expect(Buffer.from(await affidavit.arrayBuffer()).toString("latin1")).toMatch(/^%PDF-.*%%EOF\s*$/s);
@@ -125,13 +125,13 @@ test.each([
   ["an incident without text", ["incident", "open", "degraded", "email", "Emails are late"]],
   ["a removal target without a status", ["removal", "rmv_00000000000000000000000000", "spokeo"]],
 ])("prints the usage and exits with 2 for %s", async (_, words) => {
-  expect(await runAdmin(words)).toMatchObject({ code: 2, said: expect.stringContaining("Usage: npm run admin") });
+  expect(await runAdmin(words)).toMatchObject({ code: 2, output: expect.stringContaining("Usage: npm run admin") });
 });
 
 test("prints the error and exits with 1 when refused, and generates a token with its hash", async () => {
-  expect(await runAdmin(["show", "biz_00nobody"])).toMatchObject({ code: 1, said: expect.stringContaining("404 not_found") });
-  expect(await runAdmin(["stuck"], "wrong")).toMatchObject({ code: 1, said: expect.stringContaining("401 unauthorized") });
-  const generated = (await runAdmin(["token"])).said;
+  expect(await runAdmin(["show", "biz_00nobody"])).toMatchObject({ code: 1, output: expect.stringContaining("404 not_found") });
+  expect(await runAdmin(["stuck"], "wrong")).toMatchObject({ code: 1, output: expect.stringContaining("401 unauthorized") });
+  const generated = (await runAdmin(["token"])).output;
   const [, secret = "", hash] = /^ADMIN_TOKEN=(\S+)\nADMIN_TOKEN_SHA256=(\S+)\n$/.exec(generated) ?? [];
   expect(sha256Hex(secret)).toBe(hash);
 });

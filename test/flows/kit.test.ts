@@ -67,25 +67,25 @@ const inShell = async (script: string, more: Readonly<Record<string, string>> = 
 
 interface Ended {
   readonly code: number | null;
-  readonly said: string;
+  readonly output: string;
 }
 const runSvc = async (words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ended> => {
   const child = spawn("node_modules/.bin/svc", words, { cwd: folder, env: buildEnv(more) });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += String(part)));
   const code = await new Promise<number | null>((done) => child.on("close", done));
-  return { code, said: output };
+  return { code, output };
 };
-const trigger = async (type: string): Promise<Event> => JSON.parse((await runSvc(["trigger", type])).said) as Event;
+const trigger = async (type: string): Promise<Event> => JSON.parse((await runSvc(["trigger", type])).output) as Event;
 
 /** Starts a command that runs until it is killed. `said` returns its output so far. */
 const startListening = (
   command: string,
-): { readonly child: ChildProcess; readonly said: () => string; readonly ended: Promise<number | null> } => {
+): { readonly child: ChildProcess; readonly getOutput: () => string; readonly ended: Promise<number | null> } => {
   const child = spawn("bash", ["-c", `exec ${command}`], { cwd: folder, env: buildEnv(), detached: true });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (output += String(part)));
-  return { child, said: () => output, ended: new Promise((done) => child.on("close", done)) };
+  return { child, getOutput: () => output, ended: new Promise((done) => child.on("close", done)) };
 };
 const end = (child: ChildProcess, signal: NodeJS.Signals): void => {
   process.kill(-(child.pid as number), signal);
@@ -179,7 +179,7 @@ describe("svc listen and svc trigger", () => {
   test("forward triggered events to the receiver, signed with a secret that stays the same in the next run", async () => {
     received.length = 0;
     const first = startListening(listenBlock.trim());
-    await vi.waitFor(() => expect(first.said()).toContain("Signing secret"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(first.getOutput()).toContain("Signing secret"), { timeout: 20_000 });
     const printed = await inShell(triggers);
     const triggered = [...printed.matchAll(/"id": "([^"]+)"/g)].map(([, id]) => id);
     await vi.waitFor(() => expect(listEvents().map(({ id }) => id)).toEqual(expect.arrayContaining(triggered)), { timeout: 30_000 });
@@ -189,18 +189,18 @@ describe("svc listen and svc trigger", () => {
     expect(new Set(listEvents().map(({ type }) => type))).toEqual(new Set(["share.created", "consumer.updated.email", "share.revoked"]));
     expect(printed).toContain("new@example.com");
     expect(listEvents().map(({ seq }) => seq)).toEqual(listEvents().map((_, at) => (listEvents()[0] as Event).seq + at));
-    const secret = extractSecret(first.said());
+    const secret = extractSecret(first.getOutput());
     for (const { body, headers } of received) {
       expect(verifySignature(body, headers["svc-signature"] as string, secret, Date.now() / 1_000)).toBe(true);
     }
-    expect(first.said()).not.toContain(service.world.acme.keys.sandbox);
+    expect(first.getOutput()).not.toContain(service.world.acme.keys.sandbox);
     expect(statSync(join(folder, ".svc/listen-sandbox.json")).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(folder, ".svc/.gitignore"), "utf8")).toBe("*\n");
     expect(readFileSync(join(folder, ".svc/listen-sandbox.json"), "utf8")).not.toContain("sk_test_");
 
     const repeated = await runSvc(["listen", "--forward-to", `http://localhost:${port}/hook`, "--once"]);
     expect(repeated.code).toBe(0);
-    expect(extractSecret(repeated.said)).toBe(secret);
+    expect(extractSecret(repeated.output)).toBe(secret);
   });
 
   test("forward the same body and headers that an endpoint gets, except for headers that differ between attempts", async () => {
@@ -240,22 +240,22 @@ describe("svc listen and svc trigger", () => {
     received.length = 0;
     const listen = `node_modules/.bin/svc listen --forward-to http://localhost:${port}/hook`;
     const first = startListening(listen);
-    await vi.waitFor(() => expect(first.said()).toContain("Signing secret"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(first.getOutput()).toContain("Signing secret"), { timeout: 20_000 });
     const sent = [await trigger("share.created")];
     await vi.waitFor(() => expect(listEvents().length).toBe(1), { timeout: 20_000 });
     await closeReceiver();
     sent.push(await trigger("share.created"), await trigger("share.created"));
-    await vi.waitFor(() => expect(first.said()).toContain("no response, trying again"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(first.getOutput()).toContain("no response, trying again"), { timeout: 20_000 });
     end(first.child, "SIGKILL");
     await first.ended;
     const second = startListening(listen);
-    await vi.waitFor(() => expect(second.said()).toContain("no response, trying again"), { timeout: 20_000 });
+    await vi.waitFor(() => expect(second.getOutput()).toContain("no response, trying again"), { timeout: 20_000 });
     await openReceiver();
     await vi.waitFor(() => expect(listEvents().length).toBeGreaterThanOrEqual(3), { timeout: 30_000 });
     end(second.child, "SIGTERM");
     expect(await second.ended).toBe(0);
     expect([...new Set(listEvents().map(({ id }) => id))]).toEqual(sent.map(({ id }) => id));
-    expect(extractSecret(second.said())).toBe(extractSecret(first.said()));
+    expect(extractSecret(second.getOutput())).toBe(extractSecret(first.getOutput()));
   });
 
   test("read the given types from the given position, and ignore a saved position of another service", async () => {
@@ -273,7 +273,7 @@ describe("svc listen and svc trigger", () => {
     const kept = join(folder, ".svc/listen-sandbox.json");
     const { secret } = JSON.parse(readFileSync(kept, "utf8")) as { secret: string };
     writeFileSync(kept, JSON.stringify({ api: "https://elsewhere.example", secret, cursor: 1 }));
-    const { said: output } = await runSvc(listenCommand);
+    const { output } = await runSvc(listenCommand);
     expect(listEvents()).toEqual([]);
     expect(extractSecret(output)).toBe(secret);
     expect(output).toContain(`after seq ${all.length}`);
@@ -297,11 +297,11 @@ describe("svc listen and svc trigger", () => {
       "--from",
       String(seq - 1),
     ];
-    expect((await runSvc(listenCommand)).said).toContain("-> 500");
+    expect((await runSvc(listenCommand)).output).toContain("-> 500");
     expect(requested).toEqual(["1"]);
     received.length = 0;
     requested.length = 0;
-    expect((await runSvc([...listenCommand, "--retry"])).said).toContain("-> 204");
+    expect((await runSvc([...listenCommand, "--retry"])).output).toContain("-> 204");
     expect(requested).toEqual(["1", "2", "3"]);
     expect(listEvents("/elsewhere")).toEqual([]);
     strict.close();
@@ -319,22 +319,15 @@ describe("svc listen and svc trigger", () => {
     });
     await new Promise<void>((done) => busy.listen(0, "localhost", done));
     const api = `http://localhost:${(busy.address() as AddressInfo).port}`;
-    const { code, said: output } = await runSvc([
-      "listen",
-      "--forward-to",
-      "http://localhost:9/",
-      "--once",
-      "--api",
-      api,
-      "--from",
-      "start",
-    ]);
+    const { code, output } = await runSvc(["listen", "--forward-to", "http://localhost:9/", "--once", "--api", api, "--from", "start"]);
     expect(code).toBe(0);
     expect(output).toContain("Too many requests. Trying again in 2 s.");
     expect((requested[1] as number) - (requested[0] as number)).toBeGreaterThanOrEqual(1_990);
     busy.close();
     const disconnected = startListening(`node_modules/.bin/svc listen --forward-to http://localhost:9/ --api ${api}`);
-    await vi.waitFor(() => expect(disconnected.said()).toContain("The service did not answer. Trying again in 5 s."), { timeout: 20_000 });
+    await vi.waitFor(() => expect(disconnected.getOutput()).toContain("The service did not answer. Trying again in 5 s."), {
+      timeout: 20_000,
+    });
     end(disconnected.child, "SIGINT");
     expect(await disconnected.ended).toBe(0);
   });
@@ -358,13 +351,13 @@ describe("svc clock", () => {
 
   test("reads and moves the clock, and processes everything due by then", async () => {
     await reset();
-    const created = JSON.parse((await runSvc(["trigger", "share.created"])).said) as { share_id: string };
+    const created = JSON.parse((await runSvc(["trigger", "share.created"])).output) as { share_id: string };
     const [before, after] = parseObjects<Clock>(await inShell(clockBlock));
     expect([before?.offset_seconds, after?.offset_seconds]).toEqual([0, 6 * day]);
     expect(Date.parse((after as Clock).now) - Date.parse((before as Clock).now)).toBeGreaterThanOrEqual(6 * day * 1_000);
-    const laterClock = JSON.parse((await runSvc(["clock", "+52w"])).said) as Clock;
+    const laterClock = JSON.parse((await runSvc(["clock", "+52w"])).output) as Clock;
     expect([laterClock.offset_seconds, laterClock.swept]).toEqual([(6 + 52 * 7) * day, 1]);
-    const ended = parseLines((await runSvc(["events", "--types", "share.expired"])).said) as unknown as { share_id: string }[];
+    const ended = parseLines((await runSvc(["events", "--types", "share.expired"])).output) as unknown as { share_id: string }[];
     expect(ended.at(-1)?.share_id).toBe(created.share_id);
     await reset();
   });
@@ -373,13 +366,13 @@ describe("svc clock", () => {
     await reset();
     const offsets: number[] = [];
     for (const advance of ["+90s", "+30m", "+12h", "+6d", "+2w"]) {
-      offsets.push((JSON.parse((await runSvc(["clock", advance])).said) as Clock).offset_seconds);
+      offsets.push((JSON.parse((await runSvc(["clock", advance])).output) as Clock).offset_seconds);
     }
     expect(offsets.map((offset, at) => offset - (offsets[at - 1] ?? 0))).toEqual([90, 1_800, 43_200, 6 * day, 14 * day]);
     const moment = new Date(Date.now() + 100 * day * 1_000).toISOString();
-    expect((JSON.parse((await runSvc(["clock", moment])).said) as Clock).now >= moment).toBe(true);
+    expect((JSON.parse((await runSvc(["clock", moment])).output) as Clock).now >= moment).toBe(true);
     const back = await runSvc(["clock", new Date().toISOString()]);
-    expect([back.code, back.said.includes("invalid_request")]).toEqual([1, true]);
+    expect([back.code, back.output.includes("invalid_request")]).toEqual([1, true]);
     await reset();
   });
 });
@@ -391,11 +384,11 @@ describe("svc events", () => {
     expect(printed.slice(-1)).toEqual(sent.slice(-1));
     expect(printed).toContainEqual(sent[0]);
     expect(new Set(printed.map(({ type }) => type))).toEqual(new Set(["share.created", "share.revoked"]));
-    const all = parseLines((await runSvc(["events"])).said);
+    const all = parseLines((await runSvc(["events"])).output);
     expect(all.map(({ seq }) => seq)).toEqual(all.map((_, at) => at + 1));
     const { seq } = sent[1] as Event;
-    expect(parseLines((await runSvc(["events", "--from", String(seq - 1)])).said)).toEqual([sent[1]]);
-    expect(await runSvc(["events", "--from", "now"])).toEqual({ code: 0, said: "" });
+    expect(parseLines((await runSvc(["events", "--from", String(seq - 1)])).output)).toEqual([sent[1]]);
+    expect(await runSvc(["events", "--from", "now"])).toEqual({ code: 0, output: "" });
     expect(parseLines(await inShell("npx svc events | head -n 1"))).toEqual(all.slice(0, 1));
   });
 
@@ -403,17 +396,17 @@ describe("svc events", () => {
     const printed = startListening(followBlock.trim());
     const follower = startListening("node_modules/.bin/svc events --follow");
     for (const one of [printed, follower])
-      await vi.waitFor(() => expect(one.said()).toContain("Following test events"), { timeout: 20_000 });
+      await vi.waitFor(() => expect(one.getOutput()).toContain("Following test events"), { timeout: 20_000 });
     const sent = [await trigger("share.created"), await trigger("consumer.updated.phone")].at(-1) as Event;
-    for (const one of [printed, follower]) await vi.waitFor(() => expect(one.said()).toContain(sent.id), { timeout: 30_000 });
+    for (const one of [printed, follower]) await vi.waitFor(() => expect(one.getOutput()).toContain(sent.id), { timeout: 30_000 });
     end(printed.child, "SIGINT");
     end(follower.child, "SIGINT");
     await printed.ended;
     expect(await follower.ended).toBe(0);
-    const [head, ...rest] = follower.said().split("\n");
+    const [head, ...rest] = follower.getOutput().split("\n");
     expect(head).toContain("after seq");
     expect(parseLines(rest.join("\n")).at(-1)).toEqual(sent);
-    expect(follower.said()).not.toContain(service.world.acme.keys.sandbox);
+    expect(follower.getOutput()).not.toContain(service.world.acme.keys.sandbox);
   });
 });
 
@@ -434,7 +427,7 @@ describe("svc verify", () => {
       { timeout: 30_000, interval: 1_000 },
     );
     writeFileSync(join(folder, "evidence.zip"), pack);
-    const { code, said: output } = await runSvc(["verify", "evidence.zip"]);
+    const { code, output } = await runSvc(["verify", "evidence.zip"]);
     expect([code, output.includes(data.cert_id)], output).toEqual([3, true]);
     expect((await runSvc(["verify", "evidence.zip", "--expect-fingerprint", "0".repeat(64)])).code).toBe(1);
   });
@@ -479,7 +472,7 @@ describe("the exit code of a command", () => {
       [["verify", "no-such-file.zip"], {}],
     ];
     for (const [words, more] of wrong) {
-      const { code, said: output } = await runSvc(words, more);
+      const { code, output } = await runSvc(words, more);
       expect([code, words]).toEqual([2, words]);
       expect(output).toContain("Usage: svc");
       expect(output).not.toContain(sandbox);
@@ -490,13 +483,13 @@ describe("the exit code of a command", () => {
   test("is 1 when the service refuses, with the error code in the output", async () => {
     const stranger = { SVC_API_KEY: `sk_test_00${"x".repeat(43)}` };
     for (const words of [listenCommand, ["trigger", "share.created"], ["clock"], ["clock", "+1d"], ["events"], ["events", "--follow"]]) {
-      const { code, said: output } = await runSvc(words, stranger);
+      const { code, output } = await runSvc(words, stranger);
       expect([code, output.includes("unauthorized")]).toEqual([1, true]);
       expect(output).not.toContain(stranger.SVC_API_KEY);
     }
-    expect((await runSvc(["trigger", "share.eaten"])).said).toContain("invalid_request");
+    expect((await runSvc(["trigger", "share.eaten"])).output).toContain("invalid_request");
     const foreign = await runSvc(["trigger", "share.revoked", "--share", "shr_00k3v9d2m4q8x1c7b5n0t6w2h9"]);
-    expect([foreign.code, foreign.said.includes("not_found")]).toEqual([1, true]);
+    expect([foreign.code, foreign.output.includes("not_found")]).toEqual([1, true]);
   });
 
   test("is 0 for --help of every command", async () => {
@@ -508,7 +501,7 @@ describe("the exit code of a command", () => {
       ["events", "--help"],
       ["verify", "--help"],
     ]) {
-      const { code, said: output } = await runSvc(words);
+      const { code, output } = await runSvc(words);
       expect([code, output.startsWith("Usage: svc")]).toEqual([0, true]);
     }
   });

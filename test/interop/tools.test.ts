@@ -27,12 +27,12 @@ let sent = 0;
 
 interface CommandResult {
   readonly status: number | null;
-  readonly said: string;
+  readonly output: string;
 }
 const run = (command: string, args: readonly string[], cwd = folder): CommandResult => {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8" });
   if (error !== undefined) throw new Error(`${command} is not there: npm test installs it`);
-  return { status, said: `${stdout}${stderr}` };
+  return { status, output: `${stdout}${stderr}` };
 };
 
 const go = (...args: readonly string[]): CommandResult => run(buildPath("check-log"), args);
@@ -140,7 +140,7 @@ describe("Go's sumdb packages (X1)", () => {
       buildPath("ledger-old.txt"),
       ...entry,
     );
-    expect(complete.status, complete.said).toBe(0);
+    expect(complete.status, complete.output).toBe(0);
   });
 
   test("verify the live audit log, and this certificate's entry in it", () => {
@@ -158,7 +158,7 @@ describe("Go's sumdb packages (X1)", () => {
       buildPath("audit-old.txt"),
       ...entry,
     );
-    expect(complete.status, complete.said).toBe(0);
+    expect(complete.status, complete.output).toBe(0);
   });
 
   test("refuse another key, another entry, and another history", () => {
@@ -173,13 +173,13 @@ describe("Go's sumdb packages (X1)", () => {
 
 describe("openssl (X2)", () => {
   const verify = (data: string): CommandResult => {
-    const authority = run("sh", ["-c", "ls trust/tsa-*.pem"], pack).said.trim();
+    const authority = run("sh", ["-c", "ls trust/tsa-*.pem"], pack).output.trim();
     return run("openssl", ["ts", "-verify", "-data", data, "-in", "anchors/issued/checkpoint.tsr", "-CAfile", authority], pack);
   };
 
   test("verifies the pack's timestamp over the ledger's checkpoint", () => {
     expect(stampsAsked).toBeGreaterThan(0);
-    const { status, said: output } = verify("anchors/issued/checkpoint.txt");
+    const { status, output } = verify("anchors/issued/checkpoint.txt");
     expect(output).toContain("Verification: OK");
     expect(status).toBe(0);
   });
@@ -193,7 +193,7 @@ describe("openssl (X2)", () => {
     const { signature } = JSON.parse(readFileSync(join(pack, "certificate.json"), "utf8")) as { signature: { kid: string; value: string } };
     writeFileSync(buildPath("signature.bin"), Buffer.from(signature.value, "base64"));
     const args = ["-verify", "-pubin", "-inkey", `trust/issuer-${signature.kid}.pem`, "-rawin", "-in", "fingerprint/preimage.json"];
-    expect(run("openssl", ["pkeyutl", ...args, "-sigfile", buildPath("signature.bin")], pack).said).toContain(
+    expect(run("openssl", ["pkeyutl", ...args, "-sigfile", buildPath("signature.bin")], pack).output).toContain(
       "Signature Verified Successfully",
     );
   });
@@ -201,7 +201,7 @@ describe("openssl (X2)", () => {
 
 describe("sha256sum (X3)", () => {
   test("confirms every file of the pack against the manifest", () => {
-    const { status, said: output } = run("sha256sum", ["--strict", "-c", "MANIFEST.sha256"], pack);
+    const { status, output } = run("sha256sum", ["--strict", "-c", "MANIFEST.sha256"], pack);
     expect(status, output).toBe(0);
   });
 });
@@ -210,13 +210,13 @@ describe("Python (X5)", () => {
   const script = join(process.cwd(), "test/interop/fingerprints.py");
 
   test("recomputes every vector byte for byte (F1)", () => {
-    const { status, said: output } = run("python3", [script, "vectors", join(process.cwd(), "test/vectors/ledger.json")]);
+    const { status, output } = run("python3", [script, "vectors", join(process.cwd(), "test/vectors/ledger.json")]);
     expect(status, output).toBe(0);
     expect(output).toContain("6 fingerprints");
   });
 
   test("recomputes the pack's fingerprint, commitments, statement and audit hashes", () => {
-    const { status, said: output } = run("python3", [script, "pack", pack]);
+    const { status, output } = run("python3", [script, "pack", pack]);
     expect(status, output).toBe(0);
   });
 
@@ -232,7 +232,7 @@ describe("svc-verify as it is distributed", () => {
     run(process.execPath, [buildPath("svc-verify.mjs"), buildPath("evidence.zip"), ...args]);
 
   test("passes every check of a live pack, including the timestamp", () => {
-    const { status, said: output } = verify("--trust", buildPath("trust.json"), "--require", "tsa");
+    const { status, output } = verify("--trust", buildPath("trust.json"), "--require", "tsa");
     expect(status, output).toBe(0);
   });
 
@@ -246,7 +246,7 @@ describe("svc-verify as it is distributed", () => {
     await saveResponse(`${service.origin}/v1/certs/${data.cert_id}/evidence-pack?format=zip`, "first.zip", other.keys.live);
     // The timestamp is created with the 15-minute checkpoint, so it is not required here.
     writeFileSync(buildPath("trust-alone.json"), JSON.stringify({ ...JSON.parse(readFileSync(buildPath("trust.json"), "utf8")), tsa: [] }));
-    const { status, said: output } = run(process.execPath, [
+    const { status, output } = run(process.execPath, [
       buildPath("svc-verify.mjs"),
       buildPath("first.zip"),
       "--trust",

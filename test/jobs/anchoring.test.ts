@@ -118,7 +118,7 @@ describe("two runs at the same time", () => {
     const wrap = (statement: D1PreparedStatement): D1PreparedStatement =>
       new Proxy(statement, {
         get: (target, key) => {
-          const member = Reflect.get(target, key) as (...given: readonly unknown[]) => unknown;
+          const member = Reflect.get(target, key) as (...args: readonly unknown[]) => unknown;
           if (key === "bind") return (...values: readonly unknown[]) => wrap(member.apply(target, [...values]) as D1PreparedStatement);
           if (key !== "run" && key !== "raw" && key !== "all") return member.bind(target);
           return async () => {
@@ -130,7 +130,7 @@ describe("two runs at the same time", () => {
       });
     return new Proxy(env.DB, {
       get: (target, key) => {
-        const member = Reflect.get(target, key) as (...given: readonly unknown[]) => unknown;
+        const member = Reflect.get(target, key) as (...args: readonly unknown[]) => unknown;
         if (key !== "prepare") return member.bind(target);
         return (text: string) => (/^insert into "ledger_state"/.test(text) ? wrap(target.prepare(text)) : target.prepare(text));
       },

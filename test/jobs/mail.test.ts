@@ -397,7 +397,7 @@ describe("an address with letters outside ASCII", () => {
     const binding = createBindingMailer({ send: async (mail) => sentMails.push(mail) }, capabilities);
     const mail = { ...message, to: recipient, from: "post@bücher.example" };
     const outcomes = [await http.send(mail), await binding.send(mail)];
-    return { outcomes, given: sentMails.map((sent) => [sent.to, sent.from]) };
+    return { outcomes, sentMails: sentMails.map((sent) => [sent.to, sent.from]) };
   };
 
   test.each([
@@ -410,14 +410,14 @@ describe("an address with letters outside ASCII", () => {
     ["pat+news@example.com", "pat+news@example.com"],
   ])("is passed to the provider with its domain in punycode: %s", async (recipient, passedOn) => {
     const pair = [passedOn, "post@xn--bcher-kva.example"];
-    expect(await sendToBoth(recipient, ascii)).toEqual({ outcomes: ["accepted", "accepted"], given: [pair, pair] });
+    expect(await sendToBoth(recipient, ascii)).toEqual({ outcomes: ["accepted", "accepted"], sentMails: [pair, pair] });
   });
 
   test.each(["zoë@example.com", "用户@例え.テスト", "пат@example.com"])(
     "before the @ is only sent by a provider that supports SMTPUTF8: %s",
     async (recipient) => {
-      expect(await sendToBoth(recipient, ascii)).toEqual({ outcomes: ["unsupported_address", "unsupported_address"], given: [] });
-      const { outcomes, given: sentMails } = await sendToBoth(recipient, utf8);
+      expect(await sendToBoth(recipient, ascii)).toEqual({ outcomes: ["unsupported_address", "unsupported_address"], sentMails: [] });
+      const { outcomes, sentMails } = await sendToBoth(recipient, utf8);
       expect(outcomes).toEqual(["accepted", "accepted"]);
       for (const [passedOn] of sentMails)
         expect(passedOn).toMatch(new RegExp(`^${recipient.slice(0, recipient.indexOf("@"))}@[a-z0-9.-]+$`));

@@ -410,14 +410,14 @@ test.each(seeds)(
       },
     };
 
-    const readShareRows = async (wanted: readonly ModelShare[]) => {
+    const readShareRows = async (modelShares: readonly ModelShare[]) => {
       const rows = await Promise.all(
         databases.map((db) =>
           db
             .prepare(
               "SELECT id, state, key_sealed, next_due_at, revoked_at, cease_by, superseded_by, (SELECT COUNT(*) FROM share_values WHERE share_id = id) AS copies FROM shares WHERE id IN (SELECT value FROM json_each(?))",
             )
-            .bind(JSON.stringify(wanted.map(({ id }) => id)))
+            .bind(JSON.stringify(modelShares.map(({ id }) => id)))
             .all<Record<string, string | number | null>>(),
         ),
       );

@@ -20,7 +20,7 @@ interface Someone {
   readonly ended: Set<string>;
   /** Number of successful calls per token. */
   readonly answered: Map<string, number>;
-  readonly seen: Set<string>;
+  readonly seenShareIds: Set<string>;
   /** Number of calls made with a token that was already revoked. */
   late: number;
 }
@@ -30,7 +30,7 @@ const createSomeone = async (): Promise<Someone> => {
   const tokens = [];
   for (let at = 0; at < 3; at += 1) tokens.push((await createTokenWith("consumer", signed.headers)).body.data);
   const shares = [(await grantShare(signed)).share.id, (await grantShare(signed)).share.id];
-  return { signed, tokens, shares, ended: new Set(), answered: new Map(), seen: new Set(), late: 0 };
+  return { signed, tokens, shares, ended: new Set(), answered: new Map(), seenShareIds: new Set(), late: 0 };
 };
 
 /** Returns the call for a turn. The turns cycle through all tools. */
@@ -55,7 +55,7 @@ const callAsAgent = async (someone: Someone, others: Someone, turn: number): Pro
   else expect([200, 401]).toContain(response.status);
   if (response.status !== 200) return;
   someone.answered.set(agent.id, (someone.answered.get(agent.id) ?? 0) + 1);
-  for (const [id] of response.text.matchAll(/shr_[0-9a-z]{26}/g)) someone.seen.add(id);
+  for (const [id] of response.text.matchAll(/shr_[0-9a-z]{26}/g)) someone.seenShareIds.add(id);
 };
 
 const end = async (someone: Someone, at: number): Promise<void> => {
@@ -107,7 +107,7 @@ test(
 
     for (const someone of people) {
       expect(someone.late).toBe(callsEach / 2 / 3);
-      expect([...someone.seen].filter((id) => !someone.shares.includes(id))).toEqual([]);
+      expect([...someone.seenShareIds].filter((id) => !someone.shares.includes(id))).toEqual([]);
       for (const { id } of someone.tokens) expect(await countEntriesBy(someone, id)).toBe(someone.answered.get(id) ?? 0);
       const { shares } = (await someone.signed.get("/v1/me/shares")).body.data as { shares: { id: string; status: string }[] };
       expect(shares.find(({ id }) => id === someone.shares[0])?.status).toBe("active"); // still active although another person tried to revoke it

@@ -99,16 +99,16 @@ const describeOutcome = (response: TestResponse): string => {
 interface Row {
   readonly name: string;
   readonly send: () => Promise<TestResponse>;
-  readonly wanted: string;
+  readonly expected: string;
 }
 const rows: Row[] = [];
-const addRow = (name: string, wanted: string, send: () => Promise<TestResponse>): void => {
-  rows.push({ name, wanted, send });
+const addRow = (name: string, expected: string, send: () => Promise<TestResponse>): void => {
+  rows.push({ name, expected, send });
 };
-const addConsumerRow = (name: string, wanted: string, body: string | Uint8Array, headers: Record<string, string> = {}): void =>
-  addRow(name, wanted, () => postToAgentServer(body, { ...buildBearerHeader(consumer.token), ...headers }, callUnlimited));
-const addBusinessRow = (name: string, wanted: string, body: string): void =>
-  addRow(name, wanted, () => postToAgentServer(body, buildBearerHeader(business.token), callUnlimited));
+const addConsumerRow = (name: string, expected: string, body: string | Uint8Array, headers: Record<string, string> = {}): void =>
+  addRow(name, expected, () => postToAgentServer(body, { ...buildBearerHeader(consumer.token), ...headers }, callUnlimited));
+const addBusinessRow = (name: string, expected: string, body: string): void =>
+  addRow(name, expected, () => postToAgentServer(body, buildBearerHeader(business.token), callUnlimited));
 
 // Hostile methods, origins and headers of the HTTP request.
 for (const method of ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])
@@ -363,8 +363,8 @@ const claim = { [buildMetaKey("protocolVersion")]: modernVersion, [buildMetaKey(
 const laterHeaders = { "mcp-protocol-version": modernVersion, "mcp-method": "tools/list" };
 const buildClaimingMessage = (meta: unknown, change: object = {}): string =>
   buildMessage({ method: "tools/list", params: { _meta: meta }, ...change });
-const withClaim = (name: string, wanted: string, body: string, headers: Record<string, string> = {}): void =>
-  addConsumerRow(`claim: ${name}`, wanted, body, { ...laterHeaders, ...headers });
+const withClaim = (name: string, expected: string, body: string, headers: Record<string, string> = {}): void =>
+  addConsumerRow(`claim: ${name}`, expected, body, { ...laterHeaders, ...headers });
 withClaim("correct", "200 ok", buildClaimingMessage(claim));
 for (const version of [7, null, "", "2025-11-25", "2026-07-28 ", [modernVersion], { later: modernVersion }, true])
   withClaim(
@@ -425,8 +425,8 @@ withClaim(
 );
 
 // OAuth requests: authorization page, token exchange, registration and revocation.
-const addPageRow = (name: string, wanted: string, change: Record<string, string | null>): void =>
-  addRow(`connecting: ${name}`, wanted, () => call(buildAuthorizePath(client, change), { headers: session, redirect: "manual" }));
+const addPageRow = (name: string, expected: string, change: Record<string, string | null>): void =>
+  addRow(`connecting: ${name}`, expected, () => call(buildAuthorizePath(client, change), { headers: session, redirect: "manual" }));
 addPageRow("a valid request", "200", {});
 for (const [name, change] of Object.entries({
   "a token in the response": { response_type: "token" },
@@ -458,7 +458,8 @@ for (const redirect_uri of [
   addPageRow(`redirect to ${redirect_uri.trim()}`, "400", { redirect_uri });
 addRow("connecting: an unknown client", "400", () => call(buildAuthorizePath("dcr_bm9ib2R5.x"), { headers: session }));
 
-const addDecisionRow = (name: string, wanted: string, send: () => Promise<TestResponse>): void => addRow(`decision: ${name}`, wanted, send);
+const addDecisionRow = (name: string, expected: string, send: () => Promise<TestResponse>): void =>
+  addRow(`decision: ${name}`, expected, send);
 addDecisionRow("from another site", "403", () =>
   postDecision(sealed, "allow", { ...session, "sec-fetch-site": "cross-site", origin: "https://evil.example" }),
 );
@@ -474,8 +475,12 @@ addDecisionRow("with both values in one form", "403", () =>
   }),
 );
 
-const addExchangeRow = (name: string, wanted: string, change: Record<string, string | null>, headers: Record<string, string> = {}): void =>
-  addRow(`exchange: ${name}`, wanted, () => exchangeCode(code, client, change, headers));
+const addExchangeRow = (
+  name: string,
+  expected: string,
+  change: Record<string, string | null>,
+  headers: Record<string, string> = {},
+): void => addRow(`exchange: ${name}`, expected, () => exchangeCode(code, client, change, headers));
 addExchangeRow("without a verifier", "400 invalid_request", { code_verifier: null });
 addExchangeRow("with a short verifier", "400 invalid_grant", { code_verifier: "x" });
 addExchangeRow("with another verifier", "400 invalid_grant", { code_verifier: `${verifier}x` });
@@ -498,8 +503,8 @@ addRow("exchange: as JSON", "400 invalid_request", () =>
 addRow("exchange: too large", "400 invalid_request", () => call("/oauth/token", buildForm({ x: "x".repeat(9_000) })));
 addRow("exchange: by GET", "405 method_not_allowed", () => call("/oauth/token"));
 
-const addRegistrationRow = (name: string, wanted: string, body: object): void =>
-  addRow(`registering: ${name}`, wanted, () => postRegistration(body));
+const addRegistrationRow = (name: string, expected: string, body: object): void =>
+  addRow(`registering: ${name}`, expected, () => postRegistration(body));
 for (const uri of [
   "https://evil.example/cb",
   "http://evil.example/cb",
@@ -529,8 +534,8 @@ describe("hostile requests", () => {
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
   });
 
-  test.each(rows)("$name: $wanted", async ({ send, wanted }) => {
-    expect(describeOutcome(await send())).toBe(wanted);
+  test.each(rows)("$name: $expected", async ({ send, expected }) => {
+    expect(describeOutcome(await send())).toBe(expected);
   });
 
   test("never return input or internal details", async () => {

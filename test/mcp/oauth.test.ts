@@ -741,12 +741,12 @@ describe("a program with a document", () => {
       const sent = await send("/oauth/authorize/decide", buildForm({ request, decision: "allow" }, session));
       return new URL(sent.headers.get("location") ?? "http://none.test").searchParams.get("code") ?? "";
     };
-    return { asked: requests, get, allow: allowClient };
+    return { requests, get, allow: allowClient };
   };
   const redirect_uri = "https://assistant.merchant-tests.com/cb";
 
   test("is shown with its host; the document is read without redirects and up to 8 KiB", async () => {
-    const { asked: requests, get } = await createDocumentService(() => document);
+    const { requests, get } = await createDocumentService(() => document);
     const page = await get(buildAuthorizePath(id, { redirect_uri }), await signInAsPat());
     expect(page.status).toBe(200);
     expect(page.text).toContain("</strong> confirms this app’s identity");
@@ -755,7 +755,7 @@ describe("a program with a document", () => {
   });
 
   test("is fetched once while cached, and at most ten documents per minute per host", async () => {
-    const { asked: requests, get } = await createDocumentService((url) => ({ ...document, client_id: url }));
+    const { requests, get } = await createDocumentService((url) => ({ ...document, client_id: url }));
     const session = await signInAsPat();
     for (let at = 0; at < 4; at += 1) await get(buildAuthorizePath(id, { redirect_uri }), session);
     expect(requests).toHaveLength(1);
@@ -783,7 +783,7 @@ describe("a program with a document", () => {
 
   test("is cached as long as its host says, between five minutes and a day", async () => {
     const countRequestsWithin = async (maxAge: number | undefined, ms: number): Promise<number> => {
-      const { asked: requests, get } = await createDocumentService(() => document, maxAge);
+      const { requests, get } = await createDocumentService(() => document, maxAge);
       await get(buildAuthorizePath(id, { redirect_uri }));
       vi.setSystemTime(Date.now() + ms);
       await get(buildAuthorizePath(id, { redirect_uri }));
@@ -801,7 +801,7 @@ describe("a program with a document", () => {
   test("is fetched once for concurrent requests, and at most four documents are fetched at a time", async () => {
     let most = 0;
     let open = 0;
-    const { asked: requests, get } = await createDocumentService(async (url) => {
+    const { requests, get } = await createDocumentService(async (url) => {
       open += 1;
       most = Math.max(most, open);
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -878,7 +878,7 @@ describe("a program with a document", () => {
     ["https://vscode.dev/oauth/client-metadata.json", "Visual Studio Code", "https://vscode.dev/redirect"],
     ["https://vscode.dev/oauth/client-metadata.json", "Visual Studio Code", "http://127.0.0.1:33418/"],
   ])("of %s is known without its host: %s goes to %s", async (client, name, uri) => {
-    const { asked: requests, get } = await createDocumentService(() => null);
+    const { requests, get } = await createDocumentService(() => null);
     const page = await get(buildAuthorizePath(client, { redirect_uri: uri }), await signInAsPat());
     expect([page.status, requests.length]).toEqual([200, 1]);
     expect(page.text).toContain(name);
@@ -915,7 +915,7 @@ describe("a program with a document", () => {
   });
 
   test("with an unusual URL is refused without a request", async () => {
-    const { asked: requests, get } = await createDocumentService((url) => ({ ...document, client_id: url }));
+    const { requests, get } = await createDocumentService((url) => ({ ...document, client_id: url }));
     for (const odd of [
       "http://x.com/a",
       "https://x.com",

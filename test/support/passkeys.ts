@@ -16,11 +16,11 @@ export const registerPasskey = async (
     name,
     authenticator = new Authenticator(),
   }: { lies?: AuthenticatorOverrides; name?: string; authenticator?: Authenticator } = {},
-): Promise<{ readonly answer: TestResponse; readonly authenticator: Authenticator }> => {
+): Promise<{ readonly response: TestResponse; readonly authenticator: Authenticator }> => {
   const optionsResponse = await requestCreationOptions(headers);
-  if (optionsResponse.status !== 200) return { answer: optionsResponse, authenticator };
+  if (optionsResponse.status !== 200) return { response: optionsResponse, authenticator };
   const credential = await authenticator.make(optionsResponse.body.data.options, lies);
-  return { answer: await call("/v1/me/passkeys", buildJsonRequest({ credential, name }, headers)), authenticator };
+  return { response: await call("/v1/me/passkeys", buildJsonRequest({ credential, name }, headers)), authenticator };
 };
 
 export const requestSignInOptions = async (service: Call = call) =>

@@ -66,7 +66,7 @@ describe("a page restored from the back-forward cache", () => {
 
   it("sends no certificate when certifying fails", async () => {
     const visit = await visitAndGoBack(buildPlainForm(), {
-      answer: (_call, n) => (n === 2 ? buildRefusal(503, "storage_unavailable") : undefined),
+      respond: (_call, n) => (n === 2 ? buildRefusal(503, "storage_unavailable") : undefined),
     });
     await press(visit.page, "#send");
     expect((await visit.submitted(2)).entries).toEqual(plainEntries);
@@ -84,7 +84,7 @@ describe("a page restored from the back-forward cache", () => {
   it("does not send a form that was held when the visitor left, and lets the visitor send the form", async () => {
     const visit = await world.visit({
       html: buildPlainForm(),
-      answer: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
+      respond: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
       widget: { "data-timeout": "700" },
     });
     await tickAndClick(visit.page);

@@ -35,7 +35,7 @@ const abortRouteWith = (error: string) => (page: Page) => page.route("**/v1/cons
 interface Fault {
   what: string;
   code: string;
-  answer?: MockResponse;
+  response?: MockResponse;
   before?: VisitOptions["before"];
   first?: string;
   headers?: Record<string, string>;
@@ -43,40 +43,40 @@ interface Fault {
 }
 
 const faults: Fault[] = [
-  { what: "402 plan_required", code: "plan_required", answer: buildRefusal(402, "plan_required") },
-  { what: "403 origin_not_verified", code: "origin_not_verified", answer: buildRefusal(403, "origin_not_verified") },
-  { what: "400 invalid_request", code: "invalid_request", answer: buildRefusal(400, "invalid_request") },
+  { what: "402 plan_required", code: "plan_required", response: buildRefusal(402, "plan_required") },
+  { what: "403 origin_not_verified", code: "origin_not_verified", response: buildRefusal(403, "origin_not_verified") },
+  { what: "400 invalid_request", code: "invalid_request", response: buildRefusal(400, "invalid_request") },
   {
     what: "429, whose Retry-After is not waited for",
     code: "rate_limited",
-    answer: buildRefusal(429, "rate_limited", { "retry-after": "30" }),
+    response: buildRefusal(429, "rate_limited", { "retry-after": "30" }),
   },
-  { what: "503 storage_unavailable", code: "storage_unavailable", answer: buildRefusal(503, "storage_unavailable") },
-  { what: "422 without a body", code: "http_422", answer: { status: 422, body: "" } },
-  { what: "a 500 page of HTML", code: "http_500", answer: { status: 500, body: "<h1>Oops</h1>" } },
-  { what: "a 502 whose JSON is not ours", code: "http_502", answer: { status: 502, body: { error: "bad gateway" } } },
-  { what: "ok:false with status 200", code: "client_not_found", answer: buildRefusal(200, "client_not_found") },
-  { what: "a 500 that claims success", code: "http_500", answer: { status: 500, body: buildSuccess("cc_9") } },
-  { what: "ok:false with a certificate id", code: "bad_response", answer: { body: { ...buildSuccess("cc_9"), ok: false } } },
-  { what: "201 that is not JSON", code: "bad_response", answer: { body: "created" } },
-  { what: "201 that is null", code: "bad_response", answer: { body: "null" } },
-  { what: "201 that is empty", code: "bad_response", answer: { body: "" } },
+  { what: "503 storage_unavailable", code: "storage_unavailable", response: buildRefusal(503, "storage_unavailable") },
+  { what: "422 without a body", code: "http_422", response: { status: 422, body: "" } },
+  { what: "a 500 page of HTML", code: "http_500", response: { status: 500, body: "<h1>Oops</h1>" } },
+  { what: "a 502 whose JSON is not ours", code: "http_502", response: { status: 502, body: { error: "bad gateway" } } },
+  { what: "ok:false with status 200", code: "client_not_found", response: buildRefusal(200, "client_not_found") },
+  { what: "a 500 that claims success", code: "http_500", response: { status: 500, body: buildSuccess("cc_9") } },
+  { what: "ok:false with a certificate id", code: "bad_response", response: { body: { ...buildSuccess("cc_9"), ok: false } } },
+  { what: "201 that is not JSON", code: "bad_response", response: { body: "created" } },
+  { what: "201 that is null", code: "bad_response", response: { body: "null" } },
+  { what: "201 that is empty", code: "bad_response", response: { body: "" } },
   {
     what: "201 without a certificate id",
     code: "bad_response",
-    answer: { body: { ok: true, data: { fingerprint: "x" }, request_id: "r" } },
+    response: { body: { ok: true, data: { fingerprint: "x" }, request_id: "r" } },
   },
-  { what: "201 without data", code: "bad_response", answer: { body: { ok: true } } },
-  { what: "an answer without CORS header", code: "network", answer: { body: buildSuccess("cc_9"), withoutCors: true } },
-  { what: "a connection reset", code: "network", answer: { fault: "reset" } },
+  { what: "201 without data", code: "bad_response", response: { body: { ok: true } } },
+  { what: "a response without CORS header", code: "network", response: { body: buildSuccess("cc_9"), withoutCors: true } },
+  { what: "a connection reset", code: "network", response: { fault: "reset" } },
   {
     what: "a body that stalls",
     code: "timeout",
-    answer: { body: buildSuccess("cc_9"), fault: "stall" },
+    response: { body: buildSuccess("cc_9"), fault: "stall" },
     widget: { "data-timeout": "500" },
   },
-  { what: "no answer", code: "timeout", answer: { fault: "never" }, widget: { "data-timeout": "500" } },
-  { what: "no answer within the default budget", code: "timeout", answer: { fault: "never" } },
+  { what: "no response", code: "timeout", response: { fault: "never" }, widget: { "data-timeout": "500" } },
+  { what: "no response within the default budget", code: "timeout", response: { fault: "never" } },
   { what: "a content security policy that forbids the API", code: "network", headers: { "content-security-policy": "connect-src 'self'" } },
   { what: "an extension that blocks the request", code: "network", before: abortRouteWith("blockedbyclient") },
   { what: "an API that cannot be reached", code: "network", before: abortRouteWith("internetdisconnected") },
@@ -92,11 +92,11 @@ const faults: Fault[] = [
 ];
 
 describe("submits the form once, unchanged and in time, with one error event, on", () => {
-  it.each(faults.map((fault) => [fault.what, fault] as const))("%s", async (_what, { code, answer, before, first, headers, widget }) => {
+  it.each(faults.map((fault) => [fault.what, fault] as const))("%s", async (_what, { code, response, before, first, headers, widget }) => {
     const visit = await world.visit({
       html: buildPlainForm(),
       widget: widget ?? true,
-      ...(answer && { answer: () => answer }),
+      ...(response && { respond: () => response }),
       ...(before && { before }),
       ...(first && { first }),
       ...(headers && { headers }),
@@ -113,7 +113,7 @@ describe("submits the form once, unchanged and in time, with one error event, on
   });
 
   it("passes code, message and request ID of a refusal to the page", async () => {
-    const visit = await world.visit({ html: buildPlainForm(), answer: () => buildRefusal(402, "plan_required") });
+    const visit = await world.visit({ html: buildPlainForm(), respond: () => buildRefusal(402, "plan_required") });
     await tickAndClick(visit.page);
     await visit.submitted();
     expect(visit.events[0]!.detail).toEqual({ code: "plan_required", message: "A sentence.", request_id: "req_7" });
@@ -133,7 +133,7 @@ describe.concurrent("after the time limit", () => {
     const late = new Promise<undefined>((resolve) => {
       answerLate = resolve;
     });
-    const visit = await world.visit({ html: buildAjaxForm(), widget: { "data-timeout": "500" }, answer: () => late });
+    const visit = await world.visit({ html: buildAjaxForm(), widget: { "data-timeout": "500" }, respond: () => late });
     await tickAndClick(visit.page);
     await visit.submitted();
     await visit.until(() => visit.calls[0]!.aborted, "the end of the request");
@@ -157,7 +157,7 @@ describe.concurrent("after the time limit", () => {
     const visit = await world.visit({
       html: buildAjaxForm(),
       widget: { "data-timeout": timeout },
-      answer: () => ({ fault: "never" }),
+      respond: () => ({ fault: "never" }),
       first,
     });
     await tickAndClick(visit.page);
@@ -175,7 +175,7 @@ describe("listeners of the page", () => {
     const html = `${buildPlainForm()}<script>for (const type of ['svc:consent', 'svc:consent-error'])
       lead.addEventListener(type, () => { throw new Error('theirs') })</script>`;
     for (const answer of [undefined, buildRefusal(500, "internal_error")]) {
-      const visit = await world.visit({ html, answer: () => answer });
+      const visit = await world.visit({ html, respond: () => answer });
       await tickAndClick(visit.page);
       expect(extractCertificates(await visit.submitted())).toHaveLength(answer ? 0 : 1);
       expect(visit.errors).toEqual(["Error: theirs"]);
@@ -229,7 +229,7 @@ describe.each([
   });
 
   it("that fails has none", async () => {
-    const visit = await submitFirst({ answer: (_call, n) => (n === 2 ? buildRefusal(503, "storage_unavailable") : undefined) });
+    const visit = await submitFirst({ respond: (_call, n) => (n === 2 ? buildRefusal(503, "storage_unavailable") : undefined) });
     await press(visit.page, "#send");
     expect(extractCertificates(await visit.submitted(2)).filter(Boolean)).toEqual([]);
     await visit.close();
@@ -291,7 +291,7 @@ describe("an attempt sent again unchanged", () => {
     const visit = await world.visit({
       html: buildAjaxForm(),
       widget: { "data-timeout": "500" },
-      answer: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
+      respond: (_call, n) => (n === 1 ? { fault: "never" } : undefined),
     });
     await tickAndClick(visit.page);
     await visit.submitted();
@@ -315,7 +315,7 @@ describe("the hidden input", () => {
 
   it("is emptied first when the server rendered it with an old certificate", async () => {
     const echoed = '<input type="hidden" name="svc_cert_id" value="cc_old">';
-    const visit = await world.visit({ html: buildPlainForm({ inside: echoed }), answer: () => buildRefusal(503, "storage_unavailable") });
+    const visit = await world.visit({ html: buildPlainForm({ inside: echoed }), respond: () => buildRefusal(503, "storage_unavailable") });
     await tickAndClick(visit.page);
     expect(extractCertificates(await visit.submitted())).toEqual([""]);
     await visit.close();
@@ -375,8 +375,8 @@ describe("the input that data-certificate-input names", () => {
   });
 
   it.each([
-    ["the API refuses", { answer: () => buildRefusal(503, "storage_unavailable") }],
-    ["there is no response in time", { widget: { ...widget, "data-timeout": "500" }, answer: () => ({ fault: "never" as const }) }],
+    ["the API refuses", { respond: () => buildRefusal(503, "storage_unavailable") }],
+    ["there is no response in time", { widget: { ...widget, "data-timeout": "500" }, respond: () => ({ fault: "never" as const }) }],
     ["the disclosure is missing", { widget: { ...widget, "data-disclosure-selector": "#nowhere" } }],
   ])("is never added when %s", async (_why, options) => {
     const visit = await world.visit({ html: buildPlainForm(), widget, ...options });
@@ -392,7 +392,7 @@ describe("the input that data-certificate-input names", () => {
     const visit = await world.visit({
       html: buildAjaxForm(inside),
       widget,
-      answer: (_call, n) => (n === 2 ? buildRefusal(503, "storage_unavailable") : undefined),
+      respond: (_call, n) => (n === 2 ? buildRefusal(503, "storage_unavailable") : undefined),
     });
     await tickAndClick(visit.page);
     const first = await visit.submitted();

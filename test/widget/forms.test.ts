@@ -261,7 +261,7 @@ describe("with consent, a form sends the same as without the widget, plus a cert
     const [plain, held, refused] = await Promise.all([
       world.visit({ html, widget: false }),
       world.visit({ html, widget: attributesOf(form), delayMs: 60 }),
-      world.visit({ html, widget: attributesOf(form), answer: () => refusal }),
+      world.visit({ html, widget: attributesOf(form), respond: () => refusal }),
     ]);
     await Promise.all([plain, held, refused].map(({ page }) => fillIn(page, form, true)));
     const [expected, certified, uncertified] = await Promise.all([plain.submitted(), held.submitted(), refused.submitted()]);

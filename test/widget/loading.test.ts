@@ -240,7 +240,7 @@ describe("Svc.initConsent", () => {
   });
 
   it("certify() returns null instead of rejecting when it fails", async () => {
-    const visit = await world.visit({ html: buildPlainForm(), script: buildInitScript(""), answer: () => ({ status: 500, body: "" }) });
+    const visit = await world.visit({ html: buildPlainForm(), script: buildInitScript(""), respond: () => ({ status: 500, body: "" }) });
     await press(visit.page, "#consent");
     expect(await visit.page.evaluate("handle.certify()")).toBeNull();
     await visit.close();
@@ -286,9 +286,9 @@ describe("programmaticSubmit", () => {
     ["the box is unticked", async () => {}, undefined],
     ["the API fails", (page: Page) => press(page, "#consent"), () => ({ status: 500, body: "" })],
     ["it was destroyed", async (page: Page) => page.evaluate("consent.click(); handle.destroy()"), undefined],
-  ])("submits the form once and uncertified when %s", async (_what, prepare, answer) => {
+  ])("submits the form once and uncertified when %s", async (_what, prepare, respond) => {
     const html = `${buildPlainForm({ button: link })}<script>send.onclick = () => lead.submit()</script>`;
-    const visit = await world.visit({ html, script, ...(answer && { answer }) });
+    const visit = await world.visit({ html, script, ...(respond && { respond }) });
     await prepare(visit.page);
     await press(visit.page, "#send");
     expect(extractCertificates(await visit.submitted())).toEqual([]);

@@ -41,22 +41,22 @@ const mistakes: Mistake[] = [
   {
     what: "an unknown client",
     says: "data-client-id is unknown: correct it",
-    options: { answer: () => buildRefusal(404, "client_not_found") },
+    options: { respond: () => buildRefusal(404, "client_not_found") },
   },
   {
     what: "an Origin that is not verified",
     says: "this domain is not verified: verify it",
-    options: { answer: () => buildRefusal(403, "origin_not_verified") },
+    options: { respond: () => buildRefusal(403, "origin_not_verified") },
   },
   {
     what: "a page address that is not verified",
     says: "this domain is not verified: verify it",
-    options: { answer: () => buildRefusal(403, "page_url_not_verified") },
+    options: { respond: () => buildRefusal(403, "page_url_not_verified") },
   },
   {
     what: "a plan without certificates",
     says: "your plan does not include certificates: change it",
-    options: { answer: () => buildRefusal(402, "plan_required") },
+    options: { respond: () => buildRefusal(402, "plan_required") },
   },
   {
     what: "no disclosure",
@@ -157,11 +157,11 @@ describe("prints nothing for", () => {
     ["a certificate", {}],
     ["share mode, which watches no form", { widget: { "data-mode": "share" } }],
     ["a script of another service", { script: '<script src="/elsewhere.js" data-client-id="x" data-mode="y"></script>' }],
-    ["a value the API refuses", { answer: () => buildRefusal(400, "invalid_request") }],
-    ["too many requests", { answer: () => buildRefusal(429, "rate_limited") }],
-    ["an outage", { answer: () => buildRefusal(503, "storage_unavailable") }],
-    ["a code of a well-known name", { answer: () => buildRefusal(400, "constructor") }],
-    ["a suspended business, which the page cannot fix", { answer: () => buildRefusal(402, "business_suspended") }],
+    ["a value the API refuses", { respond: () => buildRefusal(400, "invalid_request") }],
+    ["too many requests", { respond: () => buildRefusal(429, "rate_limited") }],
+    ["an outage", { respond: () => buildRefusal(503, "storage_unavailable") }],
+    ["a code of a well-known name", { respond: () => buildRefusal(400, "constructor") }],
+    ["a suspended business, which the page cannot fix", { respond: () => buildRefusal(402, "business_suspended") }],
     ["an address field of the page's own", { widget: { "data-certificate-input": "proof" } }],
   ];
   it.each(fine)("%s", async (_what, options) => {

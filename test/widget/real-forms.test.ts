@@ -19,7 +19,7 @@ const always = { clientId: "pc_test_00widget", purpose: "p", entities: "Acme, In
 /** Puts the controls in a form, runs the script on the page and certifies the form. Returns the body that the API received. */
 async function certifyForm(controls: string, options: object = {}, script = "") {
   await visit.page.evaluate(
-    async ({ markup, given: settings, run }) => {
+    async ({ markup, settings, run }) => {
       document.querySelector("#place")!.innerHTML = `<form>${markup}</form>`;
       new Function(run)();
       const { Svc } = window as unknown as {
@@ -29,7 +29,7 @@ async function certifyForm(controls: string, options: object = {}, script = "") 
       await handle.certify(document.querySelector("form")!);
       handle.destroy();
     },
-    { markup: controls, given: { ...always, ...options }, run: script },
+    { markup: controls, settings: { ...always, ...options }, run: script },
   );
   return visit.calls[0]?.body;
 }

@@ -7,7 +7,7 @@ import { omitCertificate, extractCertificates } from "./received.ts";
 import {
   type Visit,
   type World,
-  createHeldAnswer,
+  createHeldResponse,
   openWorld,
   buildPlainForm,
   press,
@@ -274,8 +274,8 @@ describe("inputs named after members of the form", () => {
 describe("while the form is held", () => {
   /** Opens a page whose form is held until the test releases it, or until the longest time limit has passed. */
   const createWaitingVisit = async (html: string) => {
-    const { release, answer } = createHeldAnswer();
-    const visit = await world.visit({ html, answer, widget: { "data-timeout": "4500" } });
+    const { release, respond } = createHeldResponse();
+    const visit = await world.visit({ html, respond, widget: { "data-timeout": "4500" } });
     await tickAndClick(visit.page);
     await visit.until(() => visit.calls.length === 1, "the call");
     return { visit, release };

@@ -104,7 +104,7 @@ export interface VisitOptions {
   /** The complete script element, replacing the default. `{{src}}` is the widget's URL. */
   script?: string;
   /** Returns the response to the nth call. The default is a certificate, which is the same for the same submission_id. */
-  answer?: (call: ApiCall, n: number) => MockResponse | undefined | Promise<MockResponse | undefined>;
+  respond?: (call: ApiCall, n: number) => MockResponse | undefined | Promise<MockResponse | undefined>;
   /** The time that the default response takes, in milliseconds. */
   delayMs?: number;
   headers?: Record<string, string>;
@@ -127,9 +127,9 @@ export interface World {
 }
 
 /** Creates a response that waits until the test releases it. */
-export function createHeldAnswer(): { release: () => void; answer: () => Promise<undefined> } {
+export function createHeldResponse(): { release: () => void; respond: () => Promise<undefined> } {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  return { release: () => resolve(undefined), answer: () => promise };
+  return { release: () => resolve(undefined), respond: () => promise };
 }
 
 /** How long to wait to be sure that no second submission or call follows. */
@@ -146,7 +146,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
   let visits = 0;
   const pages = new Map<string, { html: string; headers: Record<string, string> }>();
   const backends = new Map<string, Received[]>();
-  type Line = { calls: ApiCall[]; answer: NonNullable<VisitOptions["answer"]>; delayMs: number };
+  type Line = { calls: ApiCall[]; respond: NonNullable<VisitOptions["respond"]>; delayMs: number };
   const lines = new Map<string, Line>();
   const idle: Page[] = [];
 
@@ -184,7 +184,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
       response.end();
       return;
     }
-    const { calls, answer, delayMs } = line;
+    const { calls, respond, delayMs } = line;
     const call: ApiCall = {
       method: request.method!,
       path: request.url!,
@@ -198,7 +198,7 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
     response.on("close", () => {
       call.aborted = !response.writableFinished;
     });
-    const given = (await answer(call, calls.length)) ?? issue(call, issued);
+    const given = (await respond(call, calls.length)) ?? issue(call, issued);
     if (given.fault === "never") return;
     if (given.fault === "reset") {
       request.socket.resetAndDestroy();
@@ -222,7 +222,17 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
     widget,
     scriptText: scriptText!,
     strays,
-    async visit({ html, widget: wanted = true, script, answer = () => undefined, delayMs = 0, headers = {}, path = "", first, before }) {
+    async visit({
+      html,
+      widget: widgetOptions = true,
+      script,
+      respond = () => undefined,
+      delayMs = 0,
+      headers = {},
+      path = "",
+      first,
+      before,
+    }) {
       const id = ++visits;
       const pagePath = `/page/${id}${path}`;
       const action = `/backend/${id}`;
@@ -232,14 +242,17 @@ export async function openWorld(browserKind: BrowserKind = "headless"): Promise<
       const errors: string[] = [];
       const warnings: string[] = [];
       const src = `${apiOrigin}/v1/svc.js`;
-      const tag = wanted === false ? "" : (script ?? buildScriptTag(src, wanted === true ? {} : wanted)).replaceAll("{{src}}", src);
+      const tag =
+        widgetOptions === false
+          ? ""
+          : (script ?? buildScriptTag(src, widgetOptions === true ? {} : widgetOptions)).replaceAll("{{src}}", src);
       const filled = html.includes("{{widget}}") ? html.replace("{{widget}}", () => tag) : `${tag}${html}`;
       pages.set(`/page/${id}`, {
         html: `<!doctype html><html lang="en">${filled.replaceAll("{{action}}", action).replaceAll("{{api}}", apiOrigin)}`,
         headers,
       });
       backends.set(action, backend);
-      lines.set(String(id), { calls, answer, delayMs });
+      lines.set(String(id), { calls, respond, delayMs });
 
       const reused = before ? undefined : idle.pop();
       const page = reused ?? (await (await browser.newContext({ viewport: { width: 800, height: 600 } })).newPage());

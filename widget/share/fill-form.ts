@@ -53,8 +53,8 @@ function typeValue(control: HTMLInputElement | HTMLSelectElement, text: string):
   for (const name of ["input", "change"]) control.dispatchEvent(new Event(name, { bubbles: true }));
 }
 
-/** Finds the option whose value or text equals the wanted text, ignoring case. */
-function findOptionValue({ options }: HTMLSelectElement, wanted: string): string | undefined {
-  const isWanted = (text: string) => text.trim().toLowerCase() === wanted.toLowerCase();
-  return Array.from(options).find(({ value, text }) => isWanted(value) || isWanted(text))?.value;
+/** Finds the option whose value or text equals `expected`, ignoring case. */
+function findOptionValue({ options }: HTMLSelectElement, expected: string): string | undefined {
+  const matches = (text: string) => text.trim().toLowerCase() === expected.toLowerCase();
+  return Array.from(options).find(({ value, text }) => matches(value) || matches(text))?.value;
 }

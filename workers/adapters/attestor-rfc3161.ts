@@ -38,19 +38,19 @@ export const createTimestampAttestor = (authority: TimestampAuthority, send: Sen
       { timeoutMs, maxBytes: maxResponseBytes, signal },
     );
     if (!sent.ok) return sent;
-    const { answer } = sent;
-    if (answer.status !== 200 && answer.status !== 201) return failureFromResponse(answer, clock);
-    if (getMediaType(answer.headers) !== "application/timestamp-reply") return retryableFailure("answer_malformed");
+    const { response } = sent;
+    if (response.status !== 200 && response.status !== 201) return failureFromResponse(response, clock);
+    if (getMediaType(response.headers) !== "application/timestamp-reply") return retryableFailure("answer_malformed");
 
     const window = { sentAt, receivedAt: clock() };
-    const verdict = await verifyTimestampToken({ token: answer.body, imprintBytes, pins: authority.pins, nonce, window }, crypto.subtle);
+    const verdict = await verifyTimestampToken({ token: response.body, imprintBytes, pins: authority.pins, nonce, window }, crypto.subtle);
     if (!verdict.ok && verdict.fault !== "signer_not_pinned") return retryableFailure(verdict.fault);
     const { timestamp } = verdict;
     const attestation = {
       kind: "rfc3161",
       tsa: authority.name,
       time: toIso(timestamp.time),
-      token: toBase64(answer.body),
+      token: toBase64(response.body),
       spki_sha256: timestamp.spkiSha256,
     } as const;
     return { ok: true, attestation, verified: verdict.ok };

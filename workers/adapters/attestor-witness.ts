@@ -47,11 +47,11 @@ export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypt
         const url = `${witness.baseUrl}/add-checkpoint`;
         const sent = await sendWithLimits(send, url, { method: "POST", headers, body }, { timeoutMs, maxBytes: maxResponseBytes, signal });
         if (!sent.ok) return sent;
-        const { answer } = sent;
-        const text = new TextDecoder().decode(answer.body);
-        if (answer.status === 200) return parseCosignature(note, text);
-        if (answer.status !== 409) return failureFromResponse(answer, clock);
-        const knownSize = parseWitnessedSize(getMediaType(answer.headers), text);
+        const { response } = sent;
+        const text = new TextDecoder().decode(response.body);
+        if (response.status === 200) return parseCosignature(note, text);
+        if (response.status !== 409) return failureFromResponse(response, clock);
+        const knownSize = parseWitnessedSize(getMediaType(response.headers), text);
         if (knownSize === null || knownSize === oldSize) return permanentFailure("conflict");
         // Another client submitted a larger checkpoint to the witness after the first attempt.
         if (corrected) return retryableFailure("witness_moved");

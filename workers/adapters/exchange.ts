@@ -32,7 +32,7 @@ export const sendWithLimits = async (
   url: string,
   init: RequestInit,
   { timeoutMs, maxBytes, signal }: ExchangeLimits,
-): Promise<{ readonly ok: true; readonly answer: ExchangeResponse } | RetryableFailure> => {
+): Promise<{ readonly ok: true; readonly response: ExchangeResponse } | RetryableFailure> => {
   return withTimeout(timeoutMs, async (timeout) => {
     const limit = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
     try {
@@ -40,7 +40,7 @@ export const sendWithLimits = async (
       const body = await readBytesUpTo(response.body, maxBytes);
       return body === null
         ? retryableFailure("answer_too_large")
-        : { ok: true, answer: { status: response.status, headers: response.headers, body } };
+        : { ok: true, response: { status: response.status, headers: response.headers, body } };
     } catch {
       return retryableFailure(limit.aborted ? "timeout" : "connection");
     }

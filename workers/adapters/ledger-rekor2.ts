@@ -78,7 +78,7 @@ const maxResponseBytes = 65_536;
 const maxConcurrentPosts = 5;
 const maxPerBatch = 5; // one round of requests takes at most 30 s of the 40 s that anchoring allows, so time is left for verification
 
-type LoggedEntry = { readonly ok: true; readonly answer: RekorResponse; readonly submittedAt: number };
+type LoggedEntry = { readonly ok: true; readonly rekorResponse: RekorResponse; readonly submittedAt: number };
 
 export const createRekorAdapter = (
   ledger: RekorLedger,
@@ -98,8 +98,8 @@ export const createRekorAdapter = (
   const getNewestCheckpoint = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
     const sent = await read("checkpoint", maxResponseBytes, signal);
     if (!sent.ok) return sent;
-    if (sent.answer.status !== 200) return failureFromResponse(sent.answer, clock);
-    const note = new TextDecoder().decode(sent.answer.body);
+    if (sent.response.status !== 200) return failureFromResponse(sent.response, clock);
+    const note = new TextDecoder().decode(sent.response.body);
     const verdict = await verifyRekorCheckpoint(crypto, note, filterKeysInUse(ledger.trust, toIso(clock())));
     if (!verdict.ok) return retryableFailure(verdict.fault);
     return verdict.checkpoint.origin === ledger.origin
@@ -129,36 +129,38 @@ export const createRekorAdapter = (
     const limits = { timeoutMs: postTimeoutMs, maxBytes: maxResponseBytes, signal };
     const sent = await sendWithLimits(send, `${ledger.baseUrl}/api/v2/log/entries`, { method: "POST", headers, body: prepared }, limits);
     if (!sent.ok) return sent;
-    const { status, body, headers: responseHeaders } = sent.answer;
+    const { status, body, headers: responseHeaders } = sent.response;
     if (status === 409) {
       const index = parseCount(responseHeaders.get("x-log-index") ?? "");
       const found = index === null ? retryableFailure("answer_malformed") : await findLoggedEntry(index, leaf, signal);
-      return "ok" in found ? found : { ok: true, answer: found, submittedAt };
+      return "ok" in found ? found : { ok: true, rekorResponse: found, submittedAt };
     }
     if (status === 405) return permanentFailure("frozen"); // this Rekor shard is closed, and its successor is a separate ledger
-    if (status !== 201) return failureFromResponse(sent.answer, clock);
+    if (status !== 201) return failureFromResponse(sent.response, clock);
     const response = parseRekorResponse(body);
     if (response === null) return retryableFailure("answer_malformed");
     // The leaf in the response must equal the leaf built from our own request.
-    return toBase64(response.leaf) === toBase64(leaf) ? { ok: true, answer: response, submittedAt } : retryableFailure("leaf_mismatch");
+    return toBase64(response.leaf) === toBase64(leaf)
+      ? { ok: true, rekorResponse: response, submittedAt }
+      : retryableFailure("leaf_mismatch");
   };
 
   /** Verifies the receipt, and that its tree is consistent with the last tree seen. Either tree can be the larger one. */
   const verifyEntry = async (
     { statement }: LedgerSubmission,
-    { answer, submittedAt }: LoggedEntry,
+    { rekorResponse, submittedAt }: LoggedEntry,
     lastSeen: VerifiedTree | null,
     signal: AbortSignal,
   ): Promise<SubmissionOutcome> => {
-    const checkpoint = parseCheckpoint(answer.note);
+    const checkpoint = parseCheckpoint(rekorResponse.note);
     if (checkpoint === null) return retryableFailure("note_malformed");
     const times = { submittedAt, verifiedAt: Math.max(clock(), submittedAt) };
-    const receipt = buildReceipt(statement, { kind: "rekor2", origin: ledger.origin, checkpoint, ...answer, ...times });
+    const receipt = buildReceipt(statement, { kind: "rekor2", origin: ledger.origin, checkpoint, ...rekorResponse, ...times });
     const verdict = await verifyRekorReceipt(crypto, receipt, encodeUtf8(statement), trust);
     if (!verdict.ok) return retryableFailure(verdict.fault);
     const now = { note: receipt.signed_root, checkpoint: verdict.checkpoint };
     const fault = await checkHistory(createTileStore(read, signal), lastSeen, now);
-    return fault ?? { ok: true, receipt, seen: toSeenTree(now) };
+    return fault ?? { ok: true, receipt, verifiedTree: toSeenTree(now) };
   };
 
   return {
@@ -178,12 +180,13 @@ export const createRekorAdapter = (
     submit: async (batch, lastSeen, signal) => {
       const entries = await mapConcurrently(batch, maxConcurrentPosts, (submission) => submitEntry(submission, signal));
       const outcomes: SubmissionOutcome[] = [];
-      let seen = lastSeen;
+      let newestTree = lastSeen;
       // Verify the entries one at a time, each against the largest tree so far. Otherwise, two forks within one batch would go unnoticed.
       for (const [at, submission] of batch.entries()) {
         const entry = entries[at] as LoggedEntry | LedgerFailure;
-        const outcome = entry.ok ? await verifyEntry(submission, entry, seen, signal) : entry;
-        if (outcome.ok && (parseCount(outcome.seen.size) ?? 0n) > (parseCount(seen?.size ?? "0") ?? 0n)) seen = outcome.seen;
+        const outcome = entry.ok ? await verifyEntry(submission, entry, newestTree, signal) : entry;
+        if (outcome.ok && (parseCount(outcome.verifiedTree.size) ?? 0n) > (parseCount(newestTree?.size ?? "0") ?? 0n))
+          newestTree = outcome.verifiedTree;
         outcomes.push(outcome);
       }
       return outcomes;

@@ -59,9 +59,9 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
   const addOne = async (submission: LedgerSubmission, signal: AbortSignal): Promise<AddResult> => {
     const sent = await post("add", encodeUtf8(submission.statement), signal);
     if (!sent.ok) return sent;
-    return sent.answer.status === 200
-      ? parseIndex(new TextDecoder().decode(sent.answer.body).trim())
-      : failureFromStatus(sent.answer, clock);
+    return sent.response.status === 200
+      ? parseIndex(new TextDecoder().decode(sent.response.body).trim())
+      : failureFromStatus(sent.response, clock);
   };
 
   const addEach = async (chunk: readonly LedgerSubmission[], signal: AbortSignal): Promise<AddResult[]> => {
@@ -77,9 +77,9 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
   const addChunk = async (chunk: readonly LedgerSubmission[], signal: AbortSignal): Promise<AddResult[]> => {
     const sent = await post("add-batch", encodeEntryBundle(chunk.map(({ statement }) => encodeUtf8(statement))), signal);
     if (!sent.ok) return chunk.map(() => sent);
-    const { status, body } = sent.answer;
+    const { status, body } = sent.response;
     if (status === 404 || ((status === 400 || status === 413) && chunk.length > 1)) return addEach(chunk, signal);
-    if (status !== 200) return chunk.map(() => failureFromStatus(sent.answer, clock));
+    if (status !== 200) return chunk.map(() => failureFromStatus(sent.response, clock));
     const parsed = parseIJson(body);
     const indices = parsed.ok ? (parsed.value as { indices?: unknown } | null)?.indices : undefined;
     if (!Array.isArray(indices) || indices.length !== chunk.length) return chunk.map(() => retryableFailure("answer_malformed"));
@@ -90,8 +90,8 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
   const getNewestCheckpoint = async (signal: AbortSignal): Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure> => {
     const sent = await request("checkpoint", {}, signal);
     if (!sent.ok) return sent;
-    if (sent.answer.status !== 200) return failureFromStatus(sent.answer, clock);
-    const note = new TextDecoder().decode(sent.answer.body);
+    if (sent.response.status !== 200) return failureFromStatus(sent.response, clock);
+    const note = new TextDecoder().decode(sent.response.body);
     const keys = filterKeysInUse(ledger.trust, toIso(clock()))
       .map((key) => parseVkey(key.vkey))
       .filter((key): key is VerifierKey => key !== null);
@@ -148,7 +148,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
       const entry = { kind: "tlog", origin: ledger.origin, index: result.index, hashes } as const;
       const receipt = buildReceipt(submission.statement, { ...covering, ...entry, ...times });
       const verdict = await verifyReceipt(batchCrypto, receipt, encodeUtf8(submission.statement), context);
-      outcomes.push(verdict.ok ? { ok: true, receipt, seen: toSeenTree(covering) } : retryableFailure(`receipt_${verdict.fault}`));
+      outcomes.push(verdict.ok ? { ok: true, receipt, verifiedTree: toSeenTree(covering) } : retryableFailure(`receipt_${verdict.fault}`));
     }
     return outcomes;
   };

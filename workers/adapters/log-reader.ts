@@ -39,7 +39,7 @@ export type ReadPath = (
   path: string,
   maxBytes: number,
   signal: AbortSignal,
-) => Promise<{ readonly ok: true; readonly answer: ExchangeResponse } | RetryableFailure>;
+) => Promise<{ readonly ok: true; readonly response: ExchangeResponse } | RetryableFailure>;
 
 const maxTileBytes = tileWidth * hashLength;
 const maxConcurrentTiles = 4; // fewer than the six connections that an invocation may have open
@@ -73,7 +73,7 @@ export const createTileStore = (readPath: ReadPath, signal: AbortSignal): TileSt
     for (const requestedWidth of width === tileWidth ? [width] : [width, tileWidth]) {
       const sent = await readPath(formatTilePath({ level, n, width: requestedWidth }), maxTileBytes, signal);
       if (!sent.ok) return sent;
-      const { status, body } = sent.answer;
+      const { status, body } = sent.response;
       if (status === 200)
         return body.length === requestedWidth * hashLength ? body.subarray(0, width * hashLength) : retryableFailure("tile_malformed");
       if (status !== 404) return retryableFailure(`tile_http_${status}`);
@@ -150,7 +150,7 @@ export const createLogReader = (
       const current = await getNewestCheckpoint(signal);
       if (!current.ok) return current;
       const fault = await checkHistory(createTileStore(readPath, signal), lastSeen, current);
-      return fault ?? { ok: true, seen: toSeenTree(current) };
+      return fault ?? { ok: true, verifiedTree: toSeenTree(current) };
     },
     getInclusionProof: (index, size, signal) => proof(size, (read) => buildInclusionProof(index, size, read), signal),
     getConsistencyProof: (from, to, signal) => proof(to, (read) => buildConsistencyProof(from, to, read), signal),

@@ -74,9 +74,9 @@ export const createHttpMailer = (
       { timeoutMs: sendTimeoutMs, maxBytes: maxResponseBytes },
     );
     if (!sent.ok) return "later";
-    const { status } = sent.answer;
+    const { status } = sent.response;
     if (status >= 200 && status < 300) return "accepted";
     if (status < 400 || operatorFaults.has(status)) return "later";
-    return failureFromResponse(sent.answer, () => 0).kind === "permanent" ? "refused" : "later";
+    return failureFromResponse(sent.response, () => 0).kind === "permanent" ? "refused" : "later";
   }, provider),
 });

@@ -33,9 +33,9 @@ export const createRequestCounter =
       { method: "POST", headers: { authorization: `Bearer ${token}` }, body: createStatement(dataset) },
       limits,
     );
-    if (!sent.ok || sent.answer.status !== 200) return null;
+    if (!sent.ok || sent.response.status !== 200) return null;
     try {
-      return answerSchema.parse(JSON.parse(new TextDecoder().decode(sent.answer.body))).data;
+      return answerSchema.parse(JSON.parse(new TextDecoder().decode(sent.response.body))).data;
     } catch {
       return null;
     }

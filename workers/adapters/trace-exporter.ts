@@ -94,7 +94,7 @@ export const createTraceExporter = (
     const request = { method: "POST", headers: [...headers, ["content-type", "application/json"]] as [string, string][], body };
     const sent = await sendWithLimits(send, url, request, limits);
     if (!sent.ok) return sent.code;
-    return sent.answer.status === 200 ? null : `http_${sent.answer.status}`;
+    return sent.response.status === 200 ? null : `http_${sent.response.status}`;
   };
 
   return async (spans) => {

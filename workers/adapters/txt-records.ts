@@ -18,9 +18,9 @@ const queryTxtRecords = async (resolver: string, name: string): Promise<readonly
   url.searchParams.set("type", "TXT");
   const limits = { timeoutMs: resolverTimeoutMs, maxBytes: maxResponseBytes };
   const sent = await sendWithLimits(fetch, url.href, { headers: { accept: "application/dns-json" } }, limits);
-  if (!sent.ok || sent.answer.status !== 200) return null;
+  if (!sent.ok || sent.response.status !== 200) return null;
   try {
-    return parseTxtAnswer(name, JSON.parse(new TextDecoder().decode(sent.answer.body)));
+    return parseTxtAnswer(name, JSON.parse(new TextDecoder().decode(sent.response.body)));
   } catch {
     return null; // a response with invalid JSON counts as no response
   }

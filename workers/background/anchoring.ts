@@ -49,7 +49,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   if (work === null) return false;
   const { statements: due, newest, readUpTo } = work;
   const basis = { lastRun: state.lastRun, newest };
-  const run = { id: crypto.randomUUID(), readUpTo, seen: null, failure: null };
+  const run = { id: crypto.randomUUID(), readUpTo, verifiedTree: null, failure: null };
   if (due.length === 0) {
     await storeLedgerRun(db, adapter.id, basis, run, now).run(); // only moves the ledger's position past these changes
     return false;
@@ -70,14 +70,14 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   const settled = prepared.map((anchor, at) => ({ anchor, outcome: outcomes[at] as SubmissionOutcome }));
   const fork = outcomes.find((outcome) => !outcome.ok && outcome.kind === "fork");
   const success = outcomes.find((outcome) => outcome.ok);
-  const seen = success?.ok ? success.seen : null;
+  const verifiedTree = success?.ok ? success.verifiedTree : null;
   const failed = outcomes.every(isTransportFailure);
   const failures = state.failures + 1;
   const failure = failed ? { failures, blockedUntil: getBlockedUntil(failures, settledAt, Math.random()) } : null;
   const [stored] = await batch(db, [
-    storeLedgerRun(db, adapter.id, basis, { ...run, seen, failure }, settledAt),
+    storeLedgerRun(db, adapter.id, basis, { ...run, verifiedTree, failure }, settledAt),
     ...storeOutcomes(db, adapter.id, run.id, settled, settledAt, Math.random),
-    ...(seen !== null && probing ? [wakePendingAnchors(db, adapter.id, settledAt)] : []),
+    ...(verifiedTree !== null && probing ? [wakePendingAnchors(db, adapter.id, settledAt)] : []),
     ...(fork !== undefined && !fork.ok && fork.kind === "fork" ? [recordLedgerFork(db, adapter.id, fork.evidence, settledAt)] : []),
   ]);
   if (fork !== undefined) platform.log.error({ at: "ledger", error: `fork ${adapter.id}` });

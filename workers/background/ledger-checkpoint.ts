@@ -31,7 +31,7 @@ const checkpointPrimary = async (platform: Platform, ledger: LedgerAdapter, now:
       platform.log.error({ at: "ledger", error: head.kind === "fork" ? `fork ${ledger.id}` : `no checkpoint: ${head.code}` });
       return;
     }
-    const { size, root, note } = head.seen;
+    const { size, root, note } = head.verifiedTree;
     const ownNote = stripCosignatures(note);
     const rootBytes = fromBase64(root);
     if (ownNote === null || rootBytes === null || size === "0" || size === last?.size) return;
@@ -52,7 +52,7 @@ const checkpointPrimary = async (platform: Platform, ledger: LedgerAdapter, now:
       { ledgerIds: mirrors.map(({ id }) => id), attestors },
       platform.clock(),
     );
-    await recordSeenTree(db, ledger.id, head.seen, platform.clock()).run();
+    await recordSeenTree(db, ledger.id, head.verifiedTree, platform.clock()).run();
   });
 };
 

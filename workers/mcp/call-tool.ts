@@ -16,7 +16,7 @@ interface WireToolResult {
 }
 
 export interface CompletedToolCall {
-  readonly answer: ToolResult;
+  readonly result: ToolResult;
   /** Keys of the result with values that third parties have written. */
   readonly foreign: readonly string[];
   /** The URL for the person to open. Null if the call did not request one or failed. */
@@ -62,7 +62,7 @@ const runTool = async (context: AnyToolContext, tool: Tool, toolArguments: never
 const executeToolCall = async (context: AnyToolContext, { name, rawArguments, isLater }: ToolCall): Promise<RecordedOutcome> => {
   const tool = findTool(name);
   const refused = (text: string, record: Partial<ToolCallRecord> = {}): RecordedOutcome => ({
-    answer: { ok: false, text },
+    result: { ok: false, text },
     foreign: [],
     handOverUrl: null,
     record: { tool: tool?.name ?? "unknown", outcome: "refused", argumentNames: [], ...record },
@@ -79,7 +79,7 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
     return refused("The tool failed. Check whether anything changed before you try again.", { argumentNames, outcome: "failed" });
   const path = result.ok ? (tool.handOver?.getPath(parsed.data) ?? null) : null;
   return {
-    answer: result,
+    result,
     foreign: tool.untrustedFields,
     handOverUrl: path === null ? null : `${context.services.config.appUrl}${path}`,
     record: { tool: tool.name, outcome: result.ok ? "done" : "refused", argumentNames },
@@ -92,16 +92,16 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
  */
 export const callTool = async (context: AnyToolContext, call: ToolCall): Promise<CompletedToolCall> => {
   const { record, ...completed } = await executeToolCall(context, call);
-  if (completed.answer.ok && completed.answer.isAudited === true) await notifyPersonOfChange(context.services, context.agent);
+  if (completed.result.ok && completed.result.isAudited === true) await notifyPersonOfChange(context.services, context.agent);
   else await recordToolCall(context.services, context.agent, record);
   return completed;
 };
 
-export const toolResultToWire = ({ answer }: Pick<CompletedToolCall, "answer">): WireToolResult => ({
-  content: [{ type: "text", text: answer.ok ? toVisibleJson(answer.data) : answer.text }],
-  isError: !answer.ok,
+export const toolResultToWire = ({ result }: Pick<CompletedToolCall, "result">): WireToolResult => ({
+  content: [{ type: "text", text: result.ok ? toVisibleJson(result.data) : result.text }],
+  isError: !result.ok,
 });
 
 /** Returns the result as structured content, or null after a failure. */
-export const structuredContentFrom = ({ answer, foreign }: Pick<CompletedToolCall, "answer" | "foreign">): object | null =>
-  answer.ok ? toVisibleValue(answer.data, new Set(foreign)) : null;
+export const structuredContentFrom = ({ result, foreign }: Pick<CompletedToolCall, "result" | "foreign">): object | null =>
+  result.ok ? toVisibleValue(result.data, new Set(foreign)) : null;

@@ -41,15 +41,15 @@ const respondInputRequired = (message: MessageWithId, url: string): ModernRespon
  */
 const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
   const completed = await callTool(context, { name, rawArguments: params.arguments, isLater: true });
-  const { answer, handOverUrl } = completed;
+  const { result, handOverUrl } = completed;
   const isRetry = (params.inputResponses ?? null) !== null;
   if (handOverUrl !== null && !isRetry && supportsUrlElicitation(message)) return respondInputRequired(message, handOverUrl);
-  const result =
-    answer.ok && handOverUrl !== null && !isRetry
-      ? { ...completed, answer: { ...answer, data: { ...answer.data, open_at: handOverUrl } } }
+  const shown =
+    result.ok && handOverUrl !== null && !isRetry
+      ? { ...completed, result: { ...result, data: { ...result.data, open_at: handOverUrl } } }
       : completed;
-  const structured = structuredContentFrom(result);
-  return respondComplete(message, { ...toolResultToWire(result), ...(structured !== null && { structuredContent: structured }) });
+  const structured = structuredContentFrom(shown);
+  return respondComplete(message, { ...toolResultToWire(shown), ...(structured !== null && { structuredContent: structured }) });
 };
 
 const respondWithRpcError = ({ id }: MessageWithId, status: ModernResponse["status"], error: RpcError): ModernResponse => ({

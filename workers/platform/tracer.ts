@@ -11,7 +11,7 @@ import type { Env } from "../env.ts";
 import { getErrorKind, type Log } from "../log.ts";
 import type { Platform } from "./platform.ts";
 
-type AsyncFunction<Given extends unknown[], Result> = (...given: Given) => Promise<Result>;
+type AsyncFunction<Args extends unknown[], Result> = (...args: Args) => Promise<Result>;
 
 export interface Tracer {
   readonly trace: Platform["trace"];
@@ -145,15 +145,15 @@ export const createTracer = ({ sampleRate, clock, random, exportSpans, waitUntil
     },
     traceCalls:
       (name, call, describe) =>
-      (...given) =>
-        recordCall(name, () => call(...given), describe),
+      (...args) =>
+        recordCall(name, () => call(...args), describe),
     traceMethods: (name, target) =>
       new Proxy(target, {
         get: (_, method) => {
           const member: unknown = Reflect.get(target, method);
           if (typeof member !== "function") return member;
-          return (...given: unknown[]) =>
-            recordCall(`${name} ${String(method)}`, () => Reflect.apply(member, target, given) as Promise<unknown>);
+          return (...args: unknown[]) =>
+            recordCall(`${name} ${String(method)}`, () => Reflect.apply(member, target, args) as Promise<unknown>);
         },
       }),
     traceShard: (shard) => (queries, call) =>
@@ -188,8 +188,8 @@ export const createTracer = ({ sampleRate, clock, random, exportSpans, waitUntil
 
 /** Returns the bindings with traced calls. Calls to D1 are traced by `traceShard` instead. */
 export const traceBindings = (env: Env, { traceMethods }: Tracer): Env => {
-  const traceNamespace = <Namespace extends { readonly getByName: (...given: never[]) => object }>(name: string, namespace: Namespace) =>
-    ({ getByName: (...given: never[]) => traceMethods(name, namespace.getByName(...given)) }) as unknown as Namespace;
+  const traceNamespace = <Namespace extends { readonly getByName: (...args: never[]) => object }>(name: string, namespace: Namespace) =>
+    ({ getByName: (...args: never[]) => traceMethods(name, namespace.getByName(...args)) }) as unknown as Namespace;
   return {
     ...env,
     ASSETS: traceMethods("Assets", env.ASSETS),

@@ -11,10 +11,10 @@ import { parseZip } from "../../../core/certificates/evidence-zip.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseNote, parseVkey, verifyNote, type VerifierKey } from "../../../core/ledger/note.ts";
 import { noteCrypto } from "../../../storage/note-keys.ts";
-import { issuer, trustDocument, buildWorld, type Wanted } from "../verifier/evidence.ts";
+import { issuer, trustDocument, buildWorld, type EvidenceOptions } from "../verifier/evidence.ts";
 import { readJson, readText } from "../verifier/repack.ts";
 
-const buildFiles = async (wanted: Wanted = {}) => buildPackFiles((await buildWorld(wanted)).parts);
+const buildFiles = async (options: EvidenceOptions = {}) => buildPackFiles((await buildWorld(options)).parts);
 
 const everything = [
   "MANIFEST.note",
@@ -153,8 +153,8 @@ describe("equal certificates", () => {
 
 describe("a pack with missing parts", () => {
   test("omits the receipt until the ledger confirms, and the attestation until there is one", async () => {
-    const listAnchorFiles = async (wanted: Wanted) =>
-      [...(await buildFiles(wanted)).keys()].filter((path) => path.startsWith("anchors/")).sort();
+    const listAnchorFiles = async (options: EvidenceOptions) =>
+      [...(await buildFiles(options)).keys()].filter((path) => path.startsWith("anchors/")).sort();
     expect(await listAnchorFiles({ anchors: "none" })).toEqual([]);
     expect(await listAnchorFiles({ anchors: "pending" })).toEqual(["anchors/issued/statement.json"]);
     expect(await listAnchorFiles({ anchors: "anchored" })).toEqual([
@@ -165,8 +165,8 @@ describe("a pack with missing parts", () => {
   });
 
   test("omits audit files that do not exist yet", async () => {
-    const listAuditFiles = async (wanted: Wanted) =>
-      [...(await buildFiles(wanted)).keys()].filter((path) => path.startsWith("audit/")).sort();
+    const listAuditFiles = async (options: EvidenceOptions) =>
+      [...(await buildFiles(options)).keys()].filter((path) => path.startsWith("audit/")).sort();
     expect(await listAuditFiles({ audit: "none" })).toEqual([]);
     expect(await listAuditFiles({ audit: "entries" })).toEqual([
       "audit/2.tlog-proof",
@@ -235,14 +235,14 @@ describe("certificate.html", () => {
 
 describe("the text of certificate.html", () => {
   /** Returns the page's text with whitespace collapsed. */
-  const pageText = async (wanted: Wanted = {}): Promise<string> =>
-    readText(await buildFiles(wanted), "certificate.html")
+  const renderPageText = async (options: EvidenceOptions = {}): Promise<string> =>
+    readText(await buildFiles(options), "certificate.html")
       .replace(/<(style|title)>[\s\S]*?<\/\1>/g, "")
       .replace(/<[^>]+>/g, " ")
       .replace(/\s+/g, " ");
 
   test("shows who, when, from where, what was shown and how, in this order and before the rest", async () => {
-    const text = await pageText();
+    const text = await renderPageText();
     const order = [
       "Asked by Acme Solar LLC",
       "email pat@example.com",
@@ -273,7 +273,7 @@ describe("the text of certificate.html", () => {
   });
 
   test("shows who must cease contact and by when, instead of who may contact the person", async () => {
-    const text = await pageText({ isRevoked: true });
+    const text = await renderPageText({ isRevoked: true });
     expect(text).not.toContain("Who may contact the person");
     expect(text).toContain(
       "Contact withdrawn from None of them may contact the person under this consent anymore. Their contact must cease by 17 April 2026, 23:59:59 UTC .",
@@ -282,7 +282,7 @@ describe("the text of certificate.html", () => {
   });
 
   test("lists events in chronological order with the time of each anchor", async () => {
-    const [, timeline = ""] = /History (.*) Policies on that day/.exec(await pageText({ isRevoked: true })) ?? [];
+    const [, timeline = ""] = /History (.*) Policies on that day/.exec(await renderPageText({ isRevoked: true })) ?? [];
     expect(timeline.match(/: \S[^:]+?(?= \d|$)/g)?.map((what) => what.slice(2))).toEqual([
       "Certificate issued",
       "Privacy policy saved",
@@ -295,7 +295,7 @@ describe("the text of certificate.html", () => {
   });
 
   test("states what a redacted pack omits", async () => {
-    const text = await pageText({ redacted: true });
+    const text = await renderPageText({ redacted: true });
     expect(text).toContain("Left out of this pack on purpose, and shown masked: email p***@e***.com");
     expect(text).toContain("Left out of this pack on purpose: IP address, browser, operating system, and address of the page.");
     expect(text).toContain("Left out of this pack on purpose: kind of consent, size, contrast and visibility of the text");

@@ -198,7 +198,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       tx_ref: `rekor.test#${receipt.leaf_index}`,
       entry_hash: one.entryHash,
     });
-    expect(outcome).toMatchObject({ seen: { size: receipt.tree_size, root: receipt.root_hash, note: receipt.signed_root } });
+    expect(outcome).toMatchObject({ verifiedTree: { size: receipt.tree_size, root: receipt.root_hash, note: receipt.signed_root } });
     expect(await check(parseReceipt(formatReceipt(receipt)) as Receipt, one.statement)).toBe("ok");
   });
 
@@ -415,7 +415,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     const readVerifiedTree = async (): Promise<VerifiedTree> => {
       const outcome = await submit(await createSubmission());
       if (!outcome.ok) throw new Error("not taken");
-      return outcome.seen;
+      return outcome.verifiedTree;
     };
 
     test("may extend the last tree", async () => {
@@ -447,7 +447,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
       const one = await createSubmission();
       const outcome = await submit(one);
       if (!outcome.ok) throw new Error("not taken");
-      const other = { ...outcome.seen, root: toBase64(hashText("other")) };
+      const other = { ...outcome.verifiedTree, root: toBase64(hashText("other")) };
       expect(await submit(one, other)).toMatchObject({ kind: "fork" });
     });
 
@@ -473,7 +473,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
         new AbortController().signal,
       );
       expect(first?.ok).toBe(true);
-      expect(second).toMatchObject({ kind: "fork", evidence: { old: first?.ok ? first.seen.note : "" } });
+      expect(second).toMatchObject({ kind: "fork", evidence: { old: first?.ok ? first.verifiedTree.note : "" } });
     });
   });
 });

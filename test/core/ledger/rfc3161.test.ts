@@ -277,7 +277,7 @@ class FakeAuthority {
   readonly #server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
-  answer: (query: Buffer, response: ServerResponse) => void = (_, response) => response.writeHead(500).end();
+  respond: (query: Buffer, response: ServerResponse) => void = (_, response) => response.writeHead(500).end();
 
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
@@ -294,7 +294,7 @@ class FakeAuthority {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     this.requests.push({ type: request.headers["content-type"], body });
-    this.answer(body, response);
+    this.respond(body, response);
   }
 }
 
@@ -349,21 +349,21 @@ describe("a timestamp authority", () => {
     ],
     ["hangs up", (_, response) => response.destroy(), { kind: "retry", code: "connection" }],
   ])("that %s gives the right outcome", async (_, respond, outcome) => {
-    authority.answer = respond;
+    authority.respond = respond;
     expect(await requestTimestamp()).toEqual({ ok: false, ...outcome });
     expect(authority.requests).toHaveLength(1);
     expect(authority.requests[0]?.type).toBe("application/timestamp-query");
   });
 
   test("is abandoned when the caller aborts", async () => {
-    authority.answer = () => {};
+    authority.respond = () => {};
     const over = new AbortController();
     setTimeout(() => over.abort(), 50);
     expect(await requestTimestamp(pins, Date.now, over.signal)).toEqual({ ok: false, kind: "retry", code: "timeout" });
   });
 
   test("receives a new nonce with every request", async () => {
-    authority.answer = (_, response) => response.writeHead(503).end();
+    authority.respond = (_, response) => response.writeHead(503).end();
     await requestTimestamp();
     await requestTimestamp();
     const [first, second] = authority.requests.map(({ body }) => toHex(findValue(parseDer(body), 2).content));
@@ -385,7 +385,7 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
     afterAll(() => tsa.remove());
 
     test("issues a reply that our checks and openssl accept", async () => {
-      authority.answer = (query, response) =>
+      authority.respond = (query, response) =>
         response.writeHead(201, { "content-type": "application/timestamp-reply; x=y" }).end(tsa.reply(query));
       const outcome = await requestTimestamp(trusted, readMachineClock);
       expect(outcome).toMatchObject({
@@ -402,7 +402,7 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
     });
 
     test("has its token stored as unverified when its key is not pinned (Z1)", async () => {
-      authority.answer = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
+      authority.respond = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
       expect(await requestTimestamp(pins, readMachineClock)).toMatchObject({
         ok: true,
         verified: false,
@@ -411,7 +411,7 @@ const describeOpenssl = (keys: readonly TsaKey[]): void => {
     });
 
     test("is refused when its time differs from ours by an hour (Z1)", async () => {
-      authority.answer = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
+      authority.respond = (query, response) => response.writeHead(200, replyType).end(tsa.reply(query));
       expect(await requestTimestamp(trusted, () => readMachineClock() - hourMs)).toEqual({
         ok: false,
         kind: "retry",

@@ -128,7 +128,7 @@ class FakeWitness {
   clock: () => bigint = () => BigInt(Math.floor(Date.now() / 1_000));
   /** If set, the witness calls this function instead of following the protocol. */
   instead: ((response: ServerResponse, note: string) => unknown) | null = null;
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
@@ -147,7 +147,7 @@ class FakeWitness {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
-    this.asked.push(body.split("\n")[0] as string);
+    this.requests.push(body.split("\n")[0] as string);
     const parsed = request.method === "POST" && request.url === "/prefix/add-checkpoint" ? parseAddCheckpointRequest(body) : null;
     if (parsed === null) return void response.writeHead(400).end();
     if (this.instead !== null) return void (await this.instead(response, parsed.checkpoint));
@@ -170,7 +170,7 @@ describe("a witness", () => {
     fake.last = createHead(0);
     fake.clock = () => BigInt(Math.floor(Date.now() / 1_000));
     fake.instead = null;
-    fake.asked.splice(0);
+    fake.requests.splice(0);
   });
 
   const attestor = createWitnessAttestor({ key: witness.key, baseUrl }, (request) => fetch(request), noteCrypto, Date.now);
@@ -203,7 +203,7 @@ describe("a witness", () => {
       [29, 8],
     ] as const)
       expect(await requestCosignature(size, witnessed)).toMatchObject({ ok: true });
-    expect(fake.asked).toEqual(["old 0", "old 5", "old 5", "old 8"]);
+    expect(fake.requests).toEqual(["old 0", "old 5", "old 5", "old 8"]);
   });
 
   test.each([
@@ -214,14 +214,14 @@ describe("a witness", () => {
   ])("that %s is retried with its own size", async (_, theirSize, ours) => {
     fake.last = createHead(theirSize);
     expect(await requestCosignature(12, ours)).toMatchObject({ ok: true });
-    expect(fake.asked).toEqual([`old ${ours}`, `old ${theirSize}`]);
+    expect(fake.requests).toEqual([`old ${ours}`, `old ${theirSize}`]);
   });
 
   test("fails permanently when it has cosigned a newer checkpoint", async () => {
     fake.last = createHead(20);
     expect(await requestCosignature(12, 0)).toEqual({ ok: false, kind: "permanent", code: "superseded" });
     expect(await requestCosignature(12, 13)).toEqual({ ok: false, kind: "permanent", code: "superseded" });
-    expect(fake.asked).toEqual(["old 0"]);
+    expect(fake.requests).toEqual(["old 0"]);
   });
 
   test("fails permanently when it has seen a different history", async () => {
@@ -263,14 +263,14 @@ describe("a witness", () => {
   ])("that %s gives the right outcome", async (_, instead, outcome) => {
     fake.instead = instead;
     expect(await requestCosignature(5, 0)).toEqual({ ok: false, ...outcome });
-    expect(fake.asked).toHaveLength(1);
+    expect(fake.requests).toHaveLength(1);
   });
 
   test("is retried later when its size changes during the request", async () => {
     let moved = 3;
     fake.instead = (response) => response.writeHead(409, size).end(`${moved++}\n`);
     expect(await requestCosignature(9, 0)).toEqual({ ok: false, kind: "retry", code: "witness_moved" });
-    expect(fake.asked).toEqual(["old 0", "old 3"]);
+    expect(fake.requests).toEqual(["old 0", "old 3"]);
   });
 
   test("is refused when its clock is more than five minutes ahead", async () => {

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../core/canonical-json.ts";
 import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
-import { issuer, plainTrust, buildWorld, type Wanted } from "./evidence.ts";
+import { issuer, plainTrust, buildWorld, type EvidenceOptions } from "./evidence.ts";
 import {
   editCertificate,
   editJson,
@@ -20,16 +20,16 @@ import {
 } from "./pack-changes.ts";
 import { readJson, resignFiles, setJson, setText, readText, withFittingPage, zipFiles } from "./repack.ts";
 
-const recent: Wanted = { isRecent: true, anchors: "anchored" };
+const recent: EvidenceOptions = { isRecent: true, anchors: "anchored" };
 const twoRecipients = ["Bright Homes Inc", "€ Euro SA"];
-const packOf = async (wanted: Wanted) => buildPackFiles((await buildWorld({ ...recent, ...wanted })).parts);
-const erased = await packOf({ isErased: true });
-const erasedWithdrawn = await packOf({ isErased: true, isRevoked: true, isAcknowledged: true });
-const erasedPartly = await packOf({ isErased: true, withdrawnFrom: twoRecipients, isCeasedInPart: true });
-const redacted = await packOf({ redacted: true });
-const partly = await packOf({ withdrawnFrom: twoRecipients, isCeasedInPart: true });
-const overdue = await packOf({ isRevoked: true });
-const withdrawn = await packOf({ isRevoked: true, isAcknowledged: true });
+const buildPack = async (options: EvidenceOptions) => buildPackFiles((await buildWorld({ ...recent, ...options })).parts);
+const erased = await buildPack({ isErased: true });
+const erasedWithdrawn = await buildPack({ isErased: true, isRevoked: true, isAcknowledged: true });
+const erasedPartly = await buildPack({ isErased: true, withdrawnFrom: twoRecipients, isCeasedInPart: true });
+const redacted = await buildPack({ redacted: true });
+const partly = await buildPack({ withdrawnFrom: twoRecipients, isCeasedInPart: true });
+const overdue = await buildPack({ isRevoked: true });
+const withdrawn = await buildPack({ isRevoked: true, isAcknowledged: true });
 
 const getVerdictAfter = async (
   from: ReadonlyMap<string, Uint8Array>,

@@ -30,7 +30,7 @@ import {
   trustDocument,
   witness,
   buildWorld,
-  type Wanted,
+  type EvidenceOptions,
 } from "./evidence.ts";
 import { readJson, resignFiles, setJson, setText, readText, zipFiles, type Files } from "./repack.ts";
 
@@ -570,7 +570,7 @@ describe("an audit trail", () => {
     ]);
   });
 
-  test.each<[string, string, Wanted["lies"]]>([
+  test.each<[string, string, EvidenceOptions["lies"]]>([
     ["the issuance of another fingerprint", "audit.chain", { issuance: { fingerprint: "00".repeat(32) } }],
     ["its entries in another order", "audit.inclusion", { order: "reversed" }],
     ["a chain that ends in another entry", "audit.heads", { leaf: { head: "00".repeat(32) } }],

@@ -61,7 +61,7 @@ export const trustDocument: JsonObject = {
 export const plainTrust: JsonObject = { ...trustDocument, witnesses: [], policy: { witness_min: 0 }, tsa: [] };
 
 /** Returns the times of all events. With `isRecent`, all of them are after the last change of the pack format. */
-const computeTimes = ({ isRecent = false }: Wanted) => {
+const computeTimes = ({ isRecent = false }: EvidenceOptions) => {
   const shift = isRecent ? 269 * dayMs : 0;
   const withdrawnAt = Date.parse("2026-04-05T06:07:08.009Z") + shift;
   return {
@@ -89,21 +89,21 @@ const disclosureText =
 const privacyText = "Privacy policy of Acme Solar LLC.\nWe keep what you send us.\n";
 const termsText = "Terms of Acme Solar LLC.\n";
 
-const getPolicyTexts = ({ isAnother = false }: Wanted) =>
+const getPolicyTexts = ({ isAnother = false }: EvidenceOptions) =>
   isAnother ? { privacy: "We sell what you send us.\n", terms: "Other terms.\n" } : { privacy: privacyText, terms: termsText };
 
-const buildPolicySnapshots = (wanted: Wanted) => {
-  const texts = getPolicyTexts(wanted);
+const buildPolicySnapshots = (options: EvidenceOptions) => {
+  const texts = getPolicyTexts(options);
   const createSnapshot = (kind: "privacy" | "terms") => ({
     id: `pol_${kind}`,
     sourceUrl: `https://www.acme-solar.example/${kind}`,
     contentHash: sha256Hex(texts[kind]),
-    capturedAt: computeTimes(wanted).issuedAt + 8_000,
+    capturedAt: computeTimes(options).issuedAt + 8_000,
   });
   return { privacy: createSnapshot("privacy"), terms: createSnapshot("terms") };
 };
 
-export interface Wanted {
+export interface EvidenceOptions {
   /** True if every event is later than the last change of the pack format. */
   readonly isRecent?: boolean;
   /** True if the payloads lack the members that later versions of the format bind. */
@@ -154,25 +154,25 @@ const expectOk = <T extends { readonly ok: boolean }>(result: T): Extract<T, { r
   return result as Extract<T, { readonly ok: true }>;
 };
 
-const getCertId = (wanted: Wanted): CertId => (wanted.isAnother ? ("cc_00another7q1x8z3v5t6r0nabcd" as CertId) : certId);
+const getCertId = (options: EvidenceOptions): CertId => (options.isAnother ? ("cc_00another7q1x8z3v5t6r0nabcd" as CertId) : certId);
 
-const sealCertificate = (wanted: Wanted) => {
-  const { accepted } = wanted;
-  const { issuedAt } = computeTimes(wanted);
-  const entities = wanted.entities ?? ["Acme Solar LLC", "Bright Homes Inc", "€ Euro SA", "😀 <Emoji> & Co"];
+const sealCertificate = (options: EvidenceOptions) => {
+  const { accepted } = options;
+  const { issuedAt } = computeTimes(options);
+  const entities = options.entities ?? ["Acme Solar LLC", "Bright Homes Inc", "€ Euro SA", "😀 <Emoji> & Co"];
   const submission = {
     fields: {
-      email: wanted.isAnother ? "sam@example.net" : "pat@example.com",
+      email: options.isAnother ? "sam@example.net" : "pat@example.com",
       first_name: "Pat",
       phone: "+15555550123",
-      ...(wanted.isOddForm && { country: "UK", message: "half an emoji \ud83d" }),
+      ...(options.isOddForm && { country: "UK", message: "half an emoji \ud83d" }),
     },
-    isTruncated: wanted.isOddForm === true,
-    disclosureText: `${wanted.isAnother ? "Another form. " : ""}${disclosureText}`,
+    isTruncated: options.isOddForm === true,
+    disclosureText: `${options.isAnother ? "Another form. " : ""}${disclosureText}`,
     entities,
     entitiesAccepted: accepted,
     entitiesRejected: accepted === undefined ? undefined : entities.filter((name) => !accepted.includes(name)),
-    purpose: wanted.purpose ?? "solar quote follow-up",
+    purpose: options.purpose ?? "solar quote follow-up",
     pageUrl: "https://www.acme-solar.example/quote?id=7",
     extras: { locale: "en-US", presentation: { opt_in_type: "manual", font_px: 12.5 } },
   };
@@ -193,7 +193,7 @@ const sealCertificate = (wanted: Wanted) => {
       clientId,
       submission,
       parsed: expectOk(parseSubmission(submission)).value,
-      unrecognized: wanted.isOddForm ? ["country"] : [],
+      unrecognized: options.isOddForm ? ["country"] : [],
       originHeader: "https://www.acme-solar.example",
       captureContext: {
         ip: "203.0.113.7",
@@ -204,8 +204,8 @@ const sealCertificate = (wanted: Wanted) => {
       },
       rules: { allowsLocalHttp: false, allowsSandboxLocalhost: false },
       now: issuedAt,
-      certId: getCertId(wanted),
-      rootSalt: Uint8Array.from({ length: 32 }, (_, at) => (wanted.isAnother ? 255 - at : at)),
+      certId: getCertId(options),
+      rootSalt: Uint8Array.from({ length: 32 }, (_, at) => (options.isAnother ? 255 - at : at)),
     }),
   );
   return issued.value;
@@ -258,34 +258,34 @@ const buildLedger = (statements: readonly string[], { submittedAt, verifiedAt }:
 const oneByOne = ["Bright Homes Inc"];
 
 /** Builds the withdrawal for individual recipients in the same way as core/withdrawals. */
-const decideWithdrawal = (wanted: Wanted, fingerprint: string) =>
+const decideWithdrawal = (options: EvidenceOptions, fingerprint: string) =>
   decideEntityWithdrawal({
     certificate: {
-      id: getCertId(wanted),
+      id: getCertId(options),
       businessId,
       businessName: "Acme Solar LLC",
       environment: "live",
       status: "active",
       originDomain: "www.acme-solar.example",
-      issuedAt: computeTimes(wanted).issuedAt,
+      issuedAt: computeTimes(options).issuedAt,
       fingerprint,
       chain,
     },
     change: sourceFromPerson("email_code"),
     number: 1,
-    entities: wanted.withdrawnFrom ?? oneByOne,
+    entities: options.withdrawnFrom ?? oneByOne,
     emitsEvent: false,
-    now: computeTimes(wanted).partlyWithdrawnAt,
+    now: computeTimes(options).partlyWithdrawnAt,
   });
 
 /**
  * Builds the ledger with all three statements, even if consent was not withdrawn. The checkpoint is then the same with and without a
  * withdrawal, and so is the recorded timestamp.
  */
-const buildAttestedLedger = (wanted: Wanted, fingerprint: string) => {
-  const times = computeTimes(wanted);
-  const anchor = { entityId: getCertId(wanted), fingerprint, originDomain: "www.acme-solar.example" };
-  const receiptHash = sha256Hex(decideWithdrawal(wanted, fingerprint).receipt);
+const buildAttestedLedger = (options: EvidenceOptions, fingerprint: string) => {
+  const times = computeTimes(options);
+  const anchor = { entityId: getCertId(options), fingerprint, originDomain: "www.acme-solar.example" };
+  const receiptHash = sha256Hex(decideWithdrawal(options, fingerprint).receipt);
   const statements = [
     formatAnchorStatement({ event: "certificate.issued", ...anchor, at: times.issuedAt }),
     formatAnchorStatement({ event: "certificate.revoked", ...anchor, at: times.withdrawnAt }),
@@ -302,10 +302,10 @@ interface Anchored {
   readonly acts: readonly PackedEntityWithdrawal[];
 }
 
-const buildAnchors = async (wanted: Wanted, fingerprint: string): Promise<Anchored> => {
-  const reach = wanted.anchors ?? "attested";
+const buildAnchors = async (options: EvidenceOptions, fingerprint: string): Promise<Anchored> => {
+  const reach = options.anchors ?? "attested";
   if (reach === "none") return { anchors: [], acts: [] };
-  const { statements, ledger } = buildAttestedLedger(wanted, fingerprint);
+  const { statements, ledger } = buildAttestedLedger(options, fingerprint);
   const note = await ledger.noteAt(40);
   const cosignature = await createCosignatureLine(note.slice(0, note.indexOf("\n\n") + 1), witness, 1_775_369_703n);
   const isStamped = stamped.note_sha256 === sha256Hex(note);
@@ -322,14 +322,14 @@ const buildAnchors = async (wanted: Wanted, fingerprint: string): Promise<Anchor
           }
         : null,
   });
-  const { receipt } = decideWithdrawal(wanted, fingerprint);
+  const { receipt } = decideWithdrawal(options, fingerprint);
   const signature = { kid: issuer.kid, alg: "Ed25519" as const, value: await issuer.sign(receipt) };
   return {
     anchors: [
       { event: "issued", ...(await packStatement(0)) },
-      ...(wanted.isRevoked ? [{ event: "revoked" as const, ...(await packStatement(1)) }] : []),
+      ...(options.isRevoked ? [{ event: "revoked" as const, ...(await packStatement(1)) }] : []),
     ],
-    acts: wanted.withdrawnFrom ? [{ number: 1, receipt, signature, anchor: await packStatement(2) }] : [],
+    acts: options.withdrawnFrom ? [{ number: 1, receipt, signature, anchor: await packStatement(2) }] : [],
   };
 };
 
@@ -346,14 +346,14 @@ const buildRevocation = (fingerprint: string, withdrawnAt: number, isOlderFormat
   cease_by: new Date(getCeaseDeadline(withdrawnAt)).toISOString(),
 });
 
-const buildAudit = async (wanted: Wanted, fingerprint: string, issuance: JsonObject): Promise<PackedAudit | null> => {
-  if (wanted.audit === "none") return null;
-  const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, recordedAt } = computeTimes(wanted);
-  const linkedPolicies = buildPolicyLinkedPayload({ id: "cap_1", policies: buildPolicySnapshots(wanted) });
+const buildAudit = async (options: EvidenceOptions, fingerprint: string, issuance: JsonObject): Promise<PackedAudit | null> => {
+  if (options.audit === "none") return null;
+  const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, recordedAt } = computeTimes(options);
+  const linkedPolicies = buildPolicyLinkedPayload({ id: "cap_1", policies: buildPolicySnapshots(options) });
   const { sources: _, ...linkedHashes } = linkedPolicies; // the payload as it was logged before the format bound the policies' sources
   const createEntry = (type: string, at: number, payload: JsonObject) => ({
     type,
-    entity: getCertId(wanted) as string,
+    entity: getCertId(options) as string,
     kind: "certificate",
     at,
     payload,
@@ -366,51 +366,51 @@ const buildAudit = async (wanted: Wanted, fingerprint: string, issuance: JsonObj
     payload: { actor: "owner" } as JsonObject,
   });
   const events = [
-    ...(wanted.isFirstEntry ? [] : [createOtherEntry("api_key.created", issuedAt - 5_000)]),
-    createEntry("certificate.issued", issuedAt, wanted.lies?.issuance ?? issuance),
+    ...(options.isFirstEntry ? [] : [createOtherEntry("api_key.created", issuedAt - 5_000)]),
+    createEntry("certificate.issued", issuedAt, options.lies?.issuance ?? issuance),
     createEntry("policy.linked", issuedAt + 9_000, {
       actor: "service",
-      ...(wanted.isOlderFormat ? linkedHashes : linkedPolicies),
+      ...(options.isOlderFormat ? linkedHashes : linkedPolicies),
     }),
     createOtherEntry("api_key.created", issuedAt + 60_000),
     createEntry("certificate.subject_read", issuedAt + 90_000, { actor: "api_key:key_1" }),
-    ...(wanted.withdrawnFrom
+    ...(options.withdrawnFrom
       ? [
           createEntry("certificate.entities_withdrawn", partlyWithdrawnAt, {
             actor: "subject",
             fingerprint,
             method: "email_code",
-            entities: wanted.withdrawnFrom as string[],
-            ...(!wanted.isOlderFormat && { received_at: null }),
+            entities: options.withdrawnFrom as string[],
+            ...(!options.isOlderFormat && { received_at: null }),
             cease_by: getCeaseDeadline(partlyWithdrawnAt),
           }),
         ]
       : []),
-    ...(wanted.isCeasedInPart
+    ...(options.isCeasedInPart
       ? [
           createEntry("business.entities_ceased", ceasedInPartAt, {
             actor: "owner",
             fingerprint,
-            entities: wanted.withdrawnFrom as string[],
+            entities: options.withdrawnFrom as string[],
             on_time: true,
           }),
         ]
       : []),
-    ...(wanted.isRevoked
+    ...(options.isRevoked
       ? [
           createEntry("certificate.revoked", withdrawnAt, {
-            ...buildRevocation(fingerprint, withdrawnAt, wanted.isOlderFormat),
-            ...wanted.lies?.revocation,
+            ...buildRevocation(fingerprint, withdrawnAt, options.isOlderFormat),
+            ...options.lies?.revocation,
           }),
         ]
       : []),
-    ...(wanted.isAcknowledged ? [createEntry("business.ceased", acknowledgedAt, { actor: "owner", fingerprint })] : []),
-    ...(wanted.isErased ? [createEntry("certificate.subject_erased", erasedAt, { actor: "owner" })] : []),
+    ...(options.isAcknowledged ? [createEntry("business.ceased", acknowledgedAt, { actor: "owner", fingerprint })] : []),
+    ...(options.isErased ? [createEntry("certificate.subject_erased", erasedAt, { actor: "owner" })] : []),
   ];
   let head = createGenesisHead({ chain: chain.tag, chainIndex: BigInt(chainIndex) });
   const entries: { entry: AuditEntry; hash: string; payload: JsonObject; salt: string }[] = [];
   for (const [at, event] of events.entries()) {
-    const salt = computeSalt(getCertId(wanted), at);
+    const salt = computeSalt(getCertId(options), at);
     const next = createNextEntry(chain.tag, head, {
       type: event.type,
       entity_type: event.kind,
@@ -421,7 +421,7 @@ const buildAudit = async (wanted: Wanted, fingerprint: string, issuance: JsonObj
     head = next.head;
     entries.push({ entry: next.entry, hash: head.hash, payload: event.payload, salt });
   }
-  const { lies = {} } = wanted;
+  const { lies = {} } = options;
   const ownLeaf = toCanonicalJson({ chain: chain.tag, head: head.hash, seq: head.seq.toString(), ...lies.leaf });
   const heads = Array.from({ length: 9 }, (_, at) =>
     at === chainIndex ? ownLeaf : serializeHeadLeaf(sha256Hex(`chain ${at}`).slice(0, 32), { seq: 1n, hash: sha256Hex(`${at}`) }),
@@ -449,7 +449,7 @@ const buildAudit = async (wanted: Wanted, fingerprint: string, issuance: JsonObj
   const formatProofAt = (index: number): string =>
     formatTlogProof({ index: BigInt(index), hashes: computeNaiveInclusion(index, leaves), checkpoint });
   const placeOf = (hash: string): number => leaves.map(toHex).indexOf(toHex(computeNaiveLeaf(fromHex(hash) as Uint8Array)));
-  const shown = entries.map((one) => ({ ...one, place: placeOf(one.hash) })).filter(({ entry }) => entry.entity_id === getCertId(wanted));
+  const shown = entries.map((one) => ({ ...one, place: placeOf(one.hash) })).filter(({ entry }) => entry.entity_id === getCertId(options));
   return {
     chainIndex,
     head: { seq: head.seq.toString(), hash: head.hash },
@@ -457,7 +457,7 @@ const buildAudit = async (wanted: Wanted, fingerprint: string, issuance: JsonObj
     payloads: new Map(shown.map(({ entry, payload, salt }) => [entry.seq, { payload, salt }])),
     proofs: new Map(shown.map(({ entry, place }) => [entry.seq, formatProofAt(place)])),
     heads:
-      wanted.audit === "entries"
+      options.audit === "entries"
         ? null
         : {
             record,
@@ -504,19 +504,19 @@ const buildPublishedAnchor = (anchor: PackedAnchor | undefined): JsonObject | nu
   };
 };
 
-export const buildWorld = async (wanted: Wanted = {}): Promise<World> => {
-  const { certificate, domainEvent } = sealCertificate(wanted);
-  const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, createdAt } = computeTimes(wanted);
-  const texts = getPolicyTexts(wanted);
-  const { anchors, acts } = await buildAnchors(wanted, certificate.fingerprint);
-  const createPolicy = (kind: "privacy" | "terms") => ({ kind, ...buildPolicySnapshots(wanted)[kind] });
+export const buildWorld = async (options: EvidenceOptions = {}): Promise<World> => {
+  const { certificate, domainEvent } = sealCertificate(options);
+  const { issuedAt, withdrawnAt, partlyWithdrawnAt, ceasedInPartAt, acknowledgedAt, erasedAt, createdAt } = computeTimes(options);
+  const texts = getPolicyTexts(options);
+  const { anchors, acts } = await buildAnchors(options, certificate.fingerprint);
+  const createPolicy = (kind: "privacy" | "terms") => ({ kind, ...buildPolicySnapshots(options)[kind] });
   const opened: OpenedCertificate = {
     certificate: {
       id: certificate.id,
       businessId: certificate.business.id,
       businessName: certificate.business.name,
       environment: certificate.environment,
-      status: wanted.isRevoked ? "revoked" : "active",
+      status: options.isRevoked ? "revoked" : "active",
       purpose: certificate.purpose,
       disclosureText: certificate.disclosureText,
       disclosureHash: certificate.disclosureHash,
@@ -526,9 +526,9 @@ export const buildWorld = async (wanted: Wanted = {}): Promise<World> => {
       issuedAt,
       fingerprint: certificate.fingerprint,
       subjectHash: certificate.subjectHash,
-      subjectMasked: wanted.isErased && wanted.isRecent ? {} : maskSubject(certificate.fields, certificate.notes.fields_unrecognized),
+      subjectMasked: options.isErased && options.isRecent ? {} : maskSubject(certificate.fields, certificate.notes.fields_unrecognized),
       notes: certificate.notes,
-      subjectErasedAt: wanted.isErased ? erasedAt : null,
+      subjectErasedAt: options.isErased ? erasedAt : null,
       gpc: false,
       capturedVia: "browser",
       signature: { kid: issuer.kid, alg: "Ed25519", value: await issuer.sign(certificate.canonical) },
@@ -537,25 +537,25 @@ export const buildWorld = async (wanted: Wanted = {}): Promise<World> => {
       policies: [createPolicy("privacy"), createPolicy("terms")],
       anchor: null,
       withdrawal: null,
-      entitiesWithdrawn: (wanted.withdrawnFrom ?? []).map((entity) => ({
+      entitiesWithdrawn: (options.withdrawnFrom ?? []).map((entity) => ({
         entity,
         number: 1,
         withdrawnAt: partlyWithdrawnAt,
         ceaseBy: getCeaseDeadline(partlyWithdrawnAt),
         method: "email_code",
         receivedAt: null,
-        acknowledgedAt: wanted.isCeasedInPart ? ceasedInPartAt : null,
-        acknowledgement: wanted.isCeasedInPart ? 1 : null,
+        acknowledgedAt: options.isCeasedInPart ? ceasedInPartAt : null,
+        acknowledgement: options.isCeasedInPart ? 1 : null,
       })),
     },
-    subject: wanted.isErased ? null : { fields: certificate.fields, rootSalt: certificate.rootSalt },
+    subject: options.isErased ? null : { fields: certificate.fields, rootSalt: certificate.rootSalt },
     evidence: certificate.evidence,
     evidenceHash: certificate.evidenceHash,
     retentionUntil: certificate.retentionUntil,
     chain,
     issuedEntry: null,
     withdrawal: null,
-    entitiesWithdrawn: (wanted.withdrawnFrom ?? []).map(() => ({ recorded: null, acknowledgement: null })),
+    entitiesWithdrawn: (options.withdrawnFrom ?? []).map(() => ({ recorded: null, acknowledgement: null })),
   };
   const withdrawal = {
     withdrawn_at: new Date(withdrawnAt).toISOString(),
@@ -563,18 +563,18 @@ export const buildWorld = async (wanted: Wanted = {}): Promise<World> => {
     method: "email_code",
     scope: "certificate",
     received_at: null,
-    cease_acknowledged_at: wanted.isAcknowledged ? new Date(acknowledgedAt).toISOString() : null,
-    overdue: !wanted.isAcknowledged && createdAt > getCeaseDeadline(withdrawnAt),
+    cease_acknowledged_at: options.isAcknowledged ? new Date(acknowledgedAt).toISOString() : null,
+    overdue: !options.isAcknowledged && createdAt > getCeaseDeadline(withdrawnAt),
     anchor: buildPublishedAnchor(anchors[1]),
   };
   const view: JsonObject = {
     ...toPublicView(opened.certificate, { verifyBase: "https://svc.example", apiBase: "https://svc.example/v1", now: createdAt }),
     anchor: buildPublishedAnchor(anchors[0]),
-    withdrawal: wanted.isRevoked ? (withdrawal as unknown as Json) : null,
-    cease_by: wanted.isRevoked ? withdrawal.cease_by : null,
+    withdrawal: options.isRevoked ? (withdrawal as unknown as Json) : null,
+    cease_by: options.isRevoked ? withdrawal.cease_by : null,
   };
   const parts: EvidenceParts = {
-    createdAt: wanted.createdAt ?? createdAt,
+    createdAt: options.createdAt ?? createdAt,
     opened,
     publicView: view,
     views: [
@@ -585,11 +585,11 @@ export const buildWorld = async (wanted: Wanted = {}): Promise<World> => {
     identity: { legalName: "Acme Solar LLC", mailingAddress: "1 Sun St\nTestville, CA", contact: "privacy@acme-solar.example" },
     anchors,
     entityWithdrawals: acts,
-    audit: await buildAudit(wanted, certificate.fingerprint, domainEvent.payload),
-    trust: wanted.trust ?? trustDocument,
+    audit: await buildAudit(options, certificate.fingerprint, domainEvent.payload),
+    trust: options.trust ?? trustDocument,
     issuer: { keyName: "svc.example/issuer", x: issuer.publicKeys[0]?.x ?? "", sign: issuer.sign },
-    disclosedKeys: wanted.disclose === undefined || wanted.disclose === null ? null : new Set(wanted.disclose),
-    isRedacted: wanted.redacted ?? false,
+    disclosedKeys: options.disclose === undefined || options.disclose === null ? null : new Set(options.disclose),
+    isRedacted: options.redacted ?? false,
   };
   return { parts, fingerprint: certificate.fingerprint };
 };

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../../core/canonical-json.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { issuer, buildWorld, type Wanted } from "./evidence.ts";
+import { issuer, buildWorld, type EvidenceOptions } from "./evidence.ts";
 import { readJson, createRandom, resignFiles, setJson, setText, readText, withFittingPage, zipFiles, type Files } from "./repack.ts";
 
 type Pack = ReadonlyMap<string, Uint8Array>;
@@ -20,7 +20,7 @@ interface HonestPack {
 }
 
 const recipients = ["Bright Homes Inc", "€ Euro SA"];
-const situations: Readonly<Record<string, Wanted>> = {
+const situations: Readonly<Record<string, EvidenceOptions>> = {
   active: {},
   redacted: { redacted: true },
   "odd form": { isOddForm: true },
@@ -36,10 +36,10 @@ const situations: Readonly<Record<string, Wanted>> = {
 };
 
 /** Builds a pack. As in the service, an erased certificate has no evidence and no masked details. */
-const packOf = async (wanted: Wanted): Promise<Pack> => {
-  const { parts } = await buildWorld({ ...wanted, isRecent: true, anchors: "anchored" });
+const buildPack = async (options: EvidenceOptions): Promise<Pack> => {
+  const { parts } = await buildWorld({ ...options, isRecent: true, anchors: "anchored" });
   const { opened, publicView } = parts;
-  if (!wanted.isErased) return buildPackFiles(parts);
+  if (!options.isErased) return buildPackFiles(parts);
   const certificate = { ...opened.certificate, subjectMasked: {} };
   return buildPackFiles({ ...parts, opened: { ...opened, certificate, evidence: null }, publicView: { ...publicView, subject: {} } });
 };
@@ -48,8 +48,8 @@ export const buildHonestPacks = (): Promise<readonly HonestPack[]> =>
   Promise.all(
     Object.entries(situations).map(async ([name, wanted]) => ({
       name,
-      files: await packOf(wanted),
-      donor: await packOf({ ...wanted, isAnother: true }),
+      files: await buildPack(wanted),
+      donor: await buildPack({ ...wanted, isAnother: true }),
     })),
   );
 

@@ -30,14 +30,14 @@ const openHtml = async (html: string) => {
   const path = join(folder, "evidence.html");
   writeFileSync(path, html);
   const context = await openPage(browser);
-  const requested: string[] = [];
-  context.page.on("request", (request) => requested.push(request.url()));
+  const requests: string[] = [];
+  context.page.on("request", (request) => requests.push(request.url()));
   await context.page.goto(pathToFileURL(path).href);
   const waitForVerdict = async (verdict: string): Promise<string> => {
     await context.page.waitForSelector(`#verdict[data-verdict="${verdict}"]`);
     return (await context.page.textContent("#verdict")) ?? "";
   };
-  return { ...context, asked: requested, settled: waitForVerdict };
+  return { ...context, requests, settled: waitForVerdict };
 };
 
 /** Replaces one letter of the pack with its neighbor in the alphabet, so that the pack stays valid base64. */
@@ -49,15 +49,15 @@ const changeByte = (html: string, at: number): string => {
 
 describe("the page from disk", () => {
   test("checks its pack with the bundled keys and reports that the reader's keys are missing", async () => {
-    const { page, settled, problems, asked: requested, close } = await openHtml(good);
+    const { page, settled, problems, requests, close } = await openHtml(good);
     const message = await settled("incomplete");
     expect(message).toMatch(/^33 checks passed and none failed, with the pack's own copy of the keys\./);
     expect(message).toContain("Not proven yet: whose keys these are, because they came with the pack.");
     expect(await page.locator('tr[data-outcome="pass"]').count()).toBe(33);
     expect(await page.locator('tr[data-outcome="fail"]').count()).toBe(0);
     expect(problems).toEqual([]);
-    expect(requested.filter((url) => !url.startsWith("file:"))).toEqual([]);
-    expect(requested).toHaveLength(1);
+    expect(requests.filter((url) => !url.startsWith("file:"))).toEqual([]);
+    expect(requests).toHaveLength(1);
     await close();
   });
 

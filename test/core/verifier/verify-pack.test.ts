@@ -22,16 +22,16 @@ import {
   stranger,
   trustDocument,
   buildWorld,
-  type Wanted,
+  type EvidenceOptions,
 } from "./evidence.ts";
 import stamped from "./time-stamp.json" with { type: "json" };
 
 const verifyWanted = async (
-  wanted: Wanted,
+  options: EvidenceOptions,
   document: JsonObject | null = trustDocument,
   demands: Partial<VerificationOptions> = {},
 ): Promise<Report> => {
-  const { parts } = await buildWorld(wanted);
+  const { parts } = await buildWorld(options);
   const trust = document === null ? null : trustOf(document);
   if (document !== null && trust === null) throw new Error("not a trust document");
   return verifyPack(await buildEvidenceZip(parts), { ...defaultVerificationOptions, ...demands, trust });
@@ -118,7 +118,7 @@ describe("a complete pack", () => {
 });
 
 describe("an incomplete pack", () => {
-  test.each<[string, Wanted, string[]]>([
+  test.each<[string, EvidenceOptions, string[]]>([
     ["the ledger has not confirmed", { anchors: "pending" }, ["anchor.entry_hash"]],
     ["nothing was submitted to the ledger", { anchors: "none" }, ["anchor.statement"]],
     ["there is no attestation", { anchors: "anchored" }, ["attest.inclusion", "attest.cosign", "attest.tsa"]],
@@ -147,10 +147,10 @@ describe("an incomplete pack", () => {
 
 describe("a record of heads", () => {
   const recordedAt = Date.parse("2026-04-05T06:15:00.000Z");
-  const listNotesAt = async (createdAt: number, wanted: Wanted = {}): Promise<string[]> => {
-    const report = await verifyWanted({ anchors: "anchored", createdAt, ...wanted }, plainTrust);
+  const listNotesAt = async (createdAt: number, options: EvidenceOptions = {}): Promise<string[]> => {
+    const report = await verifyWanted({ anchors: "anchored", createdAt, ...options }, plainTrust);
     expect(report.failed).toBeNull();
-    expect(report.verdict).toBe(wanted.audit === undefined ? "valid" : "incomplete");
+    expect(report.verdict).toBe(options.audit === undefined ? "valid" : "incomplete");
     return report.notes.filter((note) => note.includes("audit log"));
   };
 

@@ -5,9 +5,9 @@ import type { Report } from "../../../verifier/checks.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions } from "../../../verifier/verify-pack.ts";
 import { verifyPublic } from "../../../verifier/verify-public.ts";
-import { plainTrust, trustDocument, buildWorld, type Wanted } from "./evidence.ts";
+import { plainTrust, trustDocument, buildWorld, type EvidenceOptions } from "./evidence.ts";
 
-const buildView = async (wanted: Wanted = {}): Promise<JsonObject> => (await buildWorld(wanted)).parts.publicView;
+const buildView = async (options: EvidenceOptions = {}): Promise<JsonObject> => (await buildWorld(options)).parts.publicView;
 const verifyView = (view: JsonObject, document: JsonObject | null = trustDocument): Promise<Report> =>
   verifyPublic(view, { ...defaultVerificationOptions, trust: document === null ? null : trustOf(document) });
 const findFailure = async (view: JsonObject): Promise<string> => {

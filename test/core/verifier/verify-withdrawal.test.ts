@@ -17,7 +17,7 @@ import { buildVerifier } from "../../../verifier/build.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, type VerificationOptions } from "../../../verifier/verify-pack.ts";
 import { verifyWithdrawal } from "../../../verifier/verify-withdrawal.ts";
-import { issuer, stranger, trustDocument, buildWorld, type Wanted } from "./evidence.ts";
+import { issuer, stranger, trustDocument, buildWorld, type EvidenceOptions } from "./evidence.ts";
 
 interface Receipt {
   receipt: JsonObject;
@@ -26,8 +26,8 @@ interface Receipt {
   anchor: JsonObject | null;
 }
 
-const createReceipt = async (wanted: Wanted = {}, signedBy = issuer, receivedAgoMs: number | null = null): Promise<Receipt> => {
-  const { parts } = await buildWorld({ ...wanted, isRevoked: true });
+const createReceipt = async (options: EvidenceOptions = {}, signedBy = issuer, receivedAgoMs: number | null = null): Promise<Receipt> => {
+  const { parts } = await buildWorld({ ...options, isRevoked: true });
   const { certificate: sealed } = parts.opened;
   const shown = parts.publicView.withdrawal as JsonObject;
   const now = Date.parse(shown.withdrawn_at as string);

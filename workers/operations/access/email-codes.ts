@@ -71,7 +71,7 @@ export const verifyEmailCode = async (
       slots.map(async ({ id, codeHash }) => ({
         id,
         expected: vault.readIndex(codeHash),
-        given: await vault.codeHash(binding(id), code),
+        submitted: await vault.codeHash(binding(id), code),
       })),
     ),
   );

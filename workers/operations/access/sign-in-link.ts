@@ -29,7 +29,7 @@ export const verifyLinkToken = async (
   const slots = Array.from({ length: signInCodeLimits.maxActive }, (_, index) => ids[index] ?? "");
   const accepted = await Promise.all(
     slots.map(async (id) =>
-      (await services.vault.listLinkTokens(toPurpose(id, binding))).map((expected) => ({ id, expected, given: token })),
+      (await services.vault.listLinkTokens(toPurpose(id, binding))).map((expected) => ({ id, expected, submitted: token })),
     ),
   );
   const matching = findMatchingCodeId(accepted.flat());

@@ -54,7 +54,7 @@ const packAudit = async (
   // Leave out entries that were written after the certificate was read, so that the pack describes a single point in time. Entries of one
   // type are ordered by number.
   const { entitiesWithdrawn } = certificate;
-  const after = (wanted: DomainEventType, known: number) => found.filter(({ type }) => type === wanted).slice(known);
+  const after = (eventType: DomainEventType, known: number) => found.filter(({ type }) => type === eventType).slice(known);
   const laterEntries = [
     ...after("certificate.entities_withdrawn", entitiesWithdrawn.at(-1)?.number ?? 0),
     ...after("business.entities_ceased", Math.max(0, ...entitiesWithdrawn.map(({ acknowledgement }) => acknowledgement ?? 0))),
