@@ -66,8 +66,9 @@ export const prepareDemoData = async (
     let isUsed = false;
     const seed = async (db: D1Like, shard: string): Promise<void> => {
       if (shard !== firstShard) return;
-      const createdAt = isEmpty ? Date.now() : Date.now() - accountAgeMs;
-      await seedDemo(db, world, createdAt);
+      const now = Date.now();
+      const createdAt = isEmpty ? now : now - accountAgeMs;
+      await seedDemo(db, world, createdAt, now);
       await seedPeople(db, vault, world, createdAt);
       isUsed = await hasCertificates(db, world.acme.id);
     };

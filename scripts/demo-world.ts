@@ -4,6 +4,7 @@ import { toStoredIndex } from "../core/access/address-index.ts";
 import { defaultLinkKeys, parseLinkKeys } from "../core/access/link-keys.ts";
 import type { BusinessStatus, Environment, Plan } from "../core/access/entitlement.ts";
 import type { VerificationMethod } from "../core/access/origins.ts";
+import { recheckIntervalMs } from "../core/accounts/domain-claim.ts";
 import { fromBase64 } from "../core/bytes.ts";
 import { normalizeEmailAddress } from "../core/email-address.ts";
 import { hmacSha256, sha256Hex } from "../core/hash.ts";
@@ -101,13 +102,20 @@ export const getDemoCredentials = ({ acme, ownerEmail }: DemoWorld) => ({
   owner_email: ownerEmail,
 });
 
-const buildSeedRows = (db: D1Like, business: DemoBusiness, now: number): D1Statement[] => [
+/** Returns the time of a domain's last weekly check. A domain lapses at the third check without its record. */
+const getLastCheck = (status: DemoDomain["status"], createdAt: number, now: number): number | null => {
+  if (status === "pending") return null;
+  const checks = Math.floor((now - createdAt) / recheckIntervalMs);
+  return createdAt + (status === "lapsed" ? Math.min(checks, 3) : checks) * recheckIntervalMs;
+};
+
+const buildSeedRows = (db: D1Like, business: DemoBusiness, createdAt: number, now: number): D1Statement[] => [
   db
     .prepare(
       `INSERT OR IGNORE INTO businesses (id, name, legal_name, status, plan, mailing_address, contact_email, audit_chain, created_at)
        VALUES (?, ?, ?, ?, ?, '1 Demo Street, Testville, CA 94000, US', 'privacy@example.com', ?, ?)`,
     )
-    .bind(business.id, business.name, business.name, business.status, business.plan, business.chain, now),
+    .bind(business.id, business.name, business.name, business.status, business.plan, business.chain, createdAt),
   ...business.domains.map(({ domain, status, method }, at) =>
     db
       .prepare(
@@ -120,9 +128,9 @@ const buildSeedRows = (db: D1Like, business: DemoBusiness, now: number): D1State
         status,
         method,
         status === "verified" ? null : sha256Hex(`${business.id} ${domain} token`).slice(0, 40),
-        status === "verified" ? now : null,
-        status === "pending" ? null : now,
-        now - at, // lists show the newest domain first
+        status === "verified" ? createdAt : null,
+        getLastCheck(status, createdAt, now),
+        createdAt - at, // lists show the newest domain first
       ),
   ),
   ...(["live", "sandbox"] as const).flatMap((environment) => {
@@ -130,21 +138,21 @@ const buildSeedRows = (db: D1Like, business: DemoBusiness, now: number): D1State
     return [
       db
         .prepare("INSERT OR IGNORE INTO clients (id, business_id, environment, name, created_at) VALUES (?, ?, ?, 'Demo', ?)")
-        .bind(business.clients[environment], business.id, environment, now),
+        .bind(business.clients[environment], business.id, environment, createdAt),
       db
         .prepare(
           "INSERT OR IGNORE INTO api_keys (id, business_id, environment, key_hash, name, last4, created_at) VALUES (?, ?, ?, ?, 'Demo', ?, ?)",
         )
-        .bind(`key_${sha256Hex(key).slice(0, 26)}`, business.id, environment, sha256Hex(key), key.slice(-4), now),
+        .bind(`key_${sha256Hex(key).slice(0, 26)}`, business.id, environment, sha256Hex(key), key.slice(-4), createdAt),
     ];
   }),
 ];
 
 const listBusinesses = (world: DemoWorld): readonly DemoBusiness[] => [world.acme, world.other, ...Object.values(world.examples)];
 
-/** Inserts the demo businesses. Existing rows stay unchanged. */
-export const seedDemo = async (db: D1Like, world: DemoWorld, now: number): Promise<void> => {
-  await db.batch(listBusinesses(world).flatMap((business) => buildSeedRows(db, business, now)));
+/** Inserts the demo businesses, created at `createdAt`. Existing rows stay unchanged. */
+export const seedDemo = async (db: D1Like, world: DemoWorld, createdAt: number, now = createdAt): Promise<void> => {
+  await db.batch(listBusinesses(world).flatMap((business) => buildSeedRows(db, business, createdAt, now)));
 };
 
 /** Opens the vault with the settings of its keys, to seed encrypted rows. */

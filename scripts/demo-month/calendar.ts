@@ -7,7 +7,6 @@ const daysShown = 30;
 const dayStartsAtMs = 13 * hourMs; // 13:00 UTC is morning on the US East Coast
 const dayLengthMs = 14 * hourMs;
 const recentLeadAges = [4 * minuteMs, 26 * minuteMs, 71 * minuteMs];
-const outageLeadMinutes = [4, 13, 22, 37, 52];
 
 const toDayStart = (at: Instant): Instant => at - (at % dayMs);
 
@@ -24,14 +23,10 @@ export const getOutageStart = (now: Instant): Instant => {
 };
 
 /**
- * Returns the times when people send forms, oldest first. There are more on working days than on weekends, some during the outage, and some
- * just before `now`.
+ * Returns the times when people send forms, oldest first. There are more on working days than on weekends, and some just before `now`.
  */
 export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
-  const times = [
-    ...recentLeadAges.map((age) => now - age),
-    ...outageLeadMinutes.map((minutes) => getOutageStart(now) + minutes * minuteMs),
-  ];
+  const times = recentLeadAges.map((age) => now - age);
   for (let daysAgo = daysShown - 1; daysAgo >= 0; daysAgo -= 1) {
     const day = toDayStart(now) - daysAgo * dayMs;
     const count = isWeekend(day) ? 2 + Math.floor(dice.roll() * 2) : 6 + Math.floor(dice.roll() * 3);

@@ -39,10 +39,11 @@ const viewSteps = ({ services, dice, now }: Month, issued: IssuedLead): readonly
 };
 
 /** Opens a certificate in the portal as a team member. The audit log records this. */
-const readStep = ({ services, business, owner }: Month, issued: IssuedLead, at: Instant): Step => ({
+const readStep = ({ services, owner }: Month, issued: IssuedLead, at: Instant): Step => ({
   at,
   run: async () => {
-    getValue(await getCertificate(services, business, { kind: "member", id: owner.userId }, getReceipt(issued).certId));
+    const reader = { business: owner.business, environment: "live" } as const;
+    getValue(await getCertificate(services, reader, { kind: "member", id: owner.userId }, getReceipt(issued).certId));
   },
 });
 

@@ -1,8 +1,9 @@
 // The steps of the demo month and the code that they share.
+import type { Environment } from "../../core/access/entitlement.ts";
 import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession } from "../../core/access/session.ts";
 import type { CaptureReceipt } from "../../core/certificates/capture-receipt.ts";
-import type { ClientId } from "../../core/ids.ts";
+import type { BusinessId, ClientId } from "../../core/ids.ts";
 import type { Result } from "../../core/result.ts";
 import type { Instant } from "../../core/time.ts";
 import type { Services } from "../../workers/platform/platform.ts";
@@ -29,12 +30,10 @@ export interface Month {
   readonly now: Instant;
   readonly site: Site;
   readonly clientId: ClientId;
-  /** The business, authenticated with its live API key. */
-  readonly business: Principal;
-  readonly tester: Principal;
+  readonly businessId: BusinessId;
+  /** Authenticates the business with an API key, as for a request, which also records when the key was last used. */
+  readonly authenticate: (environment: Environment) => Promise<Principal>;
   readonly owner: MemberSession;
-  /** Signs in the owner. A session lasts half a day, so changes on later days need a new session. */
-  readonly signInOwner: () => Promise<MemberSession>;
   /** Signs in with an emailed code and returns the session's token. */
   readonly signIn: (email: string, realm: "business" | "consumer", name: string | null) => Promise<string>;
 }

@@ -1,4 +1,5 @@
 // The simulated receivers of the demo's webhooks. One of them fails for an hour.
+import { sha256 } from "../../core/hash.ts";
 import { hourMs, type Instant } from "../../core/time.ts";
 import type { PostWebhook } from "../../workers/adapters/webhook-sender.ts";
 import { getOutageStart } from "./calendar.ts";
@@ -37,8 +38,7 @@ export const receiveWebhook = (present: Instant, { clock, advance }: SimulatedTi
   const isDown = (url: string): boolean => url === receiverUrls.crm && clock() >= outage && clock() < outage + hourMs;
   return async ({ url, body }) => {
     const isFailing = isDown(url);
-    // Depends on the body, so that it varies between requests.
-    const durationMs = (isFailing ? 900 : 40) + (body.charCodeAt(body.length >> 1) % 60);
+    const durationMs = (isFailing ? 900 : 40) + (sha256(body)[0] as number); // varies between events
     advance(durationMs);
     const reply = isFailing ? unavailable : accepted;
     return { kind: "answered", durationMs, ...reply };

@@ -17,16 +17,17 @@ const withdrawStep = (month: Month, issued: IssuedLead): Step => ({
   run: () => withdrawWithLink(month, issued, null),
 });
 
-const acknowledgeStep = ({ services, tester }: Month, issued: IssuedLead): Step => ({
+const acknowledgeStep = ({ services, authenticate }: Month, issued: IssuedLead): Step => ({
   at: issued.lead.at + 4 * hourMs,
   run: async () => {
+    const tester = await authenticate("sandbox");
     const details = { note: null, acknowledgedBy: null, actions: [] };
     getValue(await acknowledgeWithdrawal(services, tester, actorFromApiKey(tester), getReceipt(issued).certId, details));
   },
 });
 
 export const listSandboxSteps = (month: Month, clientId: ClientId): readonly Step[] => {
-  const { services, tester, now, dice } = month;
+  const { services, authenticate, now, dice } = month;
   const leads = certificateDaysAgo.map(
     (daysAgo): IssuedLead => ({ lead: createLead(now - daysAgo * dayMs, dice, "/quote"), receipt: null }),
   );
@@ -38,7 +39,9 @@ export const listSandboxSteps = (month: Month, clientId: ClientId): readonly Ste
     ...shareDaysAgo.map((daysAgo) => ({
       at: now - daysAgo * dayMs,
       run: async () => {
-        getValue(await shareAsTestPerson(services, tester, { durationDays: 90, requestId: `req_${crypto.randomUUID()}` }));
+        getValue(
+          await shareAsTestPerson(services, await authenticate("sandbox"), { durationDays: 90, requestId: `req_${crypto.randomUUID()}` }),
+        );
       },
     })),
   ];

@@ -15,6 +15,7 @@ import { grantShare } from "../../workers/operations/shares/grant-share.ts";
 import { redeemShareCode } from "../../workers/operations/shares/redeem-share-code.ts";
 import { revokeShareByPerson } from "../../workers/operations/shares/revoke-share-by-person.ts";
 import { sendShareNotices } from "../../workers/operations/shares/send-share-notices.ts";
+import { getOutageStart } from "./calendar.ts";
 import { siteOrigin } from "./leads.ts";
 import { getValue, type Month, type Step } from "./month.ts";
 
@@ -25,15 +26,18 @@ interface PlannedShare {
   readonly details: Details;
   readonly daysAgo: number;
   readonly durationDays: number;
-  /** A change to the contact details, with its age in days. */
-  readonly change?: { readonly daysAgo: number; readonly details: Details };
+  /** Later changes to the contact details, with their age in days. */
+  readonly changes?: readonly { readonly daysAgo: number; readonly details: Details }[];
   readonly stop?: { readonly daysAgo: number; readonly acknowledgedDaysAgo?: number };
 }
 
 const home = { address_line1: "12 Sample Avenue", city: "Sacramento", state: "CA", zip: "95814", country: "US" };
 
+/** Returns the age in days of a time in the hour when an endpoint fails. */
+const outageDaysAgo = (now: Instant, minutes: number): number => (now - getOutageStart(now) - minutes * minuteMs) / dayMs;
+
 /** `firstEmail` is the email address of the consumer account that `npm start` prints. */
-const planShares = (firstEmail: string): readonly PlannedShare[] => [
+const planShares = (firstEmail: string, now: Instant): readonly PlannedShare[] => [
   {
     email: firstEmail,
     details: { first_name: "Pat", last_name: "Example", phone: "+1 202 555 0123", ...home },
@@ -45,6 +49,11 @@ const planShares = (firstEmail: string): readonly PlannedShare[] => [
     details: { first_name: "Maya", last_name: "Torres", phone: "+1 619 555 0141" },
     daysAgo: 28.173,
     durationDays: 365,
+    changes: [
+      { daysAgo: 17.281, details: { phone: "+1 619 555 0152" } },
+      { daysAgo: outageDaysAgo(now, 4), details: { last_name: "Torres-Hale" } },
+      { daysAgo: 1.447, details: { phone: "+1 619 555 0158" } },
+    ],
   },
   {
     email: "leo.brandt@inbox.example",
@@ -58,13 +67,20 @@ const planShares = (firstEmail: string): readonly PlannedShare[] => [
     details: { first_name: "Priya", last_name: "Nair", phone: "+1 512 555 0162" },
     daysAgo: 26.087,
     durationDays: 30,
+    changes: [
+      { daysAgo: 13.164, details: { phone: "+1 512 555 0139" } },
+      { daysAgo: outageDaysAgo(now, 22), details: { phone: "+1 512 555 0147" } },
+    ],
   },
   {
     email: "owen.clarke@mail.example",
     details: { first_name: "Owen", last_name: "Clarke", phone: "+1 602 555 0188" },
     daysAgo: 15.345,
     durationDays: 365,
-    change: { daysAgo: 6.193, details: { phone: "+1 602 555 0199" } },
+    changes: [
+      { daysAgo: 6.193, details: { phone: "+1 602 555 0199" } },
+      { daysAgo: 0.342, details: { phone: "+1 602 555 0173" } },
+    ],
   },
   { email: "hannah.weiss@inbox.example", details: { first_name: "Hannah", last_name: "Weiss" }, daysAgo: 20.426, durationDays: 14 },
   {
@@ -79,6 +95,13 @@ const planShares = (firstEmail: string): readonly PlannedShare[] => [
     details: { first_name: "Nora", last_name: "Lindqvist", phone: "+1 916 555 0155" },
     daysAgo: 2.241,
     durationDays: 90,
+    changes: [{ daysAgo: outageDaysAgo(now, 52), details: { phone: "+1 916 555 0128" } }],
+  },
+  {
+    email: "grace.kim@mail.example",
+    details: { first_name: "Grace", last_name: "Kim", phone: "+1 720 555 0134" },
+    daysAgo: 0.128,
+    durationDays: 365,
   },
 ];
 
@@ -118,10 +141,10 @@ const shareDetails = async ({ services, clientId }: Month, person: Person, plann
 const toChange = (details: Details): ReadonlyMap<ContactKey, string> => new Map(Object.entries(details) as [ContactKey, string][]);
 
 /** Expires shares and warns about shares that will expire soon, as the service does every minute. */
-const sweepStep = ({ services, business }: Month, at: Instant): Step => ({
+const sweepStep = ({ services, businessId }: Month, at: Instant): Step => ({
   at,
   run: async () => {
-    const db = services.shards.forId(business.business.id);
+    const db = services.shards.forId(businessId);
     await sweepShares(db, "live", await listDueShares(db, "live", at), at);
     if ((await sendShareNotices(services, db)) > 0) services.scheduleMail();
   },
@@ -134,8 +157,8 @@ const listSweepTimes = (sharedAt: Instant, durationDays: number, now: Instant): 
     .filter((at) => at > sharedAt && at < now);
 
 const listStepsOf = (month: Month, planned: PlannedShare): readonly Step[] => {
-  const { services, business, now, signIn } = month;
-  const { email, change, stop, durationDays } = planned;
+  const { services, authenticate, now, signIn } = month;
+  const { email, changes = [], stop, durationDays } = planned;
   const before = (days: number): Instant => Math.floor(now - days * dayMs);
   const sharedAt = before(planned.daysAgo);
   let granted: { readonly person: Person; readonly shareId: ShareId } | null = null;
@@ -158,11 +181,12 @@ const listStepsOf = (month: Month, planned: PlannedShare): readonly Step[] => {
   };
   const acknowledge = async (): Promise<void> => {
     const { shareId } = getGranted();
+    const business = await authenticate("live");
     getValue(await acknowledgeShare(services, business, actorFromApiKey(business), shareId, acknowledgement, createRequestId()));
   };
   return [
     { at: sharedAt, run: share },
-    ...(change === undefined ? [] : [{ at: before(change.daysAgo), run: () => changeDetails(change.details) }]),
+    ...changes.map(({ daysAgo, details }) => ({ at: before(daysAgo), run: () => changeDetails(details) })),
     ...(stop === undefined ? [] : [{ at: before(stop.daysAgo), run: stopSharing }]),
     ...(stop?.acknowledgedDaysAgo === undefined ? [] : [{ at: before(stop.acknowledgedDaysAgo), run: acknowledge }]),
     ...(stop === undefined ? listSweepTimes(sharedAt, durationDays, now).map((at) => sweepStep(month, at)) : []),
@@ -170,4 +194,4 @@ const listStepsOf = (month: Month, planned: PlannedShare): readonly Step[] => {
 };
 
 export const listShareSteps = (month: Month, firstEmail: string): readonly Step[] =>
-  planShares(firstEmail).flatMap((planned) => listStepsOf(month, planned));
+  planShares(firstEmail, month.now).flatMap((planned) => listStepsOf(month, planned));

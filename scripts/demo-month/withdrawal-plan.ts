@@ -1,7 +1,7 @@
 // Plans which certificates of the demo month are withdrawn, when, and how. Most withdrawals are acknowledged on time, one is overdue, and a
 // few are still waiting for acknowledgment.
-import { dayMs, hourMs, type Instant } from "../../core/time.ts";
-import { getLastTimeWithDeadlineBefore } from "./calendar.ts";
+import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
+import { getLastTimeWithDeadlineBefore, getOutageStart } from "./calendar.ts";
 import type { Lead } from "./leads.ts";
 
 /** The recipient in withdrawals for a single recipient. */
@@ -39,6 +39,9 @@ const acknowledged = [
   ["link", 4.283, 1.4],
 ] as const;
 
+/** Minutes after the start of the endpoint's outage when people withdraw consent. */
+const outageMinutes = [13, 37];
+
 const open = [
   ["recipient", 5.418],
   ["link", 2.657],
@@ -49,6 +52,10 @@ const listTimes = (now: Instant): readonly WithdrawalTimes[] => {
   const before = (days: number): Instant => Math.floor(now - days * dayMs);
   const times: readonly WithdrawalTimes[] = [
     ...acknowledged.map(([kind, age, days]) => ({ kind, at: before(age), acknowledgedAt: before(age - days) })),
+    ...outageMinutes.map((minutes): WithdrawalTimes => {
+      const at = getOutageStart(now) + minutes * minuteMs;
+      return { kind: "link", at, acknowledgedAt: at + 4 * hourMs };
+    }),
     ...open.map(([kind, age]) => ({ kind, at: before(age), acknowledgedAt: null })),
     { kind: "link", at: getLastTimeWithDeadlineBefore(now, now - dayMs / 2), acknowledgedAt: null }, // this withdrawal is overdue
     // This withdrawal has the next deadline.

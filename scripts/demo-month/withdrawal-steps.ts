@@ -25,16 +25,18 @@ const withdrawStep = (month: Month, issued: IssuedLead, { at, kind }: PlannedWit
   at,
   run: async () => {
     if (kind !== "phone") return withdrawWithLink(month, issued, kind === "recipient" ? [namedRecipient] : null);
+    const business = await month.authenticate("live");
     const request = { receivedAt: at - 20 * minuteMs, note: "Called the office.", scope: null, entities: null, idempotencyKey: null };
-    getValue(await recordWithdrawal(month.services, month.business, getReceipt(issued).certId, { channel: "phone", ...request }));
+    getValue(await recordWithdrawal(month.services, business, getReceipt(issued).certId, { channel: "phone", ...request }));
   },
 });
 
 const acknowledgeSteps = (month: Month, issued: IssuedLead, { kind, acknowledgedAt }: PlannedWithdrawal): readonly Step[] => {
   if (acknowledgedAt === null) return [];
-  const { services, business } = month;
-  const actor = actorFromApiKey(business);
+  const { services, authenticate } = month;
   const run = async (): Promise<void> => {
+    const business = await authenticate("live");
+    const actor = actorFromApiKey(business);
     const { certId } = getReceipt(issued);
     const named = { ...details, entities: [namedRecipient] };
     if (kind === "recipient") getValue(await acknowledgeEntityWithdrawals(services, business, actor, certId, named));

@@ -34,6 +34,7 @@ interface Delivery {
 const folder = mkdtempSync(join(tmpdir(), "svc-demo-month-test-"));
 let service: LocalService;
 let owner: { readonly cookie: string };
+let keysAtStart: readonly { readonly environment: string; readonly last_used_at: string | null }[]; // before the tests use the keys
 
 const getData = async <T>(path: string, headers: Readonly<Record<string, string>> = useKey()): Promise<T> => {
   const response = await fetch(`${service.origin}${path}`, { headers });
@@ -64,6 +65,7 @@ const countTypes = (all: readonly { readonly type: string }[]): Readonly<Record<
 beforeAll(async () => {
   service = await startLocalService({}, "month");
   owner = { cookie: await signInToOrigin(service.origin, service.world.ownerEmail) };
+  ({ keys: keysAtStart } = await getData<{ keys: typeof keysAtStart }>("/v1/business/portal/keys", owner));
 }, 240_000);
 afterAll(async () => {
   await service.stop();
@@ -92,10 +94,10 @@ describe("the demo month", () => {
   test("contains withdrawals that were acknowledged on time, one that is overdue, and pending ones", async () => {
     const withdrawals = (await listCertificates()).flatMap(({ withdrawal }) => withdrawal ?? []);
     const acknowledged = withdrawals.filter(({ cease_acknowledged_at }) => cease_acknowledged_at !== null);
-    expect(acknowledged.length).toBe(9);
+    expect(acknowledged.length).toBe(11);
     expect(acknowledged.filter((one) => String(one.cease_acknowledged_at) > one.cease_by)).toEqual([]);
     expect(withdrawals.filter(({ overdue }) => overdue).length).toBe(1);
-    expect(withdrawals.length).toBe(13);
+    expect(withdrawals.length).toBe(15);
     const page = await (await fetch(`${service.origin}/portal/deadlines`, { headers: owner })).text();
     const open = [...page.matchAll(/href="\/portal\/(certificates|shares)\/(?:cc|shr)_[0-9a-z]+"/g)].map(([, type]) => ({
       type: type ?? "",
@@ -105,37 +107,44 @@ describe("the demo month", () => {
 
   test("contains shares that are active, stopped, acknowledged and expired, and one that expires within a week", async () => {
     const { shares } = await getData<{ shares: readonly { status: string; expires_at: string }[] }>("/v1/shares?per_page=100", useKey());
-    expect(countTypes(shares.map(({ status }) => ({ type: status })))).toEqual({ active: 5, revoked: 1, ceased: 1, expired: 1 });
+    expect(countTypes(shares.map(({ status }) => ({ type: status })))).toEqual({ active: 6, revoked: 1, ceased: 1, expired: 1 });
     const soon = shares.filter(({ status, expires_at }) => status === "active" && Date.parse(expires_at) - Date.now() < 7 * dayMs);
     expect(soon.length).toBe(1);
   });
 
   test("numbers its events in the order in which they happened", async () => {
     const events = await listEvents();
-    const certificates = await listCertificates();
     expect(countTypes(events)).toEqual({
-      "certificate.issued": certificates.length,
-      "certificate.revoked": 13,
-      "certificate.entities_withdrawn": 2,
-      "business.ceased": 10,
-      "share.created": 8,
+      "certificate.revoked": 15,
+      "business.ceased": 12,
+      "share.created": 9,
       "share.expiring": 3,
       "share.expired": 1,
       "share.revoked": 2,
-      "consumer.updated.phone": 1,
+      "consumer.updated.name": 1,
+      "consumer.updated.phone": 7,
     });
     const times = events.map(({ created_at }) => created_at);
     expect(times).toEqual(times.toSorted());
   });
 
-  test("ends with the default event types, so that a new certificate sends no event", async () => {
-    const { business } = await getData<{ business: { emit_certificate_issued: boolean } }>("/v1/business/portal", owner);
-    expect(business.emit_certificate_issued).toBe(false);
-    const { webhooks } = await getData<{ webhooks: readonly { events: readonly string[] }[] }>("/v1/webhooks", owner);
-    expect(webhooks.flatMap(({ events }) => events).filter((type) => type === "certificate.issued")).toEqual([]);
+  test("has a live key that was last used for the newest acknowledgment", async () => {
+    const acknowledged = (await listEvents()).filter(({ type }) => type === "business.ceased");
+    const day = acknowledged.at(-1)?.created_at.slice(0, 10) ?? "none";
+    expect(keysAtStart.find(({ environment }) => environment === "live")?.last_used_at?.slice(0, 10)).toBe(day);
   });
 
-  test("delivered every event to two endpoints, one of which failed for an hour", async () => {
+  test("has verified domains that were checked in the last week", async () => {
+    const { domains } = await getData<{ domains: readonly { status: string; checked_at: string | null }[] }>(
+      "/v1/business/portal/domains",
+      owner,
+    );
+    const ages = domains.filter(({ status }) => status === "verified").map(({ checked_at }) => Date.now() - Date.parse(checked_at ?? ""));
+    expect(ages.length).toBeGreaterThan(1);
+    expect(Math.max(...ages)).toBeLessThan(7 * dayMs);
+  });
+
+  test("delivered its events to two endpoints, one of which failed for an hour", async () => {
     const { webhooks } = await getData<{ webhooks: readonly { id: string; url: string }[] }>("/v1/webhooks", owner);
     expect(webhooks.map(({ url }) => new URL(url).pathname).toSorted()).toEqual(["/webhooks/crm", "/webhooks/dialer"]);
     const attemptsByPath = new Map<string, readonly number[]>();
