@@ -37,7 +37,7 @@ describe("the audit log", () => {
     expect([...new Set(rows.map(([what, actor]) => `${what}: ${actor}`))]).toEqual([
       `Person’s details viewed: ${world.ownerEmail} (owner)`,
       "Consent withdrawn: The person, using their withdrawal link",
-      "Certificate issued: Page script on www.example.com",
+      "Certificate issued: Tag on www.example.com",
     ]);
   });
 
@@ -52,7 +52,7 @@ describe("the audit log", () => {
     expect(new Set(rows.map(([what]) => what))).toEqual(new Set(["Consent withdrawn"]));
   });
 
-  test("lists the entries of one member, of page scripts, and of people", async () => {
+  test("lists the entries of one member, of tags, and of people", async () => {
     const { document } = await openPage(acme, "/portal/audit");
     const options = findByTagName(document, "option").map((option) => [extractText(option), option.attribs.value] as const);
     const ownValue = options.find(([text]) => text.startsWith(world.ownerEmail))?.[1] ?? "";
@@ -60,7 +60,7 @@ describe("the audit log", () => {
       ...new Set((await listRows(acme, `?id=${certId}&actor=${actor}`)).map(([, actor]) => actor)),
     ];
     expect(await listActors(ownValue)).toEqual([`${world.ownerEmail} (owner)`]);
-    expect(await listActors("client")).toEqual(["Page script on www.example.com"]);
+    expect(await listActors("client")).toEqual(["Tag on www.example.com"]);
     expect(await listActors("person")).toEqual(["The person, using their withdrawal link"]);
     expect(await listActors("service")).toEqual([]);
   });

@@ -4,6 +4,7 @@ import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseActorFilter } from "../../../core/audit/actor-filter.ts";
 import { parseTypedCertId } from "../../../core/ids.ts";
+import type { ApiKey } from "../../../storage/api-keys.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { listAuditEntries, type AuditEntry, type AuditEntryPage } from "../../operations/audit/list-audit-entries.ts";
 import { EmptyCard, FormattedMessage, formatMessage, Notice, VerbatimText } from "../shared/components.tsx";
@@ -11,6 +12,7 @@ import { SubmitButton } from "../shared/form-fields.tsx";
 import { Table } from "../shared/signed-in-components.tsx";
 import {
   describeAuditEvent,
+  formatKeyEnding,
   isAuditEventType,
   Link,
   NoMatches,
@@ -33,6 +35,8 @@ const auditPath = "/portal/audit";
 const entriesPerPage = 50;
 const maxIdLength = 80; // every ID is shorter than this
 
+const describeKey = (key: ApiKey): string => formatMessage(auditMessages.actors.key, { name: key.name, ending: formatKeyEnding(key) });
+
 /** Describes who caused the entry. A member or a key that no longer exists is described without a name. */
 const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members, keys, originDomains }: AuditEntryPage): string => {
   const { actors } = auditMessages;
@@ -46,7 +50,7 @@ const describeActor = ({ actor, entityId, isFromServer }: AuditEntry, { members,
     }
     case "api_key": {
       const key = keys.find(({ id }) => id === actor.id);
-      return key === undefined ? actors.formerKey : formatMessage(actors.key, { name: key.name });
+      return key === undefined ? actors.formerKey : describeKey(key);
     }
     case "client": {
       const domain = originDomains.get(entityId);
@@ -128,7 +132,7 @@ const listActorOptions = (page: AuditEntryPage): Readonly<Record<string, string>
   const memberOptions = page.members
     .filter(({ invitedUntil }) => invitedUntil === null)
     .map(({ id, email, role }) => [`member:${id}`, formatMessage(actors.member, { email, role: messages.roles[role] })]);
-  const keyOptions = page.keys.map(({ id, name }) => [`api_key:${id}`, formatMessage(actors.key, { name })]);
+  const keyOptions = page.keys.map((key) => [`api_key:${key.id}`, describeKey(key)]);
   return { ...Object.fromEntries(memberOptions), ...groups, ...Object.fromEntries(keyOptions) };
 };
 

@@ -4,6 +4,7 @@ import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { toHex } from "../../../core/bytes.ts";
 import { authorizeWrite, type BusinessStatus } from "../../../core/access/entitlement.ts";
 import type { MemberSession, Role } from "../../../core/access/session.ts";
+import type { ApiKey } from "../../../storage/api-keys.ts";
 import { messages } from "../i18n/en/portal.ts";
 import { SubmitButton, TextField } from "../shared/form-fields.tsx";
 import type { FormFields } from "../shared/form-handlers.ts";
@@ -29,6 +30,9 @@ export { messages };
 const { copy } = createPageContext(language).messages;
 
 export const formatCount = (value: number): string => formatNumber(value, language);
+
+/** Formats the prefix and the last characters of a key. The rest is not stored. */
+export const formatKeyEnding = ({ environment, last4 }: ApiKey): string => `${environment === "live" ? "sk_live_" : "sk_test_"}…${last4}`;
 
 export const formatCopyLabel = (label: string): string => `${copy}: ${label}`;
 

@@ -22,6 +22,7 @@ import {
   FormErrorMessage,
   formatCopyLabel,
   formatCount,
+  formatKeyEnding,
   getFormRestriction,
   IdempotencyField,
   Link,
@@ -68,10 +69,9 @@ const NewCredentialForm: FC<{ kind: CredentialKind }> = ({ kind }) => {
   );
 };
 
-/** Shows the prefix and the last characters of a key. The rest is not stored. */
-const KeyEnding: FC<{ apiKey: ApiKey }> = ({ apiKey: { environment, last4 } }) => (
+const KeyEnding: FC<{ apiKey: ApiKey }> = ({ apiKey }) => (
   <code class="whole" translate="no">
-    {environment === "live" ? "sk_live_" : "sk_test_"}…{last4}
+    {formatKeyEnding(apiKey)}
   </code>
 );
 
