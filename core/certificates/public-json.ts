@@ -145,7 +145,7 @@ const verifiedOriginChecks = (certificate: PublishedCertificate) => [
     result: "reported",
     note:
       certificate.capturedVia === "browser"
-        ? "The request named this origin, which was on one of the business's verified domains. Browsers set it themselves; other programs can send any origin."
+        ? "The request named this origin, which was on one of the business's verified domains. Browsers set the origin themselves, but other programs can send any origin."
         : "The request came from a server that named this origin, which was on one of the business's verified domains.",
   },
   { id: "domain", result: "verified", note: "The business had verified this domain before the certificate was issued." },

@@ -474,7 +474,7 @@ describe("the email that confirms a withdrawal", () => {
       await issueToNewPerson({ entities: threeRecipients }),
     ];
     const { receipt_url } = (await manageConsent(linked)).body.data;
-    expect((await listConfirmations(linked.email))[0]?.text).toMatch(/You withdrew .*Covers: One certificate$/ms);
+    expect((await listConfirmations(linked.email))[0]?.text).toMatch(/You withdrew .*Covers: Only the consent on this certificate$/ms);
     expect((await listConfirmations(linked.email))[0]?.text).toContain(receipt_url);
     await record(recorded.certId);
     expect((await listConfirmations(email))[0]?.text).toMatch(/recorded that you withdrew .*Covers: Every consent you gave this business/s);

@@ -224,7 +224,7 @@ describe("the portal", () => {
     await page.getByRole("link", { name: "Invitations: 1" }).click();
     await look(page, "invited");
     await page.getByRole("button", { name: "Join: Bright Homes Inc" }).click();
-    await page.getByText("You’ve joined.").waitFor();
+    await page.getByText("You’ve joined this business.").waitFor();
     expect(await switcher.textContent()).toContain("Bright Homes Inc");
     await look(page, "joined");
     await switcher.click();

@@ -172,7 +172,7 @@ describe("the check in the visitor's browser", () => {
       html.replace(/(data-bound="record"[^>]*>[^<]*&quot;purpose&quot;:&quot;)solar/, "$1lunar"),
     );
     expect(result.verdict).toBe("fail");
-    expect(result.text).toContain("Does not match. The record’s SHA-256 hash is different.");
+    expect(result.text).toContain("Doesn’t match. The record’s SHA-256 hash doesn’t match the fingerprint.");
   });
 
   test("detects a changed fingerprint", async () => {
@@ -522,8 +522,8 @@ describe("the proofs of the page", () => {
     await page.goto(url);
     await page.waitForSelector("#verdict[data-verdict]");
     expect(await readOutcome(page, name)).toBe("fail");
-    expect(await page.locator(`[data-proof="${name}"]`).innerText()).toContain("Does not match");
-    expect(await page.locator("#check").innerText()).toMatch(/^Don’t rely on this page\s+Does not match/);
+    expect(await page.locator(`[data-proof="${name}"]`).innerText()).toContain("Doesn’t match");
+    expect(await page.locator("#check").innerText()).toMatch(/^Don’t rely on this page\s+Doesn’t match/);
     await close();
   });
 });

@@ -194,7 +194,7 @@ describe("a mail provider", () => {
     await write({ template: "withdrawal_owner_notice", data: { certIds: ["cc_1"], ceaseBy: start } });
     now += 10 * minute;
     await relayMail(createSendingPlatform("later"));
-    expect(sent.map(({ subject }) => subject)).toEqual(["A person withdrew consent"]);
+    expect(sent.map(({ subject }) => subject)).toEqual(["Someone withdrew consent"]);
     expect((await listWaitingMail()).length).toBe(1);
     expect(faults).toEqual(["mail: expired"]);
     now += 3 * 24 * 60 * minute;

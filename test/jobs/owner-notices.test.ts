@@ -67,14 +67,14 @@ describe("notices to owners", () => {
     const shares: { readonly id: string }[] = [];
     for (let n = 0; n < 30; n += 1) shares.push((await grantShare(person)).share);
     for (const { id } of shares.slice(0, 1)) await person.post(`/v1/shares/${id}/revoke`, {});
-    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["Someone stopped sharing with you"]);
     for (const { id } of shares.slice(1)) {
       vi.setSystemTime(Date.now() + minute);
       expect((await person.post(`/v1/shares/${id}/revoke`, {})).status).toBe(200);
     }
-    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["Someone stopped sharing with you"]);
     await advanceTime(31 * minute);
-    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person stopped sharing with you", "29 more shares were stopped"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["Someone stopped sharing with you", "29 more shares were stopped"]);
     await advanceTime(24 * hour);
     expect((await listSubjectsTo(ownerEmail)).length).toBe(2);
   }, 60_000);
@@ -89,8 +89,8 @@ describe("notices to owners", () => {
     }
     await advanceTime(hour);
     expect(await listSubjectsTo(ownerEmail)).toEqual([
-      "A person withdrew consent for some recipients",
-      "People withdrew consent for some recipients 10 more times",
+      "Someone withdrew consent for some recipients",
+      "10 more withdrawals for some recipients",
     ]);
   });
 
@@ -100,8 +100,8 @@ describe("notices to owners", () => {
     const person = await signInPerson();
     const { share } = await grantShare(person);
     await person.post(`/v1/shares/${share.id}/revoke`, {});
-    expect((await listSubjectsTo(ownerEmail)).toSorted()).toEqual(["A person stopped sharing with you", "A person withdrew consent"]);
-    expect(await listSubjectsTo(otherOwnerEmail)).toEqual(["A person withdrew consent"]);
+    expect((await listSubjectsTo(ownerEmail)).toSorted()).toEqual(["Someone stopped sharing with you", "Someone withdrew consent"]);
+    expect(await listSubjectsTo(otherOwnerEmail)).toEqual(["Someone withdrew consent"]);
     await advanceTime(hour);
     expect((await listSubjectsTo(ownerEmail)).at(-1)).toBe("2 more consent withdrawals");
     expect((await listSubjectsTo(otherOwnerEmail)).length).toBe(1);
@@ -112,7 +112,7 @@ describe("notices to owners", () => {
     await listSubjectsTo(ownerEmail);
     vi.setSystemTime(Date.now() + hour + 1);
     await withdraw();
-    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "A person withdrew consent"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["Someone withdrew consent", "Someone withdrew consent"]);
   });
 
   test("describe a single waiting notice instead of sending a digest of one", async () => {
@@ -123,7 +123,7 @@ describe("notices to owners", () => {
     expect((await listSubjectsTo(ownerEmail)).length).toBe(1);
     await advanceTime(hour);
     const [newest] = await listMailTo(ownerEmail);
-    expect(newest?.subject).toBe("A person withdrew consent");
+    expect(newest?.subject).toBe("Someone withdrew consent");
     expect(newest?.text).toContain(certId);
   });
 
@@ -147,7 +147,7 @@ describe("notices to owners", () => {
     await advanceTime(0);
     await advanceTime(hour);
     const [digest, first] = await listMailTo(ownerEmail);
-    expect(first?.subject).toBe("A person stopped sharing with you");
+    expect(first?.subject).toBe("Someone stopped sharing with you");
     expect(digest?.subject).toBe("4 more shares were stopped");
     expect(digest?.text).toContain("By the end of 20 December 2049 (UTC)");
   });
@@ -157,11 +157,11 @@ describe("notices to owners", () => {
     expect(await countEmails()).toBe(0);
     const platform = await loadPlatform();
     await runScheduledJobs(platform, everyMinute, Date.now());
-    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person withdrew consent"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["Someone withdrew consent"]);
     for (let n = 0; n < 5; n += 1) await writeNotice(withdrawalNotice);
     vi.setSystemTime(Date.now() + hour);
     await Promise.all([relayMail(platform), relayMail(platform), relayMail(platform)]);
-    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person withdrew consent", "5 more consent withdrawals"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["Someone withdrew consent", "5 more consent withdrawals"]);
   });
 
   test("are kept and sent later if the email cannot be written", async () => {
@@ -174,7 +174,7 @@ describe("notices to owners", () => {
     }
     expect(await countEmails()).toBe(0);
     await advanceTime(minute);
-    expect(await listSubjectsTo(ownerEmail)).toEqual(["A person withdrew consent"]);
+    expect(await listSubjectsTo(ownerEmail)).toEqual(["Someone withdrew consent"]);
   });
 
   test("wait while the shard of their business's account does not respond, and do not delay notices to other businesses", async () => {
@@ -216,7 +216,7 @@ describe("notices to owners", () => {
     await env.DB.prepare("UPDATE owner_notices SET due_at = due_at - 1 WHERE business_id <> ?").bind(acme.id).run();
     await writeNotice(withdrawalNotice, other.id);
     await advanceTime(minute);
-    expect(await listSubjectsTo(otherOwnerEmail)).toEqual(["A person withdrew consent"]);
+    expect(await listSubjectsTo(otherOwnerEmail)).toEqual(["Someone withdrew consent"]);
     expect(await listSubjectsTo(ownerEmail)).toEqual([]);
     const waiting = env.DB.prepare("SELECT COUNT(*) FROM owner_notices WHERE due_at IS NOT NULL");
     expect(await waiting.first("COUNT(*)")).toBe(unreadable + 1);

@@ -71,7 +71,7 @@ describe("agent tokens", () => {
     expect(getPageText(list)).toContain("Not used yet");
     expect(describeRedirect(await browser.send(list, "/app/agents/remove"))).toBe("303 /app/agents");
     const after = getPageText(await browser.open("/app/agents"));
-    expect(after).toContain("Assistant access removed.");
+    expect(after).toContain("Assistant disconnected.");
     expect(after).toContain("No assistants have access");
     expect(await getAgentStatus()).toBe(401);
   });
@@ -88,7 +88,7 @@ describe("agent tokens", () => {
     const browser = openBrowserFor(await signInPerson({}));
     const page = await browser.open("/app/agents");
     const refused = await browser.send(page, "/app/agents", { name: "x".repeat(81) });
-    expect([refused.status, refused.text.includes("Use up to 80 characters on one line.")]).toEqual([400, true]);
+    expect([refused.status, refused.text.includes("Use up to 80 characters, with no line breaks.")]).toEqual([400, true]);
     expect(refused.text).toMatch(/<title>Error: /);
     expect(refused.text).toContain(`value="${"x".repeat(81)}"`);
     for (let count = 0; count < 10; count += 1)
@@ -175,7 +175,7 @@ describe("data broker removals", () => {
     for (const [fields, message] of [
       [{ authorize: "on", notes: "Patricia" }, "Choose at least one data broker."],
       [{ "target.spokeo": "on", notes: "Patricia" }, "Confirm that we may contact them on your behalf."],
-      [{ "target.spokeo": "on", authorize: "on", notes: `Patricia ${"x".repeat(500)}` }, "Use up to 500 characters on one line."],
+      [{ "target.spokeo": "on", authorize: "on", notes: `Patricia ${"x".repeat(500)}` }, "Use up to 500 characters, with no line breaks."],
     ] as const) {
       const refused = await browser.send(page, "/app/removals", fields);
       expect([refused.status, refused.text.includes(message)]).toEqual([400, true]);

@@ -93,7 +93,7 @@ describe("withdrawing consents given on forms", () => {
     const browser = openBrowserFor(person);
     const path = buildCertificatePath(certId);
     const confirmationPage = await browser.open(`${path}/withdraw`);
-    expect(getPageText(confirmationPage)).toContain("They must stop contacting you by the end of");
+    expect(getPageText(confirmationPage)).toContain("The recipients must stop contacting you by the end of");
     expect(getPageText(confirmationPage)).not.toContain("All consent you gave to");
     expect(confirmationPage.text.indexOf("Keep consent")).toBeLessThan(confirmationPage.text.indexOf('class="btn primary"'));
     expect(await readStatus(certId)).toBe("active");

@@ -143,7 +143,7 @@ describe("consents", () => {
       "They received these details",
       "They looked up your current details",
       "They received a change you made",
-      "Ends on its own",
+      "Ends automatically",
       granted.share.id,
       granted.share.fingerprint,
     ])
@@ -182,7 +182,7 @@ describe("consents", () => {
     expect(getPageText(confirmationPage)).toContain("You can’t undo this");
     expect(confirmationPage.text.indexOf("Keep sharing")).toBeLessThan(confirmationPage.text.indexOf('class="btn primary"'));
     const tooLong = await browser.send(confirmationPage, `${path}/stop`, { reason: "x".repeat(201) });
-    expect([tooLong.status, tooLong.text.includes("Use up to 200 characters on one line.")]).toEqual([400, true]);
+    expect([tooLong.status, tooLong.text.includes("Use up to 200 characters, with no line breaks.")]).toEqual([400, true]);
     expect(await shareStatus(share.id)).toBe("active");
     expect(describeRedirect(await browser.send(confirmationPage, `${path}/stop`, { reason: "Found another" }))).toBe(`303 ${path}`);
     const stopped = getPageText(await browser.open(path));

@@ -90,7 +90,7 @@ test("shows on the certificate which recipients are withdrawn, and no active rec
   await post(`/c/${issued.certId}/withdraw/link`, { token: issued.manageToken, "entity.0": "on" });
   const some = extractWords(await call(`/c/${issued.certId}`));
   expect(some).toMatch(/Who may contact them .* Bright Homes Inc .*Allowed .*Acme Solar LLC .*Withdrawn .*Zenith Roofing .*Declined/);
-  expect(some).toContain("Withdrawn by the person for 1 recipient");
+  expect(some).toContain("Withdrawn for 1 recipient");
   await post(`/c/${issued.certId}/withdraw/link`, { token: issued.manageToken });
   const none = extractWords(await call(`/c/${issued.certId}`));
   expect(none).not.toContain("Who may contact");

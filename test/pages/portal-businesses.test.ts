@@ -111,7 +111,7 @@ describe("an invitation of an address that belongs to a business", () => {
     expect(describeRedirect(response)).toBe("303 /portal?done=joined");
     const now = toMember(response);
     expect([await getSignedInBusiness(first), await getSignedInBusiness(now)]).toEqual([401, second.id]);
-    expect(getPageText(await openPage(now, "/portal?done=joined"))).toContain("You’ve joined.");
+    expect(getPageText(await openPage(now, "/portal?done=joined"))).toContain("You’ve joined this business.");
     expect(await readTableRows(await openPage(now, page), "Invitations")).toEqual([]);
     expect(await listBusinessNames(now)).toEqual([`Second ${round}`, `First ${round}`]);
     expect((await listAuditEntryTypes(second.id)).slice(before[1])).toEqual(["member.joined"]);

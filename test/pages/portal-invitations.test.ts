@@ -85,7 +85,7 @@ describe("an invited person without a business", () => {
     expect(describeRedirect(response)).toBe("303 /portal?done=joined");
     const joined = { cookie: getCookie(response) };
     expect([await getSession(joined), await getSession(member)]).toEqual([["member", owner.id], 401]);
-    expect(getPageText(await openPage(joined, "/portal?done=joined"))).toContain("You’ve joined.");
+    expect(getPageText(await openPage(joined, "/portal?done=joined"))).toContain("You’ve joined this business.");
     expect(await listTeam()).toEqual(buildTeam("active"));
     expect(await listAuditEntryTypes(owner.id)).toEqual(["business.signed_up", "member.invited", "member.joined"]);
     const session = await env.DB.prepare("SELECT user_id, verified_at, expires_at FROM sessions WHERE token_hash = ?")

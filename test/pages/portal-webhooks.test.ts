@@ -292,7 +292,7 @@ describe("an endpoint", () => {
     const link = findByTagName(page.document, "a").find(({ attribs }) => attribs.href?.startsWith(`${path}/recover`))?.attribs
       .href as string;
     const posts = mockReceivers(() => new Response(null, { status: 200 }));
-    expect(getPageText(await openPage(clerk, link))).toContain("This will resend 2 events.");
+    expect(getPageText(await openPage(clerk, link))).toContain("Events to resend: 2.");
     expect(describeRedirect(await submitForm(clerk, link, `${path}/recover`))).toBe(`303 ${path}?done=recovering`);
     await runAlarmsUntil(queueOf(path), Date.now() + 5_000);
     expect(posts).toHaveLength(2);

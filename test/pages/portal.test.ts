@@ -199,7 +199,7 @@ describe("looking up a request", () => {
     const otherPage = await openPage(other, `/portal/requests/${id}`);
     expect([otherPage.status, extractWords(otherPage.document)]).toEqual([
       404,
-      expect.stringContaining("We keep refused requests for 7 days."),
+      expect.stringContaining("We keep rejected requests for 7 days."),
     ]);
     expect(otherPage.text).not.toContain("shop.elsewhere.example");
     const wrong = await openPage(acme, "/portal/requests?id=nonsense");
@@ -309,7 +309,7 @@ describe("certificates", () => {
     const rows = findByTagName((await openPage(acme, `/portal/certificates/${certId}`)).document, "tr").map(extractWords);
     expect(rows).toEqual(
       expect.arrayContaining(
-        ["Acme Solar LLC Agreed", "Bright Homes Inc Declined", "Zenith Roofing Not asked"].map((row) => expect.stringContaining(row)),
+        ["Acme Solar LLC Allowed", "Bright Homes Inc Declined", "Zenith Roofing Not asked"].map((row) => expect.stringContaining(row)),
       ),
     );
   });
@@ -331,7 +331,7 @@ describe("one certificate", () => {
     expect(page).toContain(`Details kept until ${day}`);
     expect(page).toContain("Recorded in the audit log");
     expect(page).toContain("1 person, 1 bot");
-    expect(page).toMatch(/192\.0\.2\.90 None/);
+    expect(page).toMatch(/192\.0\.2\.90 Unknown/);
   });
 });
 
@@ -401,7 +401,7 @@ describe("deadlines", () => {
     expect((await openPage(acme, "/portal/deadlines")).text).toContain(`/portal/deadlines/${certId}`);
     const path = `/portal/deadlines/${certId}`;
     const long = await submitForm(acme, path, path, { note: "n".repeat(501), "action.told": "1" });
-    expect([long.status, getPageText(long)]).toEqual([400, expect.stringContaining("Must be at most 500 characters.")]);
+    expect([long.status, getPageText(long)]).toEqual([400, expect.stringContaining("Use up to 500 characters.")]);
     expect(long.text).toContain("n".repeat(501));
     expect(describeRedirect(await submitForm(acme, path, path, { note: "done", "action.told": "1" }))).toBe(
       "303 /portal/deadlines?done=acknowledged",
@@ -470,7 +470,7 @@ describe("deadlines", () => {
     const { share } = await grantShare(await signInPerson(), { duration_days: 5 });
     const words = extractWords((await openPage(acme, `/portal/shares/${share.id}`)).document);
     expect(words).toMatch(/Ends in [45] days/);
-    expect(words).toContain("Ends on its own");
+    expect(words).toContain("Ends automatically");
     const { share: lasting } = await grantShare(await signInPerson(), { duration_days: 30 });
     expect(extractWords((await openPage(acme, `/portal/shares/${lasting.id}`)).document)).not.toContain("Ends in");
   });

@@ -276,7 +276,7 @@ describe("the timeline", () => {
     const places = [
       "Issued",
       "Withdrawn by the person",
-      "Deadline to stop contact",
+      "Contact must stop",
       "Recorded in the audit log",
       "Recorded in the public log",
     ].map((what) => text.indexOf(what));

@@ -4,13 +4,13 @@ export const en = {
   facts: {
     added: "Added",
     client: "Client ID",
-    accessSentTo: "Access sent to",
+    accessSentTo: "Access given to",
     certificate: "Certificate",
     certificates: "Certificates",
     changed: "Changed",
     confirmed: "Confirmed",
     connected: "Connected",
-    contactEnds: "Deadline to stop contact",
+    contactEnds: "Contact must stop",
     covers: "Covers",
     deleted: "Deleted",
     details: "Details",
@@ -25,7 +25,7 @@ export const en = {
     nextCheck: "Next check",
     purpose: "Purpose",
     recipients: "Recipients",
-    requestedOn: "Requested on",
+    requestedOn: "Website",
     resets: "Limit resets",
     share: "Share ID",
     shares: "Share IDs",
@@ -42,7 +42,7 @@ export const en = {
   moreRecipients: "and {count} more, listed on the certificate’s page",
   reasons: {
     account: "You’re receiving this because this address belongs to your svc account.",
-    owner: "You’re receiving this because you’re an owner of, or the contact for, a business on svc.",
+    owner: "You’re receiving this because you own a business account on svc or are its contact.",
   },
 
   login_code: {
@@ -86,7 +86,7 @@ export const en = {
     reason: "You’re receiving this because a member of this business invited this address.",
   },
   domain_missing: {
-    subject: "We couldn’t verify your domain",
+    subject: "Your domain’s verification record is missing",
     intro: "We check your domains once a week. This time, we couldn’t find the verification record for {domain}.",
     action: "View the verification record",
     hint: "Publish the record again by the date above to keep the domain verified.",
@@ -116,7 +116,7 @@ export const en = {
     introByPerson: "You withdrew the consent you gave to {business}. We’ve let them know.",
     introByBusiness: "{business} recorded that you withdrew the consent you gave them.",
     coversAll: "Every consent you gave this business with this email address",
-    coversOne: "One certificate",
+    coversOne: "Only the consent on this certificate",
     coversRecipients: "Only these recipients:",
     action: "Save your signed receipt",
     hint: "It proves when you withdrew. Anyone can check it without us.",
@@ -124,10 +124,10 @@ export const en = {
     contacted: "Contact {contact}. Include the certificate ID above.",
     wrongTitle: "Didn’t want to withdraw?",
     wrong: "You can’t undo a withdrawal, but you can give consent again on the business’s form.",
-    reason: "You’re receiving this because this address is on the certificate. There’s nothing to unsubscribe from.",
+    reason: "You’re receiving this because this address is on the certificate. This is a one-time email about your withdrawal.",
   },
   withdrawal_owner_notice: {
-    subject: "A person withdrew consent",
+    subject: "Someone withdrew consent",
     intro: "A person withdrew the consent they gave your business. You must stop contacting this person by the end of {date} (UTC).",
     action: "View withdrawals",
     hint: "Once you’ve stopped contacting this person, confirm it in the portal.",
@@ -135,7 +135,7 @@ export const en = {
     kept: "We keep the certificate and mark it as withdrawn.",
   },
   entities_owner_notice: {
-    subject: "A person withdrew consent for some recipients",
+    subject: "Someone withdrew consent for some recipients",
     intro:
       "A person withdrew consent for the recipients below. These recipients must stop contacting this person by the end of {date} (UTC).",
     action: "View withdrawals",
@@ -153,8 +153,8 @@ export const en = {
     wrong: "Use the link above to stop sharing.",
   },
   share_expiring: {
-    subjectTomorrow: "You’ll stop sharing with a business tomorrow",
-    subjectWeek: "You’ll stop sharing with a business in 7 days",
+    subjectTomorrow: "Sharing with a business ends tomorrow",
+    subjectWeek: "Sharing with a business ends in 7 days",
     intro:
       "You’re sharing contact details with {business} until {date}. If you do nothing, sharing will end, and they’ll no longer be able to use your details.",
     action: "Renew sharing",
@@ -164,35 +164,37 @@ export const en = {
   share_stopped: {
     subject: "You stopped sharing",
     intro: "You stopped sharing contact details with {business}. They must stop contacting you by the end of {date} (UTC).",
-    action: "View your record",
+    action: "View the share",
     hint: "We’ll email you when they confirm, or if they miss the deadline.",
     heldTitle: "What about the details they already have?",
     held: "They may still have what they received. You can ask them to delete it.",
-    heldContact: "They may still have what they received. You can ask them to delete it: {contact}.",
+    heldContact: "They may still have what they received. To ask them to delete it, contact {contact}.",
     contactedTitle: "Still being contacted after that date?",
-    contacted: "Save any messages you get from them. If you file a complaint, include the share ID above.",
+    contacted:
+      "Save any messages you get from them. If you file a complaint with your state attorney general or data protection authority, include the share ID above.",
   },
   share_ceased: {
     subject: "A business confirmed that it stopped contacting you",
     intro: "You stopped sharing with {business}, and they’ve confirmed that they stopped contacting you.",
-    action: "View your record",
-    hint: "Your record shows what you shared and this confirmation, with proof of both.",
+    action: "View the share",
+    hint: "It shows what you shared and this confirmation, with proof of both.",
     contactedTitle: "Still being contacted?",
-    contacted: "Save any messages you get from them. If you file a complaint, include the share ID above.",
+    contacted:
+      "Save any messages you get from them. If you file a complaint with your state attorney general or data protection authority, include the share ID above.",
   },
   share_overdue: {
-    subject: "A business missed its deadline",
+    subject: "A business hasn’t confirmed that it stopped contacting you",
     intro:
       "{business} had until the end of {date} (UTC) to confirm that they’ve stopped contacting you. They haven’t confirmed, but they may have stopped.",
-    action: "View your record",
-    hint: "Your record shows what you shared and when you stopped sharing it, with proof of both.",
+    action: "View the share",
+    hint: "It shows what you shared and when you stopped sharing it, with proof of both.",
     contactedTitle: "Still being contacted?",
     contacted: "File a complaint with your state attorney general or data protection authority. Include the share ID above.",
     contactedContact:
       "Contact {contact}, or file a complaint with your state attorney general or data protection authority. Include the share ID above.",
   },
   share_owner_notice: {
-    subject: "A person stopped sharing with you",
+    subject: "Someone stopped sharing with you",
     intro: "A person stopped sharing their details with your business. You must stop contacting this person by the end of {date} (UTC).",
     action: "View withdrawals",
     hint: "Once you’ve stopped contacting this person, confirm it in the portal.",
@@ -209,8 +211,8 @@ export const en = {
   },
   account_deleted: {
     subject: "Your account has been deleted",
-    intro: "You deleted your svc account. We also deleted your details, your sessions, and this address.",
-    told: "You no longer share anything. We’ve told each business you were sharing with to stop contacting you by its deadline.",
+    intro: "You deleted your svc account. We also deleted your details and this address, and signed you out everywhere.",
+    told: "You no longer share anything. We’ve told each business you were sharing with to stop contacting you within 10 business days.",
     keptTitle: "What we keep",
     kept: "We keep the certificates for the forms you submitted. We also keep a record of your shares that doesn’t include your details. You can still withdraw consent on each certificate’s page.",
     wrongTitle: "Didn’t delete your account?",
@@ -219,9 +221,9 @@ export const en = {
   },
   removal_completed: {
     subject: "Your removal request is complete",
-    intro: "{completed} of {total} companies removed your data.",
+    intro: "{completed} of {total} data brokers removed your data.",
     action: "View the signed affidavit",
-    hint: "It lists each company and its response.",
+    hint: "It lists each data broker and its response.",
   },
   agent_connected: {
     subject: "An assistant was connected",
@@ -233,15 +235,15 @@ export const en = {
     hint: "You can disconnect it at any time.",
     wrongTitle: "Didn’t connect an assistant?",
     wrong: "Use the link above to disconnect the assistant.",
-    reason: "You’re receiving this because someone signed in with this address connected an assistant.",
+    reason: "You’re receiving this because someone who was signed in with this address connected an assistant.",
   },
   agent_ending: {
     subject: "Your assistant’s connection will end soon",
     intro: "{client} will lose access to svc on {date}. Every connection ends after 90 days.",
-    renew: "To keep using it, connect the assistant again from its own settings.",
+    renew: "To keep using the assistant, connect it again from its settings.",
     action: "Disconnect assistant now",
-    hint: "If you do nothing, the connection will end on its own.",
-    reason: "You’re receiving this because someone signed in with this address connected an assistant.",
+    hint: "If you do nothing, the connection will end automatically.",
+    reason: "You’re receiving this because someone who was signed in with this address connected an assistant.",
   },
   webhook_failing: {
     subject: "A webhook endpoint is failing",
@@ -266,8 +268,8 @@ export const en = {
     hint: "Submissions that your server sends with an API key don’t count.",
     moreTitle: "Need a higher limit?",
     more: "Contact us to raise it.",
-    wrongTitle: "More than you expected?",
-    wrong: "Someone may be sending submissions with your client ID.",
+    wrongTitle: "More submissions than you expected?",
+    wrong: "Someone else may be sending submissions with your client ID.",
   },
   owner_digest: {
     whyTitle: "Why one email for several notices?",
@@ -279,9 +281,9 @@ export const en = {
       hint: "Once you’ve stopped contacting a person, confirm it in the portal.",
     },
     entities_owner_notice: {
-      subject: "People withdrew consent for some recipients {count} more times",
+      subject: "{count} more withdrawals for some recipients",
       intro:
-        "People withdrew consent for only some of the recipients {count} more times. The recipients named in each withdrawal must stop contacting that person by the deadline.",
+        "There were {count} more withdrawals that cover only some of the recipients. The recipients named in each one must stop contacting that person by the deadline.",
       action: "View withdrawals",
       hint: "Once the recipients have stopped contacting a person, confirm it in the portal.",
     },
@@ -314,7 +316,7 @@ export const en = {
       subject: "{count} more webhook signing secrets were replaced",
       intro: "We replaced the signing secrets for {count} more of your webhook endpoints. Copy the new secrets to your servers.",
       action: "View your endpoints",
-      hint: "After a replacement, we sign deliveries with both secrets for seven days.",
+      hint: "We’ll sign deliveries with both secrets for 7 days after each replacement.",
     },
     client_limit_near: {
       subject: "{count} more client IDs are close to their daily limit",

@@ -20,7 +20,7 @@ const work: Readonly<Record<ServiceInspection["stuck"][number]["kind"], string>>
   audit: "Changes without an audit entry",
   change_exceptions: "Changes that failed and will be retried",
   anchors: "Statements to send to the ledger",
-  parked_anchors: "Statements the ledger refused",
+  parked_anchors: "Statements rejected by the ledger",
   events: "Events not yet in the event feed",
   mail: "Emails to send",
   policies: "Policy pages to save",

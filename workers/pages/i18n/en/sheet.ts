@@ -38,7 +38,7 @@ export const messages = {
   linkDoneAdvice: "If you started on another page, go back there to continue.",
   linkDoneOpen: "Open your account",
   continue: "Continue",
-  reminder: "{business} asks for:",
+  reminder: "{business} is asking for:",
   signedInAs: "Signed in as {address}",
   notYou: "Not you?",
   reviewHeading: "Share these details?",
