@@ -19,6 +19,7 @@ import {
   postWithApiKey,
 } from "../support/sharing.ts";
 import { buildJsonRequest, listMailTo, signIn } from "../support/people.ts";
+import { copyRow } from "../support/copied-rows.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { call, origin, createServiceCall, world } from "../support/world.ts";
 
@@ -172,6 +173,25 @@ describe("a share", () => {
     expect(await listIds("expired")).not.toContain(share.id);
     await env.DB.prepare("UPDATE shares SET next_due_at = 1 WHERE id = ?").bind(share.id).run();
     expect(await listIds("expired")).not.toContain(share.id);
+  });
+
+  test("is on a page of at most 200 shares, and the next page continues after the last one", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat, { duration_days: 1 });
+    await copyRow("shares", share.id, 201, {
+      id: "substr(s.id, 1, 24) || printf('%06d', n.i)",
+      state: "'superseded'",
+      superseded_by: "s.id",
+      key_sealed: "NULL",
+      next_due_at: "NULL",
+    });
+    const listPage = async (query: string) => (await getWithApiKey(`/v1/shares?status=superseded${query}`)).body.data;
+    const first = await listPage("&limit=201");
+    expect([first.shares.length, first.has_more]).toEqual([200, true]);
+    const rest = await listPage(`&starting_after=${first.shares[199].id}`);
+    expect(rest.has_more).toBe(false);
+    const ids = [...first.shares, ...rest.shares].map(({ id }: { id: string }) => id);
+    expect([ids.length >= 201, new Set(ids).size]).toEqual([true, ids.length]);
   });
 
   test("returns a code that is valid for sixty seconds, however long the grant took", async () => {
