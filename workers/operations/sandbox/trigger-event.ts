@@ -4,7 +4,8 @@ import { standardEventTypes, type EventType } from "../../../core/events/event.t
 import type { ShareId } from "../../../core/ids.ts";
 import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
 import { computeNextDueAt } from "../../../core/shares/due-dates.ts";
-import type { ContactKey, FieldGroup } from "../../../core/shares/fields.ts";
+import { contactKeys, type ContactKey, type FieldGroup } from "../../../core/shares/fields.ts";
+import { getPersonaFields } from "../../../core/shares/persona.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { findChangeableShare, type ChangeableShare } from "../../../storage/shares.ts";
 import type { SandboxWriteDependencies } from "./dependencies.ts";
@@ -16,7 +17,7 @@ import type { SandboxActor } from "./get-clock-reading.ts";
 import { sweepSandbox } from "./sweep-sandbox.ts";
 import { renewAsTestPerson } from "./renew-as-test-person.ts";
 import { shareAsTestPerson } from "./share-as-test-person.ts";
-import { updateFieldsAsTestPerson } from "./update-fields-as-test-person.ts";
+import { decideTestUpdate, updateFieldsAsTestPerson } from "./update-fields-as-test-person.ts";
 
 /** Excludes certificate events. Only a submitted form issues a certificate, and only a withdrawal revokes it. */
 export type TriggerableEventType = Exclude<(typeof standardEventTypes)[number], "certificate.revoked">;
@@ -73,6 +74,10 @@ const acknowledgeAsTester = async (
   return ceased.value.isRepeated ? refuse("cease_not_open") : ok(id);
 };
 
+const isFieldUpdate = (type: TriggerableEventType): boolean => type.startsWith("consumer.updated.");
+
+const getFieldGroup = (type: TriggerableEventType): FieldGroup => type.slice("consumer.updated.".length) as FieldGroup;
+
 /** Performs the action and returns the share that the event is about. */
 const performTriggerAction = async (
   services: SandboxWriteDependencies,
@@ -99,11 +104,8 @@ const performTriggerAction = async (
   if (type === "share.renewed") return renewAsTestPerson(services, db, found, requestId);
   if (type === "share.expiring" || type === "share.expired")
     return advanceToShareMilestone(services, tester, found, type === "share.expired");
-  const group = type.slice("consumer.updated.".length) as FieldGroup;
-  return updateFieldsAsTestPerson(services, db, { id: found.share.id, businessId: business.id }, group, fields);
+  return updateFieldsAsTestPerson(services, db, { id: found.share.id, businessId: business.id }, getFieldGroup(type), fields);
 };
-
-const isFieldUpdate = (type: TriggerableEventType): boolean => type.startsWith("consumer.updated.");
 
 /**
  * Triggers the event, and returns the event and its share in the new state. Returns `invalid_request` if `shareId` or `fields` do not match
@@ -120,6 +122,12 @@ export const triggerEvent = async (
     return refuse("invalid_request", "share_id: must be omitted for share.created, which creates a share.");
   if (request.fields !== null && !isFieldUpdate(request.type))
     return refuse("invalid_request", "fields: must be omitted unless the type is a consumer.updated type.");
+  if (request.shareId === null && isFieldUpdate(request.type)) {
+    // Checked before the new share is created, so that a refused request changes nothing.
+    const persona = { scope: contactKeys, fields: getPersonaFields("default") };
+    const decided = decideTestUpdate(services, persona, getFieldGroup(request.type), request.fields, services.clock());
+    if (!decided.ok) return decided;
+  }
   const { business } = tester;
   const sequence = services.eventSequence(business.id, "sandbox");
   await sequence.drain();

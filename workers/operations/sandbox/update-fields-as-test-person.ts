@@ -3,6 +3,7 @@ import type { ShareId, BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { filterKeysInGroup, applyFieldChanges, type ContactKey, type ContactFields, type FieldGroup } from "../../../core/shares/fields.ts";
 import { getAlternatePersonaValue } from "../../../core/shares/persona.ts";
+import type { Instant } from "../../../core/time.ts";
 import { batch, type Database } from "../../../storage/database.ts";
 import { updateShareCopies } from "../../../storage/share-copies.ts";
 import type { SandboxDependencies } from "./dependencies.ts";
@@ -20,8 +21,33 @@ const selectFieldChange = (
   requested ?? new Map(keys.slice(0, 1).map((key) => [key, getAlternatePersonaValue(key, fields[key]?.value ?? null)]));
 
 /**
- * Changes one group's fields in a share's copy and writes the event. Returns `share_inactive`, `invalid_request` for fields outside the
- * group or scope and for values that change nothing, and `storage_unavailable` after three failed attempts.
+ * Returns the fields of a share after the change. Returns `invalid_request` for fields outside the group or scope and for values that
+ * change nothing.
+ */
+export const decideTestUpdate = (
+  { toE164 }: Pick<SandboxDependencies, "toE164">,
+  share: { readonly scope: readonly ContactKey[]; readonly fields: ContactFields },
+  group: FieldGroup,
+  requested: ReadonlyMap<ContactKey, string | null> | null,
+  now: Instant,
+): Result<ContactFields, "invalid_request"> => {
+  const keys = filterKeysInGroup(share.scope, group);
+  if (keys.length === 0) return refuse("invalid_request", "type: must be a group with at least one field in the scope of the share.");
+  const change = selectFieldChange(requested, keys, share.fields);
+  if ([...change.keys()].some((key) => !keys.includes(key)))
+    return refuse(
+      "invalid_request",
+      "fields: must contain only fields that belong to the group of this event type and to the scope of the share.",
+    );
+  const decided = applyFieldChanges(share.fields, change, now, toE164);
+  if (!decided.ok) return decided;
+  const { fields, changedKeys } = decided.value;
+  return changedKeys.length === 0 ? refuse("invalid_request", "fields: must change at least one value.") : ok(fields);
+};
+
+/**
+ * Changes one group's fields in a share's copy and writes the event. Returns `share_inactive`, the errors of `decideTestUpdate`, and
+ * `storage_unavailable` after three failed attempts.
  */
 export const updateFieldsAsTestPerson = async (
   services: SandboxDependencies,
@@ -33,21 +59,11 @@ export const updateFieldsAsTestPerson = async (
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const stored = await loadTestFields(services, db, share);
     if (stored === null) return refuse("share_inactive");
-    const keys = filterKeysInGroup(stored.scope, group);
-    if (keys.length === 0) return refuse("invalid_request", "type: must be a group with at least one field in the scope of the share.");
-    const change = selectFieldChange(requested, keys, stored.fields);
-    if ([...change.keys()].some((key) => !keys.includes(key)))
-      return refuse(
-        "invalid_request",
-        "fields: must contain only fields that belong to the group of this event type and to the scope of the share.",
-      );
     const now = services.clock() + stored.clockOffsetMs;
-    const decided = applyFieldChanges(stored.fields, change, now, services.toE164);
+    const decided = decideTestUpdate(services, stored, group, requested, now);
     if (!decided.ok) return decided;
-    const { fields, changedKeys } = decided.value;
-    if (changedKeys.length === 0) return refuse("invalid_request", "fields: must change at least one value.");
     const { scope, keySealed, valuesSealed } = stored;
-    const updates = await prepareShareUpdates(services, [{ ...share, scope, keySealed, valuesSealed }], fields);
+    const updates = await prepareShareUpdates(services, [{ ...share, scope, keySealed, valuesSealed }], decided.value);
     const [insertedEvents] = await batch(
       db,
       updateShareCopies(db, updates, { environment: "sandbox", revision: stored.revision + 1, now }),
