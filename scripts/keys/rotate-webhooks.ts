@@ -89,7 +89,7 @@ const startRotation = async ({ statePath, webhookId, replaceSecrets }: WebhookRo
   return state;
 };
 
-/** Replaces the secrets. Returns whether all of them are replaced. */
+/** Replaces the secrets. Returns whether all of them are replaced. Throws if there is nothing to replace for the given endpoint. */
 export const rotateWebhooks = async (options: WebhookRotationOptions): Promise<boolean> => {
   const { statePath, webhookId, replaceSecrets, report } = options;
   let state = findInterrupted(options) ?? (await startRotation(options));
@@ -106,6 +106,9 @@ export const rotateWebhooks = async (options: WebhookRotationOptions): Promise<b
     state = { ...state, isComplete: step.next === null && state.outdated === 0 };
     saveState(statePath, state);
   } while (state.cursor !== null);
+  // Also the case if an earlier run of the command replaced the secret, but its response was lost.
+  if (webhookId !== null && state.replaced + state.outdated === 0)
+    throw new Error(`No secret was replaced: no endpoint has the ID ${webhookId}, or its secret is from ${state.before} or later.`);
   report(`  ${state.replaced} secrets were replaced.`);
   if (!state.isComplete) {
     report(

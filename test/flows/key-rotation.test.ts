@@ -192,6 +192,15 @@ const listColumnsUnderFirstKey = async (columns: readonly (readonly [string, str
   return counts.flat();
 };
 
+test("the rotation of one signing secret throws if no endpoint has the ID, and does not block the next rotation", async () => {
+  const path = join(folder, "unknown-endpoint.rotation.json");
+  const replaceSecrets = createReplaceSecretsCall(getApiUrl(), () => service.vars.ADMIN_TOKEN ?? "");
+  const webhookId = "whk_00000000000000000000000000";
+  const rotation = { statePath: path, webhookId, replaceSecrets, report: () => {} };
+  await expect(rotateWebhooks(rotation)).rejects.toThrow(`no endpoint has the ID ${webhookId}`);
+  expect(describeWebhookRotation({ statePath: path, webhookId: null })).toContain("every webhook endpoint");
+});
+
 describe("the rotation of every key under traffic", () => {
   test("loses nothing, continues after interruptions, and leaves everything readable, searchable and verifiable", {
     timeout: 600_000,
