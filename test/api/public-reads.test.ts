@@ -36,6 +36,15 @@ describe("Q1: public reads", () => {
     expect((await service(path, from("203.0.113.78"))).status).not.toBe(429);
   });
 
+  test.each(["/ledger/test/checkpoint", "/ledger/test/tile/0/zzz", "/audit/00/checkpoint", "/audit/00/proof?index=x"])(
+    "of %s, which a log responds to, contain the RateLimit headers",
+    async (path) => {
+      const { headers } = await createServiceCall(strict)(path, from("203.0.113.80"));
+      expect([headers.get("ratelimit-limit"), headers.get("ratelimit-remaining")]).toEqual(["300", expect.stringMatching(/^\d+$/)]);
+      expect(Number(headers.get("ratelimit-reset"))).toBeGreaterThan(0);
+    },
+  );
+
   test("are limited to 300 per minute by default", async () => {
     const response = await createServiceCall(strict)("/v1/health", from("203.0.113.79"));
     expect(response.headers.get("ratelimit-limit")).toBe("300");

@@ -33,9 +33,12 @@ const askStoredTiles = await createApp({ LEDGER_LOG: unreachable, AUDIT_LOG: unr
 /** The service without R2. Only the objects can respond. */
 const askObjects = await createApp({ LOG_TILES: undefined } as never);
 
+/** Headers that differ from request to request. */
+const varyingHeaders: readonly string[] = ["x-request-id", "ratelimit-remaining", "ratelimit-reset"];
+
 const describeResponse = async (response: Response) => ({
   status: response.status,
-  headers: Object.fromEntries([...response.headers].filter(([name]) => name !== "x-request-id")),
+  headers: Object.fromEntries([...response.headers].filter(([name]) => !varyingHeaders.includes(name))),
   body: toHex(new Uint8Array(await response.arrayBuffer())),
 });
 

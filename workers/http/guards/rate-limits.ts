@@ -7,15 +7,19 @@ import { failure, type FailureResponse } from "../envelope.ts";
 import { rateHeaders } from "../wire.ts";
 import { defineGuard } from "./define-guard.ts";
 
+const computeResetSeconds = ({ resetMs }: RateLimitState): string => String(Math.max(1, Math.ceil(resetMs / 1_000)));
+
+const setRateHeaders = (c: RequestContext, name: LimitName, state: RateLimitState): void => {
+  c.header("RateLimit-Limit", String(c.var.services.config.limits[name].count));
+  c.header("RateLimit-Remaining", String(state.remaining));
+  c.header("RateLimit-Reset", computeResetSeconds(state));
+};
+
 /** Sets the RateLimit headers. Returns the 429 response if the limit is exceeded, otherwise null. */
 export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null => {
-  const limit = c.var.services.config.limits[name];
-  const seconds = String(Math.max(1, Math.ceil(state.resetMs / 1_000)));
-  c.header("RateLimit-Limit", String(limit.count));
-  c.header("RateLimit-Remaining", String(state.remaining));
-  c.header("RateLimit-Reset", seconds);
+  setRateHeaders(c, name, state);
   if (state.isAllowed) return null;
-  c.header("Retry-After", seconds);
+  c.header("Retry-After", computeResetSeconds(state));
   return failure(c, "rate_limited");
 };
 
@@ -36,10 +40,15 @@ const periodNames: Readonly<Record<number, string>> = { 60: "per minute", 3600: 
 export const limitByAddress = (name: LimitName) => {
   const { count, seconds } = defaultLimits[name];
   const rateLimited = `More than ${count} requests ${periodNames[seconds] ?? `in ${seconds} seconds`} from one IP address (IPv6: one /64 network).`;
-  return defineGuard<AppEnv>(
-    { when: { rate_limited: rateLimited }, responseHeaders: rateHeaders },
-    async (c, next) => (await enforceLimitByAddress(c, name)) ?? next(),
-  );
+  return defineGuard<AppEnv>({ when: { rate_limited: rateLimited }, responseHeaders: rateHeaders }, async (c, next) => {
+    const state = await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip));
+    const limited = applyRateLimit(c, name, state);
+    if (limited !== null) return limited;
+    await next();
+    // A response that the handler did not create, such as one of a log's Durable Object, does not contain the headers yet.
+    if (!c.res.headers.has("RateLimit-Limit")) setRateHeaders(c, name, state);
+    return undefined;
+  });
 };
 
 /** Counts requests by the caller's business or, for a consumer, by person. Must run after a guard that sets `caller`. */
