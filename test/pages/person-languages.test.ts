@@ -21,7 +21,7 @@ import {
 } from "../support/sharing.ts";
 import { issueToNewPerson } from "../support/withdrawal.ts";
 import { origin, createServiceCall, world, type TestResponse } from "../support/world.ts";
-import { listElements, type Element, type ReadPage } from "./page.ts";
+import { extractText, findByTagName, listElements, read, type Element, type ReadPage } from "./page.ts";
 
 type Pages = ReadonlyMap<string, ReadPage>;
 
@@ -33,11 +33,14 @@ const isForeign = ({ name, attribs }: Element): boolean =>
 const alike: ReadonlySet<string> = new Set(["svc", "Error:", "Assistants", "Sandy Sample"]);
 const isSaid = (text: string): boolean => /\p{L}{2}/u.test(text) && !alike.has(text) && !/^(?:\S+@\S+|[\w.-]+\.\w+)$/.test(text);
 
+/** Many countries have the same name in two languages. */
+const isListOfCountries = ({ name, attribs }: Element): boolean => name === "select" && attribs.name === "country";
+
 /** Returns a page's texts and labels that come from the catalogs. */
 const listTexts = ({ document }: ReadPage): ReadonlySet<string> => {
   const found: string[] = [];
   const walk = (element: Element): void => {
-    if (isForeign(element)) return;
+    if (isForeign(element) || isListOfCountries(element)) return;
     for (const name of saidIn) found.push(element.attribs[name] ?? "");
     for (const child of element.children) {
       if (child.type === "text") found.push(child.data);
@@ -199,6 +202,15 @@ describe("translation", () => {
     expect(english.size).toBeGreaterThan(30);
     for (const language of languages.filter((one) => one !== "en"))
       expect(listUntranslated(english, await openAppPages(language, person)), language).toEqual([]);
+  });
+
+  test("covers the names of countries", async () => {
+    const { headers } = await signInPerson();
+    const openDetails = (language: Language) => read("/app/details", { headers: { ...headers, "accept-language": language } });
+    for (const [language, name] of Object.entries({ en: "United States", es: "Estados Unidos", "fr-CA": "États-Unis" })) {
+      const options = findByTagName((await openDetails(language as Language)).document, "option");
+      expect(options.filter(({ attribs }) => attribs.value === "US").map(extractText)).toEqual([name]);
+    }
   });
 
   test("covers the consent sheet", async () => {

@@ -7,8 +7,19 @@ import type { AppEnv } from "../../http/context.ts";
 import { getSettings } from "../../operations/portal/get-settings.ts";
 import { updateAccount } from "../../operations/portal/update-account.ts";
 import { FormattedMessage, Icon, Monogram, VerbatimText, formatMessage } from "../shared/components.tsx";
-import { Card, CheckboxField, Field, FormCard, FormErrorMessage, Link, RadioFields, SelectField, messages } from "./components.tsx";
-import { listCountryNames } from "./country-names.ts";
+import {
+  Card,
+  CheckboxField,
+  Field,
+  FormCard,
+  FormErrorMessage,
+  Link,
+  RadioFields,
+  SelectField,
+  language,
+  messages,
+} from "./components.tsx";
+import { listCountryNames } from "../shared/country-names.ts";
 import { renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
 import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
@@ -45,7 +56,7 @@ const ProfileCard: FC<{ account: BusinessAccount }> = ({ account }) => {
         <Field name="legal_name" label={profile.labels.legal_name} value={account.legalName} />
       </div>
       <Field name="mailing_address" label={profile.labels.mailing_address} value={account.mailingAddress} rows={3} />
-      <SelectField name="country" label={profile.labels.country} value={account.country} options={listCountryNames()} />
+      <SelectField name="country" label={profile.labels.country} value={account.country} options={listCountryNames(language)} />
       <div class="pair">
         <Field name="contact_email" label={profile.labels.contact_email} value={account.contactEmail} type="email" />
         <Field name="contact_phone" label={profile.labels.contact_phone} value={account.contactPhone} isOptional />

@@ -24,6 +24,8 @@ interface TextFieldProps extends FieldProps, Omit<InputProps, "id" | "label"> {
   readonly errorId?: string;
   /** The number of lines. If set, the field is a text area. */
   readonly rows?: number | undefined;
+  /** The values to choose from, with their texts. If set, the field is a select. */
+  readonly options?: Readonly<Record<string, string>> | undefined;
 }
 
 /** An input with its label, hint and error. Screen readers read the hint and the error as the input's description. */
@@ -38,6 +40,7 @@ export const TextField: FC<TextFieldProps> = ({
   name = id,
   type = "text",
   rows,
+  options,
   value,
   ...more
 }) => {
@@ -59,7 +62,15 @@ export const TextField: FC<TextFieldProps> = ({
         </p>
       )}
       {error !== undefined && <FieldError text={error} id={errorId} />}
-      {rows === undefined ? (
+      {options !== undefined ? (
+        <select {...common}>
+          {Object.entries(options).map(([option, text]) => (
+            <option value={option} selected={option === value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      ) : rows === undefined ? (
         <input {...common} type={type} value={value} />
       ) : (
         <textarea {...common} rows={rows}>

@@ -1,0 +1,13 @@
+// The countries that people and businesses can choose from.
+import { countryCodes } from "../../../core/certificates/field-kinds.ts";
+import type { Language } from "../../../core/language.ts";
+
+/**
+ * The name of each country, in alphabetical order. The list is built per request, because building it at startup would slow down the start
+ * of every isolate.
+ */
+export const listCountryNames = (language: Language): Readonly<Record<string, string>> => {
+  const names = new Intl.DisplayNames(language, { type: "region" });
+  const entries = [...countryCodes].map((code) => [code, names.of(code) ?? code] as const);
+  return Object.fromEntries(entries.sort(([, a], [, b]) => a.localeCompare(b, language)));
+};
