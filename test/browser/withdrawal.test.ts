@@ -198,6 +198,7 @@ describe("the person on a certificate", () => {
     await page.goto(issued.manageUrl);
     const button = page.locator("#withdraw-link").getByRole("button", { name: "Withdraw my consent" });
     await button.waitFor();
+    expect(await page.locator(".btn.primary:visible").allTextContents()).toEqual(["Withdraw my consent"]);
     expect(page.url()).toBe(issued.verifyUrl);
     expect(await getStatus(issued.certId)).toBe("active"); // opening the link does not withdraw anything
     const token = issued.manageUrl.split("#m=")[1] as string;

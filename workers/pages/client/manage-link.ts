@@ -10,6 +10,7 @@ if (form !== null && field !== undefined && field !== null) {
   if (token !== undefined) {
     field.value = token;
     form.hidden = false;
+    for (const other of document.querySelectorAll("#withdrawal form:not(#withdraw-link) .primary")) other.classList.remove("primary");
     form.querySelector<HTMLElement>("h3")?.focus();
   }
 }
