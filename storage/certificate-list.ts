@@ -253,6 +253,28 @@ const searchByGroups = (list: CertificateList): Search => {
   return { selectOrds, totals: [sum, added, counted, ...rest.totals], omissions: [...rest.omissions, ...omitted] };
 };
 
+const maxListedDomains = 100;
+
+/** Lists up to 100 hosts whose forms issued certificates of a business. */
+export const listOriginDomainsByBusiness = async (
+  db: Database,
+  { businessId, environment }: Pick<CertificateListQuery, "businessId" | "environment">,
+): Promise<readonly string[]> => {
+  const { originDomain } = certificateGroups;
+  const rows = await db
+    .selectDistinct({ originDomain })
+    .from(certificateGroups)
+    .where(
+      allOf(
+        eq(certificateGroups.businessId, businessId),
+        eq(certificateGroups.environment, environment),
+        sql`${certificateGroups.counted} = 1`,
+      ),
+    )
+    .limit(maxListedDomains);
+  return rows.map((row) => row.originDomain);
+};
+
 /** Counts a business's certificates by status. */
 export const countCertificatesByStatus = (
   db: Database,

@@ -117,6 +117,37 @@ export const listSharesByOwner = async (
   return { shares: merged.slice(0, limit).map((row) => toShare(row, now)), hasMore: merged.length > limit };
 };
 
+/**
+ * Counts the owner's shares by status, and all of them as `all`, up to `max` of each. Counts an active share that has expired as expired
+ * only once the sweep has recorded it.
+ */
+export const countSharesByStatus = async (
+  db: Database,
+  owner: ShareOwner,
+  now: Instant,
+  max: number,
+): Promise<Readonly<Record<ShareStatus | "all", number>>> => {
+  const countWhere = (more?: SQL): SQL<number> =>
+    sql<number>`(select count(*) from ${query
+      .select({ ord: shares.ord })
+      .from(shares)
+      .where(and(isOwnedShare(owner), more))
+      .limit(max)})`;
+  const inState = (state: ShareStatus): SQL => eq(shares.state, state);
+  const [counts] = await db
+    .select({
+      all: countWhere(),
+      active: countWhere(and(inState("active"), gt(shares.expiresAt, ownerTime(owner, now)))),
+      revoked: countWhere(inState("revoked")),
+      expired: countWhere(inState("expired")),
+      ceased: countWhere(inState("ceased")),
+      superseded: countWhere(inState("superseded")),
+    })
+    .from(sql`(select 1)`)
+    .all();
+  return counts as NonNullable<typeof counts>;
+};
+
 const shareChainFields = { business: businessChainFields, person: { tag: shares.consumerChain, auditLog: auditLogOf(shares.consumerId) } };
 
 interface ShareChainRow extends Pick<ShareAuditChains, "business"> {

@@ -129,6 +129,12 @@ describe("on a phone", () => {
   });
 });
 
+test("says on Get started that every step is done", async () => {
+  await page.goto(`${service.origin}/portal/steps`);
+  await page.getByText("You’ve completed every step and issued a live certificate.").waitFor();
+  expect(await page.locator("ol.steps > li").filter({ hasText: "Done" }).count()).toBe(7);
+});
+
 test("filters the certificates by keyboard alone, with the focus always in sight", async () => {
   await page.goto(`${service.origin}/portal/certificates`);
   const hidden: string[] = [];

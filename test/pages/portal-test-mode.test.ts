@@ -70,7 +70,7 @@ describe("test mode", () => {
       findByTagName(findByTagName((await openPage(acme, path)).document, "main") as never, "a").map(({ attribs }) => attribs.href);
     expect(await listLinks("/portal/test/deadlines")).toContain(`/portal/test/deadlines/${certId}`);
     for (const link of await listLinks("/portal/test/deadlines")) expect(link).toMatch(/^\/portal\/test\//);
-    expect(await listLinks(`/portal/test/deadlines/${certId}`)).toEqual([`/portal/test/certificates/${certId}`]);
+    expect(await listLinks(`/portal/test/deadlines/${certId}`)).toEqual([`/portal/test/certificates/${certId}`, "/portal/test/deadlines"]);
   });
 
   test("has its client ID on the setup steps, which lead to the test tag and to a test key", async () => {
@@ -128,7 +128,7 @@ describe("test mode", () => {
 });
 
 describe("a triggered event", () => {
-  test("appears in the list of its environment and names what it is about", async () => {
+  test("appears in the list of its environment and links what it is about", async () => {
     const happened = await trigger(acme, { type: "share.created", share_id: "" });
     expect(getPageText(happened)).toContain("Created: share.created");
     const list = await openPage(acme, "/portal/test/events");
@@ -138,6 +138,9 @@ describe("a triggered event", () => {
     const [first] = findByTagName(list.document, "a").filter(({ attribs }) => /^\/portal\/test\/events\/\d+$/.test(attribs.href ?? ""));
     const page = await openPage(acme, first?.attribs.href ?? "");
     expect(extractWords(page.document)).toContain('"type": "share.created"');
+    const shareId = /"share_id": "(shr_\w+)"/.exec(extractWords(page.document))?.[1] ?? "none";
+    for (const { document } of [list, page])
+      expect(findByTagName(document, "a").map(({ attribs }) => attribs.href)).toContain(`/portal/test/shares/${shareId}`);
     const place = first?.attribs.href?.split("/").at(-1);
     expect((await openPage(fresh, `/portal/test/events/${place}`)).status).toBe(404);
     for (const none of ["0", "-1", "x", "999999"]) expect((await openPage(acme, `/portal/test/events/${none}`)).status).toBe(404);

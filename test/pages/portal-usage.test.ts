@@ -14,7 +14,7 @@ const heading = "Live certificates";
 const readUsage = async (member: Member, path = "/portal/billing"): Promise<readonly number[]> => {
   const page = await openPage(member, path);
   const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(Date.now());
-  const [, issued, withdrawn] = new RegExp(`${month} so far: ([\\d,]+) issued, ([\\d,]+) withdrawn\\.`).exec(getPageText(page)) ?? [];
+  const [, issued, withdrawn] = new RegExp(`${month} so far\\s*([\\d,]+) issued, ([\\d,]+) withdrawn`).exec(getPageText(page)) ?? [];
   const counts = [issued, withdrawn].map((text) => Number(text?.replaceAll(",", "")));
   expect(getLastCounts(page, heading)).toEqual(counts);
   return counts;

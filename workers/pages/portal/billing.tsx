@@ -10,7 +10,7 @@ import type { ChartPoint } from "../../../core/accounts/activity.ts";
 import { getCertificateMonths } from "../../operations/portal/get-certificate-months.ts";
 import type { BusinessAccount } from "../../../storage/business-profiles.ts";
 import { renderCrossSiteBlocked } from "../shared/notice-pages.tsx";
-import { formatMessage, Icon } from "../shared/components.tsx";
+import { formatMessage, Icon, PropertyList } from "../shared/components.tsx";
 import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.tsx";
 import {
   BusinessStatusLabel,
@@ -37,22 +37,28 @@ const monthlyCertificatesChart: ChartDefinition = {
 };
 
 /** Shows only live certificates, even in test mode, because only live certificates are billed. */
-const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
+const MonthlyUsage: FC<{ months: readonly ChartPoint[] }> = ({ months }) => (
+  <Chart
+    definition={monthlyCertificatesChart}
+    exportPath={authorizeRead(usePortalRequest().member.business.status).ok ? "/portal/billing/export" : null}
+    heading={billingMessages.months}
+    figures={months}
+    labels={{ start: messages.overview.month, up: messages.overview.issued, down: messages.overview.withdrawn }}
+  />
+);
+
+const UsageTotals: FC<{ months: readonly ChartPoint[] }> = ({ months }) => {
+  const { soFar, counts, year } = billingMessages.used;
   const current = months.at(-1) as ChartPoint;
   const month = new Intl.DateTimeFormat(language, { month: "long", year: "numeric", timeZone: "UTC" }).format(current.start);
+  const formatCounts = (part: readonly ChartPoint[]): string =>
+    formatMessage(counts, { issued: formatCount(sumFigures(part, "up")), withdrawn: formatCount(sumFigures(part, "down")) });
   return (
-    <Chart
-      definition={monthlyCertificatesChart}
-      exportPath={authorizeRead(usePortalRequest().member.business.status).ok ? "/portal/billing/export" : null}
-      heading={billingMessages.months}
-      note={formatMessage(billingMessages.used, {
-        month,
-        issued: formatCount(current.up),
-        withdrawn: formatCount(current.down),
-        total: formatCount(sumFigures(months, "up")),
-      })}
-      figures={months}
-      labels={{ start: messages.overview.month, up: messages.overview.issued, down: messages.overview.withdrawn }}
+    <PropertyList
+      lines={[
+        [formatMessage(soFar, { month }), formatCounts([current])],
+        [year, formatCounts(months)],
+      ]}
     />
   );
 };
@@ -112,6 +118,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
           >
             <p class="figure">{billingMessages.plans[plan]}</p>
             <p>{billingMessages.means[status]}</p>
+            <UsageTotals months={months} />
           </Card>
           <PlansCard current={plan} />
         </div>

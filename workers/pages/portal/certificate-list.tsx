@@ -276,12 +276,19 @@ const Recipients: FC<{ names: readonly string[] }> = ({ names: [first, ...others
   );
 
 const StatusCell: FC<{ certificate: CertificateSummary }> = ({ certificate }) => {
-  const method = certificate.withdrawal?.method ?? certificate.entitiesWithdrawn.at(-1)?.method;
+  const withdrawal = certificate.withdrawal ?? certificate.entitiesWithdrawn.at(-1);
   return (
     <>
       <CertificateStatusLabel standing={certificate} />
-      {method !== undefined && (
-        <small class="quiet">{method === "business_recorded" ? certificateMessages.byBusiness : certificateMessages.byPerson}</small>
+      {withdrawal !== undefined && (
+        <small class="quiet">
+          {withdrawal.method === "business_recorded" ? certificateMessages.byBusiness : certificateMessages.byPerson}
+        </small>
+      )}
+      {withdrawal !== undefined && withdrawal.acknowledgedAt !== null && (
+        <small class="quiet">
+          {formatMessage(certificateMessages.contactEndedOn, { date: formatShortDay(withdrawal.acknowledgedAt) })}
+        </small>
       )}
     </>
   );

@@ -279,6 +279,8 @@ interface FormCardProps extends Pick<CardProps, "id" | "title" | "note" | "child
   readonly submitIcon?: IconName;
   /** Text beside the button that says what the form does or who can submit it. */
   readonly footnote?: Child;
+  /** Adds a link with the text "Cancel" to this page. */
+  readonly cancelPath?: string;
   readonly isPrimary?: boolean;
 }
 
@@ -292,6 +294,7 @@ export const FormCard: FC<FormCardProps> = ({
   submitLabel,
   submitIcon,
   footnote,
+  cancelPath,
   isPrimary = false,
   children,
 }) => {
@@ -311,10 +314,13 @@ export const FormCard: FC<FormCardProps> = ({
       <div class="body">{children}</div>
       <footer>
         <span>{footnote}</span>
-        <SubmitButton class={isPrimary ? "btn primary" : "btn"}>
-          {submitIcon !== undefined && <Icon name={submitIcon} />}
-          {submitLabel}
-        </SubmitButton>
+        <span class="row">
+          {cancelPath !== undefined && <Link class="btn" to={cancelPath} text={messages.cancel} />}
+          <SubmitButton class={isPrimary ? "btn primary" : "btn"}>
+            {submitIcon !== undefined && <Icon name={submitIcon} />}
+            {submitLabel}
+          </SubmitButton>
+        </span>
       </footer>
     </TokenForm>
   );

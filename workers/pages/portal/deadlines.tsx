@@ -54,67 +54,79 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
   return renderMemberPage(request, {
     tab: "deadlines",
     intro: deadlineMessages.intro,
-    content:
-      deadlines.length === 0 ? (
-        <EmptyCard icon="circle-check" title={deadlineMessages.emptyTitle} advice={deadlineMessages.empty} />
-      ) : (
-        <div class="card">
-          <Table
-            label={messages.tabs.deadlines}
-            rows={deadlines}
-            columns={[
-              [
-                deadlineMessages.who,
-                (row) => (
-                  <>
+    content: (
+      <>
+        {deadlines.length === 0 ? (
+          <EmptyCard icon="circle-check" title={deadlineMessages.emptyTitle} advice={deadlineMessages.empty} />
+        ) : (
+          <div class="card">
+            <Table
+              label={messages.tabs.deadlines}
+              rows={deadlines}
+              columns={[
+                [
+                  deadlineMessages.who,
+                  (row) => (
+                    <>
+                      <Link
+                        to={recordPath(row)}
+                        text={row.person === null ? deadlineMessages.kinds.share : <VerbatimText text={formatMaskedPerson(row.person)} />}
+                      />
+                      <small class="quiet">
+                        <ShortId id={row.id} />
+                      </small>
+                    </>
+                  ),
+                ],
+                [messages.state, (row) => <DueLabel ceaseBy={row.ceaseBy} />, "corner"],
+                [
+                  deadlineMessages.due,
+                  (row) => (
+                    <>
+                      {formatDeadline(row.ceaseBy)}
+                      <small class="quiet">{formatMessage(deadlineMessages.withdrawnOn, { date: formatShortDay(row.withdrawnAt) })}</small>
+                    </>
+                  ),
+                ],
+                [
+                  deadlineMessages.what,
+                  (row) => (
+                    <>
+                      {deadlineMessages.kinds[row.kind]}
+                      <small class="quiet">
+                        <VerbatimText text={row.purpose} />
+                      </small>
+                    </>
+                  ),
+                ],
+                [
+                  messages.action,
+                  ({ id }) => (
                     <Link
-                      to={recordPath(row)}
-                      text={row.person === null ? deadlineMessages.kinds.share : <VerbatimText text={formatMaskedPerson(row.person)} />}
+                      class="btn sm"
+                      to={`/portal/deadlines/${id}`}
+                      text={deadlineMessages.acknowledge}
+                      label={`${deadlineMessages.acknowledge}: ${id}`}
                     />
-                    <small class="quiet">
-                      <ShortId id={row.id} />
-                    </small>
-                  </>
-                ),
-              ],
-              [messages.state, (row) => <DueLabel ceaseBy={row.ceaseBy} />, "corner"],
-              [
-                deadlineMessages.due,
-                (row) => (
-                  <>
-                    {formatDeadline(row.ceaseBy)}
-                    <small class="quiet">{formatMessage(deadlineMessages.withdrawnOn, { date: formatShortDay(row.withdrawnAt) })}</small>
-                  </>
-                ),
-              ],
-              [
-                deadlineMessages.what,
-                (row) => (
-                  <>
-                    {deadlineMessages.kinds[row.kind]}
-                    <small class="quiet">
-                      <VerbatimText text={row.purpose} />
-                    </small>
-                  </>
-                ),
-              ],
-              [
-                messages.action,
-                ({ id }) => (
-                  <Link
-                    class="btn sm"
-                    to={`/portal/deadlines/${id}`}
-                    text={deadlineMessages.acknowledge}
-                    label={`${deadlineMessages.acknowledge}: ${id}`}
-                  />
-                ),
-                "plain",
-              ],
-            ]}
+                  ),
+                  "plain",
+                ],
+              ]}
+            />
+            {hasMore && <p class="pager">{formatMessage(deadlineMessages.more, { max: formatCount(deadlines.length) })}</p>}
+          </div>
+        )}
+        <p class="small quiet">
+          <FormattedMessage
+            text={deadlineMessages.confirmedLists}
+            parts={{
+              certificates: <Link to="/portal/certificates?status=revoked" text={deadlineMessages.confirmedCertificates} />,
+              shares: <Link to="/portal/shares?status=ceased" text={deadlineMessages.confirmedShares} />,
+            }}
           />
-          {hasMore && <p class="pager">{formatMessage(deadlineMessages.more, { max: formatCount(deadlines.length) })}</p>}
-        </div>
-      ),
+        </p>
+      </>
+    ),
   });
 };
 
@@ -192,6 +204,7 @@ const renderAcknowledgeForm = (request: PortalRequest, obligation: CeaseObligati
             action={`/portal/deadlines/${obligation.id}`}
             requiredRole="member"
             submitLabel={deadlineMessages.acknowledge}
+            cancelPath="/portal/deadlines"
             isPrimary
           >
             <FormErrorMessage fields={["note", "acknowledged_by"]} />

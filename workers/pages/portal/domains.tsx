@@ -6,6 +6,7 @@ import { parseDomainId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import type { Domain } from "../../../storage/domains.ts";
 import { claimDomain } from "../../operations/portal/claim-domain.ts";
+import { listWebsites } from "../../operations/portal/list-websites.ts";
 import { listDomains } from "../../operations/portal/list-domains.ts";
 import { releaseDomain } from "../../operations/portal/release-domain.ts";
 import { verifyDomain } from "../../operations/portal/verify-domain.ts";
@@ -30,6 +31,7 @@ import {
   PanelTabs,
 } from "./components.tsx";
 import { confirmationPage, renderConfirmation } from "./confirmation.tsx";
+import { pathWithQuery } from "./paths.ts";
 import { notFoundPage, renderMemberPage } from "./page.tsx";
 import { authenticatedAction, authenticatedPage, withId } from "./handlers.ts";
 import { toFormError, redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
@@ -202,9 +204,12 @@ const renderDomain = async (
   error?: FormError,
   otherTexts: readonly string[] = [],
 ): Promise<Response> => {
-  const found = (await listDomains(request.services, request.member)).find((listed) => listed.id === id);
+  const { services, member, environment } = request;
+  const [domains, allWebsites] = await Promise.all([listDomains(services, member), listWebsites(services, member, environment)]);
+  const found = domains.find((listed) => listed.id === id);
   if (found === undefined) return notFoundPage(request);
   const { domain, method, checkedAt, token } = found;
+  const websites = allWebsites.filter((host) => host === domain || host.endsWith(`.${domain}`));
   const description = describeDomain(found);
   return renderMemberPage(request, {
     tab: "domains",
@@ -227,6 +232,16 @@ const renderDomain = async (
             lines={[
               [domainMessages.how, method === null ? domainMessages.notYet : domainMessages.methods[method]],
               [domainMessages.checked, checkedAt === null ? domainMessages.notYet : <Timestamp at={checkedAt} />],
+              [
+                domainMessages.websites,
+                websites.length === 0 ? (
+                  domainMessages.noWebsites
+                ) : (
+                  <PlainList
+                    items={websites.map((host) => <Link to={pathWithQuery("/portal/certificates", { website: host })} text={host} />)}
+                  />
+                ),
+              ],
             ]}
           />
         </Card>

@@ -8,6 +8,7 @@ import { shareStatuses, type Share, type ShareStatus } from "../../../core/share
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { getBusinessShare, type ShareHistoryEntry } from "../../operations/shares/get-business-share.ts";
+import { countShares, maxCountedShares } from "../../operations/portal/count-shares.ts";
 import { listShares } from "../../operations/shares/list-shares.ts";
 import { formatFieldGroups } from "../../../core/shares/labels.ts";
 import {
@@ -35,6 +36,7 @@ import {
   ShortTime,
   StatusLabel,
   describeAuditEvent,
+  formatCount,
   formatCopyLabel,
   formatDeadline,
   language,
@@ -112,11 +114,17 @@ const describeEnd = (share: Share): Child =>
     <ShortTime at={share.expiresAt} />
   );
 
+const formatTabCount = (count: number): string => (count < maxCountedShares ? formatCount(count) : `${maxCountedShares - 1}+`);
+
 const renderShareList = async (request: PortalRequest): Promise<Response> => {
   const { c, services, pathInMode } = request;
   const status = shareStatuses.find((name) => name === c.req.query("status")) ?? null;
   const after = parseShareId(c.req.query("after") ?? "");
-  const found = await listShares(services, toReader(request), { status, limit: sharesPerPage, startingAfter: after });
+  const reader = toReader(request);
+  const [found, counts] = await Promise.all([
+    listShares(services, reader, { status, limit: sharesPerPage, startingAfter: after }),
+    countShares(services, reader),
+  ]);
   if (!found.ok) return notFoundPage(request);
   const { shares, hasMore } = found.value;
   const pathOf = (status: ShareStatus | null, id: ShareId | null = null): string => pathWithQuery("/portal/shares", { status, after: id });
@@ -138,7 +146,8 @@ const renderShareList = async (request: PortalRequest): Promise<Response> => {
             <nav class="tabs" aria-label={messages.state}>
               {[null, ...shareStatuses].map((of) => (
                 <a href={pathInMode(pathOf(of))} aria-current={of === status ? "page" : undefined}>
-                  {of === null ? messages.certificates.all : shareMessages.states[of]}
+                  {of === null ? messages.certificates.all : shareMessages.states[of]}{" "}
+                  <span class="n">{formatTabCount(counts[of ?? "all"])}</span>
                 </a>
               ))}
             </nav>

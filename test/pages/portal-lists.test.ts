@@ -1,0 +1,60 @@
+// Tests how the portal's lists lead to each other: confirmed withdrawals, shares by status, and the certificates of a domain.
+import { beforeAll, expect, test } from "vitest";
+import { clearCodes, signIn } from "../support/people.ts";
+import { openPage, submitForm, type Member } from "../support/portal-pages.ts";
+import { grantShare, redeemCode, signInPerson } from "../support/sharing.ts";
+import { buildJsonPost, issueToNewPerson } from "../support/withdrawal.ts";
+import { call, issueCertificate, world } from "../support/world.ts";
+import { extractWords, findByTagName, type Element } from "./page.ts";
+
+let acme: Member;
+beforeAll(async () => {
+  await clearCodes();
+  acme = await signIn(world.ownerEmail);
+});
+
+const openDocument = async (path: string): Promise<Element[]> => findByTagName((await openPage(acme, path)).document, "body");
+const listLinks = (within: Element[]): readonly (readonly [text: string, path: string | undefined])[] =>
+  findByTagName(within, "a").map((link) => [extractWords(link), link.attribs.href]);
+const findOne = (elements: readonly Element[], matches: (element: Element) => boolean): Element[] => {
+  const found = elements.find(matches);
+  if (found === undefined) throw new Error("the page lacks this element");
+  return [found];
+};
+
+test("a confirmed withdrawal is in the list of withdrawn certificates, with the day when contact ended", async () => {
+  const { certId, manageToken: token } = await issueToNewPerson();
+  expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token }))).status).toBe(200);
+  const path = `/portal/deadlines/${certId}`;
+  const form = findOne(findByTagName(await openDocument(path), "form"), ({ attribs }) => attribs.action === path);
+  expect(listLinks(form)).toEqual([["Cancel", "/portal/deadlines"]]);
+  await submitForm(acme, path, path);
+  const links = listLinks(await openDocument("/portal/deadlines"));
+  expect(links).toContainEqual(["withdrawn certificates", "/portal/certificates?status=revoked"]);
+  expect(links).toContainEqual(["shares with contact ended", "/portal/shares?status=ceased"]);
+  const rows = findByTagName(await openDocument("/portal/certificates?status=revoked"), "tr");
+  const row = findOne(rows, (one) => listLinks([one]).some(([, to]) => to === `/portal/certificates/${certId}`));
+  expect(extractWords(row)).toMatch(/Withdrawn By the person Contact ended \d+ \w+ \d{4}/);
+});
+
+test("the tabs of the list of shares have counts", async () => {
+  const countShares = async (): Promise<readonly number[]> => {
+    const tabs = findOne(findByTagName(await openDocument("/portal/shares"), "nav"), ({ attribs }) => attribs.class === "tabs");
+    return findByTagName(tabs, "a").map((tab) => Number(/(\d+)$/.exec(extractWords(tab))?.[1]));
+  };
+  const giver = await signInPerson();
+  const granted = await grantShare(giver);
+  await redeemCode(granted);
+  await grantShare(await signInPerson());
+  const [all, active, stopped, ...others] = await countShares();
+  expect((await giver.post(`/v1/shares/${granted.share.id}/revoke`, {})).status).toBe(200);
+  expect(await countShares()).toEqual([all, Number(active) - 1, Number(stopped) + 1, ...others]);
+  expect(all).toBe(Number(active) + Number(stopped) + others.reduce((sum, count) => sum + count, 0));
+});
+
+test("a domain links to the certificates of its websites", async () => {
+  await issueCertificate();
+  const path = listLinks(await openDocument("/portal/domains")).find(([domain]) => domain === "example.com")?.[1] ?? "none";
+  expect(listLinks(await openDocument(path))).toContainEqual(["www.example.com", "/portal/certificates?website=www.example.com"]);
+  expect(findByTagName(await openDocument("/portal/certificates?website=www.example.com"), "tr").length).toBeGreaterThan(1);
+});
