@@ -94,8 +94,10 @@ export interface IdempotencyClaim extends IdempotentRequest {
 
 type ClaimResult =
   | { readonly kind: "mine" }
-  /** Another request holds the claim, or the key was claimed with a different body. */
-  | { readonly kind: "taken" }
+  /** An identical request holds the claim. */
+  | { readonly kind: "inProgress" }
+  /** The key was claimed with a different body. */
+  | { readonly kind: "conflict" }
   | { readonly kind: "kept"; readonly bodyHash: string; readonly status: number; readonly response: string };
 
 /**
@@ -123,7 +125,12 @@ export const claimIdempotencyKey = async (db: Database, vault: Vault, claim: Ide
       .returning({ keyHash: claims.keyHash }),
   });
   const [row] = saved;
-  if (row === undefined) return { kind: claimed.length === 1 ? "mine" : "taken" };
+  if (row === undefined) {
+    if (claimed.length === 1) return { kind: "mine" };
+    const [holding] = await db.select({ bodyHash: claims.bodyHash }).from(claims).where(eq(claims.keyHash, keyHash));
+    // Without a claim, an identical or a different request has just ended. Repeating this request tells which.
+    return { kind: holding === undefined || holding.bodyHash === claim.bodyHash ? "inProgress" : "conflict" };
+  }
   const { bodyHash, status, responseSealed } = row;
   return { kind: "kept", bodyHash, status, response: await openIdempotentResponse(vault, keyHash, responseSealed) };
 };

@@ -788,7 +788,10 @@ describe("work that is interrupted", () => {
     });
     void callWithChanges(died, sendable, key).response;
     await never.arrived;
-    expect(describeOutcome(await send(sendable, key))).toBe("409 idempotency_conflict");
+    const conflict = await send(sendable, key);
+    expect([describeOutcome(conflict), conflict.headers.get("retry-after")]).toEqual(["409 idempotency_conflict", "5"]);
+    const other = await send(sendable, key, { body: sendable.otherBody });
+    expect([describeOutcome(other), other.headers.get("retry-after")]).toEqual(["409 idempotency_conflict", null]);
     vi.setSystemTime(start + minuteMs - secondMs);
     expect(describeOutcome(await send(sendable, key))).toBe("409 idempotency_conflict");
     vi.setSystemTime(start + minuteMs + secondMs);

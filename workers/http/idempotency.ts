@@ -63,6 +63,9 @@ const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void
   }
 };
 
+// The first request usually ends within seconds. If its process died, a repeated request takes over its claim after at most a minute.
+const inProgressRetrySeconds = "5";
+
 export const getIdempotencyKey = (c: RequestContext): string | null => c.req.header("idempotency-key") ?? null;
 
 /** Checks only the format of the header. For routes whose operation stores the key with a new record. */
@@ -77,7 +80,7 @@ export const idempotencyKeyGuard = defineGuard<AppEnv>(
 
 /**
  * Runs a request with an Idempotency-Key once, and responds to repeated requests with the saved response. Responds with 409 if the body
- * differs or while the first request is in progress.
+ * differs, and with 409 and `Retry-After` while the first request is in progress.
  */
 export const idempotencyGuard = combineGuards<AppEnv>(
   idempotencyKeyGuard,
@@ -97,6 +100,10 @@ export const idempotencyGuard = combineGuards<AppEnv>(
       return success(c, status as ContentfulStatusCode, data);
     }
     const { claimedRequest } = claim.value;
+    if (claimedRequest === null) {
+      c.header("Retry-After", inProgressRetrySeconds);
+      return failure(c, "idempotency_conflict", "Idempotency-Key: the same request is still in progress. Repeat it after Retry-After.");
+    }
     c.set("work", claimedRequest);
     const done = next().then(() => finishWork(c, claimedRequest));
     services.waitUntil(() => done); // saving the response finishes even if the caller disconnects, so that a retry finds it

@@ -77,15 +77,13 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
 
 export type ClaimedRequest = ReturnType<typeof createClaimedRequest>;
 
-/** Either the saved response of an earlier request, or a claim for this one. */
-export type ClaimResult =
-  | { readonly savedResponse: IdempotentResponse }
-  | { readonly savedResponse: null; readonly claimedRequest: ClaimedRequest };
+/** The saved response of an earlier request, or a claim for this one. Neither while an identical request is in progress. */
+export interface ClaimResult {
+  readonly savedResponse: IdempotentResponse | null;
+  readonly claimedRequest: ClaimedRequest | null;
+}
 
-/**
- * Claims a request's key or returns its saved response. Returns `idempotency_conflict` if the key was used with another body, or if its
- * first request is still in progress.
- */
+/** Claims a request's key or returns its saved response. Returns `idempotency_conflict` if the key was used with another body. */
 export const claimIdempotentRequest = async (
   services: ReadDependencies,
   request: IdempotentRequest,
@@ -97,15 +95,12 @@ export const claimIdempotentRequest = async (
   const bodyHash = await vault.sentHash(keyHash, toCanonicalJson(request.body));
   const claim = { keyHash, bodyHash, holder: request.requestId };
   const claimed = await claimIdempotencyKey(db, vault, claim, services.clock());
-  if (claimed.kind === "taken")
-    return refuse(
-      "idempotency_conflict",
-      "Idempotency-Key: the first request with this key is still in progress or had a different body. To repeat the same request, wait and retry with the same key. Use a new key only for a different request.",
-    );
+  if (claimed.kind === "inProgress") return ok({ savedResponse: null, claimedRequest: null });
+  if (claimed.kind === "conflict") return refuse("idempotency_conflict");
   if (claimed.kind === "kept") {
     if (claimed.bodyHash !== bodyHash) return refuse("idempotency_conflict");
     const saved = JSON.parse(claimed.response) as Pick<IdempotentResponse, "data" | "cookie">;
-    return ok({ savedResponse: { ...saved, status: claimed.status } });
+    return ok({ savedResponse: { ...saved, status: claimed.status }, claimedRequest: null });
   }
   return ok({ savedResponse: null, claimedRequest: createClaimedRequest(services, db, claim) });
 };
