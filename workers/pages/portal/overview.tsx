@@ -286,7 +286,7 @@ export const renderOverview = async (request: PortalRequest): Promise<Response> 
                     const subject = event.certId ?? event.shareId;
                     return (
                       <>
-                        <Link to={`/portal/events/${event.seq}`} text={<bdi translate="no">{event.type}</bdi>} />
+                        <Link to={`/portal/events/${event.seq}`} text={<UrlText text={event.type} />} />
                         {subject !== null && (
                           <small class="quiet">
                             <ShortId id={subject} />

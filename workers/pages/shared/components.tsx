@@ -50,7 +50,7 @@ export const VerbatimText: FC<{ text: string; bound?: string | undefined; passag
 
 const urlBreakPattern = /(?<=[/.?&=_-])(?=[^/])/;
 
-/** Shows a URL, host or path that may wrap between its parts, and not within a word. */
+/** Shows a URL, host, path or event type that may wrap between its parts, and not within a word. */
 export const UrlText: FC<{ text: string }> = ({ text }) => (
   <bdi dir="ltr" translate="no" class="exact">
     {text.split(urlBreakPattern).map((part, at) => (at === 0 ? part : [<wbr />, part]))}
