@@ -3,5 +3,8 @@
 export const languages = ["en", "es", "fr-CA"] as const;
 export type Language = (typeof languages)[number];
 
-/** English is not plain "en", because that would put the month before the day. */
-export const locales: Readonly<Record<Language, string>> = { en: "en-GB", es: "es", "fr-CA": "fr-CA" };
+/**
+ * English is not plain "en", because that would put the month before the day. Spanish is not plain "es", because that would write 12,345 as
+ * 12.345, which its readers in the Americas read as a decimal.
+ */
+export const locales: Readonly<Record<Language, string>> = { en: "en-GB", es: "es-419", "fr-CA": "fr-CA" };

@@ -1,6 +1,6 @@
 // Arranges the content of each email, in the same order for every language: the result, the details and one action. The footer says what to
 // do if something is wrong and why the recipient gets the email.
-import type { Language } from "../language.ts";
+import { locales, type Language } from "../language.ts";
 import type { FieldGroup } from "../shares/fields.ts";
 import { formatFieldGroups } from "../shares/labels.ts";
 import type { Instant } from "../time.ts";
@@ -324,7 +324,7 @@ const layouts: { readonly [T in MailTemplate]: Layout<T> } = {
   }),
   owner_digest: ({ kind, count, since, earliestCeaseBy }, digest, { createFacts, formatTime, language, reasons, appUrl }) => {
     const text = digest[kind];
-    const values = { count: new Intl.NumberFormat(language).format(count) };
+    const values = { count: new Intl.NumberFormat(locales[language]).format(count) };
     return {
       subject: fill(text.subject, values),
       lines: [

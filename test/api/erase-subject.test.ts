@@ -218,7 +218,7 @@ describe("a person who is erased", () => {
   test("gets a certificate page with the business's contact instead of forms that cannot work", async () => {
     for (const [language, words] of [
       ["en", "To withdraw, contact"],
-      ["es", "Para retirar el consentimiento, contacte a"],
+      ["es", "Para retirar el consentimiento, comuníquese con"],
       ["fr-CA", "Pour retirer votre consentement, communiquez avec"],
     ]) {
       const issued = await issueToNewPerson();

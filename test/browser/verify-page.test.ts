@@ -320,7 +320,7 @@ describe("languages", () => {
     await page.goto(plain);
     await page.getByRole("link", { name: "Español" }).click();
     await page.getByRole("heading", { name: "Lo que vio la persona" }).waitFor();
-    await page.getByRole("link", { name: "Cómo funcionan los certificados" }).click();
+    await page.getByRole("link", { name: "Cómo se compone un certificado" }).click();
     await page.getByRole("heading", { level: 1, name: "Cómo se compone un certificado" }).waitFor();
     await close();
   });

@@ -190,7 +190,7 @@ describe("a person", () => {
     const { page } = await openConsentPage(client, await signInAsPat());
     for (const step of [first, code, wrong, page]) {
       const asker = /<div class="asker">[\s\S]*?<\/div>/.exec(step.text)?.[0] ?? "";
-      for (const word of ["Helper", "We couldn’t verify it", "A program on this computer"]) expect(asker).toContain(word);
+      for (const word of ["Helper", "We couldn’t verify it", "An app on this device"]) expect(asker).toContain(word);
     }
     for (const step of [first, code, wrong]) {
       const declined = new URL((/<a[^>]*href="([^"]+)"[^>]*>Don’t allow</.exec(step.text)?.[1] ?? "").replaceAll("&amp;", "&"));
@@ -212,8 +212,8 @@ describe("a person", () => {
     const session = await signInAsPat();
     const seen = await readDatabaseContents();
     for (const [lang, words] of [
-      ["en", ["We couldn’t verify it", "A program on this computer", "Share your details, add details to a share, or renew a share"]],
-      ["es", ["svc no pudo verificarlo", "Un programa de esta computadora", "ampliar lo que usted comparte ni renovar un permiso"]],
+      ["en", ["We couldn’t verify it", "An app on this device", "Share your details, add details to a share, or renew a share"]],
+      ["es", ["svc no pudo verificarlo", "Una aplicación de este dispositivo", "ampliar lo que usted comparte ni renovar un permiso"]],
       ["fr-CA", ["svc n’a pas pu le vérifier", "Un programme sur cet ordinateur", "en partager davantage ou renouveler"]],
     ] as const) {
       const { page } = await openConsentPage(client, session, { lang });

@@ -258,6 +258,16 @@ describe("the form that renews a share", () => {
     expect(checked).toEqual(["group-phone", "days-30"]);
     expect(await shareStatus(share.id)).toBe("active");
   });
+
+  test.each([
+    [1, "en", "(1 day, as before)"],
+    [2, "en", "(2 days, as before)"],
+    [1, "es", "(1 día, como antes)"],
+  ])("offers the earlier duration: %i in %s", async (days, language, text) => {
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat, { duration_days: days });
+    expect(getPageText(await openBrowserFor(pat).open(`/app/shares/${share.id}/renew?lang=${language}`))).toContain(text);
+  });
 });
 
 describe("details", () => {

@@ -106,6 +106,11 @@ describe("the texts in every language", () => {
     expect(toPlainText(fillText("{a} and {b}, not {c}", { a: "{b}", b: { strong: "$&" } }))).toBe("{b} and $&, not {c}");
   });
 
+  test("write a large number as Spanish speakers in the Americas do", () => {
+    const mail = { ...mails.owner_digest, data: { ...mails.owner_digest.data, count: 12_345 } };
+    expect(composeMessage("es", mail).subject).toContain("12,345");
+  });
+
   test("write the first day of a month as French does", () => {
     const mail = { ...mails.share_owner_notice, data: { shareIds: ["shr_1"], ceaseBy: Date.UTC(2026, 11, 1) } } as const;
     expect(composeMessage("fr-CA", mail).text).toContain("au plus tard le 1er décembre 2026 (UTC)");

@@ -372,7 +372,7 @@ const renderRenewForm = (
             </ChoiceField>
           ))}
         <ChoiceField type="radio" name="days" value="before" id="days-before" checked={form === undefined || form.get("days") === "before"}>
-          {formatMessage(messages.asBefore, durationValues(share.durationDays))}
+          {formatMessage(share.durationDays === 1 ? messages.asBeforeOne : messages.asBefore, durationValues(share.durationDays))}
         </ChoiceField>
       </fieldset>
     </>,

@@ -127,6 +127,7 @@ export const messages = {
   isNew: "not shared yet",
   renewUntil: "Share until",
   asBefore: "{date} ({days} days, as before)",
+  asBeforeOne: "{date} (1 day, as before)",
   shorter: "{date} ({days} days)",
   notNow: "Not now",
   tickOne: "Choose at least one detail to share, or select “Not now.”",

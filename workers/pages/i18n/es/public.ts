@@ -7,7 +7,7 @@ export const messages: PublicMessages = {
   language: "Idioma",
   skip: "Ir al contenido",
   footer: "svc solo indica lo que comprobó. No puede saber quién estaba frente al teclado.",
-  footerFormat: "Cómo funcionan los certificados",
+  footerFormat: "Cómo se compone un certificado",
   error: "Error:",
 
   active: "Activo",
@@ -17,7 +17,7 @@ export const messages: PublicMessages = {
   sandbox: "Prueba",
   issuedOn: "Emitido el {date}",
   jumpToCheck: "Verificación",
-  jumpToWithdrawal: "¿Es suyo? Retírelo",
+  jumpToWithdrawal: "¿Usted dio este consentimiento? Retírelo",
   summary:
     "Una persona envió un formulario en {domain}. Este certificado registra el texto exacto que vio, quién puede contactarla y cuándo lo envió. Nada de esto se puede cambiar sin dejar rastro.",
   summaryRefused:
@@ -32,10 +32,10 @@ export const messages: PublicMessages = {
   partlyText:
     "Los destinatarios marcados como «Retirado» deben dejar de contactar a esta persona. Los marcados como «Permitido» pueden seguir haciéndolo.",
   notAcknowledged: "{business} todavía no ha confirmado el fin del contacto.",
-  acknowledged: "{business} confirmó el {date} que ya no hay contacto.",
+  acknowledged: "{business} confirmó el {date} el fin del contacto.",
   overdue: "El plazo venció y {business} no ha confirmado el fin del contacto.",
   sandboxTitle: "Certificado de prueba",
-  sandboxText: "Este certificado se creó con datos de prueba. No demuestra que alguien haya aceptado algo.",
+  sandboxText: "Este certificado se creó con datos de prueba. No es evidencia de consentimiento.",
 
   shown: "Lo que vio la persona",
   invisibleCharacters: "Contiene caracteres invisibles:",
@@ -127,7 +127,7 @@ export const messages: PublicMessages = {
   notGenuine: "No confíe en esta página",
   allPass: "Todo correcto",
   someIncomplete: "Comprobaciones pendientes",
-  withdrawnGenuine: "Este certificado registra lo que la persona aceptó y que después retiró su consentimiento.",
+  withdrawnGenuine: "Este certificado registra lo que la persona aceptó y el retiro posterior de su consentimiento.",
   notChecked: "No se comprobó en este navegador",
   notCheckedAdvice:
     "Su navegador comprueba esta página si JavaScript está activado. También puede verificar el certificado por su cuenta, como se explica más abajo.",
@@ -147,12 +147,12 @@ export const messages: PublicMessages = {
   ledgerText: "Entrada {index}, registrada el {date}",
   ledgerPending: "Aún no está en el registro público. Suele tardar menos de un minuto.",
   withdrawalCheck: "Retiro en el registro público",
-  witnessCheck: "Testigos",
+  witnessCheck: "Testigos del registro público",
   witnessed: "Confirmado por {count} testigos",
   witnessedOne: "Confirmado por un testigo",
   witnessText: "Las firmas de los testigos son válidas.",
   witnessTextOne: "La firma del testigo es válida.",
-  witnessNone: "Ningún testigo ha confirmado este registro.",
+  witnessNone: "Ningún testigo ha confirmado la entrada de este certificado.",
   fingerprint: "Huella",
   fingerprintText: "SHA-256 del registro",
   verifyYourself: "Verifíquelo por su cuenta",
@@ -170,7 +170,7 @@ export const messages: PublicMessages = {
   byHand: "Compruébelo con herramientas comunes",
   byHandFile: "Guarde el registro como record.json, tal cual y sin salto de línea al final. Este comando muestra la huella:",
   byHandFetch:
-    "O consulte directamente a svc, sin esta página. El primer comando muestra la huella; el segundo, el SHA-256 del texto mostrado:",
+    "O descargue el registro directamente de nuestra API. El primer comando muestra la huella; el segundo, el SHA-256 del texto mostrado:",
   formatLink: "Cómo se compone un certificado",
   jsonLink: "Registro en JSON",
   print: "Imprimir esta página",
@@ -179,8 +179,8 @@ export const messages: PublicMessages = {
   copyRecord: "Copiar el registro",
   copied: "Copiado",
 
-  policies: "Políticas de ese día",
-  policiesText: "Guardadas del sitio web cuando se emitió este certificado.",
+  policies: "Políticas del sitio web",
+  policiesText: "Guardadas cuando se emitió este certificado.",
   privacy: "Política de privacidad",
   terms: "Términos del servicio",
   policySaved: "guardada el {date}",
@@ -203,9 +203,9 @@ export const messages: PublicMessages = {
     linkHeading: "Retirar su consentimiento con el enlace",
     linkIntro:
       "Los destinatarios deben dejar de contactarle y avisaremos a la empresa de inmediato. El certificado se conservará y mostrará que usted retiró su consentimiento.",
-    orTell: "También puede avisar a {business}. Indique el ID del certificado {id}.",
+    orTell: "También puede comunicarse con {business}. Indique el ID del certificado {id}.",
     erased:
-      "Los datos de este certificado se borraron, así que no podemos comprobar que sea suyo. Para retirar el consentimiento, contacte a {business} e indique el ID del certificado {id}.",
+      "Los datos de este certificado se borraron, así que no podemos comprobar que sea suyo. Para retirar el consentimiento, comuníquese con {business} e indique el ID del certificado {id}.",
     title: "Retirar su consentimiento",
     askTitle: "Retirar su consentimiento: correo electrónico",
     codeTitle: "Retirar su consentimiento: código",
@@ -224,16 +224,16 @@ export const messages: PublicMessages = {
     staysOne: "Otro certificado de {business} con su correo electrónico sigue activo.",
     stays: "Otros {count} certificados de {business} con su correo electrónico siguen activos.",
     contact: "Puede comunicarse con {business} aquí:",
-    someAcknowledged: "La empresa confirmó que estos destinatarios ya no contactan a la persona",
-    someOverdue: "La empresa no ha confirmado que estos destinatarios ya no contacten a la persona",
+    someAcknowledged: "La empresa confirmó que estos destinatarios dejaron de contactar a la persona",
+    someOverdue: "La empresa no ha confirmado que estos destinatarios dejaron de contactar a la persona",
     linkSome: "Retirar el consentimiento solo a algunos destinatarios",
     linkSomeHint: "Seleccione los destinatarios que deben dejar de contactarle. Si no selecciona ninguno, todos deberán dejar de hacerlo.",
     someTitle: "Consentimiento retirado a algunos destinatarios",
     someDone: "Retiró su consentimiento a los destinatarios que aparecen abajo. Estamos avisando a {business}.",
     someActive: "Estos destinatarios aún pueden contactarle:",
     someMore: "Retirar el consentimiento a más destinatarios",
-    someEvent: "Retirado por la persona a {count} destinatarios",
-    someEventOne: "Retirado por la persona a un destinatario",
+    someEvent: "Consentimiento retirado a {count} destinatarios",
+    someEventOne: "Consentimiento retirado a un destinatario",
     stopContact: "Los destinatarios deben dejar de contactarle en un plazo de 10 días hábiles.",
     tellBusiness: "Avisaremos a la empresa de inmediato.",
     certificateStays: "No se borrará nada. El certificado se conservará y mostrará lo que usted retiró.",
@@ -257,11 +257,11 @@ export const messages: PublicMessages = {
     receipt: "Guardar el recibo firmado",
     receiptHint: "Demuestra cuándo retiró su consentimiento. Cualquiera puede comprobarlo sin nosotros.",
     back: "Volver al certificado",
-    summary: "Retirado el {date}. La fecha límite para cesar el contacto es el {day} (UTC).",
+    summary: "Retirado el {date}. Los destinatarios deben dejar de contactar a la persona a más tardar el {day} (UTC).",
     recordedByBusiness: "Retiro registrado por la empresa",
     revocationAnchored: "Retiro inscrito en el registro público",
     revocationPending: "El retiro aún no está en el registro público",
-    deadline: "Fecha límite para cesar el contacto",
+    deadline: "Fin del contacto",
     deadlineDay: "A más tardar el {day} (UTC)",
     acknowledged: "La empresa confirmó el fin del contacto",
     overdue: "La empresa no ha confirmado el fin del contacto",
@@ -273,7 +273,7 @@ export const messages: PublicMessages = {
 
   front: {
     title: "Un consentimiento que se puede demostrar y retirar",
-    lead: "Cuando alguien acepta que lo contacten, {brand} guarda un certificado con el texto exacto que vio y quién puede contactarlo. Cualquiera puede comprobarlo, y la persona puede retirar su consentimiento en cualquier momento.",
+    lead: "Cuando alguien acepta que lo contacten, {brand} emite un certificado que registra el texto exacto que vio y quién puede contactarlo. Cualquiera puede comprobarlo, y la persona puede retirar su consentimiento en cualquier momento.",
     check: "Consultar un certificado",
     placeholder: "ID o enlace del certificado",
     numberHint: "Empieza con cc_ y está en el certificado impreso o en el correo que recibió.",
@@ -287,7 +287,7 @@ export const messages: PublicMessages = {
     exampleText:
       "Acepto que Acme Solar LLC me llame o me envíe mensajes de texto o correos electrónicos sobre cotizaciones de energía solar al número y la dirección indicados arriba.",
     person: "Para usted",
-    personText: "Vea quién tiene sus datos y deje de compartirlos. O retire un solo consentimiento con el ID de su certificado.",
+    personText: "Vea quién tiene sus datos, deje de compartirlos o retire su consentimiento.",
     personLink: "Ver mis consentimientos",
     withdrawLink: "Retirar un consentimiento",
     business: "Para empresas",
@@ -298,24 +298,26 @@ export const messages: PublicMessages = {
     howText: "Un script en su formulario. Si algo falla, el formulario se envía de todos modos.",
     step1: "La persona acepta",
     step1Text: "La persona marca la casilla. Nunca aparece marcada de antemano.",
-    step2: "{brand} sella un certificado",
-    step2Text: "Contiene el texto, los destinatarios, la hora y las políticas de ese día. Su huella queda inscrita en un registro público.",
+    step2: "{brand} emite un certificado",
+    step2Text:
+      "Contiene el texto que vio la persona, los destinatarios, la hora y las políticas del sitio web. Su huella queda inscrita en un registro público.",
     step3: "La persona puede retirar su consentimiento",
     step3Text:
       "Lo confirma con un código enviado por correo, en la página del certificado. La empresa tiene 10 días hábiles para dejar de contactarla.",
     developers: "Hecho para desarrolladores",
     developersText:
-      "Webhooks firmados, un canal de eventos que no omite ninguno, un cliente con tipos, un entorno de pruebas con su propio reloj y un servidor MCP. Los asistentes pueden leer y revocar, pero nunca consentir.",
+      "Webhooks firmados, un canal de eventos que no omite ninguno, un cliente tipado, un modo de prueba con su propio reloj y un servidor MCP con el que los asistentes pueden leer y cancelar permisos, pero nunca dar consentimiento.",
     quickstart: "Guía rápida",
     reference: "Referencia de la API",
     exampleTag: "Su formulario",
     trust: "No tiene que confiar en nosotros",
-    trustText: "Compruebe cualquier paquete de evidencias en su propia computadora con un archivo y nuestras claves públicas.",
+    trustText:
+      "Compruebe cualquier paquete de evidencias en su propia computadora con nuestro verificador de un solo archivo y nuestras claves públicas.",
     documentation: "Documentación",
     security: "Contacto de seguridad",
     demo: "Esta es una demostración",
     demoText:
-      "Se ejecuta en esta computadora con empresas ficticias. Nada de lo que hay aquí sirve como prueba y no se envía ningún correo.",
+      "Se ejecuta en esta computadora con empresas ficticias. Nada de lo que hay aquí sirve como evidencia y no se envía ningún correo.",
     demoSite: "Probar un formulario que crea un certificado",
     demoMail: "Leer los correos de la demostración",
   },
@@ -351,7 +353,7 @@ export const messages: PublicMessages = {
     since: "Desde",
     until: "Hasta",
     ended: "Terminado",
-    noPast: "No hay incidentes anteriores en los últimos 90 días.",
+    noPast: "No hay incidentes resueltos en los últimos 90 días.",
   },
 
   noPage: "Página no encontrada",
@@ -359,7 +361,7 @@ export const messages: PublicMessages = {
 
   notFound: "Certificado no encontrado",
   notFoundAdvice:
-    "Revise la URL. Termina en cc_ seguido de 26 letras y números, tal como aparece en el certificado impreso. Los certificados nunca se borran, así que una URL correcta sigue funcionando.",
+    "Revise la URL. Debe terminar en cc_ seguido de 26 letras y números, tal como aparece en el certificado impreso. Los certificados nunca se borran, así que una URL correcta sigue funcionando.",
   crowded: "Demasiados certificados a la vez",
   crowdedAdvice: "Desde su red se abrieron demasiados certificados en poco tiempo. Espere {wait} y vuelva a cargar esta página.",
   busy: "Demasiados intentos",
@@ -386,7 +388,7 @@ export const messages: PublicMessages = {
     recordText:
       "El registro es una línea de JSON en la forma canónica de RFC 8785: miembros ordenados por nombre, sin espacios en blanco y con el texto exactamente como se registró. El hash SHA-256 de esa línea es la huella. El registro solo tiene estos miembros:",
     members: {
-      business: "ID de la empresa y su nombre ese día.",
+      business: "ID y nombre de la empresa cuando se emitió el certificado.",
       cert_id: "ID del certificado.",
       disclosure_hash: "SHA-256 del texto mostrado, en UTF-8.",
       entities: "Los destinatarios mencionados, ordenados por unidad de código UTF-16.",
@@ -403,10 +405,10 @@ export const messages: PublicMessages = {
       "Cada campo tiene su propia sal aleatoria de 128 bits. El compromiso de un campo es el SHA-256 del JSON canónico `[salt, field, value]`. `subject_hash` es el SHA-256 del objeto JSON canónico que asocia cada campo con su compromiso. Con la sal de un campo, usted puede demostrar el valor de ese campo sin revelar nada más. Sin la sal, nadie puede comprobar si adivinó el valor.",
     signature: "La firma",
     signatureText: "svc firma el registro con Ed25519. La firma está en el JSON. Las claves públicas están publicadas:",
-    keysLink: "Claves públicas del emisor",
+    keysLink: "Nuestras claves públicas",
     ledger: "El registro público",
     ledgerText:
-      "Una declaración de seis miembros (`entity_id`, `event`, `fingerprint`, `origin_domain`, `schema`, `timestamp`) se envía a un registro público. No contiene datos personales. El JSON muestra la declaración, su SHA-256 y, una vez inscrita, la prueba del registro público.",
+      "Una declaración de seis miembros (`entity_id`, `event`, `fingerprint`, `origin_domain`, `schema`, `timestamp`) se envía a un registro público. No contiene datos personales. El JSON muestra la declaración, su SHA-256 y, una vez inscrita, la evidencia del registro público.",
     limits: "Lo que un certificado no muestra",
     limitsText:
       "Un certificado muestra qué envió un formulario y cuándo. No muestra quién estaba frente al teclado ni si los datos escritos son verdaderos. Un navegador indica el sitio web verdadero; otros programas pueden indicar cualquiera.",

@@ -128,6 +128,7 @@ export const messages: AppMessages = {
   isNew: "pas encore dans le partage",
   renewUntil: "Partager jusqu’au",
   asBefore: "{date} ({days} jours, comme avant)",
+  asBeforeOne: "{date} (1 jour, comme avant)",
   shorter: "{date} ({days} jours)",
   notNow: "Pas maintenant",
   tickOne: "Choisissez au moins un renseignement à partager, ou appuyez sur «\u00a0Pas maintenant\u00a0».",
