@@ -15,7 +15,7 @@ export const refusals = {
   business_suspended: "This business account is suspended.",
   subscription_past_due: "Your subscription is past due, so access is read-only. Pay the open invoice to make changes.",
   origin_not_verified: "The Origin of this request must be on a verified domain of this business.",
-  page_url_not_verified: "page_url: the host must be on a verified domain of this business.",
+  page_url_not_verified: "The host of page_url must be on a verified domain of this business.",
   origin_mismatch: "The origin does not match the one that is registered for this client or code.",
   sandbox_only: "This operation is only available to sandbox clients. Use a test client.",
   csrf_failed: "Cross-site request blocked.",

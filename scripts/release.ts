@@ -1,5 +1,5 @@
-// `npm run release`: builds the assets of the production deployment and prints the integrity of its page script. Also saves this version's
-// Worker, page script and developer kit, which are used to test later versions. Commit the files that it adds or changes.
+// `npm run release`: builds the assets of the production deployment and prints the integrity hash of its page script. Also saves this
+// version's Worker, page script and developer kit, which are used to test later versions. Commit the files that it adds or changes.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -359,7 +359,7 @@ export const findListExtent = (db: Database, list: CertificateList): Lookup<List
   return createLookup(db, [extent], ([[found]]) => found ?? { total: 0, isTruncated: false, newestAt: null, oldestAt: null });
 };
 
-/** Returns a part of the list in one shard. */
+/** Returns a range of the list's certificates in one shard. */
 export const listCertificateRange = (db: Database, list: CertificateList, range: ListRange): Lookup<readonly CertificateSummary[]> => {
   const listed = selectListed(db, inArray(certificates.ord, searchCertificates(list).selectOrds(range)));
   return createLookup(db, [listed], ([rows]) => rows.map(toSummary));

@@ -99,7 +99,7 @@ export const defaultLimits = {
   UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
   /** Wrong codes are also counted per code, across all callers. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** A person reads a request and decides, perhaps after a reload or two. Then the page redeems the code. */
+  /** One share takes a few of these requests. The person opens the request and perhaps reloads it, and then the page redeems the code. */
   AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   REDEEM_PER_IP: { count: 60, seconds: 60, scaled: true },
   SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },

@@ -216,7 +216,7 @@ const renderEsign = (evidence: JsonObject): Markup => {
   const { accepted, disclosure_text: text } = toObject(evidence.esign);
   if (typeof text !== "string") return html`<p>No separate disclosure for an electronic signature was reported.</p>`;
   return html`<blockquote dir="auto" class="exact">${text}</blockquote>
-<p>${accepted === true ? "Accepted by the person, as the form reported it." : "Not accepted by the person, as the form reported it."}</p>`;
+<p>${accepted === true ? "Accepted by the person, according to the form." : "Not accepted by the person, according to the form."}</p>`;
 };
 
 /** Renders the recipients for whom the person has withdrawn consent individually. */

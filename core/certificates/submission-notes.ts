@@ -4,7 +4,7 @@
 export interface SubmissionNotes {
   /** The sorted keys of recognized fields with invalid values, for example a `country` that is not a country code. */
   readonly fields_unrecognized?: readonly string[];
-  /** True if the form had more fields than a certificate can contain, or longer values, so that the page script omitted some. */
+  /** True if the page script omitted fields because there were too many or their values were too long. */
   readonly fields_truncated?: true;
   /** True if characters that cannot be stored were replaced with U+FFFD. */
   readonly text_replaced?: true;

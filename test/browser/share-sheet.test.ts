@@ -30,7 +30,7 @@ afterAll(async () => {
 const findCode = (email: string): Promise<string> => findEmailCode(service.origin, email);
 
 interface Visit extends OpenPage {
-  /** Events on the business's pages, including after reloads. */
+  /** The events that the business's pages received, including those received after a reload. */
   readonly events: ReceivedEvent[];
   /** Requests from all windows of this browser. */
   readonly requests: Request[];

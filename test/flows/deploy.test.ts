@@ -50,7 +50,7 @@ const run = (script: string, words: string, environment: Environment = {}): Prom
 
 const readSecrets = (): Record<string, string> => JSON.parse(readFileSync(join(clone, ".deploy/production.secrets.json"), "utf8"));
 
-// Imported by path, because this project does not have the types of the Workers runtime.
+// Imported by path, because tsconfig.node.json does not include the types of the Workers runtime.
 const { loadConfig } = (await import(resolve("workers/env.ts"))) as {
   readonly loadConfig: (env: object) => { readonly environment: string };
 };

@@ -1,4 +1,4 @@
-// Runs `npm run doctor` and its checks of a deployment against a running service.
+// Tests `npm run doctor`, including its deployment checks, against a running service.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

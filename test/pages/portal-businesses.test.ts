@@ -249,7 +249,7 @@ describe("an address that belongs to two businesses", () => {
     const response = await giveCodeOnPages(email, "/portal/team");
     expect(describeRedirect(response)).toBe("303 /portal/businesses?next=%2Fportal%2Fteam");
     const member = readSessionCookie(response);
-    expect(await getSignedInBusiness(member)).toBe(second.id); // selects the business that was used last
+    expect(await getSignedInBusiness(member)).toBe(second.id); // sign-in selects the business that was used last
     const chooser = await openPage(member, "/portal/businesses?next=%2Fportal%2Fteam");
     const rows = await readTableRows(chooser, "Choose a business");
     expect(rows.map(([name, role, state, , action]) => [name, role, state, action])).toEqual([

@@ -98,8 +98,8 @@ export const jsonBody = requireJson({ accepted: ["application/json"] });
 
 /**
  * For form submissions. In addition to `application/json`, accepts JSON as `text/plain`, which the page script sends to avoid the delay of
- * a CORS preflight. Also accepts unpaired surrogates (half of an emoji) in field values, and bodies of more than 256 KiB if the disclosure
- * and the recipients cause that size.
+ * a CORS preflight. Also accepts unpaired surrogates (half of an emoji) in field values, and bodies larger than 256 KiB if the disclosure
+ * and the recipients account for the excess.
  */
 export const submissionBody = requireJson({
   accepted: ["application/json", "text/plain"],

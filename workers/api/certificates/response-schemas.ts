@@ -244,7 +244,7 @@ export const getCertificateSchemas = once(() => {
     withdrawal: withdrawalWithProofSchema,
     cease_by: describedTime("Deadline to stop all contact; `null` while the certificate is active").nullable(),
     signals: z.object({
-      gpc: z.boolean().meta({ description: "Whether the browser sent Global Privacy Control with the submission." }),
+      gpc: z.boolean().meta({ description: "Whether the browser sent a Global Privacy Control (GPC) signal with the submission." }),
     }),
     checks: z
       .array(checkSchema)
@@ -290,7 +290,7 @@ export const getCertificateSchemas = once(() => {
       geo: z
         .object({ country: z.string().nullable(), region: z.string().nullable(), city: z.string().nullable() })
         .meta({ description: "Approximate location of the IP address, as determined at the network edge." }),
-      gpc: z.boolean().meta({ description: "Whether the browser sent Global Privacy Control." }),
+      gpc: z.boolean().meta({ description: "Whether the browser sent a Global Privacy Control (GPC) signal." }),
       captured_via: z.enum(["browser", "server"]),
       origin_reported: z.string().meta({ description: "`Origin` header as received." }),
       referrer: deviceReportedSchema("Referrer"),

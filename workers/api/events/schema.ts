@@ -63,7 +63,7 @@ export const eventExample = {
 export const eventFeedPageSchema = z
   .object({
     events: z.array(eventSchema),
-    next_cursor: z.int().meta({ description: "Cursor for the next page. An empty page returns the cursor you sent." }),
+    next_cursor: z.int().meta({ description: "Cursor for the next page. Equals the cursor that you sent if there are no newer events." }),
     has_more: z.boolean().meta({ description: "`true` if there are events after `next_cursor`." }),
     head: z.int().meta({ description: "Position of your newest event; 0 if there are none. Use it as the cursor to get only new events." }),
   })

@@ -59,7 +59,10 @@ const linkRecipientRoute = createRoute({
   request: { body: requestBody(recipientRequestSchema, requestExample) },
   responses: { 201: successResponse("The recipient was linked.", "LinkedRecipientAnswer", recipientSchema, example) },
   refuses: ["recipient_limit"],
-  when: { invalid_request: "`entity` is not a name, or `business_id` is your own business.", not_found: "The business does not exist." },
+  when: {
+    invalid_request: "`entity` is not a valid name, or `business_id` is your own business.",
+    not_found: "The business does not exist.",
+  },
 });
 
 const listRecipientsRoute = createRoute({

@@ -197,7 +197,7 @@ const replayDeliveryRoute = createRoute({
   when: {
     ...invalidBodyOrKeyRefusal,
     ...deliveryNotFoundRefusal,
-    share_inactive: "The event updates a share that is no longer active, so its data can no longer be sent.",
+    share_inactive: "The event reports changed values of a share that is no longer active, so its data can no longer be sent.",
   },
 });
 
@@ -211,7 +211,12 @@ const recoverWebhookRoute = createRoute({
   middleware: portalGuard(limitWebhookCalls, jsonBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.recoverWebhookSchema, { since: "2026-03-05T09:12:00.000Z" }) },
   responses: {
-    200: successResponse("Deliveries queued again.", "WebhookRecoveryAnswer", wire.webhookRecoverySchema, wire.webhookRecoveryExample),
+    200: successResponse(
+      "The number of deliveries queued again.",
+      "WebhookRecoveryAnswer",
+      wire.webhookRecoverySchema,
+      wire.webhookRecoveryExample,
+    ),
   },
   when: webhookNotFoundRefusal,
 });

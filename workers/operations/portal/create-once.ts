@@ -48,9 +48,9 @@ export const findEarlierResult = async <T extends object>(
 };
 
 /**
- * Commits the draft with its audit entry, or returns the record that an earlier request with the key created. The batch also saves the
- * sealed result. Therefore, the record and its result always exist together, and a secret is never stored in plain text. Returns the same
- * errors as `makeDraft`, and `idempotency_conflict` if the key was used with different input.
+ * Commits the draft with its audit entry, or returns the record that an earlier request with the key created. With a key, the same
+ * batch saves the result, so the record and its result always exist together. The result is sealed because it can contain a secret. Returns
+ * the same errors as `makeDraft`, and `idempotency_conflict` if the key was used with different input.
  */
 export const createOnce = async <T extends object, C extends RefusalCode = never>(
   services: WriteDependencies,

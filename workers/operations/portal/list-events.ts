@@ -14,7 +14,7 @@ const scanSize = 500;
 
 /**
  * Lists up to `limit` events with their deliveries, newest first, before the sequence number `before`. If `type` is given, a page can be
- * short or empty although older events exist. In that case, `nextBefore` is not null.
+ * short or empty even if older events exist. In that case, `nextBefore` is not null.
  */
 export const listEvents = async (
   services: EventSequences,

@@ -44,7 +44,7 @@ export const createSheetRequest = (services: Runtime, request: AuthorizedRequest
 
 /**
  * Returns the strongest evidence that the business sent the request, or null if there is none. Anyone can create a link with the business's
- * client ID, a purpose and a disclosure. Without evidence, the sheet therefore offers and accepts no decision.
+ * client ID, a purpose and a disclosure. Without evidence, the sheet therefore neither offers nor accepts a decision.
  */
 export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, browser: SheetBrowser): RequestEvidence | null => {
   const arrival = findArrivalEvidence(browser, key);

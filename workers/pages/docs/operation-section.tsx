@@ -257,7 +257,7 @@ const listEventValues = (document: ApiDocument, body: Schema): SchemaMember[] =>
   return data === undefined ? [] : listMembers(document, data.schema);
 };
 
-/** Lists the webhook event types. All types share one body, and each type sets different IDs and values in it. */
+/** Lists the webhook event types. All types have the same body structure. They differ in which ID is set and whether `data` has values. */
 export const EventTypes: FC = () => (
   <>
     <h1>Webhook events</h1>

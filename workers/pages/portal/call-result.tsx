@@ -1,4 +1,4 @@
-// Shows the result of a test event or a replay, on the page that responds to the form.
+// Shows the result of a test event or a replay on the page that is returned after the form is submitted.
 import type { FC } from "hono/jsx";
 import type { CallOutcome } from "../../operations/webhooks/call-outcome.ts";
 import { formatMessage, Notice } from "../shared/components.tsx";

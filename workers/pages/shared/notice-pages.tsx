@@ -124,7 +124,10 @@ export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
     more: <ActionLink href="/" text={messages.toFirstPage} />,
   }));
 
-/** Shown for a form that the page does not accept, such as an outdated one. `methods` are the methods that the page allows. */
+/**
+ * Shown if a path does not allow the request's method, for example when an outdated page submits a form. `methods` are the methods that the
+ * path allows.
+ */
 export const renderMethodNotAllowed = (c: Context<AppEnv>, methods: readonly string[] = ["GET", "HEAD"]): Promise<Response> => {
   c.header("Allow", methods.join(", "));
   return renderNotice(c, "method_not_allowed", (messages) => ({
