@@ -29,8 +29,8 @@ export const alertDefinitions: Readonly<Record<AlertKind, AlertDefinition>> = {
   unavailable_shards: {
     setting: "ALERT_UNAVAILABLE_SHARDS",
     defaultThreshold: 0,
-    title: "A database does not respond",
-    unit: "shards that do not respond",
+    title: "A database is not responding",
+    unit: "shards that are not responding",
   },
   overdue_work: {
     setting: "ALERT_OVERDUE_WORK",
@@ -54,7 +54,7 @@ export const alertDefinitions: Readonly<Record<AlertKind, AlertDefinition>> = {
     setting: "ALERT_FAILING_ENDPOINTS",
     defaultThreshold: 10,
     title: "Webhook endpoints are failing",
-    unit: "endpoints that still fail after their owners were alerted",
+    unit: "endpoints that are still failing after their owners were alerted",
   },
   failed_mail: {
     setting: "ALERT_FAILED_MAIL",

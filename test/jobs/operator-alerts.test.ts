@@ -90,11 +90,11 @@ describe("the operator", () => {
     await env.DB.prepare("DELETE FROM mail_outbox").run();
     await setFault(hourMs);
     try {
-      expect((await runJob()).subjects).toEqual(["A database does not respond (svc.test)"]);
+      expect((await runJob()).subjects).toEqual(["A database is not responding (svc.test)"]);
     } finally {
       await setFault(0);
     }
-    expect((await runJob()).subjects).toEqual(["Ended: A database does not respond (svc.test)", "Ended: Work is overdue (svc.test)"]);
+    expect((await runJob()).subjects).toEqual(["Ended: A database is not responding (svc.test)", "Ended: Work is overdue (svc.test)"]);
   });
 
   test("gets nothing without an address, but the figures are still logged", async () => {
