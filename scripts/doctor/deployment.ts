@@ -82,7 +82,7 @@ interface WorkReport {
 }
 
 const describeShard = ({ shard, bytes, max_bytes: maxBytes, available: isAvailable }: Shard): Finding => {
-  if (!isAvailable) return failure(`The database of shard ${shard} does not respond.`, "See docs/operate/alerts/unavailable-shards.md.");
+  if (!isAvailable) return failure(`The database of shard ${shard} is not responding.`, "See docs/operate/alerts/unavailable-shards.md.");
   const percent = Math.round((bytes / maxBytes) * 100);
   return bytes / maxBytes < fullShardRatio
     ? passed(`Shard ${shard} is ${percent}% full.`)
@@ -102,7 +102,7 @@ export const checkService = async (
   const get = (path: string, headers: Record<string, string> = {}): Promise<Response | null> =>
     fetch(`${api}${path}`, { headers, signal: AbortSignal.timeout(requestTimeoutMs) }).catch(() => null);
   const health = await get("/health");
-  if (health === null) return [warning(`${api} does not respond.`, "Run npm run deploy, or check the DNS records of the host.")];
+  if (health === null) return [warning(`${api} is not responding.`, "Run npm run deploy, or check the DNS records of the host.")];
   if (health.status !== 200)
     return [failure(`${api}/health returned ${health.status}.`, "Read the newest log lines with npx wrangler tail, then npm run deploy.")];
   if (adminToken === undefined) return [passed(`${api} is healthy.`)];
@@ -113,7 +113,7 @@ export const checkService = async (
       response?.status === 401 || response?.status === 404
         ? failure("The service does not accept the operator's token.", "Deploy again, so that the service gets the token's hash.")
         : failure(
-            `${api}/admin/stuck ${response === null ? "does not respond" : `returned ${response.status}`}.`,
+            `${api}/admin/stuck ${response === null ? "is not responding" : `returned ${response.status}`}.`,
             "Read the newest log lines with npx wrangler tail.",
           ),
     ];

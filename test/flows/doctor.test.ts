@@ -109,7 +109,7 @@ describe("a running deployment", () => {
     await new Promise<void>((listening) => stub.listen(0, "127.0.0.1", listening));
     const origin = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`;
     expect(describeFindings(await checkService(deployment, adminToken, origin))).toContain(
-      "fail The database of shard 01 does not respond.",
+      "fail The database of shard 01 is not responding.",
     );
     status = 503;
     expect(describeFindings(await checkService(deployment, adminToken, origin))).toContain(`fail ${origin}/v1/admin/stuck returned 503.`);
@@ -120,6 +120,6 @@ describe("a running deployment", () => {
     const refused = await checkService(deployment, "another-operator-token-that-is-not-set-here", service.origin);
     expect(describeFindings(refused)).toContain("fail The service does not accept the operator's token.");
     const silent = await checkService(deployment, adminToken, "http://127.0.0.1:9");
-    expect(describeFindings(silent)).toEqual(["warn http://127.0.0.1:9/v1 does not respond."]);
+    expect(describeFindings(silent)).toEqual(["warn http://127.0.0.1:9/v1 is not responding."]);
   });
 });
