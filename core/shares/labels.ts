@@ -37,7 +37,7 @@ export const fieldLabels: Readonly<Record<Language, Readonly<Record<ContactKey, 
     zip: "Code postal",
     country: "Pays",
     first_name: "Prénom",
-    last_name: "Nom",
+    last_name: "Nom de famille",
   },
 };
 

@@ -214,7 +214,7 @@ describe("a person", () => {
     for (const [lang, words] of [
       ["en", ["We couldn’t verify it", "An app on this device", "Share your details, add details to a share, or renew a share"]],
       ["es", ["svc no pudo verificarlo", "Una aplicación de este dispositivo", "ampliar lo que usted comparte ni renovar un permiso"]],
-      ["fr-CA", ["svc n’a pas pu le vérifier", "Un programme sur cet ordinateur", "en partager davantage ou renouveler"]],
+      ["fr-CA", ["svc n’a pas pu le vérifier", "Une application sur cet appareil", "en ajouter à un partage ou renouveler"]],
     ] as const) {
       const { page } = await openConsentPage(client, session, { lang });
       for (const word of words) expect(page.text, lang).toContain(word);

@@ -125,8 +125,8 @@ describe("data broker removals", () => {
   test("explains that removals need a paid plan and requests nothing without it", async () => {
     const person = await signInPerson({});
     const page = await openBrowserFor(person).open("/app/removals");
-    expect(getPageText(page)).toContain("No removals yet");
-    expect(getPageText(page)).toContain("Removals are part of a paid plan.");
+    expect(getPageText(page)).toContain("No data removals yet");
+    expect(getPageText(page)).toContain("Data removal is part of a paid plan.");
     expect(listFormActions(page)).not.toContain("/app/removals");
     const upgrade = "/app/removals/upgrade";
     expect(page.text).toContain(`href="${upgrade}"`);
@@ -189,7 +189,7 @@ describe("data broker removals", () => {
     const response = await browser.send(page, "/app/removals", { "target.spokeo": "on", "target.radaris": "on", authorize: "on" });
     expect(describeRedirect(response)).toMatch(/^303 \/app\/removals\/rmv_/);
     const shown = getPageText(await browser.open(response.headers.get("location") as string));
-    expect(shown).toContain("Removal requested. The results will appear here.");
+    expect(shown).toContain("Data removal requested. The results will appear here.");
     expect(shown).toContain("You’ll get a signed affidavit once every broker has responded.");
     expect(getPageText(await browser.open("/app/removals"))).toContain("Radaris, Spokeo");
     const [removal] = (await person.get("/v1/me/removals")).body.data.removals;
@@ -218,7 +218,7 @@ describe("data broker removals", () => {
     expect(file.headers.get("content-disposition")).toMatch(/^attachment; filename="affidavit-rmv_\w+\.pdf"$/);
     const eve = openBrowserFor(await signInPerson({}));
     expect([(await eve.open(path)).status, (await eve.open(`${path}/affidavit`)).status]).toEqual([404, 404]);
-    expect(getPageText(await eve.open(path))).toContain("Removal not found");
+    expect(getPageText(await eve.open(path))).toContain("Data removal not found");
   });
 });
 

@@ -34,7 +34,7 @@ describe("consents given on forms", () => {
     expect(list).toContain("1 consent given on a form");
     expect(list).toContain("Email and phone");
     const withAcme = await browser.open(`/app/with/${world.acme.id}`);
-    expect(getPageText(withAcme)).toContain("Your consents with Acme Solar LLC");
+    expect(getPageText(withAcme)).toContain("Consents given to Acme Solar LLC");
     expect(getPageText(withAcme)).toContain("roof survey");
     expect(withAcme.text).toContain(buildCertificatePath(second.certId));
     expect(withAcme.text).toContain(`/app/shares/${share.id}`);

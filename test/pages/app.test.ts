@@ -170,7 +170,7 @@ describe("consents", () => {
     expect((await browser.post(`/app/shares/${share.id}/stop`, { ...token })).status).toBe(403);
     expect(await shareStatus(share.id)).toBe("active");
     const nobody = await browser.open(`/app/with/${world.other.id}`);
-    expect([nobody.status, getPageText(nobody).includes("No consents with this business")]).toEqual([404, true]);
+    expect([nobody.status, getPageText(nobody).includes("No consents given to this business")]).toEqual([404, true]);
   });
 
   test("stops a share after a confirmation page, with the reason, and shows the deadline until the business confirms", async () => {

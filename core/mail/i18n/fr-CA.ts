@@ -5,7 +5,7 @@ export const frCa: MailMessages = {
   facts: {
     added: "Ajoutée",
     client: "ID client",
-    accessSentTo: "Accès envoyé à",
+    accessSentTo: "Accès accordé à",
     certificate: "Certificat",
     certificates: "Certificats",
     changed: "Date de la modification",
@@ -33,16 +33,16 @@ export const frCa: MailMessages = {
     sharedUntil: "Fin du partage",
     since: "Depuis",
     stopped: "Arrêté",
-    theirMessage: "Son message",
+    theirMessage: "Message de l’entreprise",
     token: "Jeton",
     verifiedUntil: "Vérifié jusqu’au",
     withdrawn: "Retiré",
   },
   byEndOf: "Au plus tard le {date} (UTC)",
-  moreRecipients: "et {count} autres, indiqués sur la page du certificat",
+  moreRecipients: "et {count} de plus (voir la page du certificat)",
   reasons: {
     account: "Vous recevez ce courriel parce que cette adresse appartient à votre compte svc.",
-    owner: "Vous recevez ce courriel parce que vous êtes propriétaire ou personne-ressource d’une entreprise sur svc.",
+    owner: "Vous recevez ce courriel parce que vous êtes propriétaire ou personne-ressource d’un compte d’entreprise sur svc.",
   },
 
   login_code: {
@@ -80,17 +80,17 @@ export const frCa: MailMessages = {
     action: "Voir l’invitation",
     hint: "Connectez-vous avec cette adresse. Nous vous enverrons un code par courriel. Vous ne serez ajouté au compte que si vous acceptez à la page suivante.",
     otherTitle: "Vous êtes déjà membre d’une autre entreprise?",
-    other: "Vous trouverez cette invitation dans le portail, sous Invitations. Vos autres accès ne changent pas.",
+    other: "Vous trouverez cette invitation dans la section Invitations du portail. Vos autres accès ne changent pas.",
     wrongTitle: "Vous ne connaissez pas cette entreprise?",
     wrong: "Vous pouvez ignorer ce courriel. Rien ne change si vous n’acceptez pas.",
     reason: "Vous recevez ce courriel parce qu’un membre de cette entreprise a envoyé une invitation à cette adresse.",
   },
   domain_missing: {
-    subject: "Nous n’avons pas pu vérifier votre domaine",
+    subject: "L’enregistrement de vérification de votre domaine est introuvable",
     intro:
       "Nous vérifions vos domaines une fois par semaine. Cette fois, nous n’avons pas trouvé l’enregistrement de vérification de {domain}.",
     action: "Voir l’enregistrement à publier",
-    hint: "Publiez-le de nouveau au plus tard à cette date pour que le domaine reste vérifié.",
+    hint: "Publiez-le de nouveau au plus tard à la date ci-dessus pour que le domaine reste vérifié.",
     afterTitle: "Et s’il reste introuvable?",
     after: "Les formulaires de ce domaine ne recevront plus de certificats. Les certificats déjà délivrés ne changent pas.",
   },
@@ -99,7 +99,7 @@ export const frCa: MailMessages = {
     intro:
       "L’enregistrement de vérification de {domain} est introuvable depuis deux semaines. Le domaine n’est plus vérifié, et ses formulaires ne reçoivent plus de certificats.",
     action: "Vérifier le domaine de nouveau",
-    hint: "Publiez l’enregistrement, puis vérifiez le domaine sous Domains.",
+    hint: "Publiez l’enregistrement, puis vérifiez le domaine dans la section Domains du portail.",
     afterTitle: "Et les certificats existants?",
     after: "Les certificats déjà délivrés ne changent pas.",
   },
@@ -117,15 +117,16 @@ export const frCa: MailMessages = {
     introByPerson: "Vous avez retiré le consentement que vous aviez donné à {business}. L’entreprise en a été avisée.",
     introByBusiness: "{business} a consigné le retrait du consentement que vous lui aviez donné.",
     coversAll: "Tous les consentements donnés à cette entreprise avec cette adresse courriel",
-    coversOne: "Un certificat",
+    coversOne: "Seulement le consentement de ce certificat",
     coversRecipients: "Ces destinataires seulement\u00a0:",
     action: "Enregistrer votre reçu signé",
     hint: "Conservez-le. Il prouve à quel moment vous avez retiré votre consentement, et tout le monde peut le vérifier sans passer par nous.",
     contactedTitle: "On communique encore avec vous après cette date?",
-    contacted: "Écrivez à {contact} et indiquez l’ID du certificat ci-dessus.",
-    wrongTitle: "Vous ne vouliez pas le retirer?",
+    contacted: "Communiquez avec {contact} et indiquez l’ID du certificat ci-dessus.",
+    wrongTitle: "Vous ne vouliez pas retirer votre consentement?",
     wrong: "Un retrait ne peut pas être annulé. Vous pouvez redonner votre consentement dans le formulaire de l’entreprise.",
-    reason: "Vous recevez ce courriel parce que cette adresse figure sur le certificat. Il n’y a aucun abonnement à annuler.",
+    reason:
+      "Vous recevez ce courriel parce que cette adresse figure sur le certificat. C’est un envoi unique au sujet du retrait de votre consentement.",
   },
   withdrawal_owner_notice: {
     subject: "Une personne a retiré son consentement",
@@ -134,7 +135,7 @@ export const frCa: MailMessages = {
     action: "Voir les retraits",
     hint: "Quand vous aurez cessé de communiquer avec cette personne, confirmez-le sur la page des retraits.",
     keptTitle: "Que devient le certificat?",
-    kept: "Nous le conservons, avec son enregistrement et la mention «\u00a0Retiré\u00a0».",
+    kept: "Nous conservons le certificat, avec la mention «\u00a0Retiré\u00a0».",
   },
   entities_owner_notice: {
     subject: "Une personne a retiré son consentement pour certains destinataires",
@@ -161,38 +162,41 @@ export const frCa: MailMessages = {
       "Vous partagez des coordonnées avec {business} jusqu’au {date}. Si vous ne faites rien, le partage prend fin et l’entreprise ne peut plus les utiliser.",
     action: "Renouveler le partage",
     hint: "Choisissez une nouvelle date de fin et confirmez-la à la page suivante.",
-    stop: "Arrêter le partage aujourd’hui",
+    stop: "Arrêter le partage maintenant",
   },
   share_stopped: {
     subject: "Vous avez arrêté un partage",
     intro:
       "Vous avez cessé de partager des coordonnées avec {business}. L’entreprise doit cesser de communiquer avec vous au plus tard le {date} (UTC).",
-    action: "Voir votre dossier",
+    action: "Voir le partage",
     hint: "Nous vous écrirons quand l’entreprise le confirmera, ou si cette date passe sans réponse.",
     heldTitle: "Et les renseignements déjà reçus?",
     held: "L’entreprise a peut-être conservé ce qu’elle a reçu. Vous pouvez lui demander de l’effacer.",
-    heldContact: "L’entreprise a peut-être conservé ce qu’elle a reçu. Vous pouvez lui demander de l’effacer\u00a0: {contact}.",
+    heldContact:
+      "L’entreprise a peut-être conservé ce qu’elle a reçu. Pour lui demander de l’effacer, communiquez avec elle\u00a0: {contact}.",
     contactedTitle: "On communique encore avec vous après cette date?",
-    contacted: "Conservez le message. Si vous portez plainte, indiquez l’ID du partage ci-dessus.",
+    contacted:
+      "Conservez tous les messages que l’entreprise vous envoie. Si vous portez plainte auprès de votre autorité de protection des renseignements personnels, indiquez l’ID du partage ci-dessus.",
   },
   share_ceased: {
     subject: "Une entreprise a confirmé qu’elle ne communique plus avec vous",
     intro: "{business} a confirmé la fin des communications liées au partage que vous avez arrêté.",
-    action: "Voir votre dossier",
-    hint: "Il montre ce que vous avez partagé et cette confirmation, preuves à l’appui.",
+    action: "Voir le partage",
+    hint: "La page montre ce que vous avez partagé et cette confirmation, preuves à l’appui.",
     contactedTitle: "On communique encore avec vous?",
-    contacted: "Conservez le message. Si vous portez plainte, indiquez l’ID du partage ci-dessus.",
+    contacted:
+      "Conservez tous les messages que l’entreprise vous envoie. Si vous portez plainte auprès de votre autorité de protection des renseignements personnels, indiquez l’ID du partage ci-dessus.",
   },
   share_overdue: {
-    subject: "Une entreprise n’a pas respecté son délai",
+    subject: "Une entreprise n’a pas confirmé qu’elle ne communique plus avec vous",
     intro:
       "{business} avait jusqu’au {date} (UTC) pour confirmer la fin des communications avec vous. L’entreprise ne l’a pas confirmée, mais elle a peut-être cessé de communiquer avec vous.",
-    action: "Voir votre dossier",
-    hint: "Il montre ce que vous avez partagé et la date à laquelle vous avez arrêté le partage, preuves à l’appui.",
+    action: "Voir le partage",
+    hint: "La page montre ce que vous avez partagé et la date à laquelle vous avez arrêté le partage, preuves à l’appui.",
     contactedTitle: "On communique encore avec vous?",
-    contacted: "Adressez-vous à votre autorité de protection des renseignements personnels. Indiquez l’ID du partage ci-dessus.",
+    contacted: "Portez plainte auprès de votre autorité de protection des renseignements personnels. Indiquez l’ID du partage ci-dessus.",
     contactedContact:
-      "Écrivez à {contact} ou adressez-vous à votre autorité de protection des renseignements personnels. Indiquez l’ID du partage ci-dessus.",
+      "Communiquez avec l’entreprise ({contact}) ou portez plainte auprès de votre autorité de protection des renseignements personnels. Indiquez l’ID du partage ci-dessus.",
   },
   share_owner_notice: {
     subject: "Une personne a arrêté un partage avec votre entreprise",
@@ -201,7 +205,7 @@ export const frCa: MailMessages = {
     action: "Voir les retraits",
     hint: "Quand vous aurez cessé de communiquer avec cette personne, confirmez-le sur la page des retraits.",
     apiTitle: "Vous utilisez l’API?",
-    api: "Confirmez la fin des communications avec POST /v1/shares/{id}/cease-ack.",
+    api: "Pour confirmer la fin des communications, appelez POST /v1/shares/{id}/cease-ack.",
   },
   agent_changed: {
     subject: "Votre assistant a fait une modification",
@@ -213,8 +217,9 @@ export const frCa: MailMessages = {
   },
   account_deleted: {
     subject: "Votre compte a été supprimé",
-    intro: "Vous avez supprimé votre compte svc. Nous avons aussi supprimé vos renseignements, vos sessions et cette adresse.",
-    told: "Tous vos partages sont arrêtés. Nous avons avisé chaque entreprise qu’elle doit cesser de communiquer avec vous au plus tard à sa date limite.",
+    intro:
+      "Vous avez supprimé votre compte svc. Nous avons aussi supprimé vos renseignements et cette adresse, et nous vous avons déconnecté de tous vos appareils.",
+    told: "Tous vos partages sont arrêtés. Nous avons avisé chaque entreprise concernée qu’elle doit cesser de communiquer avec vous dans un délai de 10 jours ouvrables.",
     keptTitle: "Ce que nous conservons",
     kept: "Nous conservons les certificats des formulaires que vous avez envoyés et une trace des partages, sans vos renseignements. Vous pouvez encore retirer chaque consentement sur la page de son certificat.",
     wrongTitle: "Ce n’était pas vous?",
@@ -222,14 +227,15 @@ export const frCa: MailMessages = {
     reason: "Vous recevez ce courriel parce que cette adresse appartenait au compte. C’est notre dernier courriel à ce sujet.",
   },
   removal_completed: {
-    subject: "Votre demande de suppression a été traitée",
-    intro: "Entreprises qui ont supprimé vos données\u00a0: {completed} sur {total}.",
-    action: "Voir la déclaration signée",
-    hint: "Elle indique la réponse de chaque entreprise.",
+    subject: "Votre demande de suppression de données a été traitée",
+    intro: "Courtiers en données qui ont supprimé vos données\u00a0: {completed} sur {total}.",
+    action: "Voir la déclaration sous serment signée",
+    hint: "Elle indique la réponse de chaque courtier en données.",
   },
   agent_connected: {
     subject: "Un assistant a été connecté",
-    intro: "Vous avez connecté {client} à svc. L’assistant peut lire vos dossiers, mais il ne peut donner aucun consentement.",
+    intro:
+      "Vous avez connecté {client} à svc. L’assistant peut lire vos partages et votre historique, mais il ne peut ni partager vos renseignements ni donner de consentement.",
     identityVerified: "Confirmée par {host}",
     identityUnverified: "Non vérifiée. L’assistant a choisi ce nom lui-même.",
     access: "Si vous l’avez connecté à votre compte personnel, il peut aussi mettre à jour vos coordonnées et arrêter des partages.",
@@ -248,7 +254,7 @@ export const frCa: MailMessages = {
     reason: "Vous recevez ce courriel parce qu’une personne connectée avec cette adresse a connecté un assistant.",
   },
   webhook_failing: {
-    subject: "Échecs d’un point de terminaison de webhook",
+    subject: "Un point de terminaison de webhook ne fonctionne pas",
     intro: "Un de vos points de terminaison n’accepte pas les événements que nous envoyons. Nous continuerons d’essayer.",
     action: "Voir le point de terminaison",
     hint: "Vous y verrez les dernières réponses. Quand le point de terminaison fonctionnera de nouveau, vous pourrez y renvoyer les événements non livrés.",
@@ -264,13 +270,13 @@ export const frCa: MailMessages = {
     hint: "Les propriétaires peuvent y afficher le nouveau secret.",
   },
   client_limit_near: {
-    subject: "Un formulaire approche de sa limite quotidienne",
+    subject: "Un ID client approche de sa limite quotidienne",
     intro: "Un de vos ID client approche de la limite quotidienne d’envois sans clé d’API.",
     over: "Si vous atteignez la limite, vos formulaires fonctionneront toujours, mais les envois ne recevront pas de certificat avant la remise à zéro du compteur.",
     action: "Voir vos clés d’API",
     hint: "Les envois que votre serveur fait avec une clé d’API ne comptent pas.",
-    moreTitle: "Il vous en faut plus?",
-    more: "Demandez-nous une limite plus élevée.",
+    moreTitle: "Il vous faut une limite plus élevée?",
+    more: "Communiquez avec nous pour la faire augmenter.",
     wrongTitle: "Plus d’envois que prévu?",
     wrong: "Quelqu’un fait peut-être des envois avec votre ID client.",
   },
@@ -280,14 +286,14 @@ export const frCa: MailMessages = {
     withdrawal_owner_notice: {
       subject: "{count} autres retraits de consentement",
       intro:
-        "Des personnes ont retiré le consentement qu’elles avaient donné à votre entreprise pour {count} autres certificats. Vous devez cesser de communiquer avec chacune au plus tard à la date limite.",
+        "Des personnes ont retiré le consentement consigné dans {count} autres de vos certificats. Vous devez cesser de communiquer avec chacune au plus tard à la date limite.",
       action: "Voir les retraits",
       hint: "Quand vous aurez cessé de communiquer avec une personne, confirmez-le sur la page des retraits.",
     },
     entities_owner_notice: {
       subject: "{count} autres retraits pour certains destinataires",
       intro:
-        "Il y a eu {count} autres retraits de consentement pour certains destinataires. Ces destinataires doivent cesser de communiquer avec chaque personne au plus tard à la date limite.",
+        "Il y a eu {count} autres retraits de consentement pour certains destinataires. Dans chaque cas, les destinataires nommés doivent cesser de communiquer avec la personne au plus tard à la date limite.",
       action: "Voir les retraits",
       hint: "Quand les destinataires auront cessé de communiquer avec une personne, confirmez-le sur la page des retraits.",
     },

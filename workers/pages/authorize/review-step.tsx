@@ -18,7 +18,7 @@ import { ChoiceField, getContactInputProps, SubmitButton, TextField } from "../s
 import { appMessages } from "../i18n/app.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import type { Page } from "../shared/layout.tsx";
-import { BusinessMessage, formatDay, formatMessage, Icon, IconList, Notice, capitalize } from "../shared/components.tsx";
+import { BusinessMessage, formatDay, formatMessage, Icon, IconList, Notice, capitalize, uncapitalize } from "../shared/components.tsx";
 import { blankableKeys, fieldName, isTyped, listOptionalKeys, type DecisionChoices, type FieldErrorKind } from "./review-form.ts";
 import { Answers, BusinessHeading, Decision, NotNowLink, RequestPurpose, sheetPage, type SheetView } from "./sheet-page.tsx";
 
@@ -46,8 +46,7 @@ type Review = ReviewStep & { readonly view: SheetView };
 const listFieldErrors = ({ view: { messages, language }, errors }: Review): ReadonlyMap<ContactKey, string> =>
   new Map(
     [...errors].map(([key, kind]) => {
-      if (kind === "missing")
-        return [key, formatMessage(messages.missing, { field: fieldLabels[language][key].toLocaleLowerCase(language) })];
+      if (kind === "missing") return [key, formatMessage(messages.missing, { field: uncapitalize(language, fieldLabels[language][key]) })];
       const invalid: Partial<Record<ContactKey, string>> = {
         email: messages.badEmail,
         phone: messages.badPhone,

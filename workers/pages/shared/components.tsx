@@ -236,6 +236,8 @@ export const formatMessage = (text: string, values: Readonly<Record<string, stri
 
 export const capitalize = (language: Language, text: string): string => text.charAt(0).toLocaleUpperCase(language) + text.slice(1);
 
+export const uncapitalize = (language: Language, text: string): string => text.charAt(0).toLocaleLowerCase(language) + text.slice(1);
+
 export const formatNumber = (value: number, language: Language): string => getFormatters(language).number.format(value);
 
 interface SectionProps {

@@ -7,7 +7,7 @@ export const messages: PublicMessages = {
   language: "Langue",
   skip: "Passer au contenu",
   footer: "svc n’indique que ce qu’il a vérifié. Il ne peut pas savoir qui était au clavier.",
-  footerFormat: "Fonctionnement des certificats",
+  footerFormat: "Composition d’un certificat",
   error: "Erreur\u00a0:",
 
   active: "Actif",
@@ -17,9 +17,9 @@ export const messages: PublicMessages = {
   sandbox: "Essai",
   issuedOn: "Délivré le {date}",
   jumpToCheck: "Vérification",
-  jumpToWithdrawal: "C’est le vôtre? Retirez-le",
+  jumpToWithdrawal: "Avez-vous donné ce consentement? Retirez-le",
   summary:
-    "Une personne a envoyé un formulaire sur {domain}. Ce certificat consigne le texte exact qu’elle a vu, qui peut communiquer avec elle et le moment de l’envoi. Rien de tout cela ne peut être modifié sans laisser de trace.",
+    "Une personne a envoyé un formulaire sur {domain}. Ce certificat consigne le texte exact qu’elle a vu, les destinataires qui peuvent communiquer avec elle et le moment de l’envoi. Rien de tout cela ne peut être modifié sans laisser de trace.",
   summaryRefused:
     "Une personne a envoyé un formulaire sur {domain}. Ce certificat consigne le texte exact qu’elle a vu, les destinataires qu’elle a refusés et le moment de l’envoi. Rien de tout cela ne peut être modifié sans laisser de trace.",
   refusedTitle: "Cette personne a refusé tous les destinataires",
@@ -86,7 +86,7 @@ export const messages: PublicMessages = {
     origin_server:
       "La requête provenait d’un serveur qui indiquait cette origine, laquelle se trouvait dans un domaine vérifié de l’entreprise.",
     domain: "L’entreprise avait vérifié ce domaine avant la délivrance du certificat.",
-    origin_unverified: "La requête indiquait cette origine et provenait de l’ordinateur d’un développeur. Elle n’a pas été vérifiée.",
+    origin_unverified: "La requête indiquait cette origine et provenait de l’ordinateur d’un développeur. L’origine n’a pas été vérifiée.",
     domain_unverified: "Le contrôle de ce domaine n’a pas été vérifié. Un certificat d’essai ne l’exige pas.",
     subject: "Les renseignements de la personne sont ceux saisis dans le formulaire. Ils n’ont pas été vérifiés.",
   },
@@ -108,7 +108,7 @@ export const messages: PublicMessages = {
     country: "Pays",
     date_of_birth: "Date de naissance",
     message: "Message",
-    consent_channel: "Canal",
+    consent_channel: "Canal de communication",
   },
 
   timeline: "Historique",
@@ -182,7 +182,7 @@ export const messages: PublicMessages = {
   copyRecord: "Copier l’enregistrement",
   copied: "Copié",
 
-  policies: "Politiques en vigueur ce jour-là",
+  policies: "Politiques du site Web",
   policiesText: "Enregistrées à partir du site Web lors de la délivrance de ce certificat.",
   privacy: "Politique de confidentialité",
   terms: "Conditions d’utilisation",
@@ -194,7 +194,7 @@ export const messages: PublicMessages = {
 
   isThisYou: "Avez-vous donné ce consentement?",
   isThisYouText: "Vous pouvez le retirer en tout temps.",
-  withdrawnByYou: "Vous l’avez retiré?",
+  withdrawnByYou: "Avez-vous retiré ce consentement?",
   withdraw: {
     intro:
       "Si vous avez envoyé ce formulaire, vous pouvez retirer votre consentement ici. Nous vous enverrons un code à 6 chiffres par courriel.",
@@ -247,7 +247,7 @@ export const messages: PublicMessages = {
     certificateStays: "Rien ne sera effacé. Le certificat sera conservé et indiquera ce que vous avez retiré.",
     cannotUndo: "Cette action est irréversible.",
     confirm: "Retirer mon consentement",
-    cancel: "Garder mon consentement",
+    cancel: "Maintenir mon consentement",
     again: "Envoyer un nouveau code",
     otherAddress: "Utiliser une autre adresse courriel",
     badEmail: "Entrez une adresse courriel valide, par exemple pat@example.com.",
@@ -261,7 +261,7 @@ export const messages: PublicMessages = {
     done: "Vous avez retiré votre consentement. Nous en avisons {business}.",
     doneAt: "Retiré",
     doneNext: "Si on communique encore avec vous après la date limite, donnez cet ID de certificat à l’entreprise\u00a0:",
-    stillContacted: "On communique encore avec vous après le {day} (UTC)? Écrivez à {business} et indiquez l’ID du certificat.",
+    stillContacted: "On communique encore avec vous après le {day} (UTC)? Communiquez avec {business} et indiquez l’ID du certificat.",
     receipt: "Enregistrer le reçu signé",
     receiptHint: "Il prouve à quel moment vous avez retiré votre consentement. Tout le monde peut le vérifier sans passer par nous.",
     back: "Retour au certificat",
@@ -308,7 +308,7 @@ export const messages: PublicMessages = {
     howText: "Un script dans votre formulaire. En cas de problème, le formulaire est envoyé quand même.",
     step1: "La personne accepte",
     step1Text: "Elle coche la case elle-même. Rien n’est jamais coché à sa place.",
-    step2: "{brand} scelle un certificat",
+    step2: "{brand} délivre un certificat",
     step2Text:
       "Il contient le texte, les destinataires, l’heure et les politiques en vigueur. Son empreinte est inscrite à un registre public.",
     step3: "Elle peut retirer son consentement",
@@ -316,7 +316,7 @@ export const messages: PublicMessages = {
       "Sur la page du certificat, elle confirme son choix avec un code reçu par courriel. L’entreprise a 10 jours ouvrables pour cesser de communiquer avec elle.",
     developers: "Conçu pour les développeurs",
     developersText:
-      "Des webhooks signés, un flux d’événements qui n’en omet aucun, un client typé, un environnement d’essai avec sa propre horloge et un serveur MCP. Les assistants peuvent lire et révoquer, mais jamais consentir.",
+      "Des webhooks signés, un flux d’événements qui n’en omet aucun, un client typé, un environnement d’essai avec sa propre horloge et un serveur MCP grâce auquel les assistants peuvent lire et arrêter des partages, mais jamais donner de consentement.",
     quickstart: "Démarrage rapide",
     reference: "Référence de l’API",
     exampleTag: "Votre formulaire",
@@ -363,7 +363,7 @@ export const messages: PublicMessages = {
     since: "Depuis",
     until: "Jusqu’à",
     ended: "Terminé",
-    noPast: "Aucun incident antérieur au cours des 90 derniers jours.",
+    noPast: "Aucun incident résolu au cours des 90 derniers jours.",
   },
 
   noPage: "Page introuvable",
@@ -371,9 +371,10 @@ export const messages: PublicMessages = {
 
   notFound: "Certificat introuvable",
   notFoundAdvice:
-    "Vérifiez l’URL. Elle se termine par cc_ et 26 lettres et chiffres, exactement comme sur le certificat imprimé. Les certificats ne sont jamais supprimés; une URL exacte reste donc valide.",
+    "Vérifiez l’URL. Elle doit se terminer par cc_ et 26 lettres et chiffres, exactement comme sur le certificat imprimé. Les certificats ne sont jamais supprimés; une URL exacte reste donc valide.",
   crowded: "Trop de certificats à la fois",
-  crowdedAdvice: "Votre réseau a ouvert trop de certificats en peu de temps. Attendez {wait}, puis rechargez cette page.",
+  crowdedAdvice:
+    "Trop de certificats ont été ouverts à partir de votre réseau en peu de temps. Attendez {wait}, puis rechargez cette page.",
   busy: "Trop de tentatives",
   busyAdvice: "Rien n’a été modifié. Attendez {wait}, puis réessayez.",
   crowdedForm: "Trop de tentatives",
@@ -386,7 +387,7 @@ export const messages: PublicMessages = {
     "Nous ne pouvons pas accéder à nos données en ce moment. Aucune donnée enregistrée n’est perdue. Réessayez dans un instant.",
   failure: "Une erreur s’est produite",
   failureAdvice: "L’erreur vient de nous. Aucune donnée enregistrée n’est perdue. Réessayez dans un instant.",
-  requestId: "Si vous nous écrivez, indiquez cet ID de requête\u00a0:",
+  requestId: "Si vous communiquez avec nous, indiquez cet ID de requête\u00a0:",
   reload: "Recharger la page",
   toFirstPage: "Aller à la page d’accueil",
 
@@ -398,7 +399,7 @@ export const messages: PublicMessages = {
     recordText:
       "L’enregistrement est une ligne de JSON sous la forme canonique de la RFC 8785\u00a0: membres triés par nom, sans espace, et texte exactement tel qu’il a été enregistré. Le hachage SHA-256 de cette ligne est l’empreinte. L’enregistrement ne comporte que ces membres\u00a0:",
     members: {
-      business: "ID de l’entreprise et son nom ce jour-là.",
+      business: "ID et nom de l’entreprise au moment de la délivrance du certificat.",
       cert_id: "ID du certificat.",
       disclosure_hash: "SHA-256 du texte affiché, en UTF-8.",
       entities: "Les destinataires nommés, triés par unité de code UTF-16.",
