@@ -144,7 +144,7 @@ const attacks: readonly Attack[] = [
     removePayload("certificate.revoked"),
   ),
   createAttack(
-    "erased, without the payload: a recipient's withdrawal is hidden",
+    "erased, without the payload of the recipient's withdrawal: the withdrawal is hidden",
     "invalid `audit.status`",
     erasedPartly,
     hideRecipientWithdrawals,
@@ -153,7 +153,7 @@ const attacks: readonly Attack[] = [
     removePayload("certificate.entities_withdrawn"),
   ),
   createAttack(
-    "erased, without the payload: an acknowledgment is invented",
+    "erased, without the payload of a recipient's acknowledgment: an acknowledgment is invented",
     "incomplete `audit.status`",
     erasedPartly,
     editRecipient(1, { cease_acknowledged_at: laterTime }),
@@ -191,14 +191,14 @@ const attacks: readonly Attack[] = [
   ),
   createAttack("a deadline on an active certificate", "invalid `audit.status`", partly, editCertificate({ cease_by: laterTime })),
   createAttack(
-    "presented as older: a recent withdrawal for individual recipients without receipts, methods and times of receipt",
+    "presented as an older format: a recent withdrawal for individual recipients without receipts, methods and times of receipt",
     "incomplete `entities.receipt`",
     partly,
     removeReceipts,
     omitRecipientMembers("method", "received_at"),
   ),
   createAttack(
-    "presented as older: a recent certificate without methods",
+    "presented as an older format: a recent certificate without methods",
     "invalid `entities.receipt`",
     partly,
     omitRecipientMembers("method"),
@@ -302,7 +302,7 @@ const attacks: readonly Attack[] = [
     files.set("anchors/revoked/receipt.json", withdrawn.get("anchors/revoked/receipt.json") as Uint8Array);
   }),
   {
-    ...createAttack("a page that shows a withdrawn certificate as active", "invalid `cert.consistency`", withdrawn, (files) =>
+    ...createAttack("a `certificate.html` that shows a withdrawn certificate as active", "invalid `cert.consistency`", withdrawn, (files) =>
       setText(
         files,
         "certificate.html",
@@ -312,7 +312,7 @@ const attacks: readonly Attack[] = [
     keepsPage: true,
   },
   {
-    ...createAttack("a page with an extra sentence", "invalid `cert.consistency`", redacted, (files) =>
+    ...createAttack("a `certificate.html` with an extra sentence", "invalid `cert.consistency`", redacted, (files) =>
       setText(files, "certificate.html", readText(files, "certificate.html").replace("</main>", "<p>Everything was checked.</p></main>")),
     ),
     keepsPage: true,

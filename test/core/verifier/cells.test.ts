@@ -170,7 +170,7 @@ interface Row {
   readonly contradicting: Cell;
 }
 
-const pageRow = "the page and the README";
+const pageRow = "`certificate.html` and README.txt";
 const listCertificateMembers = (...names: readonly string[]): string[] => names.map((name) => `certificate.json#${name}`);
 const bundle = (...names: readonly string[]): string[] => names.map((name) => `bundle#${name}`);
 
@@ -590,7 +590,7 @@ const rows: readonly Row[] = [
     member: pageRow,
     covers: ["certificate.html", "README.txt", ...bundle("how_to_verify")],
     boundBy:
-      "for the page: the certificate, because the verifier renders the page again; for the README: the certificate ID and the manifest's signature",
+      "for `certificate.html`: the certificate, because the verifier renders the page again; for README.txt: the certificate ID and the manifest's signature",
     leftOut: createCell("invalid cert.consistency", (files) => setText(files, "certificate.html", "<p>Consent.</p>")),
     fromAnother: createCell("invalid cert.consistency", replaceFiles(another, /^(?:certificate\.html|README\.txt)$/)),
     contradicting: createCell(
@@ -599,7 +599,7 @@ const rows: readonly Row[] = [
     ),
   },
   {
-    member: "the list of page views",
+    member: "the list of views of the public page",
     covers: ["views.json", ...listCertificateMembers("view_count"), ...bundle("views")],
     boundBy: "the manifest's signature",
     leftOut: createCell("invalid zip.structure", removeFiles(/^views\.json$/)),
@@ -607,7 +607,7 @@ const rows: readonly Row[] = [
     contradicting: createCell("valid, issuer's word", editCertificate({ view_count: 7 })),
   },
   {
-    member: "the page's URL",
+    member: "the URL of the certificate's public page",
     covers: listCertificateMembers("verify_url"),
     boundBy: "the certificate ID in the URL",
     leftOut: createCell("invalid cert.consistency", editCertificate({ verify_url: null })),
