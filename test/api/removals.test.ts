@@ -210,7 +210,7 @@ describe("GET /v1/me/removals/{id}/affidavit", () => {
       entity_id: id,
       payload: { affidavit_sha256: removal.affidavit.sha256, asked: 2, removed: 1 },
     });
-    expect((await listMailTo(person.email))[0]?.text).toContain("1 of 2 companies removed your data");
+    expect((await listMailTo(person.email))[0]?.text).toContain("1 of 2 data brokers removed your data");
   });
 
   test("returns 404 for another person's removal, and a completed removal can no longer change", async () => {
