@@ -17,7 +17,7 @@ export const refusals = {
   origin_not_verified: "The Origin of this request must be on a verified domain of this business.",
   page_url_not_verified: "The host of page_url must be on a verified domain of this business.",
   origin_mismatch: "The origin does not match the one that is registered for this client or code.",
-  sandbox_only: "This operation is only available to sandbox clients. Use a test client.",
+  sandbox_only: "This operation is available only to test clients. Use a test client.",
   csrf_failed: "Cross-site request blocked.",
   owner_required: "Only owners of the business can do this.",
   forbidden: "You do not have permission to do this.",

@@ -128,7 +128,7 @@ export const findConnection = async (db: Database, vault: Vault, tokenId: string
   };
 };
 
-/** Returns the person of a live token, or null if the scope has no live token with this ID. */
+/** Returns the ID of the person who owns a live token, or null if the scope has no live token with this ID. */
 export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope, id: string, now: Instant): Promise<string | null> => {
   const { principalId } = agentTokens;
   const row = await db

@@ -85,7 +85,7 @@ const callDirectly: DatabaseCaller = (call) => call();
 
 const runDirectly: QueryRunner = (_, call) => call();
 
-/** Opens a shard's database. `maxMs` is the timeout of each call. `trace` measures each call, including the timeout. */
+/** Opens a shard's database. `maxMs` is the timeout of each call. `trace` measures each call, including calls that time out. */
 export const openDatabase = (
   binding: D1Database,
   maxMs = requestTimeoutMs,

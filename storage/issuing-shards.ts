@@ -52,8 +52,8 @@ export interface Hold {
   readonly businessId: BusinessId;
   readonly shard: ShardId;
   /**
-   * When the hold ends, by the clock of the shard's database. After this time, the hold permits no change. The value also identifies the
-   * hold, because no two holds of a business in a shard end at the same time.
+   * When the hold ends, by the clock of the shard's database. After this time, the account can no longer be changed under this hold. The
+   * value also identifies the hold, because no two holds of a business in a shard end at the same time.
    */
   readonly until: Instant;
 }

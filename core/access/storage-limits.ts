@@ -23,10 +23,10 @@ export interface StorageLimits extends Readonly<Record<StorageOwnerKind, Storage
 
 /** The error detail for each limit. The limit on policy texts never causes a request to be refused, so it has no detail. */
 export const storageLimitMessages: Readonly<Record<Exclude<StorageOwnerKind, "policies">, string>> = {
-  client: "Daily limit of submissions without an API key reached for this client. Retry tomorrow (UTC).",
-  business: "Daily limit of submissions with an API key reached for this business. Retry tomorrow (UTC).",
-  person: "Daily limit of shares reached for this person. Retry tomorrow (UTC).",
-  sandbox: "Sandbox limit reached. Test records are deleted after 30 days. Retry tomorrow (UTC).",
+  client: "This client has reached its daily limit of submissions without an API key. Retry tomorrow (UTC).",
+  business: "This business has reached its daily limit of submissions with an API key. Retry tomorrow (UTC).",
+  person: "This person has reached the daily limit of shares. Retry tomorrow (UTC).",
+  sandbox: "This sandbox has reached its limit for the last 30 days. Retry tomorrow (UTC), when older test records no longer count.",
 };
 
 /**

@@ -12,7 +12,7 @@ export interface LedgerSubmission {
 
 /** The last verified tree of a ledger. Its properties are text, so that they can be stored. */
 export interface VerifiedTree {
-  /** The number of entries, as a decimal. */
+  /** The number of entries, as a decimal string. */
   readonly size: string;
   /** The root hash, in base64. */
   readonly root: string;

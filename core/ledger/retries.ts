@@ -28,8 +28,8 @@ export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: Sub
 };
 
 /**
- * Returns the time of the next attempt after `attempts` earlier ones. It is at least `minDelayMs` milliseconds from now. `random` is a
- * number from 0 to 1.
+ * Returns when to try again after an attempt that failed. `attempts` is the number of attempts before that one. The time is at least
+ * `minDelayMs` milliseconds from now. `random` is a number from 0 to 1.
  */
 export const computeRetryAt = (attempts: number, minDelayMs: number, now: Instant, random: number): Instant =>
   now + Math.max(minDelayMs, addJitter(computeRetryDelayMs(submissionBackoff, attempts + 1), random));

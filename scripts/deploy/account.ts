@@ -36,9 +36,9 @@ const nullIfMissing = <T>(found: Promise<T>): Promise<T | null> =>
     throw error;
   });
 
-/** A kind of resource in the account. Buckets and queues have no ID that is needed, so their name is used. */
+/** A kind of resource in the account. Buckets have no ID, and the ID of a queue is not needed, so both are identified by name. */
 interface ResourceApi {
-  /** Returns the IDs of existing resources by name. Every existing one of the given names is included. */
+  /** Returns the IDs of existing resources by name. Contains at least those of `names` that exist. */
   readonly find: (names: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** Returns the ID of the new resource. */
   readonly create: (name: string) => Promise<string>;

@@ -41,8 +41,8 @@ export interface RotationStep {
 const masterKeyWaitMs = 8 * dayMs;
 
 /**
- * After this time, no row is written with an earlier form of an index. Submissions wait in the journal for up to a day, and their
- * statements contain the form that was current when they were submitted.
+ * After this time, no row is written with an index of an earlier key. Submissions wait in the journal for up to a day, with the indexes
+ * that were current when they were submitted. The rest of the time is a margin.
  */
 const indexWaitMs = 8 * dayMs;
 

@@ -35,7 +35,7 @@ const describeRefusal = ({ status, headers, body }: TestResponse) => ({
 const sandboxRefusal = {
   status: 429,
   code: "rate_limited",
-  message: "Sandbox limit reached. Test records are deleted after 30 days. Retry tomorrow (UTC).",
+  message: "This sandbox has reached its limit for the last 30 days. Retry tomorrow (UTC), when older test records no longer count.",
   retryAfter: "300",
 };
 
@@ -107,7 +107,7 @@ describe("a business", () => {
     expect(describeRefusal(await submit(service, {}, withKey(acme.keys.live)))).toEqual({
       status: 429,
       code: "rate_limited",
-      message: "Daily limit of submissions with an API key reached for this business. Retry tomorrow (UTC).",
+      message: "This business has reached its daily limit of submissions with an API key. Retry tomorrow (UTC).",
       retryAfter: "300",
     });
     expect((await submit(service)).status).toBe(201);

@@ -467,14 +467,14 @@ test.each(seeds)(
       await checkRows();
     }
 
-    // Runs the crons until no work is left. The work of a crashed isolate is blocked for at most a minute.
     const countPendingWork = async (): Promise<number | null> => {
       const ids = JSON.stringify(people.map(({ id }) => id));
       const belongsToPerson = "consumer_id IN (SELECT value FROM json_each(?1))";
       const sql = `SELECT (SELECT COUNT(*) FROM share_intents WHERE ${belongsToPerson}) + (SELECT COUNT(*) FROM field_fanouts WHERE ${belongsToPerson}) AS n`;
       return env.DB.prepare(sql).bind(ids).first<number>("n");
     };
-    for (let minutes = 0; minutes < 3; minutes += 1) {
+    // The work of a crashed isolate is blocked for at most a minute, so no work may be left after three runs that are two minutes apart.
+    for (let runs = 0; runs < 3; runs += 1) {
       vi.setSystemTime(Date.now() + 2 * minuteMs);
       await settleShares(isolate.services);
     }

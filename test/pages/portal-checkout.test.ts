@@ -26,7 +26,7 @@ beforeAll(async () => {
   await sendForm(owner, "/portal/team", "/portal/team", { email: clerkEmail, role: "member" });
   await clearCodes();
   clerk = await acceptInvitation(clerkEmail);
-  // A session's first use on a day writes a row, so this happens before the tests.
+  // The first use of a session each day writes a row, so this happens before the tests count rows.
   for (const member of [owner, clerk]) await openPage(member, "/portal");
 });
 beforeEach(async () => {

@@ -98,7 +98,7 @@ export const createTraceExporter = (
   };
 
   return async (spans) => {
-    // Continues even if these spans are lost. Spans can be left waiting with no request in progress, and only a later call sends them.
+    // Even if these spans are lost, sends the waiting ones, because no request may be in progress that would send them.
     if (waiting.length + spans.length > maxWaitingSpans) lose(spans.length, "collector too slow");
     else waiting.push(...spans);
     if (clock() < busyUntil) return; // the invocation that is sending now will also send these spans

@@ -31,7 +31,8 @@ export const createdCredentialSchema = z
     }),
   })
   .meta({
-    description: "`credential.toJSON()` of the result of `navigator.credentials.create()` (`RegistrationResponseJSON`).",
+    description:
+      "Result of calling `toJSON()` on the credential that `navigator.credentials.create()` returns (`RegistrationResponseJSON`).",
   });
 
 export const signedCredentialSchema = z
@@ -45,7 +46,8 @@ export const signedCredentialSchema = z
     }),
   })
   .meta({
-    description: "`credential.toJSON()` of the result of `navigator.credentials.get()` (`AuthenticationResponseJSON`).",
+    description:
+      "Result of calling `toJSON()` on the credential that `navigator.credentials.get()` returns (`AuthenticationResponseJSON`).",
   });
 
 const parseJsonOrNull = (text: string): unknown => {

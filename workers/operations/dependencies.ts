@@ -28,7 +28,7 @@ export interface Runtime {
    * Runs work after the response. The platform may stop the process before the work ends, so work that must happen is also in an outbox.
    */
   readonly waitUntil: (work: () => Promise<void>) => void;
-  /** Runs work as a trace with this name, which must be constant. Only a sample of the work is traced. */
+  /** Runs `work` in a new trace with this name. The name must be a constant. Only a sample of the calls is traced. */
   readonly trace: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   /** Returns false after background work has used up its budget (work-budget.ts). The caller then stops, and the next run continues. */
   readonly hasBudget: () => Promise<boolean>;

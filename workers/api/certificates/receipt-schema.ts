@@ -1,5 +1,5 @@
-// Schemas for consent receipts. Field names follow ISO/IEC TS 27560:2023 and the Kantara Consent Receipt 1.1. They are created when the
-// OpenAPI document is built, because nothing else needs them.
+// Schemas for consent receipts. Field names follow ISO/IEC TS 27560:2023 and the Kantara Consent Receipt 1.1. The schemas are created
+// when the OpenAPI document is built, because nothing else needs them.
 import { z } from "@hono/zod-openapi";
 import { once } from "../../../core/once.ts";
 import { describedTime } from "../../http/wire.ts";

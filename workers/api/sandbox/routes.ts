@@ -187,7 +187,7 @@ const triggerEventRoute = createRoute({
     not_found: "The share does not exist in your sandbox.",
     rate_limited:
       "More than 120 requests per minute with one key. Also returned when the sandbox has 10,000 active shares. To revoke these, call `POST /v1/sandbox/reset`.",
-    cease_not_open: "The share is not revoked, or was already acknowledged.",
+    cease_not_open: "The share is not revoked, or its revocation was already acknowledged.",
   },
 });
 

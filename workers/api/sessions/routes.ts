@@ -23,10 +23,10 @@ const sessionExample = {
 const sessionListItemSchema = z
   .object({
     id: z.string().meta({ description: "ID of the session. Starts with `ssn_`. It is not a credential." }),
-    device: z
-      .object({ os: z.string().nullable(), browser: z.string().nullable() })
-      .nullable()
-      .meta({ description: "Operating system and browser, as reported by the browser. `null` for older sessions." }),
+    device: z.object({ os: z.string().nullable(), browser: z.string().nullable() }).nullable().meta({
+      description:
+        "Operating system and browser, as reported by the browser. `null` for sessions that started before devices were recorded.",
+    }),
     created_at: timeSchema.meta({ description: "When the device signed in." }),
     expires_at: timeSchema.meta({ description: "When the session expires. Use does not extend it." }),
     last_seen: z.string().nullable().meta({ format: "date", description: "Date (UTC) of the last use." }),

@@ -199,7 +199,7 @@ const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],
     when: {
-      rate_limited: "More than 120 requests per minute by one person, or 60 requests per minute with email links from one IP address.",
+      rate_limited: "More than 120 requests per minute by one person, or 60 requests per minute from one IP address that use email links.",
     },
     responseHeaders: rateHeaders,
     security: [{}, { session: [] }],

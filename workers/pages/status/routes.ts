@@ -1,4 +1,4 @@
-// GET /status: a public page that says whether the service works.
+// GET /status: a public page that shows whether the service is up.
 import type { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { getServiceStatus } from "../../operations/service/get-service-status.ts";
