@@ -1,6 +1,7 @@
 // The certificate in plain language for readers of a pack: the person, the time, the origin, the text that was shown and how, the
 // recipients, later events and the proofs. The article also says what was deliberately omitted. Both certificate.html and the self-checking
 // page contain it, and verifiers compare it with the other files, so every text here is part of the pack format.
+// Never reword these texts: verifiers render the page again and compare it, so a changed text makes every pack fail.
 import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
@@ -216,7 +217,7 @@ const renderEsign = (evidence: JsonObject): Markup => {
   const { accepted, disclosure_text: text } = toObject(evidence.esign);
   if (typeof text !== "string") return html`<p>No separate disclosure for an electronic signature was reported.</p>`;
   return html`<blockquote dir="auto" class="exact">${text}</blockquote>
-<p>${accepted === true ? "Accepted by the person, according to the form." : "Not accepted by the person, according to the form."}</p>`;
+<p>${accepted === true ? "Accepted by the person, as the form reported it." : "Not accepted by the person, as the form reported it."}</p>`;
 };
 
 /** Renders the recipients for whom the person has withdrawn consent individually. */

@@ -86,6 +86,7 @@ const submission = () => ({
   entities: ["Acme Solar LLC"],
   purpose: "solar quotes",
   page_url: "https://www.example.com/quote",
+  esign: { disclosure_text: "I agree to sign electronically.", accepted: true },
 });
 
 describe.each(releases)("the files of %s", (release) => {
