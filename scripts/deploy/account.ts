@@ -29,10 +29,13 @@ export const getAccount = async (): Promise<Account> => {
   return { id: account.id, name: account.name, cloudflare };
 };
 
+// A bucket, and a Worker, that do not exist. Other errors with status 404, such as a wrong base URL, are not accepted as an answer.
+const missingCodes = [10_006, 10_007, 10_090];
+
 /** Returns null if the API responds that the bucket or Worker does not exist. */
 const nullIfMissing = <T>(found: Promise<T>): Promise<T | null> =>
   found.catch((error: unknown) => {
-    if (error instanceof CloudflareError && error.status === 404) return null;
+    if (error instanceof CloudflareError && error.codes.some((code) => missingCodes.includes(code))) return null;
     throw error;
   });
 
@@ -135,10 +138,8 @@ const getSendingPath = async ({ id, cloudflare }: Account, domain: string): Prom
 
 /** Returns whether Cloudflare's Email Service may send from the domain. */
 export const isEmailEnabled = async (account: Account, domain: string): Promise<boolean> => {
-  const subdomains = await account.cloudflare.get<readonly { name: string; email_sending_enabled?: boolean }[]>(
-    await getSendingPath(account, domain),
-  );
-  return subdomains.some(({ name, email_sending_enabled: isEnabled }) => name === domain && isEnabled !== false);
+  const subdomains = await account.cloudflare.get<readonly { name: string; enabled: boolean }[]>(await getSendingPath(account, domain));
+  return subdomains.some(({ name, enabled }) => name === domain && enabled);
 };
 
 export const enableEmail = async (account: Account, domain: string): Promise<void> => {

@@ -4,7 +4,8 @@ import { DeploymentError } from "./config.ts";
 import { readFromWrangler, WranglerError } from "./wrangler.ts";
 
 const defaultBaseUrl = "https://api.cloudflare.com/client/v4";
-const pageSize = 100;
+const timeoutMs = 60_000;
+const pageSize = 50; // the most that the API allows for accounts
 
 /** Thrown if the API refuses a call. */
 export class CloudflareError extends Error {
@@ -53,15 +54,17 @@ export const connectToCloudflare = async (): Promise<CloudflareClient> => {
   const baseUrl = process.env.CLOUDFLARE_API_BASE_URL ?? defaultBaseUrl;
 
   const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const signal = AbortSignal.timeout(timeoutMs);
     const init = body !== undefined && { headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) };
-    const response = await fetch(`${baseUrl}${path}`, { method, headers, ...init }).catch((error: unknown) => {
+    const response = await fetch(`${baseUrl}${path}`, { method, headers, signal, ...init }).catch((error: unknown) => {
       throw new Error(`Could not reach ${new URL(baseUrl).host}.`, { cause: error });
     });
-    const { result, errors = [] } = (await response.json().catch(() => ({}))) as {
+    const { success, result, errors } = (await response.json().catch(() => ({}))) as {
+      success?: boolean;
       result?: T;
-      errors?: { code: number; message: string }[];
+      errors?: { code: number; message: string }[] | null;
     };
-    if (!response.ok || errors.length > 0) throw new CloudflareError(`${method} ${path}`, response.status, errors);
+    if (success !== true) throw new CloudflareError(`${method} ${path}`, response.status, errors ?? []);
     return result as T;
   };
 

@@ -95,6 +95,8 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
     const at = `${method} ${path}`;
     if (at === "GET /user/tokens/verify") return { result: { id: "token", status: "active" } };
     if (at === "GET /user") return { result: { id: "user", email: "operator@example.com" } };
+    if (at === "GET /accounts" && Number(query.get("per_page") ?? 20) > 50)
+      return { status: 400, code: 7_000, message: "per_page must be at most 50" };
     if (at === "GET /accounts") return { result: [{ id: accountId, name: "Acme Solar" }] };
     if (at === "GET /memberships") return { result: [{ id: "m", account: { id: accountId, name: "Acme Solar" } }] };
     if (at === "GET /zones") return { result: query.get("name") === domain ? [{ id: zoneId, name: domain }] : [] };
@@ -105,8 +107,8 @@ export const startCloudflareApi = async (domain: string, service?: DeployedServi
       return {
         result:
           method === "POST"
-            ? { name: parseBody().name, email_sending_enabled: true, tag: "t" }
-            : [...emailDomains].map((name) => ({ name, email_sending_enabled: true, tag: "t" })),
+            ? { name: parseBody().name, enabled: true, tag: "t" }
+            : [domain, ...emailDomains].map((name) => ({ name, enabled: emailDomains.has(name), tag: "t" })),
       };
     }
     if (account === null) return undefined;
