@@ -107,7 +107,7 @@ type ClaimResult =
 export const claimIdempotencyKey = async (db: Database, vault: Vault, claim: IdempotencyClaim, now: Instant): Promise<ClaimResult> => {
   const { keyHash } = claim;
   const isSaved = eq(idempotentResponses.keyHash, keyHash);
-  const { saved, claimed } = await batch(db, {
+  const { saved, claimed, held } = await batch(db, {
     expiredResponse: deleteExpiredResponse(db, keyHash, now),
     expiredClaim: db.delete(claims).where(allOf(eq(claims.keyHash, keyHash), lte(claims.expiresAt, now))),
     saved: db.select().from(idempotentResponses).where(isSaved),
@@ -123,13 +123,12 @@ export const claimIdempotencyKey = async (db: Database, vault: Vault, claim: Ide
         setWhere: allOf(lte(claims.leasedUntil, now), eq(claims.bodyHash, excluded(claims.bodyHash))),
       })
       .returning({ keyHash: claims.keyHash }),
+    held: db.select({ bodyHash: claims.bodyHash }).from(claims).where(eq(claims.keyHash, keyHash)),
   });
   const [row] = saved;
   if (row === undefined) {
     if (claimed.length === 1) return { kind: "mine" };
-    const [holding] = await db.select({ bodyHash: claims.bodyHash }).from(claims).where(eq(claims.keyHash, keyHash));
-    // Without a claim, an identical or a different request has just ended. Repeating this request tells which.
-    return { kind: holding === undefined || holding.bodyHash === claim.bodyHash ? "inProgress" : "conflict" };
+    return { kind: held[0]?.bodyHash === claim.bodyHash ? "inProgress" : "conflict" };
   }
   const { bodyHash, status, responseSealed } = row;
   return { kind: "kept", bodyHash, status, response: await openIdempotentResponse(vault, keyHash, responseSealed) };
