@@ -40,7 +40,7 @@ export const refusals = {
   code_used: "This authorization code has already been redeemed.",
   code_expired: "This authorization code has expired. Codes are valid for 60 seconds.",
   share_limit:
-    "Share limit reached: a person can have at most 100 active shares with one business, and 1,000 with all businesses in the same database. One of them must be stopped first.",
+    "Share limit reached: a person can have at most 100 active shares with one business, and 1,000 with all businesses in the same database. Stop one of them first.",
   share_inactive: "This share is not active.",
   method_not_allowed: "This method is not allowed for this resource.",
   idempotency_conflict: "This idempotency key was already used with a different request. Use a new key.",

@@ -31,8 +31,10 @@ const refuseWithoutService = (): never => {
 
 // The running service knows the port of its demo site. DEMO_PORT may have another value here than it had for npm start.
 const home = await fetch(settings.origin, { headers: { accept: "application/json" } }).catch(refuseWithoutService);
-const { data: addresses } = (await home.json()) as { readonly data: { readonly demo: { readonly site_base: string } } };
-const demoOrigin = addresses.demo.site_base;
+const { data: addresses } = (await home.json().catch(refuseWithoutService)) as {
+  readonly data?: { readonly demo?: { readonly site_base: string } };
+};
+const demoOrigin = addresses?.demo?.site_base ?? refuseWithoutService();
 
 const response = await fetch(`${settings.origin}/v1/consent`, {
   method: "POST",

@@ -227,7 +227,7 @@ export const en = {
   },
   agent_connected: {
     subject: "An assistant was connected",
-    intro: "You connected {client} to svc. It can read your shares and history, but it can’t share your details or give consent.",
+    intro: "You connected {client} to svc. It can read your data, but it can’t share your details or give consent.",
     identityVerified: "Confirmed by {host}",
     identityUnverified: "Not verified. The assistant chose its own name.",
     access: "If you connected it to your personal account, it can also update your contact details and stop shares.",

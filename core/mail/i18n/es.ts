@@ -228,8 +228,7 @@ export const es: MailMessages = {
   },
   agent_connected: {
     subject: "Se conectó un asistente",
-    intro:
-      "Usted conectó {client} con svc. El asistente puede leer sus registros, pero no puede compartir sus datos ni dar su consentimiento.",
+    intro: "Usted conectó {client} con svc. El asistente puede leer sus datos, pero no puede compartir sus datos ni dar su consentimiento.",
     identityVerified: "Confirmada por {host}",
     identityUnverified: "No verificada. El propio asistente eligió este nombre.",
     access: "Si lo conectó a su cuenta personal, el asistente también puede actualizar sus datos de contacto y cancelar permisos.",

@@ -235,7 +235,7 @@ export const frCa: MailMessages = {
   agent_connected: {
     subject: "Un assistant a été connecté",
     intro:
-      "Vous avez connecté {client} à svc. L’assistant peut lire vos partages et votre historique, mais il ne peut ni partager vos renseignements ni donner de consentement.",
+      "Vous avez connecté {client} à svc. L’assistant peut lire vos données, mais il ne peut ni partager vos renseignements ni donner de consentement.",
     identityVerified: "Confirmée par {host}",
     identityUnverified: "Non vérifiée. L’assistant a choisi ce nom lui-même.",
     access: "Si vous l’avez connecté à votre compte personnel, il peut aussi mettre à jour vos coordonnées et arrêter des partages.",

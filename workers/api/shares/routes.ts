@@ -140,7 +140,7 @@ const grantShareRoute = createRoute({
   when: {
     ...grantRefusals.when,
     share_inactive: "The person already decided on this request, and the share has ended.",
-    share_limit: "The person has 100 active shares with this business, or 1,000 with all businesses in the database that stores this one.",
+    share_limit: "The person has 100 active shares with this business, or 1,000 with all businesses in the same database.",
     forbidden:
       "The session does not belong to a consumer, or the client is a sandbox client. For sandbox clients, use `POST /v1/share/sandbox-consent`.",
   },

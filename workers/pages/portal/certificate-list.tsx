@@ -285,9 +285,9 @@ const StatusCell: FC<{ certificate: CertificateSummary }> = ({ certificate }) =>
           {withdrawal.method === "business_recorded" ? certificateMessages.byBusiness : certificateMessages.byPerson}
         </small>
       )}
-      {withdrawal !== undefined && withdrawal.acknowledgedAt !== null && (
+      {certificate.withdrawal !== null && certificate.withdrawal.acknowledgedAt !== null && (
         <small class="quiet">
-          {formatMessage(certificateMessages.contactEndedOn, { date: formatShortDay(withdrawal.acknowledgedAt) })}
+          {formatMessage(certificateMessages.contactEndedOn, { date: formatShortDay(certificate.withdrawal.acknowledgedAt) })}
         </small>
       )}
     </>

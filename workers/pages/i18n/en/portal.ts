@@ -479,7 +479,8 @@ export const messages = {
     withdrawnOn: "Withdrawn {date}",
     acknowledge: "Confirm contact ended",
     acknowledgeTitle: "Confirm that contact has ended",
-    confirmedLists: "Withdrawals you’ve confirmed are in {certificates} and {shares}.",
+    confirmedLists:
+      "Withdrawals you’ve confirmed are in {certificates} and {shares}. If only some recipients were withdrawn, see the certificate’s history.",
     confirmedCertificates: "withdrawn certificates",
     confirmedShares: "shares with contact ended",
     confirmedOn: "Confirmed on {time}",
@@ -544,7 +545,7 @@ export const messages = {
     with: "0 days",
     moves: { "1": "1 day", "6": "6 days", "23": "23 days", "358": "358 days" },
     move: "Move forward by",
-    moveText: "Reminders due by then will be sent right away, and shares due to expire will expire. Each one creates an event.",
+    moveText: "Reminders and expirations due by then will create their events right away.",
     moveNow: "Move clock",
     trigger: "Trigger an event",
     triggerText:
