@@ -124,7 +124,8 @@ export const es: MailMessages = {
     contacted: "Comuníquese con {contact}. Incluya el ID del certificado que aparece arriba.",
     wrongTitle: "¿No quería retirarlo?",
     wrong: "El retiro no se puede deshacer. Puede volver a dar su consentimiento en el formulario de la empresa.",
-    reason: "Recibe este correo porque esta dirección figura en el certificado. Es un mensaje único sobre el retiro de su consentimiento.",
+    reason:
+      "Recibe este correo porque esta dirección figura en el certificado. Solo le enviaremos este mensaje sobre el retiro de su consentimiento.",
   },
   withdrawal_owner_notice: {
     subject: "Una persona retiró su consentimiento",
@@ -183,7 +184,7 @@ export const es: MailMessages = {
       "Guarde todos los mensajes que reciba de la empresa. Si presenta una queja ante la fiscalía general de su estado o su autoridad de protección de datos, incluya el ID del permiso que aparece arriba.",
   },
   share_overdue: {
-    subject: "Una empresa no ha confirmado que dejó de contactarle",
+    subject: "Una empresa no ha confirmado que haya dejado de contactarle",
     intro:
       "{business} tenía hasta el {date} (UTC) para confirmar que dejó de contactarle. No lo ha confirmado, pero es posible que ya haya dejado de hacerlo.",
     action: "Ver el permiso",
@@ -213,7 +214,7 @@ export const es: MailMessages = {
   account_deleted: {
     subject: "Se eliminó su cuenta",
     intro: "Usted eliminó su cuenta de svc. También borramos sus datos y esta dirección, y cerramos su sesión en todos los dispositivos.",
-    told: "Ya no comparte nada. Avisamos a cada empresa con la que compartía datos que debe dejar de contactarle en un plazo de 10 días hábiles.",
+    told: "Ya no comparte nada. Avisamos a cada empresa con la que compartía datos: debe dejar de contactarle en un plazo de 10 días hábiles.",
     keptTitle: "Qué conservamos",
     kept: "Conservamos los certificados de los formularios que envió. También conservamos un registro de sus permisos que no incluye sus datos. Todavía puede retirar cada consentimiento en la página de su certificado.",
     wrongTitle: "¿No fue usted?",
@@ -228,7 +229,8 @@ export const es: MailMessages = {
   },
   agent_connected: {
     subject: "Se conectó un asistente",
-    intro: "Usted conectó {client} con svc. El asistente puede leer sus datos, pero no puede compartir sus datos ni dar su consentimiento.",
+    intro:
+      "Usted conectó {client} con svc. El asistente puede leer sus datos, pero no puede compartirlos ni dar consentimiento en nombre de usted.",
     identityVerified: "Confirmada por {host}",
     identityUnverified: "No verificada. El propio asistente eligió este nombre.",
     access: "Si lo conectó a su cuenta personal, el asistente también puede actualizar sus datos de contacto y cancelar permisos.",
@@ -250,7 +252,7 @@ export const es: MailMessages = {
     subject: "Un endpoint de webhook está fallando",
     intro: "Uno de sus endpoints de webhook no acepta los eventos que enviamos. Seguiremos intentándolo.",
     action: "Ver el endpoint",
-    hint: "La página del endpoint muestra las últimas respuestas. Cuando el endpoint funcione de nuevo, podrá reenviar allí los eventos fallidos.",
+    hint: "La página del endpoint muestra las últimas respuestas. Cuando el endpoint funcione de nuevo, usted podrá reenviar allí los eventos fallidos.",
     missedTitle: "¿No recibió algunos eventos?",
     missed: "Todos los eventos están también, en orden, en el canal de eventos: GET /v1/events.",
   },

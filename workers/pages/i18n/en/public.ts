@@ -213,7 +213,7 @@ export const messages = {
     scopeBusiness: "All consent you gave to {business}",
     otherOne: "One other active certificate from {business} has your email address.",
     others: "{count} other active certificates from {business} have your email address.",
-    codeNext: "If {business} has other certificates with your email address, you can choose to withdraw those too.",
+    codeNext: "If {business} has other certificates with your email address, you can choose to withdraw consent for those too.",
     confirmed: "Your email address is confirmed. Nothing has been withdrawn yet.",
     othersShow: "Show issue dates",
     staysNone: "No other active certificates from {business} have your email address.",

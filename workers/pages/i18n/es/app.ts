@@ -12,11 +12,11 @@ export const messages: AppMessages = {
   signInIntro: "Con su cuenta de svc puede:",
   signInUses: {
     see: "Ver cuáles de sus datos puede usar cada empresa y hasta cuándo.",
-    stop: "Dejar de compartir o retirar un consentimiento que dio en un formulario.",
+    stop: "Retirar un consentimiento que dio en un formulario o dejar de compartir sus datos.",
     details: "Guardar sus datos de contacto en un solo lugar y actualizarlos una sola vez.",
   },
   signOut: "Cerrar sesión",
-  intro: "Aquí están todos los que tienen sus datos o su consentimiento. Puede dejar de compartir o retirar su consentimiento.",
+  intro: "Aquí están todos los que tienen sus datos o su consentimiento. Puede retirar su consentimiento o dejar de compartir sus datos.",
   viewsLabel: "Consentimientos que se muestran",
   current: "Vigentes",
   ended: "Terminados",
@@ -53,7 +53,7 @@ export const messages: AppMessages = {
   renew: "Renovar",
   stopWith: "Dejar de compartir con {business}",
   renewWith: "Renovar el permiso de {business}",
-  stopEverything: "Dejar de compartir y retirar todo consentimiento",
+  stopEverything: "Retirar todo consentimiento y dejar de compartir",
   stopAllWith: "Dejar de compartir con {business} y retirar todo consentimiento",
   shareTitle: "Lo que comparte con {business}",
   sharedOn: "Compartido en {host}",
@@ -108,7 +108,7 @@ export const messages: AppMessages = {
   stopTitle: "¿Dejar de compartir con {business}?",
   stopNothingMore: "A partir de ahora, la empresa no recibirá nada más de usted.",
   stopDeadline:
-    "La empresa debe dejar de contactarle {deadline}. Se lo comunicaremos de inmediato. Usted recibirá un correo cuando lo confirme o si no cumple el plazo.",
+    "La empresa debe dejar de contactarle {deadline}. Se lo comunicaremos de inmediato. Usted recibirá un correo cuando la empresa lo confirme o si esta no cumple el plazo.",
   byEndOf: "a más tardar el {date} (UTC)",
   stopKeeps: "Es posible que la empresa aún tenga lo que ya recibió. Puede pedirle que lo borre.",
   stopKeepsAsk: "Es posible que la empresa aún tenga lo que ya recibió. Para pedirle que lo borre, comuníquese con ella: {contact}.",
@@ -142,7 +142,7 @@ export const messages: AppMessages = {
   stopAllFinal:
     "Esta acción no se puede deshacer, pero puede volver a compartir o aceptar más adelante. Quedará constancia en su historial.",
   keepAll: "Conservar todo",
-  endAll: "Dejar de compartir y retirar todo",
+  endAll: "Retirar todo y dejar de compartir",
   detailsTitle: "Mis datos",
   detailsEmpty: "Todavía no ha guardado nada. Complete lo que quiera compartir más adelante o espere a que un sitio web lo pida.",
   detailsIntro: "Antes de guardar un cambio verá quién lo recibirá.",
@@ -292,7 +292,7 @@ export const messages: AppMessages = {
   },
   removals: {
     intro:
-      "Los corredores de datos recopilan y venden datos personales. Les pediremos que borren los de usted, y usted recibirá un documento firmado con los resultados.",
+      "Los corredores de datos recopilan y venden datos personales. Les pediremos que borren la información de usted y le entregaremos un documento firmado con los resultados.",
     listHeading: "Sus solicitudes de eliminación",
     notOnPlan: "Las eliminaciones forman parte de un plan de pago.",
     upgrade: "Ver el precio",
@@ -356,7 +356,7 @@ export const messages: AppMessages = {
     keep: "Conservar mi cuenta",
     done: "Se eliminó su cuenta",
     doneText:
-      "Borramos sus datos. Si los compartía con alguna empresa, le avisamos que debe dejar de contactarle. Recibirá un último correo de confirmación.",
+      "Borramos sus datos. Si los compartía con alguna empresa, avisamos a esa empresa que debe dejar de contactarle. Recibirá un último correo de confirmación.",
   },
   certificates: {
     active: "Activo",

@@ -49,7 +49,7 @@ export const messages: ConnectMessages = {
   badAddress: "Ingrese un correo electrónico válido.",
   broken: "No podemos conectar esta aplicación",
   brokenAdvice: "La aplicación que le trajo aquí pidió algo que no es posible. No se conectó nada.",
-  unknownAdvice: "No reconocemos la aplicación que le trajo aquí o la URL a la que quiere enviarle de vuelta. No se conectó nada.",
+  unknownAdvice: "No reconocemos la aplicación que le trajo aquí o la URL a la que quiere llevarle de regreso. No se conectó nada.",
   back: "Volver a {host}",
   stale: "Esta página venció",
   staleAdvice:

@@ -14,14 +14,14 @@ export const messages: PublicMessages = {
   refused: "Rechazado",
   withdrawn: "Retirado",
   partlyWithdrawn: "Retirado en parte",
-  sandbox: "Prueba",
+  sandbox: "De prueba",
   issuedOn: "Emitido el {date}",
   jumpToCheck: "Verificación",
   jumpToWithdrawal: "¿Usted dio este consentimiento? Retírelo",
   summary:
-    "Una persona envió un formulario en {domain}. Este certificado registra el texto exacto que vio, quién puede contactarla y cuándo lo envió. Nada de esto se puede cambiar sin dejar rastro.",
+    "Una persona envió un formulario en {domain}. Este certificado registra el texto exacto que vio, quién puede contactarla y cuándo envió el formulario. Nada de esto se puede cambiar sin dejar rastro.",
   summaryRefused:
-    "Una persona envió un formulario en {domain}. Este certificado registra el texto exacto que vio, los destinatarios que rechazó y cuándo lo envió. Nada de esto se puede cambiar sin dejar rastro.",
+    "Una persona envió un formulario en {domain}. Este certificado registra el texto exacto que vio, los destinatarios que rechazó y cuándo envió el formulario. Nada de esto se puede cambiar sin dejar rastro.",
   refusedTitle: "Esta persona rechazó a todos los destinatarios",
   refusedText:
     "El formulario preguntó por cada destinatario por separado. Este certificado no autoriza a ninguno de ellos a contactar a esta persona.",
@@ -106,7 +106,7 @@ export const messages: PublicMessages = {
     country: "País",
     date_of_birth: "Fecha de nacimiento",
     message: "Mensaje",
-    consent_channel: "Canal",
+    consent_channel: "Canal de contacto",
   },
 
   timeline: "Historial",
@@ -123,7 +123,7 @@ export const messages: PublicMessages = {
 
   check: "Verificación",
   checkAndWithdraw: "Verificación y retiro",
-  genuine: "El registro es auténtico",
+  genuine: "El certificado es auténtico",
   notGenuine: "No confíe en esta página",
   allPass: "Todo correcto",
   someIncomplete: "Comprobaciones pendientes",
@@ -157,12 +157,12 @@ export const messages: PublicMessages = {
   fingerprintText: "SHA-256 del registro",
   verifyYourself: "Verifíquelo por su cuenta",
   verifyIntro:
-    "No tiene que confiar en esta página. Pida a la empresa el paquete de evidencias y ejecute nuestro verificador en su propia computadora:",
+    "No hace falta que confíe en esta página. Pida a la empresa el paquete de evidencias y ejecute nuestro verificador en su propia computadora:",
   command: "Comando",
   verifierFile: "Descargar el verificador",
   verifierHash: "SHA-256 de este archivo",
   verifierKeys: "Descargar nuestras claves públicas",
-  record: "El registro",
+  record: "El registro del certificado",
   recordText: "La huella es el SHA-256 de este texto. Si cambia una sola letra, deja de coincidir.",
   businessId: "ID de la empresa",
   disclosureHash: "SHA-256 del texto mostrado",
@@ -217,7 +217,8 @@ export const messages: PublicMessages = {
     scopeBusiness: "Todos los consentimientos que dio a {business}",
     otherOne: "Otro certificado activo de {business} tiene su correo electrónico.",
     others: "Otros {count} certificados activos de {business} tienen su correo electrónico.",
-    codeNext: "Si {business} tiene otros certificados con su correo electrónico, después le preguntaremos si también quiere retirarlos.",
+    codeNext:
+      "Si {business} tiene otros certificados con su correo electrónico, después le preguntaremos si también quiere retirar esos consentimientos.",
     confirmed: "Su correo electrónico está confirmado. Todavía no se ha retirado nada.",
     othersShow: "Ver cuándo se emitieron",
     staysNone: "Ningún otro certificado activo de {business} tiene su correo electrónico.",
@@ -225,7 +226,7 @@ export const messages: PublicMessages = {
     stays: "Otros {count} certificados de {business} con su correo electrónico siguen activos.",
     contact: "Puede comunicarse con {business} aquí:",
     someAcknowledged: "La empresa confirmó que estos destinatarios dejaron de contactar a la persona",
-    someOverdue: "La empresa no ha confirmado que estos destinatarios dejaron de contactar a la persona",
+    someOverdue: "La empresa no ha confirmado que estos destinatarios hayan dejado de contactar a la persona",
     linkSome: "Retirar el consentimiento solo a algunos destinatarios",
     linkSomeHint: "Seleccione los destinatarios que deben dejar de contactarle. Si no selecciona ninguno, todos deberán dejar de hacerlo.",
     someTitle: "Consentimiento retirado a algunos destinatarios",
@@ -310,7 +311,7 @@ export const messages: PublicMessages = {
     quickstart: "Guía rápida",
     reference: "Referencia de la API",
     exampleTag: "Su formulario",
-    trust: "No tiene que confiar en nosotros",
+    trust: "No hace falta que confíe en nosotros",
     trustText:
       "Compruebe cualquier paquete de evidencias en su propia computadora con nuestro verificador de un solo archivo y nuestras claves públicas.",
     documentation: "Documentación",
@@ -384,7 +385,7 @@ export const messages: PublicMessages = {
     title: "Cómo se compone un certificado",
     intro:
       "Puede comprobar todo esto con herramientas comunes, a partir de la página del certificado o de su JSON, sin confiar en nosotros.",
-    record: "El registro",
+    record: "El registro del certificado",
     recordText:
       "El registro es una línea de JSON en la forma canónica de RFC 8785: miembros ordenados por nombre, sin espacios en blanco y con el texto exactamente como se registró. El hash SHA-256 de esa línea es la huella. El registro solo tiene estos miembros:",
     members: {

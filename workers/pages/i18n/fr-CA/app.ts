@@ -83,7 +83,7 @@ export const messages: AppMessages = {
   endsOnItsOwn: "Fin prévue du partage",
   deadline: "Date limite pour cesser de communiquer avec vous",
   passed:
-    "Le délai est dépassé, et l’entreprise n’a rien confirmé. Elle a peut-être cessé de communiquer avec vous quand même. Si ce n’est pas le cas, demandez-lui d’arrêter ou portez plainte auprès de votre autorité de protection des renseignements personnels. Indiquez l’ID du partage.",
+    "Le délai est dépassé, et l’entreprise n’a rien confirmé. Elle a peut-être tout de même cessé de communiquer avec vous. Si ce n’est pas le cas, demandez-lui d’arrêter ou portez plainte auprès de votre autorité de protection des renseignements personnels. Indiquez l’ID du partage.",
   theirNote: "L’entreprise a écrit\u00a0:",
   youWrote: "Vous avez écrit\u00a0:",
   renewedBy: "Vous avez renouvelé ce partage.",
@@ -96,7 +96,7 @@ export const messages: AppMessages = {
   fingerprint: "Empreinte",
   wordsHash: "SHA-256 du texte affiché",
   publicLog: "Registre public",
-  inLog: "Depuis le {time}",
+  inLog: "Inscrit le {time}",
   notInLog: "Pas encore inscrit",
   backToList: "Voir tous les consentements",
   noPage: "Page introuvable",
@@ -361,8 +361,7 @@ export const messages: AppMessages = {
     type: "Tapez «\u00a0{word}\u00a0» pour confirmer",
     word: "supprimer",
     badWord: "Tapez le mot «\u00a0{word}\u00a0».",
-    proveFirst:
-      "Confirmez d’abord que c’est bien vous. Pour supprimer votre compte, vous devez vous être connecté au cours des 5 dernières minutes.",
+    proveFirst: "Pour votre sécurité, confirmez que c’est bien vous avant de supprimer votre compte.",
     goOn: "Confirmer que c’est moi",
     keep: "Garder mon compte",
     done: "Votre compte a été supprimé",

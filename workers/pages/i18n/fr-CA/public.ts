@@ -39,7 +39,7 @@ export const messages: PublicMessages = {
 
   shown: "Ce que la personne a vu",
   invisibleCharacters: "Contient des caractères invisibles\u00a0:",
-  mixedAlphabets: "Mélange des lettres semblables d’alphabets différents\u00a0:",
+  mixedAlphabets: "Contient des lettres semblables d’alphabets différents\u00a0:",
   alphabets: {
     Latin: "latin",
     Greek: "grec",
@@ -224,7 +224,7 @@ export const messages: PublicMessages = {
     otherOne: "Un autre certificat actif de {business} comporte votre adresse courriel.",
     others: "{count} autres certificats actifs de {business} comportent votre adresse courriel.",
     codeNext:
-      "Si {business} a d’autres certificats avec votre adresse courriel, nous vous demanderons ensuite si vous voulez aussi les retirer.",
+      "Si d’autres certificats de {business} comportent votre adresse courriel, nous vous demanderons ensuite si vous voulez aussi retirer ces consentements.",
     confirmed: "Votre adresse courriel est confirmée. Aucun consentement n’a encore été retiré.",
     othersShow: "Voir les dates de délivrance",
     staysNone: "Aucun autre certificat actif de {business} ne comporte votre adresse courriel.",
@@ -361,7 +361,7 @@ export const messages: PublicMessages = {
     states: { operational: "Opérationnel", maintenance: "Entretien", degraded: "Perturbé", outage: "En panne" },
     affects: "Composants touchés",
     since: "Depuis",
-    until: "Jusqu’à",
+    until: "Jusqu’au",
     ended: "Terminé",
     noPast: "Aucun incident résolu au cours des 90 derniers jours.",
   },
@@ -417,7 +417,7 @@ export const messages: PublicMessages = {
       "Chaque champ a son propre sel aléatoire de 128 bits. L’engagement d’un champ est le SHA-256 du JSON canonique `[salt, field, value]`. `subject_hash` est le SHA-256 de l’objet JSON canonique qui associe chaque champ à son engagement. Avec le sel d’un champ, vous pouvez prouver ce champ sans rien révéler d’autre. Sans le sel, personne ne peut vérifier une valeur devinée.",
     signature: "La signature",
     signatureText: "svc signe l’enregistrement avec Ed25519. La signature se trouve dans le JSON. Voici les clés publiques\u00a0:",
-    keysLink: "Clés publiques de l’émetteur",
+    keysLink: "Nos clés publiques",
     ledger: "Le registre public",
     ledgerText:
       "Une déclaration de six membres (`entity_id`, `event`, `fingerprint`, `origin_domain`, `schema`, `timestamp`) est envoyée à un registre public. Elle ne contient aucun renseignement personnel. Le JSON montre la déclaration, son SHA-256 et, une fois l’inscription faite, la preuve du registre.",
