@@ -14,8 +14,8 @@ const findFreeShard = (bound: readonly string[]): ShardId => {
 };
 
 /**
- * Adds a shard to the configuration in `path` and returns its ID. The ID is `wanted` or, if that is undefined, the next free one. Throws if
- * `wanted` is not a valid shard ID or is already bound.
+ * Adds a shard to the configuration in `path` and returns its ID: `requestedId`, or the next free one if that is undefined. Throws if
+ * `requestedId` is not a valid shard ID or is already bound.
  */
 export const addShard = (path: string, requestedId: string | undefined): ShardId => {
   const toml = readFileSync(path, "utf8");

@@ -83,14 +83,14 @@ const callAdminRoute = async (path: string, body?: object): Promise<void> => {
         : `No service is running at ${local.origin}. Start it first: npm start. For a deployment, set ADMIN_URL and ADMIN_TOKEN.`,
     );
   });
-  const answer = (await response.json().catch(() => {
+  const reply = (await response.json().catch(() => {
     throw new Error(`${base} did not return JSON. Set ADMIN_URL to the root of the API, such as https://api.example.com/v1.`);
   })) as {
     readonly data?: unknown;
     readonly error?: { readonly code: string; readonly message: string };
   };
-  if (!response.ok) throw new Error(`${response.status} ${answer.error?.code}: ${answer.error?.message}`);
-  console.log(JSON.stringify(answer.data, null, 2));
+  if (!response.ok) throw new Error(`${response.status} ${reply.error?.code}: ${reply.error?.message}`);
+  console.log(JSON.stringify(reply.data, null, 2));
 };
 
 /** Runs `incident open`, `incident update` or `incident end`. Returns false if the arguments do not form one of these commands. */

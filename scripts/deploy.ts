@@ -2,7 +2,6 @@
 // repeated after any failure. Later runs apply new migrations and deploy the new code. docs/operate/deploy.md describes the command.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import deployments from "../svc.config.ts";
 import {
   createMissingResources,
@@ -33,6 +32,7 @@ import {
 import { runWrangler } from "./deploy/wrangler.ts";
 import { listNeededResources, writeWranglerConfig } from "./deploy/wrangler-config.ts";
 import { releaseAssets } from "./release-assets.ts";
+import { parseOptions } from "./parse-options.ts";
 
 const usage = `Usage: npm run deploy -- --domain <your domain> [options]
 
@@ -49,29 +49,21 @@ const usage = `Usage: npm run deploy -- --domain <your domain> [options]
 
 Sign in first with npx wrangler login, or set CLOUDFLARE_API_TOKEN.`;
 
-const parseDeployArguments = () => {
-  try {
-    return parseArgs({
-      options: {
-        domain: { type: "string" },
-        env: { type: "string", default: "production" },
-        "dry-run": { type: "boolean", default: false },
-        rollback: { type: "boolean", default: false },
-        "replace-hosts": { type: "boolean", default: false },
-        yes: { type: "boolean", default: false },
-        "skip-check": { type: "boolean", default: false },
-        "check-at": { type: "string" },
-        folder: { type: "string", default: ".deploy" },
-        help: { type: "boolean", default: false },
-      },
-    }).values;
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage}\n`);
-    return process.exit(2);
-  }
-};
-
-const options = parseDeployArguments();
+const options = parseOptions(
+  {
+    domain: { type: "string" },
+    env: { type: "string", default: "production" },
+    "dry-run": { type: "boolean", default: false },
+    rollback: { type: "boolean", default: false },
+    "replace-hosts": { type: "boolean", default: false },
+    yes: { type: "boolean", default: false },
+    "skip-check": { type: "boolean", default: false },
+    "check-at": { type: "string" },
+    folder: { type: "string", default: ".deploy" },
+    help: { type: "boolean", default: false },
+  },
+  usage,
+);
 const { folder } = options;
 
 const print = (text: string): void => {

@@ -1,10 +1,10 @@
 // Implements `npm run doctor`, which reports what is missing or unusual on this machine, in svc.config.ts and in a deployment, and how to
 // fix it. It changes nothing.
-import { parseArgs } from "node:util";
 import deployments from "../svc.config.ts";
 import { checkOptions, checkSecrets, checkService } from "./doctor/deployment.ts";
 import type { Finding } from "./doctor/finding.ts";
 import { checkMachine } from "./doctor/machine.ts";
+import { parseOptions } from "./parse-options.ts";
 
 const usage = `Usage: npm run doctor -- [options]
 
@@ -14,24 +14,16 @@ const usage = `Usage: npm run doctor -- [options]
   --folder PATH    Folder with the secrets. Default: .deploy.
   --help           Show this help.`;
 
-const parseDoctorArguments = () => {
-  try {
-    return parseArgs({
-      options: {
-        env: { type: "string", default: "production" },
-        domain: { type: "string" },
-        at: { type: "string" },
-        folder: { type: "string", default: ".deploy" },
-        help: { type: "boolean", default: false },
-      },
-    }).values;
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage}\n`);
-    return process.exit(2);
-  }
-};
-
-const options = parseDoctorArguments();
+const options = parseOptions(
+  {
+    env: { type: "string", default: "production" },
+    domain: { type: "string" },
+    at: { type: "string" },
+    folder: { type: "string", default: ".deploy" },
+    help: { type: "boolean", default: false },
+  },
+  usage,
+);
 
 const marks: Readonly<Record<Finding["level"], string>> = { ok: "ok  ", warn: "WARN", fail: "FAIL" };
 

@@ -2,11 +2,11 @@
 // --out, to a new file readable by its owner. `npm run keys -- rotate` replaces a key of a deployment. docs/operate/keys.md describes both
 // commands.
 import { existsSync, writeFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { isTlogOrigin } from "../core/ledger/checkpoint.ts";
 import { parseAuditOrigin } from "../core/ledger/log-names.ts";
 import { runRotateCommand } from "./keys/rotate-command.ts";
 import { embeddedSecrets, generateSecrets, ledgerSecrets, secretNames, serviceSecrets, type SecretName } from "./generate-secrets.ts";
+import { parseOptions } from "./parse-options.ts";
 
 if (process.argv[2] === "rotate") process.exit(await runRotateCommand(process.argv.slice(3)));
 
@@ -28,26 +28,19 @@ const exitWithUsage = (sentence: string): never => {
   process.exit(2);
 };
 
-const parseKeyArguments = () => {
-  try {
-    return parseArgs({
-      options: {
-        "ledger-origin": { type: "string" },
-        "audit-origin": { type: "string", multiple: true },
-        "witness-name": { type: "string" },
-        only: { type: "string" },
-        json: { type: "boolean", default: false },
-        out: { type: "string" },
-        "ledger-out": { type: "string" },
-        help: { type: "boolean", default: false },
-      },
-    }).values;
-  } catch (error) {
-    return exitWithUsage((error as Error).message);
-  }
-};
-
-const options = parseKeyArguments();
+const options = parseOptions(
+  {
+    "ledger-origin": { type: "string" },
+    "audit-origin": { type: "string", multiple: true },
+    "witness-name": { type: "string" },
+    only: { type: "string" },
+    json: { type: "boolean", default: false },
+    out: { type: "string" },
+    "ledger-out": { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+  usage,
+);
 if (options.help) {
   process.stdout.write(usage);
   process.exit(0);

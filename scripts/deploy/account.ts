@@ -29,7 +29,7 @@ export const getAccount = async (): Promise<Account> => {
   return { id: account.id, name: account.name, cloudflare };
 };
 
-// A bucket, and a Worker, that do not exist. Other errors with status 404, such as a wrong base URL, are not accepted as an answer.
+// Cloudflare's error codes for a bucket and a Worker that do not exist. The status 404 is not enough, because a wrong base URL also returns it.
 const missingCodes = [10_006, 10_007, 10_090];
 
 /** Returns null if the API responds that the bucket or Worker does not exist. */

@@ -1,4 +1,4 @@
-// Runs wrangler, which applies migrations, uploads code and secrets, and knows the sign-in. All other calls use cloudflare.ts.
+// Runs wrangler, which applies migrations, uploads code and secrets, and stores the sign-in. All other calls use cloudflare.ts.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { addShard } from "../../scripts/add-shard.ts";
 import { findResources, getAccount } from "../../scripts/deploy/account.ts";
 import { assertHostsFree } from "../../scripts/deploy/hosts.ts";
@@ -309,6 +309,19 @@ describe("npm run deploy", () => {
     expect(worker?.versions.at(-1)).toBe(active);
   }, 180_000);
 
+  test("uses the sign-in of wrangler if the environment has no API token", async () => {
+    const home = mkdtempSync(join(tmpdir(), "svc-home-"));
+    const config = join(home, ".config/.wrangler/config/default.toml");
+    mkdirSync(dirname(config), { recursive: true });
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    writeFileSync(config, `oauth_token = "${signInToken}"\nexpiration_time = "${inAnHour}"\n`);
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const { status, output } = await deploy({ HOME: home, XDG_CONFIG_HOME: "", CLOUDFLARE_API_TOKEN: "" });
+    expect(status, output).toBe(0);
+    expect(output).toContain(`Deployment production of ${domain} in the account Acme Solar`);
+    expect(output).not.toContain(signInToken);
+  }, 180_000);
+
   test("refuses to generate new keys for a database that an earlier deployment filled", async () => {
     rmSync(join(clone, ".deploy/production.secrets.json"));
     api.workers.clear();
@@ -374,18 +387,6 @@ describe("npm run deploy", () => {
     });
   });
 
-  test("uses the sign-in of wrangler if the environment has no API token", async () => {
-    const home = mkdtempSync(join(tmpdir(), "svc-home-"));
-    const config = join(home, ".config/.wrangler/config/default.toml");
-    mkdirSync(dirname(config), { recursive: true });
-    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
-    writeFileSync(config, `oauth_token = "${signInToken}"\nexpiration_time = "${inAnHour}"\n`);
-    const { output } = await deploy({ HOME: home, XDG_CONFIG_HOME: "", CLOUDFLARE_API_TOKEN: "" });
-    expect(output).toContain(`Deployment production of ${domain} in the account Acme Solar`);
-    expect(output).not.toContain(signInToken);
-    rmSync(home, { recursive: true });
-  }, 180_000);
-
   test.each([
     ["wrangler is not signed in", { CLOUDFLARE_API_TOKEN: "" }],
     ["the API token is not valid", { CLOUDFLARE_API_TOKEN: "token-of-another-service" }],
@@ -402,9 +403,11 @@ describe("npm run deploy", () => {
   test("finds resources on every page of a list", async () => {
     for (let index = 0; index < 250; index += 1) api.namespaces.set(`id-${index}`, `namespace-${index}`);
     for (const [name, value] of Object.entries(api.environment)) vi.stubEnv(name, value);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
     const toNamespace = (name: string): Resource => ({ kind: "namespace", binding: name, name });
     const found = await findResources(await getAccount(), ["namespace-0", "namespace-249", "missing"].map(toNamespace));
-    vi.unstubAllEnvs();
     expect([...found]).toEqual([
       ["namespace-0", "id-0"],
       ["namespace-249", "id-249"],
