@@ -93,12 +93,13 @@ export interface IdempotencyClaim extends IdempotentRequest {
 }
 
 type ClaimResult =
-  | { readonly kind: "mine" }
+  /** This request holds the claim now. */
+  | { readonly kind: "claimed" }
   /** An identical request holds the claim. */
   | { readonly kind: "inProgress" }
   /** The key was claimed with a different body. */
   | { readonly kind: "conflict" }
-  | { readonly kind: "kept"; readonly bodyHash: string; readonly status: number; readonly response: string };
+  | { readonly kind: "saved"; readonly bodyHash: string; readonly status: number; readonly response: string };
 
 /**
  * Claims a key for a request, unless the key has a response or another request holds the claim. If several requests run concurrently, only
@@ -127,11 +128,11 @@ export const claimIdempotencyKey = async (db: Database, vault: Vault, claim: Ide
   });
   const [row] = saved;
   if (row === undefined) {
-    if (claimed.length === 1) return { kind: "mine" };
+    if (claimed.length === 1) return { kind: "claimed" };
     return { kind: held[0]?.bodyHash === claim.bodyHash ? "inProgress" : "conflict" };
   }
   const { bodyHash, status, responseSealed } = row;
-  return { kind: "kept", bodyHash, status, response: await openIdempotentResponse(vault, keyHash, responseSealed) };
+  return { kind: "saved", bodyHash, status, response: await openIdempotentResponse(vault, keyHash, responseSealed) };
 };
 
 const isClaimOfHolder = ({ keyHash, holder }: Pick<IdempotencyClaim, "keyHash" | "holder">) =>

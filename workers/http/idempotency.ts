@@ -65,6 +65,8 @@ const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void
 
 // The first request usually ends within seconds. If its process died, a repeated request takes over its claim after at most a minute.
 const inProgressRetrySeconds = "5";
+const inProgressMessage =
+  "Idempotency-Key: the first request with this key is still in progress. Repeat the same request after `Retry-After` seconds.";
 
 export const getIdempotencyKey = (c: RequestContext): string | null => c.req.header("idempotency-key") ?? null;
 
@@ -93,17 +95,17 @@ export const idempotencyGuard = combineGuards<AppEnv>(
     const route = `${c.req.method} ${c.req.path}`;
     const claim = await claimIdempotentRequest(services, { ...(await resolveKeyOwner(c, body)), route, key, body, requestId });
     if (!claim.ok) return refusal(c, claim);
-    if (claim.value.savedResponse !== null) {
-      const { status, data, cookie } = claim.value.savedResponse;
+    if (claim.value.kind === "saved") {
+      const { status, data, cookie } = claim.value.response;
       c.header("Idempotency-Replayed", "true");
       if (cookie !== null) c.header("Set-Cookie", cookie, { append: true });
       return success(c, status as ContentfulStatusCode, data);
     }
-    const { claimedRequest } = claim.value;
-    if (claimedRequest === null) {
+    if (claim.value.kind === "inProgress") {
       c.header("Retry-After", inProgressRetrySeconds);
-      return failure(c, "idempotency_conflict", "Idempotency-Key: the same request is still in progress. Repeat it after Retry-After.");
+      return failure(c, "idempotency_conflict", inProgressMessage);
     }
+    const { request: claimedRequest } = claim.value;
     c.set("work", claimedRequest);
     const done = next().then(() => finishWork(c, claimedRequest));
     services.waitUntil(() => done); // saving the response finishes even if the caller disconnects, so that a retry finds it

@@ -77,11 +77,12 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
 
 export type ClaimedRequest = ReturnType<typeof createClaimedRequest>;
 
-/** The saved response of an earlier request, or a claim for this one. Neither while an identical request is in progress. */
-export interface ClaimResult {
-  readonly savedResponse: IdempotentResponse | null;
-  readonly claimedRequest: ClaimedRequest | null;
-}
+export type ClaimResult =
+  /** An earlier request with this key has a response. */
+  | { readonly kind: "saved"; readonly response: IdempotentResponse }
+  | { readonly kind: "claimed"; readonly request: ClaimedRequest }
+  /** The first request with this key is still in progress. */
+  | { readonly kind: "inProgress" };
 
 /** Claims a request's key or returns its saved response. Returns `idempotency_conflict` if the key was used with another body. */
 export const claimIdempotentRequest = async (
@@ -95,14 +96,14 @@ export const claimIdempotentRequest = async (
   const bodyHash = await vault.sentHash(keyHash, toCanonicalJson(request.body));
   const claim = { keyHash, bodyHash, holder: request.requestId };
   const claimed = await claimIdempotencyKey(db, vault, claim, services.clock());
-  if (claimed.kind === "inProgress") return ok({ savedResponse: null, claimedRequest: null });
+  if (claimed.kind === "inProgress") return ok({ kind: "inProgress" });
   if (claimed.kind === "conflict") return refuse("idempotency_conflict");
-  if (claimed.kind === "kept") {
+  if (claimed.kind === "saved") {
     if (claimed.bodyHash !== bodyHash) return refuse("idempotency_conflict");
     const saved = JSON.parse(claimed.response) as Pick<IdempotentResponse, "data" | "cookie">;
-    return ok({ savedResponse: { ...saved, status: claimed.status }, claimedRequest: null });
+    return ok({ kind: "saved", response: { ...saved, status: claimed.status } });
   }
-  return ok({ savedResponse: null, claimedRequest: createClaimedRequest(services, db, claim) });
+  return ok({ kind: "claimed", request: createClaimedRequest(services, db, claim) });
 };
 
 /** Returns a keyed hash of an unauthenticated caller's IP address. */
