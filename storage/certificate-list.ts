@@ -255,12 +255,13 @@ const searchByGroups = (list: CertificateList): Search => {
 
 const maxListedDomains = 100;
 
-/** Lists up to 100 hosts whose forms issued certificates of a business. */
-export const listOriginDomainsByBusiness = async (
+/** Lists up to 100 hosts of a domain whose forms issued certificates of a business, in alphabetical order. */
+export const listOriginDomains = async (
   db: Database,
-  { businessId, environment }: Pick<CertificateListQuery, "businessId" | "environment">,
+  { businessId, environment, domain }: Pick<CertificateListQuery, "businessId" | "environment"> & { readonly domain: string },
 ): Promise<readonly string[]> => {
   const { originDomain } = certificateGroups;
+  const suffix = `.${domain}`;
   const rows = await db
     .selectDistinct({ originDomain })
     .from(certificateGroups)
@@ -269,8 +270,10 @@ export const listOriginDomainsByBusiness = async (
         eq(certificateGroups.businessId, businessId),
         eq(certificateGroups.environment, environment),
         sql`${certificateGroups.counted} = 1`,
+        sql`(${originDomain} = ${domain} or substr(${originDomain}, -length(${suffix})) = ${suffix})`,
       ),
     )
+    .orderBy(originDomain)
     .limit(maxListedDomains);
   return rows.map((row) => row.originDomain);
 };

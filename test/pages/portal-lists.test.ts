@@ -1,4 +1,5 @@
 // Tests how the portal's lists lead to each other: confirmed withdrawals, shares by status, and the certificates of a domain.
+import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
 import { clearCodes, signIn } from "../support/people.ts";
 import { openPage, submitForm, type Member } from "../support/portal-pages.ts";
@@ -52,9 +53,20 @@ test("the tabs of the list of shares have counts", async () => {
   expect(all).toBe(Number(active) + Number(stopped) + others.reduce((sum, count) => sum + count, 0));
 });
 
-test("a domain links to the certificates of its websites", async () => {
+test("a domain links to the certificates of its websites, also if the business has more websites than the page lists", async () => {
   await issueCertificate();
+  const others = [...Array.from({ length: 120 }, (_, at) => `w${at}.other.example`), "notexample.com", "late.example.com"];
+  await env.DB.prepare(
+    `INSERT INTO certificate_groups (purpose_id, entity_list_id, origin_domain, business_id, environment)
+     SELECT purpose_id, entity_list_id, value, business_id, environment
+     FROM (SELECT * FROM certificate_groups WHERE origin_domain = 'www.example.com' LIMIT 1), json_each(?)`,
+  )
+    .bind(JSON.stringify(others))
+    .run();
   const path = listLinks(await openDocument("/portal/domains")).find(([domain]) => domain === "example.com")?.[1] ?? "none";
-  expect(listLinks(await openDocument(path))).toContainEqual(["www.example.com", "/portal/certificates?website=www.example.com"]);
+  const websites = listLinks(await openDocument(path)).filter(([, to]) => to?.startsWith("/portal/certificates?website="));
+  expect(websites).toContainEqual(["www.example.com", "/portal/certificates?website=www.example.com"]);
+  expect(websites).toContainEqual(["late.example.com", "/portal/certificates?website=late.example.com"]);
+  expect(websites.filter(([host]) => !/(?:^|\.)example\.com$/.test(host))).toEqual([]);
   expect(findByTagName(await openDocument("/portal/certificates?website=www.example.com"), "tr").length).toBeGreaterThan(1);
 });

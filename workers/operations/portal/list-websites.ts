@@ -1,12 +1,17 @@
-// Lists the websites whose forms issued certificates of a business.
+// Lists the websites of a domain whose forms issued certificates of a business.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
-import { listOriginDomainsByBusiness } from "../../../storage/certificate-list.ts";
+import { listOriginDomains } from "../../../storage/certificate-list.ts";
 import type { Stores } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Lists the hosts in alphabetical order. */
-export const listWebsites = async (services: Stores, { business }: MemberSession, environment: Environment): Promise<readonly string[]> => {
-  const found = await queryShardsOf(services, business, (db) => listOriginDomainsByBusiness(db, { businessId: business.id, environment }));
+/** Lists the hosts in alphabetical order, up to 100 from each shard. */
+export const listWebsites = async (
+  services: Stores,
+  { business }: MemberSession,
+  environment: Environment,
+  domain: string,
+): Promise<readonly string[]> => {
+  const found = await queryShardsOf(services, business, (db) => listOriginDomains(db, { businessId: business.id, environment, domain }));
   return [...new Set(found.flat())].sort();
 };

@@ -205,11 +205,10 @@ const renderDomain = async (
   otherTexts: readonly string[] = [],
 ): Promise<Response> => {
   const { services, member, environment } = request;
-  const [domains, allWebsites] = await Promise.all([listDomains(services, member), listWebsites(services, member, environment)]);
-  const found = domains.find((listed) => listed.id === id);
+  const found = (await listDomains(services, member)).find((listed) => listed.id === id);
   if (found === undefined) return notFoundPage(request);
   const { domain, method, checkedAt, token } = found;
-  const websites = allWebsites.filter((host) => host === domain || host.endsWith(`.${domain}`));
+  const websites = await listWebsites(services, member, environment, domain);
   const description = describeDomain(found);
   return renderMemberPage(request, {
     tab: "domains",
