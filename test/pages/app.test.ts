@@ -169,8 +169,11 @@ describe("consents", () => {
     const token = parseFormFields(otherStopPage, otherStopPage.text.match(/action="(\/app\/shares\/[^"]*)"/)?.[1] as string);
     expect((await browser.post(`/app/shares/${share.id}/stop`, { ...token })).status).toBe(403);
     expect(await shareStatus(share.id)).toBe("active");
-    const nobody = await browser.open(`/app/with/${world.other.id}`);
-    expect([nobody.status, getPageText(nobody).includes("No consents given to this business")]).toEqual([404, true]);
+    const unknownBusinessPage = await browser.open(`/app/with/${world.other.id}`);
+    expect([unknownBusinessPage.status, getPageText(unknownBusinessPage).includes("No consents given to this business")]).toEqual([
+      404,
+      true,
+    ]);
   });
 
   test("stops a share after a confirmation page, with the reason, and shows the deadline until the business confirms", async () => {
@@ -282,6 +285,12 @@ describe("details", () => {
     for (const path of [`/app/shares/${share.id}`, `/app/shares/${share.id}/renew`])
       expect(getPageText(await browser.open(path)), path).toContain("+1 202 555 0199 ext. 7");
     expect((await pat.get("/v1/me/fields")).body.data.fields.phone).toBe(typed);
+  });
+
+  test("shows the name of a country that was chosen", async () => {
+    const browser = openBrowserFor(await signInPerson());
+    const review = parsePage(await browser.send(await browser.open("/app/details"), "/app/details", { country: "FR", phone: "" }));
+    expect(getPageText(review)).toContain("After: France");
   });
 
   test("shows who is notified before a change is saved, and offers to undo it for ten minutes", async () => {

@@ -25,7 +25,7 @@ import { updateContactFields } from "../../operations/consumers/update-contact-f
 import { getPersonDetails } from "../../operations/consumers/get-person-details.ts";
 import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
 import { openNote, sealNote, type NoteScope, type OpenedNote } from "../../operations/access/sealed-notes.ts";
-import { listCountryNames } from "../shared/country-names.ts";
+import { getCountryName, listCountryNames } from "../shared/country-names.ts";
 import { getContactInputProps, SubmitButton, TextField } from "../shared/form-fields.tsx";
 import { sheetMessages } from "../i18n/sheet.ts";
 import { renderStorageUnavailable } from "../shared/notice-pages.tsx";
@@ -192,7 +192,8 @@ const renderReview = async (request: AppFormRequest): Promise<Response> => {
   const { notified, notNotified } = findChangeRecipients(shares, changed);
   const valueIn = (fields: ContactFields, key: ContactKey) => {
     const value = formatPhoneInFields(fields, services.formatPhone)[key]?.value;
-    return value === undefined ? <span class="quiet">{messages.emptyValue}</span> : <VerbatimText text={value} />;
+    if (value === undefined) return <span class="quiet">{messages.emptyValue}</span>;
+    return <VerbatimText text={key === "country" ? getCountryName(language, value) : value} />;
   };
   const saveAndNotify =
     notified.length === 1

@@ -132,10 +132,7 @@ const renderEventList = async (request: PortalRequest): Promise<Response> => {
                 rows={events}
                 empty={<NoMatches path={listPath} />}
                 columns={[
-                  [
-                    eventMessages.type,
-                    ({ event }) => <Link to={`${listPath}/${event.seq}`} text={<bdi translate="no">{event.type}</bdi>} />,
-                  ],
+                  [eventMessages.type, ({ event }) => <Link to={`${listPath}/${event.seq}`} text={<UrlText text={event.type} />} />],
                   [eventMessages.delivered, ({ deliveries }) => <DeliverySummary deliveries={deliveries} />, "corner"],
                   [eventMessages.about, ({ event }) => <EventSubject event={event} />],
                   [messages.timeUtc, ({ event }) => <RecentTime at={event.createdAt} withDay />],

@@ -2,6 +2,10 @@
 import { countryCodes } from "../../../core/certificates/field-kinds.ts";
 import type { Language } from "../../../core/language.ts";
 
+/** Returns the name of the country, or the text itself if it is not a country code. */
+export const getCountryName = (language: Language, code: string): string =>
+  countryCodes.has(code) ? (new Intl.DisplayNames(language, { type: "region" }).of(code) ?? code) : code;
+
 /**
  * The name of each country, in alphabetical order. The list is built per request, because building it at startup would slow down the start
  * of every isolate.
