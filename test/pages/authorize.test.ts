@@ -414,11 +414,11 @@ describe("the review of the consent sheet", () => {
     const links = [...refused.text.matchAll(/<a href="#(field-[^"]+)">([^<]+)</g)].map(([, id, text]) => [id, text]);
     expect(links).toEqual([
       ["field-phone", "Enter a phone number, such as +1 415 555 0132."],
-      ["field-country", "Enter a two-letter country code, such as US."],
+      ["field-country", "Choose a country from the list."],
       ["field-last_name", "Enter your last name."],
     ]);
     for (const [id] of links) {
-      const input = new RegExp(`<input id="${id}"[^>]*>`).exec(refused.text)?.[0] ?? "";
+      const input = new RegExp(`<(?:input|select) id="${id}"[^>]*>`).exec(refused.text)?.[0] ?? "";
       expect([id, /aria-invalid="true"/.test(input), input.includes(`aria-describedby="`)]).toEqual([id, true, true]);
       expect(refused.text).toContain(`id="${id}-error"`);
     }

@@ -1,14 +1,15 @@
 // Tests limits on the cost of each page, in database calls and bytes.
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, test } from "vitest";
+import { computeCodeChallenge } from "../../core/shares/pkce.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { signInCast, mockOutsideWorld, createAcmeRecords, type PortalCast, type Records } from "../support/portal-cast.ts";
 import { countDatabaseCalls, type CallCount } from "../support/counted-database.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
-import { grantShare, signInPerson } from "../support/sharing.ts";
-import { call, issueCertificate, createServiceCall, worldInSecondShard, type Call } from "../support/world.ts";
+import { createVerifier, grantShare, signInPerson } from "../support/sharing.ts";
+import { call, issueCertificate, createServiceCall, origin, world, worldInSecondShard, type Call } from "../support/world.ts";
 
 /**
  * A page makes one call for the session and two for data: either to two shards, or to one shard with a second query that needs the first
@@ -117,6 +118,22 @@ test("keeps every page of the documentation below the size limit", async () => {
   expect(sizes.filter(({ bytes }) => bytes > maxBytes)).toEqual([]);
   expect(sizes.length).toBeGreaterThan(90);
 }, 60_000);
+
+test("keeps the consent sheet below the size limit if it asks for every detail", async () => {
+  const query = new URLSearchParams({
+    client_id: world.acme.clients.live,
+    origin,
+    scope: "email name phone address",
+    purpose: "Send you a solar estimate",
+    code_challenge: computeCodeChallenge(createVerifier()),
+    code_challenge_method: "S256",
+    return_url: `${origin}/quote`,
+  });
+  const { headers } = await signInPerson();
+  const { text } = await call(`/authorize?${query}&edit=1`, { headers: { ...headers, referer: `${origin}/`, accept: "text/html" } });
+  expect(text).toContain('<select id="field-country" name="field.country"');
+  expect(await countGzippedBytes(text)).toBeLessThan(maxBytes);
+});
 
 test("queries a database at most three times for an audit log with all filters", async () => {
   const address = `/portal/audit?actor=person&type=certificate.revoked&id=${records.cert_id}`;

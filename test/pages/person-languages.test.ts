@@ -34,7 +34,7 @@ const alike: ReadonlySet<string> = new Set(["svc", "Error:", "Assistants", "Sand
 const isSaid = (text: string): boolean => /\p{L}{2}/u.test(text) && !alike.has(text) && !/^(?:\S+@\S+|[\w.-]+\.\w+)$/.test(text);
 
 /** Many countries have the same name in two languages. */
-const isListOfCountries = ({ name, attribs }: Element): boolean => name === "select" && attribs.name === "country";
+const isListOfCountries = ({ name, attribs }: Element): boolean => name === "select" && attribs.autocomplete === "country";
 
 /** Returns a page's texts and labels that come from the catalogs. */
 const listTexts = ({ document }: ReadPage): ReadonlySet<string> => {
@@ -204,13 +204,16 @@ describe("translation", () => {
       expect(listUntranslated(english, await openAppPages(language, person)), language).toEqual([]);
   });
 
-  test("covers the names of countries", async () => {
+  test("covers the names of countries in the app and on the consent sheet", async () => {
     const { headers } = await signInPerson();
-    const openDetails = (language: Language) => read("/app/details", { headers: { ...headers, "accept-language": language } });
-    for (const [language, name] of Object.entries({ en: "United States", es: "Estados Unidos", "fr-CA": "États-Unis" })) {
-      const options = findByTagName((await openDetails(language as Language)).document, "option");
-      expect(options.filter(({ attribs }) => attribs.value === "US").map(extractText)).toEqual([name]);
-    }
+    const pages = { "/app/details": "country", [`/authorize${searchFor({ scope: "address" })}&edit=1`]: "field.country" };
+    for (const [language, name] of Object.entries({ en: "United States", es: "Estados Unidos", "fr-CA": "États-Unis" }))
+      for (const [path, field] of Object.entries(pages)) {
+        const page = await read(path, { headers: { ...headers, "accept-language": language, referer: `${origin}/` } });
+        const lists = findByTagName(page.document, "select").filter(({ attribs }) => attribs.name === field);
+        const options = lists.flatMap((list) => findByTagName(list, "option"));
+        expect(options.filter(({ attribs }) => attribs.value === "US").map(extractText), path).toEqual([name]);
+      }
   });
 
   test("covers the consent sheet", async () => {

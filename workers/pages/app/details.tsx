@@ -3,7 +3,6 @@
 import type { Hono } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { FC } from "hono/jsx";
-import type { Language } from "../../../core/language.ts";
 import { findChangeRecipients } from "../../../core/shares/change-recipients.ts";
 import {
   contactKeys,
@@ -25,8 +24,8 @@ import { updateContactFields } from "../../operations/consumers/update-contact-f
 import { getPersonDetails } from "../../operations/consumers/get-person-details.ts";
 import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
 import { openNote, sealNote, type NoteScope, type OpenedNote } from "../../operations/access/sealed-notes.ts";
-import { getCountryName, listCountryNames } from "../shared/country-names.ts";
-import { getContactInputProps, SubmitButton, TextField } from "../shared/form-fields.tsx";
+import { getCountryName } from "../shared/country-names.ts";
+import { ContactField, SubmitButton } from "../shared/form-fields.tsx";
 import { sheetMessages } from "../i18n/sheet.ts";
 import { renderStorageUnavailable } from "../shared/notice-pages.tsx";
 import { VerbatimText, formatMessage, Timestamp, formatNumber, PropertyList, FormattedMessage, Notice } from "../shared/components.tsx";
@@ -49,12 +48,6 @@ const describeInvalidValue = ({ language }: AppRequest, key: ContactKey): string
   return key === "email" ? badEmail : key === "phone" ? badPhone : key === "country" ? badCountry : badText;
 };
 
-/** Lists the countries to choose from, an empty choice, and the current value if it is not in the list. */
-const listCountryOptions = (language: Language, value: string): Readonly<Record<string, string>> => {
-  const names = { "": "", ...listCountryNames(language) };
-  return Object.hasOwn(names, value) ? names : { ...names, [value]: value };
-};
-
 interface FieldGroupInputsProps {
   readonly group: FieldGroup;
   readonly fields: ContactFields;
@@ -75,20 +68,16 @@ const FieldGroupInputs: FC<FieldGroupInputsProps> = ({ group, fields, shares, re
     ) : (
       <FormattedMessage text={messages.sharedWith} parts={{ businesses: <NameList names={notified} /> }} />
     );
-  const inputProps = (key: ContactKey) => {
-    const value = refused?.typed.get(key) ?? fields[key]?.value ?? "";
-    return {
-      id: key,
-      ...getContactInputProps(key),
-      value,
-      error: refused?.invalidField === key ? describeInvalidValue(request, key) : undefined,
-      errorId: `${key}-fault`,
-      ...(key === "country" && { options: listCountryOptions(language, value), maxlength: undefined }),
-    };
-  };
+  const inputProps = (key: ContactKey) => ({
+    id: key,
+    contactKey: key,
+    value: refused?.typed.get(key) ?? fields[key]?.value ?? "",
+    error: refused?.invalidField === key ? describeInvalidValue(request, key) : undefined,
+    errorId: `${key}-fault`,
+  });
   const [first, ...more] = keys;
   if (first !== undefined && more.length === 0)
-    return <TextField label={messages.groups[group]} hint={recipients} hintId={id} {...inputProps(first)} />;
+    return <ContactField label={messages.groups[group]} hint={recipients} hintId={id} {...inputProps(first)} />;
   return (
     <fieldset aria-describedby={id}>
       <legend>{messages.groups[group]}</legend>
@@ -97,7 +86,7 @@ const FieldGroupInputs: FC<FieldGroupInputsProps> = ({ group, fields, shares, re
       </p>
       <div class="pair">
         {keys.map((key) => (
-          <TextField label={fieldLabels[language][key]} {...inputProps(key)} />
+          <ContactField label={fieldLabels[language][key]} {...inputProps(key)} />
         ))}
       </div>
     </fieldset>

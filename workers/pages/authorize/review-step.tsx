@@ -14,7 +14,7 @@ import type { Share } from "../../../core/shares/share.ts";
 import { dayMs, type Instant } from "../../../core/time.ts";
 import { shorterDurationDays } from "../shared/share-options.ts";
 import { EnterButton } from "../shared/enter-button.tsx";
-import { ChoiceField, getContactInputProps, SubmitButton, TextField } from "../shared/form-fields.tsx";
+import { ChoiceField, ContactField, SubmitButton } from "../shared/form-fields.tsx";
 import { appMessages } from "../i18n/app.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import type { Page } from "../shared/layout.tsx";
@@ -78,11 +78,10 @@ const FieldInputs: FC<{ review: Review; keys: readonly ContactKey[] }> = ({ revi
   return (
     <>
       {keys.map((key) => (
-        <TextField
+        <ContactField
+          contactKey={key}
           id={fieldId(key)}
           label={`${fieldLabels[language][key]}${blankableKeys.has(key) ? ` ${messages.optional}` : ""}`}
-          hint={key === "country" ? messages.countryHint : undefined}
-          {...getContactInputProps(key)}
           name={fieldName(key)}
           value={choices.get(fieldName(key)) ?? fields[key]?.value ?? ""}
           error={errors.get(key)}

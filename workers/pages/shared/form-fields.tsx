@@ -3,6 +3,7 @@ import type { Child, FC, JSX } from "hono/jsx";
 import type { ContactKey } from "../../../core/shares/fields.ts";
 import { appMessages } from "../i18n/app.ts";
 import { FieldError, usePageContext } from "./components.tsx";
+import { listCountryNames } from "./country-names.ts";
 
 type InputProps = JSX.IntrinsicElements["input"];
 
@@ -126,12 +127,29 @@ const contactAutocomplete: Readonly<Record<ContactKey, string>> = {
   last_name: "family-name",
 };
 
-export const getContactInputProps = (key: ContactKey): Pick<InputProps, "name" | "type" | "autocomplete" | "maxlength"> => ({
-  name: key,
-  type: key === "email" ? "email" : key === "phone" ? "tel" : "text",
-  autocomplete: contactAutocomplete[key],
-  maxlength: key === "email" ? 254 : 200,
-});
+interface ContactFieldProps extends FieldProps {
+  readonly contactKey: ContactKey;
+  readonly name?: string;
+  readonly value: string;
+  readonly hintId?: string;
+  readonly errorId: string;
+}
+
+/** An input for a contact detail. The country is chosen from a list, which also contains a current value that is not a country. */
+export const ContactField: FC<ContactFieldProps> = ({ contactKey, value, ...field }) => {
+  const { language } = usePageContext();
+  const shared = { ...field, value, autocomplete: contactAutocomplete[contactKey] };
+  if (contactKey !== "country")
+    return (
+      <TextField
+        type={contactKey === "email" ? "email" : contactKey === "phone" ? "tel" : "text"}
+        maxlength={contactKey === "email" ? 254 : 200}
+        {...shared}
+      />
+    );
+  const names = { "": "", ...listCountryNames(language) };
+  return <TextField {...shared} options={Object.hasOwn(names, value) ? names : { ...names, [value]: value }} />;
+};
 
 export const ChoiceField: FC<InputProps & { readonly id: string; readonly children?: Child }> = ({ children, ...input }) => (
   <div class="tick">
