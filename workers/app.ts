@@ -1,5 +1,5 @@
 // The Hono app: every route, the middleware that runs before all routes, and the paths that each host serves. In production, each host
-// serves only its own paths. In development, one origin serves them all.
+// serves only its own paths. In development, every host serves every path.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { methodNotAllowed } from "hono/method-not-allowed";
@@ -76,13 +76,13 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** Returns whether errors are shown as a page: to browsers, except on paths under /v1 and /.well-known. */
+/** Returns true if an error is shown as a page: to browsers, except on paths under /v1 and /.well-known. */
 const showsErrorPage = (c: Context<AppEnv>): boolean => acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path);
 
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>
   showsErrorPage(c) ? renderNotFound(c) : failure(c, "not_found");
 
-/** Responds with 405: with a page if a browser submitted a form to a page, and with JSON otherwise. */
+/** Responds with 405. Browsers get a page if the path supports GET, for example when they submit a form to it. Other responses are JSON. */
 const respondMethodNotAllowed = (c: Context<AppEnv>, methods: readonly string[]): Response | Promise<Response> => {
   if (methods.includes("GET") && showsErrorPage(c)) return renderMethodNotAllowed(c, methods);
   c.header("Allow", methods.join(", "));
@@ -91,7 +91,7 @@ const respondMethodNotAllowed = (c: Context<AppEnv>, methods: readonly string[])
 
 /**
  * Responds with 404 on unknown hosts, and to paths that a known host does not serve. The verification host always responds with a page,
- * because people copy its URLs from certificates by hand.
+ * unless it is also the API host, because people copy its URLs from certificates by hand.
  */
 const restrictByHost = (config: Config) => {
   const pathsOf = pathsByHost(config);
@@ -127,7 +127,7 @@ const defaultNoStore = createMiddleware<AppEnv>(async (c, next) => {
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 });
 
-/** Runs each request as a trace. The request's log line provides the name and the attributes of the trace. */
+/** Runs each request in a trace. The request's log line provides the name and the attributes of the trace. */
 const traceRequest = createMiddleware<AppEnv>((c, next) => c.var.services.trace("request", next));
 
 /** Writes one log line per request, and records refusals for the affected business. */
@@ -194,7 +194,7 @@ export const buildApp = (services: Services) => {
       onMethodNotAllowed: (c, methods) => respondMethodNotAllowed(c as Context<AppEnv>, methods),
     }),
   );
-  app.use(redirectEncodedFragment); // must come before the routes, because the log shows the name of the last match
+  app.use(redirectEncodedFragment); // must come before the routes, because the log shows the route that matched last
   for (const [corsRule, paths] of corsRules) for (const path of paths) app.use(path, corsRule);
   for (const routes of [
     certificateRoutes,

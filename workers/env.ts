@@ -41,11 +41,11 @@ export interface Env {
   readonly SHIELD?: RateLimit;
   /** Cloudflare's Email Service, used if MAIL_TRANSPORT is "cloudflare". */
   readonly EMAIL?: SendEmail;
-  /** Workers Analytics Engine. Without it, figures are only logged. */
+  /** Workers Analytics Engine. Without it, requests and metrics are only logged. */
   readonly METRICS?: AnalyticsEngineDataset;
   /** Workers AI for the integration helper. Without it, forms are mapped by heuristics only. */
   readonly AI?: TextModelRunner;
-  /** All settings and secrets are strings. Only `loadConfig` reads them. */
+  /** All settings and secrets are strings. `loadConfig` checks them. */
   readonly [name: string]: unknown;
 }
 
@@ -98,7 +98,7 @@ export interface Config extends ProofSettings {
   readonly aiModel: string;
   /** Added to every clock reading. Development only. */
   readonly clockOffsetMs: number;
-  /** The database size that makes a shard full: D1's limit, unless development sets another one. */
+  /** The database size at which a shard is full: D1's limit, unless development sets another one. */
   readonly maxShardBytes: number;
   /** How long changes are collected before the audit log and the ledger are notified. */
   readonly batchWindowMs: number;
@@ -148,7 +148,7 @@ export interface TraceSettings {
   readonly sampleRate: number;
 }
 
-/** Thrown if settings are missing or invalid. The message lists all of them and never contains a secret. */
+/** Thrown if settings are missing or invalid. The message names them and never contains a secret. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -220,7 +220,7 @@ const findSharedKeys = (keys: readonly (readonly [name: string, key: Uint8Array]
   return [...new Set(shared)];
 };
 
-/** Returns the seed of each signing key in note format, with the setting's name. Skips malformed keys. */
+/** Returns the seed of each note-format signing key, with the setting's name. Skips malformed keys. */
 const parseSeeds = (name: string, secrets: readonly string[]): (readonly [string, Uint8Array])[] =>
   secrets.flatMap((secret) => {
     const seed = parseSkey(secret)?.seed;
@@ -252,7 +252,7 @@ const parseMailSettings = (env: Env, setting: GetSetting, development: boolean, 
   return { from, transport: { kind: "capture" } };
 };
 
-/** Parses the JSON object of strings that `npm start` passes. */
+/** Parses the JSON object of strings that `npm start` passes. Returns null if the text is not JSON. */
 const parseDemoSettings = (text: string | undefined): Readonly<Record<string, string>> | null => {
   if (text === undefined) return {};
   try {
@@ -305,7 +305,7 @@ const parseTraceHeaders = (text: string): TraceSettings["headers"] | null => {
   try {
     return [...new Headers(matches.map(([, name = "", value = ""]): [string, string] => [name, decodeURIComponent(value)]))];
   } catch {
-    return null; // the value is not URL-encoded, or contains a line break
+    return null; // a value is not URL-encoded, or a header cannot contain it
   }
 };
 
@@ -329,8 +329,7 @@ export const loadConfig = (env: Env): Config => {
   const development = setting("ENVIRONMENT") === "development";
   if (!development && setting("ENVIRONMENT") !== "production") faults.push("ENVIRONMENT");
 
-  // These functions return a placeholder of the right type for an invalid setting. The error thrown below keeps the placeholder from being
-  // used.
+  // For an invalid setting, these functions still return a value of the right type. It is never used, because `loadConfig` then throws.
   const address = (name: string): string => {
     const text = setting(name) ?? "";
     const url = URL.canParse(text) ? new URL(text) : null;

@@ -14,11 +14,11 @@ export const defaultLimits = {
   CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** A large campaign sends ten submissions per second. Someone who sends more is probably misusing the client ID. */
   CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
-  /** Public pages and their JSON are counted together. */
+  /** Counts requests for certificates, receipts and withdrawal pages. Pages and JSON are counted together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
   /** For health, keys, the OpenAPI document and logs. A monitor, or a verifier that reads a log, needs dozens of requests. */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
-  /** Counts failed lookups of API keys and agent tokens. Valid ones never count. */
+  /** Counts failed lookups of API keys, agent tokens and the admin token. Successful lookups never count. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Counts failed lookups of sessions. The limit is higher than for keys, because the sessions of a whole office can end overnight. */
   UNKNOWN_SESSIONS_PER_IP: { count: 300, seconds: 60, scaled: true },
@@ -55,18 +55,18 @@ export const defaultLimits = {
   /** Each call connects one program, and people do not connect twenty programs in an hour. */
   CONNECT_PER_PRINCIPAL: { count: 20, seconds: 3_600, scaled: false },
   /**
-   * Counts the refused requests that are stored for a business, separately for requests with and without a credential. Each limit allows
-   * about 10,000 in seven days.
+   * Counts the refused requests that are stored for a business. Requests with and without a credential are counted separately, and each
+   * count allows about 10,000 in seven days.
    */
   REFUSALS_KEPT: { count: 1_428, seconds: 86_400, scaled: false },
   /**
-   * Counts refused requests without a credential. Saving such a request first reads the database, to find the business that owns the client
+   * Counts refused requests with a client ID but no credential. To save one, the service must first find the business that owns the client
    * ID.
    */
   REFUSALS_PER_IP: { count: 30, seconds: 60, scaled: true },
   /**
-   * Counts fetches of a business's policies. Pages on one site share a capture for a day unless they link to other policies. Beyond the
-   * limit, the service issues certificates without policies.
+   * Counts captures of a business's policies. For 15 minutes, a capture also serves later certificates of the same page or, usually,
+   * origin. Beyond the limit, the service issues certificates without policies.
    */
   POLICY_CAPTURES_PER_BUSINESS: { count: 300, seconds: 86_400, scaled: true },
   /** Counts a user's webhook tests, replays and recoveries together (SPEC Limits). */
@@ -99,8 +99,9 @@ export const defaultLimits = {
   UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
   /** Wrong codes are also counted per code, across all callers. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** One share takes a few of these requests. The person opens the request and perhaps reloads it, and then the page redeems the code. */
+  /** Sharing takes a few requests: the person opens the sheet, perhaps reloads it, reviews the fields and decides. */
   AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
+  /** A code is redeemed once, by the page script or by the business's server. */
   REDEEM_PER_IP: { count: 60, seconds: 60, scaled: true },
   SANDBOX_CONSENT_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Anyone who finds a test client ID in a page's source can create test shares. The limit is enough for a load test. */
@@ -158,7 +159,7 @@ export const parseLimits = (
 };
 
 interface StorageLimitDefault extends StorageLimit {
-  /** The settings are `LIMIT_<NAME>`. */
+  /** The names of the settings start with `LIMIT_`, followed by these values. */
   readonly recordsName: string;
   readonly bytesName: string;
   /** Whether DEV_RATE_SCALE multiplies the limit. */
@@ -182,8 +183,8 @@ export const defaultStorageLimits = {
    */
   sandbox: { days: 30, recordsName: "SANDBOX_RECORDS", records: 10_000, bytesName: "SANDBOX_BYTES", bytes: 100_000_000, scaled: false },
   /**
-   * Captures with a new policy text. `POLICY_CAPTURES_PER_BUSINESS` limits their number, and the bytes are enough for 40 of the largest
-   * pages. Beyond the limit, only texts that are already stored are linked.
+   * Captures that found a new policy text. `POLICY_CAPTURES_PER_BUSINESS` also limits their number, and the bytes are enough for almost 40
+   * of the largest pages. Beyond the limit, only texts that are already stored are linked.
    */
   policies: { days: 1, recordsName: "POLICY_DAY", records: 300, bytesName: "POLICY_DAY_BYTES", bytes: 40_000_000, scaled: true },
 } as const satisfies Record<StorageOwnerKind, StorageLimitDefault>;

@@ -6,7 +6,7 @@ import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts"
 
 const maxKeys = 20_000; // 20,000 keys with 60 timestamps of 8 bytes each take at most 10 MB
 
-/** Counts the calls of each key in a sliding window. Above `maxKeys`, drops the key whose last counted or refused call is the oldest. */
+/** Counts the calls for each key in a sliding window. Above `maxKeys`, drops the key whose last counted or refused call is the oldest. */
 export class AddressWindows {
   readonly #calls = new BoundedMap<string, number[]>(maxKeys);
 
@@ -18,7 +18,7 @@ export class AddressWindows {
     return recent;
   }
 
-  /** Returns the limit's state for the next call, without counting a call. */
+  /** Returns the limit's current state without counting a call. */
   peek(key: string, limit: RateLimit, now: number): RateLimitState {
     const windowMs = limit.seconds * 1_000;
     const recent = this.#listRecent(key, windowMs, now);
@@ -30,7 +30,7 @@ export class AddressWindows {
     const windowMs = limit.seconds * 1_000;
     const recent = this.#listRecent(key, windowMs, now);
     const allowed = recent.length < limit.count;
-    // Starting with `[now]` instead of an empty array saves memory, because an empty array would reserve space for 17 numbers per key.
+    // Starting with `[now]` saves memory. Pushing to an empty array would reserve space for 17 numbers per key.
     const calls = allowed && recent.length === 0 ? [now] : recent;
     if (allowed && calls === recent) recent.push(now);
     this.#calls.set(key, calls);

@@ -20,8 +20,10 @@ const clockSlackMs = 5 * minuteMs;
 /**
  * Creates an attestor for a witness. Besides refusals such as `http_403`, these failures are permanent:
  * - `superseded`: the witness has cosigned a larger checkpoint.
- * - `conflict`: the witness has seen a different tree of this size.
- * - `http_422`: the witness rejects the consistency proof. The last two mean that this log or the witness has a second history.
+ * - `conflict`: the witness has seen a different tree of the same size, or its 409 response is malformed.
+ * - `http_422`: the witness rejects the consistency proof.
+ *
+ * A different tree or a rejected proof means that this log or the witness has a second history.
  */
 export const createWitnessAttestor = (witness: Witness, send: SendRequest, crypto: NoteCrypto, clock: Clock): Attestor => {
   const { name } = witness.key;

@@ -22,8 +22,8 @@ const inlineElements: ReadonlySet<string> = new Set([
 ]);
 const linkElements: ReadonlySet<string> = new Set(["a", "area", "link"]);
 const maxLinks = 10_000;
-// The parser's work per tag grows with the number of open elements. Real pages have fewer than 100 open elements. Without a limit, 1 MiB of
-// open tags would take ten seconds.
+// The parser's work per tag grows with the number of elements that are open at the time. On real pages, that is fewer than 100. Without a
+// limit, 1 MiB of opening tags would take ten seconds.
 const maxDepth = 1_000;
 const chunkLength = 16_384; // a chunk has at most about 5,000 tags, and the depth is checked after each chunk
 const maxLinkTextLength = 300; // longer than the text of any link to a policy

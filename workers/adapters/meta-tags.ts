@@ -1,4 +1,4 @@
-// Reads meta tags for domain verification. Only tags in the page's head count, because visitors may have written text in the body.
+// Reads meta tags for domain verification. Only tags in the page's head count, because visitors may have written parts of the body.
 import { Parser } from "htmlparser2";
 
 const headElements: ReadonlySet<string> = new Set([
@@ -10,8 +10,8 @@ const maxDepth = 100; // limits the work, because the parser's work per tag grow
 const maxContents = 100;
 
 /**
- * Lists the trimmed contents of `<meta name="…">` or `<meta http-equiv="…">` in the page's head. The head ends at the first element that
- * cannot be part of it.
+ * Lists the trimmed contents of `<meta name="…">` or `<meta http-equiv="…">` in the page's head. The head ends at `</head>` or at the first
+ * element that cannot be part of it.
  */
 export const listMetaContents = (html: string, name: string, attribute: "name" | "http-equiv" = "name"): readonly string[] => {
   const contents: string[] = [];

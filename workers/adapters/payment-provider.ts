@@ -20,7 +20,8 @@ const isAllowedPageUrl = (address: string, api: URL | null): boolean => {
 const describeProviderError = (error: unknown): string => (error instanceof Stripe.errors.StripeError ? error.type : "network");
 
 /**
- * Creates the payment provider. Its methods never throw. When a method returns `unavailable`, it has called `report` with the error type.
+ * Creates the payment provider. Its methods never throw. Before a method returns `unavailable`, it calls `report` with the error type, or
+ * with `address` if the provider returned no allowed URL.
  */
 export const createStripeProvider = (settings: BillingSettings, report: (fault: string) => void): PaymentProvider => {
   const { apiUrl } = settings;

@@ -1,5 +1,5 @@
-// Normalizes phone numbers to E.164 for matching. The stored number stays as entered. Uses the library's complete metadata, because the
-// smaller sets do not contain which number ranges are assigned.
+// Normalizes phone numbers to E.164 for matching. The stored number stays as entered. Uses the library's complete metadata, because only it
+// lists the assigned number ranges.
 import {
   isSupportedCountry,
   parsePhoneNumberFromString,

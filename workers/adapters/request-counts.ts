@@ -12,7 +12,7 @@ export interface RequestCount {
   readonly requests: number;
 }
 
-/** Counts the requests of the last 24 hours, most frequent first. Returns null if the API fails, refuses the token or does not respond. */
+/** Returns the counts for the last 24 hours, highest first. Returns null if the API fails, refuses the token or does not respond. */
 export type CountRequests = () => Promise<readonly RequestCount[] | null>;
 
 const limits = { timeoutMs: 3 * secondMs, maxBytes: 65_536 };
@@ -20,7 +20,7 @@ const answerSchema = z.object({
   data: z.array(z.object({ status: z.string(), code: z.string(), requests: z.coerce.number() })), // the API may return a count as text
 });
 
-/** `dataset` becomes part of the SQL statement. The setting METRICS_DATASET may contain only letters, digits and underscores. */
+/** `dataset` becomes part of the SQL statement. This is safe, because METRICS_DATASET may contain only letters, digits and underscores. */
 const createStatement = (dataset: string): string =>
   `SELECT blob4 AS status, blob5 AS code, SUM(_sample_interval) AS requests FROM ${dataset} WHERE index1 = 'request' AND timestamp > NOW() - INTERVAL '1' DAY GROUP BY status, code ORDER BY requests DESC LIMIT 100 FORMAT JSON`;
 

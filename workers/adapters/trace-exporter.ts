@@ -28,7 +28,7 @@ export interface Span {
 export type ExportSpans = (spans: readonly Span[]) => Promise<void>;
 
 const limits = { timeoutMs: 5 * secondMs, maxBytes: 65_536 }; // the response must be read to the end, but its content is not used
-const leaseMs = limits.timeoutMs + secondMs; // after this time, the platform must have ended the request together with its invocation
+const leaseMs = limits.timeoutMs + secondMs; // after this time, the platform must have ended the request along with its invocation
 const maxWaitingSpans = 1_000; // this many spans take about 500 kB
 const maxRequestsInTurn = 5; // five requests take at most 25 s, and the platform ends work 30 s after the response
 const errorStatusCode = 2;
@@ -98,7 +98,7 @@ export const createTraceExporter = (
   };
 
   return async (spans) => {
-    // Even if these spans are lost, sends the waiting ones, because no request may be in progress that would send them.
+    // Even if these spans are lost, sends the waiting ones. Otherwise, they could wait until a later call.
     if (waiting.length + spans.length > maxWaitingSpans) lose(spans.length, "collector too slow");
     else waiting.push(...spans);
     if (clock() < busyUntil) return; // the invocation that is sending now will also send these spans

@@ -25,7 +25,7 @@ export interface WebhookPost {
 
 /**
  * The result of an attempt. `blocked` means that nothing was sent because the URL or its host is not allowed. `deferred` means that nothing
- * was sent because no resolver responded.
+ * was sent because a resolver did not respond, so the host could not be checked.
  */
 export type WebhookResult =
   | (Extract<AttemptOutcome, { kind: "answered" }> & { readonly response: WebhookResponse })

@@ -10,7 +10,7 @@ import type { Platform } from "../platform/platform.ts";
 import { runIsolated } from "../log.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const submitTimeoutMs = 40 * secondMs; // enough for a call to the slowest ledger (30 s) and ten requests for a checkpoint
+const submitTimeoutMs = 40 * secondMs; // enough for one round of requests to the slowest ledger (30 s) and for verifying its responses
 
 /** Returns true if the ledger itself failed, and not just one statement. */
 const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
@@ -84,7 +84,8 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   const parked = settled.filter(({ anchor, outcome }) => shouldPark(anchor, outcome));
   if (parked.length > 0) platform.log.error({ at: "ledger", error: `parked ${parked.length} ${adapter.id}: ${listCodes(parked)}` });
   if (failed || fork !== undefined) return false;
-  // A run that stored nothing was overtaken by another run, which may have listed fewer statements, or the database was restored.
+  // If this run stored nothing, another run overtook it, or the database was restored. Continue after an overtaking run, because it may
+  // have listed fewer statements.
   return stored.length > 0 || (await getLedgerState(db, adapter.id)).lastRun !== basis.lastRun;
 };
 

@@ -1,5 +1,5 @@
-// Requests attestations of checkpoints from witnesses and timestamp authorities every 15 minutes. If one does not respond, asks it again
-// every minute. No other work waits for attestations.
+// Requests attestations of checkpoints from witnesses and timestamp authorities every 15 minutes. If one does not respond, retries with
+// increasing delays, at most once a minute. No other work waits for attestations.
 import { firstShard } from "../../core/ids.ts";
 import type { AttestationOutcome } from "../../core/ledger/attestor.ts";
 import type { Instant } from "../../core/time.ts";
@@ -41,6 +41,6 @@ export const attestDue = async (platform: Platform): Promise<void> => {
     if (problem !== null) platform.log.error({ at: "attestations", error: problem });
     await updateAttestation(db, row, toAttestationUpdate(outcome, row, platform.clock())).run();
   };
-  // A row whose request failed is due again when its lease ends.
+  // If processing a row throws, the row is due again when its lease ends.
   await Promise.all(due.map((row) => runIsolated(platform, "attestations", () => settle(row))));
 };

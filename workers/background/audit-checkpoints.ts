@@ -1,5 +1,5 @@
-// Every 15 minutes, each audit log closes an interval and signs a checkpoint. The job queues the checkpoint's statement for every ledger
-// and requests attestations. If an interval is missed, the next checkpoint covers it.
+// Every 15 minutes, each audit log closes an interval and signs a checkpoint. The job queues the checkpoint's statement for the first
+// shard's ledgers and requests attestations. If an interval is missed, the next checkpoint covers it.
 import { firstShard, type ShardId } from "../../core/ids.ts";
 import { getCheckpointInterval, checkpointIntervalMs } from "../../core/ledger/checkpoint-interval.ts";
 import { toIso, type Instant } from "../../core/time.ts";
@@ -54,7 +54,7 @@ const checkpointAuditLog = async (platform: Platform, db: Database, auditLog: Sh
   );
 };
 
-/** Saves one checkpoint per audit log for the interval that contains `now`. A repeated call in the same interval has no effect. */
+/** Saves one checkpoint per audit log for the interval that contains `now`. Repeated calls in the same interval have no effect. */
 export const checkpointAuditLogs = async (platform: Platform, now: Instant): Promise<void> => {
   const db = platform.shards.get(firstShard);
   await forEachShard(platform, "audit", (_, auditLog) => checkpointAuditLog(platform, db, auditLog, getCheckpointInterval(now)));

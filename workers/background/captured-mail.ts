@@ -11,8 +11,8 @@ const maxPolls = 400;
 const pollEveryMs = 25;
 
 /**
- * Returns the captured emails in `store`, newest first. First sends due emails, and waits up to ten seconds per shard for emails that
- * another run is sending. Therefore, callers find the emails that their request caused.
+ * Returns the captured emails in `store`, newest first. First sends due emails, and waits up to about ten seconds per shard for emails that
+ * another run is sending. Callers therefore find the emails that their request caused.
  */
 export const loadCapturedMail = async (platform: Platform, store: Database, to: string | null): Promise<readonly CapturedMail[]> => {
   await relayMail(withBudget(platform, waitUntilBudget));

@@ -9,7 +9,7 @@ import { createDisconnectUrl } from "../operations/agents/disconnect-link.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 50; // the limit per shard and minute; it is enough because connections are created, and therefore expire, one by one
+const maxPerRun = 50; // the limit per shard per minute; it is enough because connections are created, and therefore expire, one by one
 
 /** Writes the email and marks the connection as notified, in one batch. If two runs are concurrent, only one writes the email. */
 const sendExpiryNotice = async (platform: Platform, db: Database, connection: ExpiringConnection): Promise<void> => {

@@ -18,7 +18,7 @@ import { findDomainProof } from "../operations/portal/find-domain-proof.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 20; // each check makes one request of at most eight seconds, and all checks run concurrently
+const maxPerRun = 20; // each check takes at most eight seconds, and all checks run concurrently
 
 const saveCheckOutcome = async (
   platform: Platform,

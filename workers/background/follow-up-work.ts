@@ -36,13 +36,13 @@ const coalesce = (platform: Platform, ms: number, work: () => Promise<void>): ((
 
 const requestLogWork = async (platform: Platform): Promise<void> => {
   await requestAuditDrains(platform);
-  await runIsolated(platform, "anchor-queue", platform.requestAnchoring); // if this fails, the cron submits the rows
+  await runIsolated(platform, "anchor-queue", platform.requestAnchoring); // if this fails, the cron submits the statements
   await countCertificates(platform);
 };
 
 const staleRelayMs = 60 * secondMs; // the platform must have ended a relay that started longer ago than this
 
-/** Creates the function that runs the relay, at most once at a time per isolate, even if many submissions request it. */
+/** Creates the function that runs the relay. In each isolate, only one relay runs at a time, even if many submissions request it. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {
   let runningSince: Instant | null = null;
   /** Set by each call, because a running relay may have read its rows before the caller's row was committed. */
@@ -77,6 +77,6 @@ export const createSchedules = (platform: Platform): Schedules => {
   };
 };
 
-/** Adds the functions that schedule follow-up work to the platform, for jobs that call operations. */
+/** Returns the platform with the functions that schedule follow-up work, for jobs that call operations. */
 export const withSchedules = (platform: Platform): Services =>
   Object.assign(Object.create(platform) as Platform, createSchedules(platform));

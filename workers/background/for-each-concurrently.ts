@@ -5,7 +5,8 @@ export const maxConcurrentConnections = 5;
 
 /**
  * Runs `work` for each item, at most `limit` at a time. Requests the next item only when a slot is free, so that items can be claimed one
- * by one. Rejects as soon as `work` rejects. If a failure must not stop other items, handle it inside `work`.
+ * by one. Rejects as soon as `work` rejects for an item, without waiting for the others. To process all items, handle failures inside
+ * `work`.
  */
 export const forEachConcurrently = async <Item>(
   limit: number,

@@ -50,7 +50,7 @@ async function* claimDueMail(platform: Platform, db: Database): AsyncGenerator<D
 }
 
 /**
- * First writes the emails for due notices to owners. Then sends due emails from every shard, five at a time, until all are sent or the
+ * For each shard, first writes the emails for due notices to owners. Then sends due emails, five at a time, until all are sent or the
  * budget is used up.
  */
 export const relayMail = (platform: Platform): Promise<void> =>

@@ -1,4 +1,4 @@
-// Every 15 minutes, measures the deployment and emails the operator if a figure passes its threshold. The email does not go through the
+// Every 15 minutes, measures the deployment and emails the operator if a figure exceeds its threshold. The email does not go through the
 // outbox, so that it can report a stuck outbox.
 import { alertKinds, findDueNotices, formatAlertMail } from "../../core/alerts.ts";
 import { firstShard } from "../../core/ids.ts";

@@ -29,7 +29,7 @@ const writeEmails = async (platform: Platform, db: Database, due: DueNotices, to
 
 /**
  * Lists the owners' addresses. The account's shard stores the members, and it can differ from the shard of the notices. For a shard that
- * fails or does not respond, `addresses` is null. Logs addresses that cannot be decrypted.
+ * fails or does not respond, `addresses` is null. Leaves out addresses that cannot be decrypted, and logs the errors.
  */
 const listAddresses = (platform: Platform, ids: readonly BusinessId[]) =>
   Promise.all(
@@ -46,12 +46,12 @@ const listAddresses = (platform: Platform, ids: readonly BusinessId[]) =>
   );
 
 /**
- * Writes the emails for one shard's due notices to the mail outbox, within the work budget. If the shard of a business's account does not
- * respond, or a notice or all its owners' addresses cannot be decrypted, the notice waits, and the others are sent.
+ * Writes the emails for one shard's due notices to the mail outbox, within the work budget. A notice waits, without delaying others, if the
+ * shard of the business's account does not respond, or if the notice or all of the owners' addresses cannot be decrypted.
  */
 export const writeOwnerEmails = async (platform: Platform, db: Database): Promise<void> => {
   const silent: ShardId[] = [];
-  let unsent = 0; // notices that stay due, so that the next list would start with them again
+  let unsent = 0; // notices that stay due; the next list skips them
   while (await platform.hasBudget()) {
     const due = await listDueNotices(db, platform.clock(), { max: noticesPerRead, skip: unsent, except: silent });
     if (due.length === 0) return;

@@ -91,7 +91,7 @@ const linkWaitingCertificates = async (
 const captureForPage = async (platform: Platform, db: Database, claimed: ClaimedPage): Promise<void> => {
   const { businessId, location, attempts } = claimed;
   const { random } = platform;
-  // Take any waiting certificate, because all rows and IDs of the capture must be in the shard of the certificates.
+  // Take any waiting certificate. Its ID contains the shard for the capture's rows and IDs.
   const [{ certId } = { certId: null }] = await listCertificatesAwaitingPolicies(db, claimed, 1);
   if (certId === null) {
     await deleteFinishedPage(db, claimed).run(); // no certificate is waiting anymore, because the test certificates were deleted
@@ -134,7 +134,7 @@ const processPage = async (platform: Platform, db: Database, claimed: ClaimedPag
   }
 };
 
-/** Captures all due pages in one shard. Concurrent calls are safe. */
+/** Captures the due pages of one shard, within the work budget. Concurrent calls are safe. */
 export const capturePolicies = async (platform: Platform, db: Database): Promise<void> => {
   // Each worker claims pages independently. A worker ends early if all remaining due pages belong to a business that another worker is
   // processing.

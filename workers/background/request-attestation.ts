@@ -9,8 +9,8 @@ import { findPrimaryLedger } from "../operations/attestations/find-primary-ledge
 import type { Platform } from "../platform/platform.ts";
 
 /**
- * Creates a function that proves that this tree extends an earlier tree of the log. An audit log builds the proof itself. For a ledger, the
- * function builds the proof from the ledger's tiles.
+ * Creates a function that proves that the log's tree of this size extends an earlier tree. An audit log builds the proof itself. For a
+ * ledger, the function builds the proof from the ledger's tiles.
  */
 const createConsistencyProver =
   (platform: Platform, origin: string, size: bigint, signal: AbortSignal): AttestationRequest["getConsistencyProof"] =>
@@ -27,7 +27,7 @@ const createConsistencyProver =
     return hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0));
   };
 
-/** Lists the attestors for all logs. They receive the checkpoint later, in the background. */
+/** Lists the attestors that attest every log. They receive the checkpoint later, in the background. */
 export const listGeneralAttestors = (attestors: Platform["attestors"]): RequestedAttestor[] =>
   attestors.filter(({ scope }) => scope === "every log").map(({ kind, name }) => ({ kind, name, attestation: null }));
 

@@ -1,5 +1,5 @@
-// The jobs for each cron trigger. A job processes everything that is due. Therefore, a missed trigger only delays work, and a duplicate
-// trigger finds nothing to do. If a job fails, the others still run.
+// The jobs for each cron trigger. A job processes whatever is due. Therefore, a missed trigger only delays work, and a duplicate trigger
+// finds nothing to do. If a job fails, the others still run.
 import { firstShard, type ShardId } from "../../core/ids.ts";
 import { secondMs, type Instant } from "../../core/time.ts";
 import { runIsolated } from "../log.ts";

@@ -5,7 +5,8 @@ import { saveShardBytes } from "../../storage/shard-registry.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-// By default, the last fifth lasts ten days for a client without an API key (200 MB a day), and one day for a business with API keys (2 GB).
+// The last fifth of a database is 2 GB. By default, one client's submissions without an API key fill it in ten days at the earliest (200 MB
+// a day), and one business's submissions with API keys in one day.
 const warningThreshold = 0.8;
 
 /** Stores and logs the size of each shard. Above 80% of the limit, also logs an error. */

@@ -8,7 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxBusinessesToDrain = 20; // the sweep sends the events of this many businesses immediately, and the event sweep sends the others
+const maxBusinessesToDrain = 20; // the limit per environment; the event sweep sends the events of the other businesses
 
 type TouchedBusinesses = Readonly<Record<Environment, Set<BusinessId>>>;
 
@@ -22,7 +22,7 @@ const sweepEnvironment = async (platform: Platform, db: Database, environment: E
   }
 };
 
-/** Sweeps due shares, most overdue first. The next run, a minute later, sweeps the rest. */
+/** Sweeps due shares, most overdue first, within the work budget. The next run, a minute later, sweeps the rest. */
 export const sweepDueShares = async (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   const touched: TouchedBusinesses = { live: new Set(), sandbox: new Set() };

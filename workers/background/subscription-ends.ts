@@ -14,7 +14,7 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachConcurrently, maxConcurrentConnections } from "./for-each-concurrently.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 20; // the limit per shard and minute
+const maxPerRun = 20; // the limit per shard per minute
 const backoff = { firstMs: minuteMs, maxMs: 6 * 60 * minuteMs };
 
 const endDueSubscription = async (platform: Platform, db: Database, due: SubscriptionEnd): Promise<void> => {

@@ -16,7 +16,7 @@ import { prepareEntitlementChange } from "../operations/billing/prepare-entitlem
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const maxPerRun = 100; // the limit per shard and minute; it is enough because customers become due one by one
+const maxPerRun = 100; // the limit per shard per minute; it is enough because customers become due one by one
 
 const suspendCustomer = async (platform: Platform, db: Database, customer: BillingCustomer, now: Instant): Promise<void> => {
   const account = customer.accountId === null ? null : await findBilledAccount(db, customer.accountId);
@@ -40,6 +40,6 @@ const suspendUnpaidInShard = async (platform: Platform, db: Database): Promise<v
   }
 };
 
-/** Changes at most 100 customers per shard. Skips customers who pay in the meantime. */
+/** Processes at most 100 customers per shard. Skips customers who pay in the meantime. */
 export const suspendUnpaid = (platform: Platform): Promise<void> =>
   forEachShard(platform, "unpaid", (db) => suspendUnpaidInShard(platform, db));

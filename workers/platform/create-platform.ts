@@ -46,7 +46,7 @@ import { createProofServices } from "./create-proof-services.ts";
 import { createTileServer } from "./stored-tiles.ts";
 import { createTracer, noTracer, traceBindings, type Tracer } from "./tracer.ts";
 
-/** Captured emails are stored in shard 00, because they belong to no account. */
+/** Captured emails are stored in `store`, the first shard's database, because they belong to no account. */
 const createMailer = (env: Env, config: Config, store: { readonly db: Database; readonly vault: Vault }, clock: Clock): Mailer => {
   const { transport } = config.mail;
   if (transport.kind === "cloudflare") return createBindingMailer(env.EMAIL as SendEmail, transport);

@@ -129,8 +129,7 @@ export const createProofServices = async (
   const primaries = await Promise.all((isEmbedded ? shards : [firstShard]).map(createPrimary));
   const mirrorKeys = mirrors.map((mirror) => listTrustedLogs(mirror.origin, mirror.vkeys, "mirror"));
   const currentAuditKeys = auditKeys.map((key) => ({ origin: key.name, vkey: formatVkey(key) }));
-  // AUDIT_VKEY can also contain logs of other deployments that this ledger watches. Publish only the earlier keys of this deployment's
-  // logs.
+  // AUDIT_VKEY can also contain keys of other deployments' logs. Publish only the earlier keys of this deployment's logs.
   const earlierAuditKeys = config.auditVkeys
     .map((vkey) => ({ origin: vkey.slice(0, vkey.indexOf("+")), vkey }))
     .filter(

@@ -1,5 +1,5 @@
-// Serves full tiles of the logs from R2, so that reading old tiles does not start the log's object. R2 is not trusted. If R2 returns no
-// tile, or a tile without the service's tag, the object serves the tile.
+// Serves full tiles of the logs from R2, so that reading old tiles does not start the log's Durable Object. R2 is not trusted. If R2
+// returns no tile, or a tile without the service's tag, the object serves the tile.
 import { getLogPath } from "../../core/ledger/checkpoint.ts";
 import { parseAuditOrigin } from "../../core/ledger/log-names.ts";
 import { parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
@@ -13,17 +13,17 @@ import { getErrorKind, type Log } from "../log.ts";
 /** Returns the response to a request for a full tile of the log with this name, or null if the log's object must respond. */
 export type ServeStoredTile = (origin: string, request: Request) => Promise<Response | null>;
 
-const pauseMs = 30 * secondMs; // after R2 has failed, do not ask it again for this long
+const pauseMs = 30 * secondMs; // how long R2 is not used after it has failed
 /**
- * Conflicts of a log are logged at most this often. After an earlier log seed is removed, every read of a tile that it tagged is a
- * conflict.
+ * The minimum time between log lines about conflicts in one log. After an earlier log seed is removed, every read of a tile that it tagged
+ * is a conflict.
  */
 const conflictReportMs = hourMs;
 
 export const createTileServer = (env: Env, baseUrl: string, clock: Clock, log: Log): ServeStoredTile => {
   const buckets = new Map<string, TileBucket | null>();
   let pausedUntil = 0;
-  /** When a conflict of each log is next logged. */
+  /** For each log, the earliest time at which a conflict is logged again. */
   const nextConflictReports = new Map<string, Instant>();
 
   const openBucket = (origin: string): TileBucket | null => {

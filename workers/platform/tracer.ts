@@ -1,6 +1,6 @@
 // Records traces of a sample of requests, jobs and webhook deliveries: what each one called, and how long the call took. A span contains
-// only names from the source code, shards, counts, statuses, error codes and the request ID. Arguments of calls and names of Durable
-// Objects are never recorded, because they can identify a business or a person, as keys of KV can.
+// only names from the source code, shards, counts, statuses, error codes and the request ID. Arguments of calls, such as KV keys, and names
+// of Durable Objects are never recorded, because they can identify a business or a person.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { toHex } from "../../core/bytes.ts";
 import type { RandomBytes } from "../../core/ids.ts";
@@ -26,11 +26,11 @@ export interface Tracer {
   /** Returns an object that records calls of its methods. All of its methods must return promises. */
   readonly traceMethods: <Target extends object>(name: string, target: Target) => Target;
   readonly traceShard: TraceShard;
-  /** Returns a log that also describes the current trace with the log line of its request. */
+  /** Returns a log that also uses the log line of a request to describe the current trace. */
   readonly traceRequests: (log: Log) => Log;
 }
 
-/** The tracer of a deployment without traces. It returns everything unchanged. */
+/** The tracer of a deployment without traces. It runs all calls without recording them. */
 export const noTracer: Tracer = {
   trace: (_, work) => work(),
   continueTrace: (work) => work(),
@@ -50,7 +50,7 @@ interface OpenTrace {
   droppedCalls: number;
   /** The number of tasks that can still add spans: the request or job itself, and work that continues after the response. */
   openWork: number;
-  /** The name and attributes from the request's log line. Null for a job, and before the line is written. */
+  /** The name and attributes from the request's log line. Null until that line is written, and always null for jobs and deliveries. */
   request: Pick<Span, "name" | "kind" | "isError" | "attributes"> | null;
 }
 
@@ -66,8 +66,8 @@ export interface TracerSettings {
 const describeNothing = (): Attributes => ({});
 
 /**
- * Returns the sum of a figure over the results of a D1 call. Returns undefined if no result has the figure, as for queries that return only
- * values.
+ * Returns the sum of a figure over the results of a D1 call. Returns undefined if no result has the figure, for example because the query
+ * returned only values.
  */
 const sumMeta = (result: unknown, figure: "rows_read" | "rows_written"): number | undefined => {
   const results = [result].flat() as readonly ({ readonly meta?: Partial<D1Meta> } | null)[];
@@ -78,7 +78,7 @@ const sumMeta = (result: unknown, figure: "rows_read" | "rows_written"): number 
 export const createTracer = ({ sampleRate, clock, random, exportSpans, waitUntil }: TracerSettings): Tracer => {
   const current = new AsyncLocalStorage<{ readonly trace: OpenTrace; readonly spanId: string }>();
 
-  /** Runs work as a span. `finish` receives the span when the work ends. */
+  /** Runs work in a span. `finish` receives the span when the work ends. */
   const runSpan = async <T>(
     trace: OpenTrace,
     parentId: string | null,
@@ -186,7 +186,7 @@ export const createTracer = ({ sampleRate, clock, random, exportSpans, waitUntil
   };
 };
 
-/** Returns the bindings with traced calls. Calls to D1 are traced by `traceShard` instead. */
+/** Returns the bindings, with traced calls for those listed below. Calls to D1 are traced by `traceShard` instead. */
 export const traceBindings = (env: Env, { traceMethods }: Tracer): Env => {
   const traceNamespace = <Namespace extends { readonly getByName: (...args: never[]) => object }>(name: string, namespace: Namespace) =>
     ({ getByName: (...args: never[]) => traceMethods(name, namespace.getByName(...args)) }) as unknown as Namespace;
