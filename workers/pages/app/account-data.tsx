@@ -53,7 +53,7 @@ const handleExport =
     return c.json(exportFile(exported.value, tokens, services), 200);
   };
 
-/** `typed` and `error` are set if the page responds to a form that was refused. */
+/** `typed` and `error` are set if the form was refused. */
 const renderDeleteAccount = async (request: AppRequest, typed?: string, error?: string): Promise<Response> => {
   const { services, person, messages, language, now } = request;
   const { deletion } = messages;
@@ -114,7 +114,7 @@ const renderDeleteAccount = async (request: AppRequest, typed?: string, error?: 
   );
 };
 
-/** The confirmation words of all languages. Each is accepted, because the person may have switched languages after opening the page. */
+/** The confirmation words of all languages. All are accepted, because the person may have switched languages after opening the page. */
 const confirmationWords: ReadonlySet<string> = new Set(Object.values(appMessages).map(({ deletion }) => deletion.word));
 
 const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> => {

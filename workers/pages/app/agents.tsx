@@ -54,7 +54,7 @@ const AgentTokenItem: FC<{ token: AgentToken }> = ({ token }) => {
   );
 };
 
-/** The name and the error of a form that was refused. */
+/** The name that the person entered, and why the form was refused. */
 interface RefusedToken {
   readonly typedName: string;
   readonly error: string;
@@ -128,7 +128,7 @@ const handleCreateToken = async (request: AppFormRequest): Promise<Response> => 
   return renderTokenList(request, { typedName: cutText(typedName, 200), error, code: created.code });
 };
 
-/** Ignores an ID that is not an active token of this person. */
+/** Ignores IDs other than those of this person's active tokens. */
 const handleRevokeToken = async (request: AppFormRequest): Promise<Response> => {
   const revoked = await revokeAgentToken(request.services, request.session, request.form.get("id") ?? "");
   if (revoked.ok) await setFlash(request, { key: "tokenEnded" });

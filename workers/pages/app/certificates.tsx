@@ -49,7 +49,7 @@ import { ContactDeadline, PostForm, useAppRequest } from "./components.tsx";
 import { authenticatedAction, authenticatedPage, redirectToForm } from "./handlers.ts";
 import { notFoundPage, renderAppPage, renderConfirmPage } from "./page.tsx";
 
-/** A list item that counts the consents given to one business on forms, with a link to them. */
+/** A list item with the number of consents that the person gave to one business on forms, and a link to them. */
 export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesses"][number]; isEnded: boolean }> = ({
   summary,
   isEnded,
@@ -84,8 +84,8 @@ export const CertificateSummaryItem: FC<{ summary: NamingBusinessPage["businesse
 };
 
 /**
- * A list item that counts the shares that other people created with this person's email address. With `businessId`, it links to the
- * business.
+ * A list item with the number of shares that other people created with this person's email address. With `businessId`, it links to the
+ * business's consents.
  */
 export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded: boolean }> = ({ businessId, count, isEnded }) => {
   const request = useAppRequest();
@@ -363,7 +363,7 @@ const withCertificate =
 
 const certificatePath = (id: CertId): string => `/app/certificates/${id}`;
 
-/** Redirects to the certificate's page if the certificate was withdrawn, or if the person has withdrawn consent for every recipient. */
+/** Redirects to the certificate's page if the certificate was withdrawn, or if no recipient is left to withdraw from. */
 const requireWithdrawable =
   <R extends AppRequest>(handle: (request: R, certificate: PublishedCertificate) => Promise<Response>) =>
   async (request: R, certificate: PublishedCertificate): Promise<Response> =>

@@ -118,6 +118,6 @@ export const ShareStatus: FC<{ share: Share }> = ({ share }) => {
   );
 };
 
-/** Lists field groups at the start of a line, for example "Email, name, and phone". */
+/** Lists a share's field groups with an initial capital letter, for example "Email, name, and phone". */
 export const formatScope = ({ language }: AppRequest, scope: readonly ContactKey[]): string =>
   capitalize(language, formatFieldGroups(language, groupsFromKeys(scope)));

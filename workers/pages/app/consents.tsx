@@ -48,7 +48,7 @@ interface BusinessGroup {
   readonly name: string;
   readonly lastActivityAt: Instant;
   readonly shares: readonly Share[];
-  /** Null if this list contains neither consents that were given to the business on forms nor shares that other people created. */
+  /** Null if there are neither consents that were given to the business on forms nor shares that other people created. */
   readonly certificateSummary: BusinessCertificateSummary | null;
 }
 
@@ -126,7 +126,7 @@ const countCertificates = ({ certificates, active }: BusinessCertificateSummary,
 const countOthers = ({ othersShares, activeOthersShares }: BusinessCertificateSummary, isEnded: boolean): number =>
   isEnded ? othersShares - activeOthersShares : activeOthersShares;
 
-/** Shows a business's shares and consents, and the link to the page that ends all of them. */
+/** Shows a business's shares and consents and, if several are active, a link to the page that ends all of them. */
 const BusinessCard: FC<{ group: BusinessGroup; isEnded: boolean }> = ({ group: { id, name, shares, certificateSummary }, isEnded }) => {
   const { messages } = useAppRequest();
   const hosts = [...new Set(shares.map(({ origin }) => new URL(origin).host))];
@@ -317,7 +317,7 @@ const renderRevokeAll = async (request: AppRequest, consents: BusinessConsents):
   });
 };
 
-/** Loads the consents of the business in the path. Returns the not-found page if there are none. */
+/** Loads the person's consents with the business in the path. Returns the not-found page if there are none. */
 const withBusiness =
   <R extends AppRequest>(handle: (request: R, consents: BusinessConsents) => Promise<Response>) =>
   async (request: R): Promise<Response> => {

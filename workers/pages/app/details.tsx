@@ -34,7 +34,7 @@ import { NameList, PostForm, useAppRequest } from "./components.tsx";
 import { authenticatedAction, authenticatedPage, redirectToForm } from "./handlers.ts";
 import { renderAppPage, renderConfirmPage } from "./page.tsx";
 
-/** An empty string means that the field will be cleared. */
+/** An empty string clears the field. */
 type TypedValues = ReadonlyMap<ContactKey, string>;
 
 /** The values of a form that was refused, and the field to correct. */

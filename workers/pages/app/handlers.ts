@@ -38,8 +38,8 @@ export const authenticatedPage = (show: (request: AppRequest) => Promise<Respons
 export const authenticatedAction = signedIn.action;
 
 /**
- * Redirects a GET request for a form's action URL to the page with the form. Such requests occur if a POST responded with a page, because
- * the language links on that page lead to the action URL.
+ * Redirects a GET request for a form's action URL to the page with the form. Such requests occur if a POST returned a page, because the
+ * language links on that page lead to the action URL.
  */
 export const redirectToForm =
   (path: string) =>

@@ -218,6 +218,6 @@ export const renderRefusal = (request: AppRequest, code: RefusalCode, title: str
     />,
   );
 
-/** Also shown for a different person's records, so that IDs cannot be probed. */
+/** Also shown for other people's records, so that it does not reveal which IDs exist. */
 export const notFoundPage = (request: AppRequest, title: string, advice: string): Promise<Response> =>
   renderRefusal(request, "not_found", title, advice);
