@@ -1,5 +1,5 @@
-// Reduces the OpenAPI document to what the client generator needs: the operations that a program can call (with or without an API key), the
-// schemas that they use, and their responses. Removes the envelope from responses, because kit/client.ts unwraps it.
+// Reduces the OpenAPI document to what the client generator needs: the operations that a program can call (with or without an API key), and
+// the schemas that these operations and webhook events use. Removes the envelope from responses, because kit/client.ts unwraps it.
 import type { Json, JsonObject } from "../core/canonical-json.ts";
 
 interface Operation extends JsonObject {
@@ -46,7 +46,7 @@ const collectSchemaNames = (root: Json, schemas: ApiDescription["components"]["s
   return names;
 };
 
-/** Returns the document for the client generator, without session operations, envelopes or unused schemas. */
+/** Returns the document for the client generator. */
 export const toClientDescription = ({ paths, webhooks, components, ...rest }: ApiDescription): JsonObject => {
   const clientPaths = Object.fromEntries(
     Object.entries(paths).flatMap(([path, methods]) => {

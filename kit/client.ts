@@ -1,5 +1,5 @@
 // The API client for Node, Deno, Bun and Workers. It wraps the generated operations in kit/api.gen.ts: it unwraps responses, returns errors
-// as values, retries a POST with the same idempotency key, and waits as long as `Retry-After` says, up to a limit. It is for servers only,
+// as values, retries a POST with the same idempotency key, and honors `Retry-After` unless the wait is too long. It is for servers only,
 // because an API key must not be in a web page.
 import {
   createClient,
@@ -101,7 +101,7 @@ const withErrorsAsValues =
     }
   };
 
-/** Creates a client. Its functions are named after the operation IDs and resolve to `data` or `error`. */
+/** Creates a client. Its functions are named after the operation IDs. They resolve to an object with `data` or `error`. */
 export const createSvc = ({
   baseUrl,
   apiKey,

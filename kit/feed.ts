@@ -5,7 +5,7 @@ import { pagesOf, type Event, type Svc } from "./client.ts";
 
 const activePollMs = 1_000; // 60 polls per minute, half of the API key's limit
 const idlePollMs = 5_000;
-const idleAfterPolls = 60; // the number of consecutive polls without an event after which polling slows down
+const idleAfterPolls = 60; // polling slows down after more than this many consecutive polls without new events
 const defaultRetryMs = 5_000;
 
 export const formatClockTime = (): string => new Date().toISOString().slice(11, 19);

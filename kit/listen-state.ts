@@ -10,7 +10,7 @@ export interface ListenState {
   /** URL of the service to which the cursor belongs. */
   readonly api: string;
   readonly secret: string;
-  /** The feed position after which the next run continues, as the `seq` of an event; null if there is none. */
+  /** The `seq` of the event after which the next run starts, or null if no position is saved. */
   readonly cursor: number | null;
 }
 

@@ -109,8 +109,8 @@ export const runListen = async (args: readonly string[], signal: AbortSignal): P
     const savedState = loadListenState(environment);
     const secret = savedState?.secret ?? generateSecret();
     const position = from ?? (savedState?.api === api ? savedState.cursor : null) ?? "now";
-    // A saved position after the newest event belongs to a different feed, for example because the database was reset. No new event would
-    // have a higher number, so start at the newest event.
+    // A position after the newest event belongs to a different feed, for example because the database was reset. New events would have
+    // lower numbers and be skipped, so start at the newest event.
     const start = position === "now" || position > head ? head : position;
     let state: ListenState = { api, secret, cursor: start };
     saveListenState(environment, state);
