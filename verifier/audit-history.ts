@@ -42,8 +42,8 @@ const selectWorst = (findings: readonly Finding[]): Finding =>
 const parseInstant = (value: unknown): number | null => (typeof value === "number" ? value : isIsoTime(value) ? Date.parse(value) : null);
 
 /**
- * Compares a payload member that every entry since `boundDetailsSince` contains. Returns null if the values match, if the entry is older,
- * or if the pack does not contain the value (`expected` is undefined).
+ * Compares a payload member that every entry since `boundDetailsSince` contains. Returns null if the values match, if an older entry lacks
+ * the member, or if the pack does not contain the expected value (`expected` is undefined).
  */
 const compareBoundDetail = (entry: AuditEntry, payload: JsonObject, name: string, expected: Json | undefined): Finding | null => {
   const logged = payload[name];
@@ -61,7 +61,7 @@ const isOtherFingerprint = (payload: JsonObject, certificate: JsonObject): boole
  */
 export const submissionNoteNames = ["fields_unrecognized", "fields_truncated", "text_replaced"] as const;
 
-/** Checks the evidence hash, environment, submission notes, privacy signal and kind of request against the issuance's payload. */
+/** Checks the evidence hash, environment, submission notes, privacy signal and capture method against the issuance's payload. */
 export const checkIssuance = (history: AuditHistory): Finding => {
   const { certificate, payloads } = history;
   const [entry] = filterEntries(history, "certificate.issued");

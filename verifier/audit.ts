@@ -36,7 +36,7 @@ const parseEntry = (line: string): AuditEntry | null => {
   return isWellFormed && serializeAuditEntry(entry) === line ? entry : null;
 };
 
-/** Parses audit/entries.jsonl. On failure, returns the number of the first malformed line, counted from 1. */
+/** Parses audit/entries.jsonl. On failure, returns the number of a malformed line, counted from 1. */
 export const parseEntries = (text: string): readonly AuditEntry[] | number => {
   const lines = text.split("\n");
   if (lines.pop() !== "") return lines.length + 1; // the last line must end with a line break
@@ -56,7 +56,7 @@ export interface AuditSubject {
   readonly evidenceHash: unknown;
 }
 
-/** Returns the chain's index in the tree of heads, from audit/heads.json. Returns null if the index is absent. */
+/** Returns the chain's index in the tree of heads, from audit/heads.json. Returns null if the index is absent or malformed. */
 const parseChainIndex = (files: PackFiles): bigint | null =>
   parseCount(asString(asObject(parseCanonical(decodeText(files.get("audit/heads.json"))))?.chain_index) ?? "");
 
@@ -150,7 +150,7 @@ export const checkInclusion = async (pack: AuditedPack): Promise<Finding> => {
   return pass(`${entries.length} proofs, ${origin}`);
 };
 
-/** Checks this chain's recorded head, and that the pack contains all entries before the record. */
+/** Checks this chain's recorded head, and which of the pack's entries the recorded chain includes. */
 export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const { trust, files, entries } = pack;
   const headsText = decodeText(files.get("audit/heads.json"));
@@ -199,7 +199,7 @@ export const checkHeads = async (pack: AuditedPack): Promise<Finding> => {
   const verdict = await verifyLogProof(pack, proofText, origin, hashHeadsRecord(recordText));
   if (!verdict.ok) return fail(verdict.fault);
   if (verdict.index.toString() !== record.log_size) return fail("the record is not at the log index that it names");
-  // The recorded chain must contain exactly the entries that precede the record in the log.
+  // Of the pack's entries, the recorded chain must include exactly those that precede the record in the log.
   for (const entry of entries) {
     const proof = parseTlogProof(decodeText(files.get(getProofPath(entry.seq))) ?? "");
     if (proof !== null && proof.index < verdict.index && BigInt(entry.seq) > seq)

@@ -148,8 +148,8 @@ const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: strin
 };
 
 /**
- * Returns the kinds of request that the page may show: the kind in the evidence or in the audit log. If the pack contains neither, both
- * kinds are possible.
+ * Returns the capture methods that the page may show: the one in the evidence or, failing that, in the audit log. If the pack contains
+ * neither, both methods are possible.
  */
 const listCaptureMethods = ({ certificate, loggedCaptureMethod }: PageSource): readonly CaptureMethod[] => {
   const bound = asObject(certificate.evidence)?.captured_via ?? loggedCaptureMethod;
@@ -157,7 +157,7 @@ const listCaptureMethods = ({ certificate, loggedCaptureMethod }: PageSource): r
 };
 
 /**
- * Renders the expected page, once for each kind of request that the rest of the pack allows. Returns null if the certificate cannot be
+ * Renders the expected page, once for each capture method that the rest of the pack allows. Returns null if the certificate cannot be
  * rendered.
  */
 export const renderPackedPages = (source: PageSource): readonly string[] | null => {

@@ -19,8 +19,8 @@ export interface EntityWithdrawalEvidence {
 }
 
 /**
- * Returns whether a recipient was withdrawn in an older format. In the current format, certificates say how a withdrawal was made and when
- * the business received it, and packs contain its receipt.
+ * Returns whether a recipient's withdrawal has the older format. In the current format, certificates say how a withdrawal was made and when
+ * the business received the request, and packs contain its receipt.
  */
 const isOlderEntity = ({ withdrawn_at: at, method, received_at: receivedAt }: JsonObject): boolean =>
   String(at) < entityReceiptsSince && method === undefined && receivedAt === undefined;
@@ -83,8 +83,8 @@ const checkEntityWithdrawal = async (
 ): Promise<EntityWithdrawalFindings> => {
   const withoutAnchor = (receipt: Finding): EntityWithdrawalFindings => ({ receipt, anchor: [], attest: [] });
   if (text === null) {
-    // A missing receipt is accepted only for withdrawals in an older format. `audit.status` compares the time of each recipient with the
-    // log.
+    // A missing receipt is accepted only for withdrawals in the older format. `audit.status` checks the time of each withdrawal against the
+    // audit log, so a newer withdrawal cannot pass as an older one.
     const isOlder = listed.every(isOlderEntity) && anchor.statement === null;
     return withoutAnchor(isOlder ? skipped("the pack predates the inclusion of receipts") : incomplete("its receipt is not in the pack"));
   }

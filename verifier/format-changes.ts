@@ -9,8 +9,8 @@ export const entityReceiptsSince = "2026-11-22T20:00:00.000Z";
 
 /**
  * From this time on:
- * - The payload of an issuance contains the privacy signal and the kind of request.
- * - The payload of a withdrawal contains when the business received it.
+ * - The payload of an issuance contains the privacy signal and the capture method.
+ * - The payload of a withdrawal contains when the business received the request.
  * - Every link to policies has an audit entry, which says where and when each policy was found.
  */
 export const boundDetailsSince = "2026-11-27T00:00:00.000Z";

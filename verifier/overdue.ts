@@ -6,7 +6,7 @@ import { isIsoTime } from "../core/ledger/key-validity.ts";
 import { boundDetailsSince } from "./format-changes.ts";
 import { asObject } from "./json.ts";
 
-const maxClockSkewMs = 5 * minuteMs; // the certificate is read shortly before the pack is created, so a deadline can lie in between
+const maxClockSkewMs = 5 * minuteMs; // the certificate is read shortly before the pack is created, and the deadline can pass in between
 
 const isFaulty = (withdrawal: JsonObject, acknowledgedAt: unknown, createdAt: string): boolean => {
   const { withdrawn_at: at, cease_by: ceaseBy, overdue } = withdrawal;

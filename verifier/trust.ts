@@ -46,7 +46,7 @@ const parseKeyValidity = (record: JsonObject): KeyValidity | null => {
 
 const logRoles: readonly unknown[] = ["primary", "mirror", "audit"];
 
-/** Returns true for the one-line form of an ECDSA key, one of the types of keys that Rekor logs use. */
+/** Returns true if the verifier key (`vkey`) contains an ECDSA key, which some Rekor logs use. */
 const isEcdsaKey = (origin: string, vkey: string): boolean => {
   const bytes = fromBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
   return vkeyFromSpki(origin, bytes.slice(1)) === vkey;

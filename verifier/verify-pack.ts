@@ -82,7 +82,7 @@ const listEntityWithdrawalNumbers = (files: PackFiles): number[] =>
 
 const maxClockSkewMs = 5 * minuteMs; // allowed difference between the clocks of a timestamp authority and the issuer
 
-/** Checks that the withdrawal follows the issuance, and that timestamps do not precede their events. */
+/** Checks that the withdrawal does not precede the issuance, and that timestamps do not precede their events. */
 export const checkTimeOrder = (
   issuedAt: string,
   withdrawnAt: unknown,
@@ -151,7 +151,7 @@ const findEvidenceFault = (certificate: JsonObject, redacted: readonly string[])
   return evidence.gpc === asObject(certificate.signals)?.gpc ? null : "certificate and evidence differ in the browser's privacy signal";
 };
 
-/** Checks the person's details on the certificate, in the manifest and in the disclosures against their commitments. */
+/** Checks that the person's details on the certificate, their commitments, the disclosures and the manifest's omissions are consistent. */
 const findSubjectFault = (certificate: JsonObject, redacted: readonly string[], files: PackFiles): string | null => {
   const subject = asObject(certificate.subject);
   const committed = asObject(parseCanonical(decodeText(files.get("subject/commitments.json"))));
@@ -178,8 +178,8 @@ const findRedactionFault = (redacted: readonly string[]): string | null => {
 };
 
 /**
- * Checks that the person's data is absent after an erasure. Certificates that were erased before `boundDetailsSince` can still have masked
- * details.
+ * Checks that the certificate shows no details of a person whose data was erased. If it was erased before `boundDetailsSince`, masked
+ * details can remain.
  */
 const findErasedSubjectFault = ({ subject, subject_erased_at: erasedAt }: JsonObject): string | null => {
   if (!isIsoTime(erasedAt)) return null;
@@ -187,7 +187,7 @@ const findErasedSubjectFault = ({ subject, subject_erased_at: erasedAt }: JsonOb
   return erasedAt < boundDetailsSince ? null : keys.length === 0 ? null : "the certificate shows details of an erased person";
 };
 
-/** Checks that the readable pages contain the certificate's ID. certificate-page.ts compares the rest of certificate.html. */
+/** Checks that certificate.html and README.txt contain the certificate's ID. certificate-page.ts checks all of certificate.html. */
 const findPagesFault = (files: PackFiles, certId: string): string | null => {
   const other = ["certificate.html", "README.txt"].find((path) => !decodeText(files.get(path))?.includes(certId));
   return other === undefined ? null : `${other} is about a different certificate`;
@@ -272,7 +272,7 @@ const checkAudit = async ({ crypto, files, trust, findings, certificate, canonic
   findings.set("audit.policies", checkPolicyLinks(history));
 };
 
-/** Returns the kind of request in the issuance's audit payload, or undefined if it is absent. `audit.chain` checks the payload. */
+/** Returns the capture method in the issuance's audit payload, or undefined if it is absent. `audit.chain` checks the payload. */
 const findLoggedCaptureMethod = (files: PackFiles): unknown => {
   const entries = parseEntries(decodeText(files.get("audit/entries.jsonl")) ?? "");
   const issuance = typeof entries === "number" ? undefined : entries.find(({ type }) => type === "certificate.issued");
@@ -355,8 +355,8 @@ export const verifyPack = async (zip: Uint8Array, options: VerificationOptions, 
   if (certificate !== null) {
     const redacted = parseManifest(files)?.redacted ?? [];
     const fault = findPageFault({ files, certificate, redacted, loggedCaptureMethod: findLoggedCaptureMethod(files) });
-    // If the certificate contains a false statement, the page usually differs too. The verdict must then name the check that found the
-    // false statement, not this one.
+    // A false claim on the certificate usually makes the page differ too. In that case, the report must name the check that found the false
+    // claim, so this check does not fail.
     const hasFailed = [...findings.values()].some(({ outcome }) => outcome === "fail");
     if (fault !== null && !hasFailed) findings.set("cert.consistency", fail(fault));
   }

@@ -1,4 +1,4 @@
-// The checks that need only the public API response (GET /v1/certs/{id}/verify), which a page can therefore run in the visitor's browser.
+// The checks that need only the public API response (GET /v1/certs/{id}/verify). A page can run them in the visitor's browser.
 import { toBase64, fromBase64, encodeUtf8 } from "../core/bytes.ts";
 import { toCanonicalJson, isJsonObject, type JsonObject } from "../core/canonical-json.ts";
 import { sha256Hex } from "../core/hash.ts";
