@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-/** Size limit of each file in bytes after gzip. A page must load svc.js before its visitor can submit anything. */
+/** Size limit of each file in bytes after gzip. It is low because svc.js must be loaded before the visitor submits a form. */
 export const gzipLimit = 7168;
 
 const bundleScript = async (entry, format, define) => {

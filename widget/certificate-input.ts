@@ -15,7 +15,7 @@ export function attachCertificate(form: HTMLFormElement, { options }: Config, re
   const isRefused = certificateInput && receipt.verify_url && !fillHiddenInput(form, certificateInput, receipt.verify_url);
   // The URL is not written to a field that the visitor fills in, because it would replace what the visitor typed.
   if (isRefused) warnOwner("data-certificate-input is not hidden: correct it");
-  // The ID is written last, because `certificateInput` can also be "svc_cert_id". That input must then contain the ID, not the URL.
+  // The ID is written last, because an input named "svc_cert_id" must contain the ID even if it is also the `certificateInput`.
   fillHiddenInput(form, idInputName, receipt.cert_id);
   certifiedValuesByForm.set(form, values);
 }

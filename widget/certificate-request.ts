@@ -4,8 +4,8 @@ import { type ApiResult, callApi } from "./api-call.ts";
 import type { Config } from "./config.ts";
 
 /**
- * The full response from the API. It contains `manage_url`, which can be used to withdraw consent, so only the caller of certify() receives
- * it.
+ * The full response from the API. It also contains `manage_url`, which can be used to withdraw consent, so only the caller of certify()
+ * receives it.
  */
 export interface CertificateReceipt {
   cert_id: string;

@@ -1,5 +1,5 @@
 // The configuration of consent mode. It comes from the data attributes of a script tag or from the options of Svc.initConsent, which have
-// the same names. If the options do not allow certification, the form is still submitted, without a certificate.
+// the same names. If an option is missing or invalid, the form is still submitted, without a certificate.
 
 import { type FieldMap, parseFieldMap } from "./fields.ts";
 import { warnOwner } from "./misconfiguration.ts";

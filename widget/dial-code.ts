@@ -56,7 +56,7 @@ function findDialCode(box: Element, control: Element): string {
 
 function readDialCode(part: Part): string {
   const { className, id, name = "", parentElement, selectedOptions } = part;
-  // Other inputs may hold secrets, so they are not read.
+  // An input whose name does not suggest a dial code may hold a secret, so it is not read.
   if (part.matches("input") && (!inputNamePattern.test(name + id) || /^(hidden|password)$/.test(String(part.getAttribute("type")))))
     return "";
   if (part.closest('li:not([aria-selected="true"])')) return "";

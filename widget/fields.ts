@@ -109,7 +109,7 @@ export function* identifyControls(form: HTMLFormElement, map: FieldMap): Iterabl
   for (const control of getControls(form)) {
     const hints = collectHints(control, labels.get(control));
     const [key, rank] = identifyControl(control, hints, map);
-    // Phone fields with a country picker store the full number in a hidden input. Such an input is used only if the page maps it.
+    // Some phone fields with a country picker store the full number in a hidden input. It is used only if the page assigns it a key.
     const isFullNumber = control.type === "hidden" && rank < 2 && /^(phone|mobile)$/.test(key);
     if (!isOffLimits(control, hints, isFullNumber) && fieldKeyPattern.test(key)) yield { control, key, rank };
   }

@@ -1,5 +1,5 @@
-// Waits for the response to a share request. The response is a message from the consent sheet, or comes from another window of this page,
-// which received it in its URL. Ignores responses whose `state` is not that of the request.
+// Waits for the response to a share request. The response is a message from the consent sheet, or comes from another window that received
+// it in its URL. Ignores responses whose `state` is not that of the request.
 
 import { fillForm } from "./fill-form.ts";
 import { waitForForm, findOffer, dispatchShareEvent } from "./offers.ts";

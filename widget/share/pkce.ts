@@ -1,8 +1,8 @@
 // Proof Key for Code Exchange (RFC 7636): only the holder of the verifier can redeem the code.
 
 /**
- * The state and PKCE pair for the next request. They are created ahead of time. If a click had to wait for a digest first, the browser
- * might not let it open a window.
+ * The state and PKCE pair for the next request. They are created ahead of time, because a browser may not let a click open a window after
+ * it has waited for a digest.
  */
 export interface PkceProof {
   state: string;

@@ -34,7 +34,7 @@ interface SheetResponse {
 async function deliverResponse(response: SheetResponse, pending: PendingRequest | undefined): Promise<void> {
   const isElsewhere = pending?.display !== "page" && (await isHandledElsewhere(response));
   if (isElsewhere) close();
-  // The tags and forms below this script exist only after DOMContentLoaded. The buttons are added one task later.
+  // The tags and forms below this script exist only after DOMContentLoaded, and the buttons are added right after it.
   await new Promise<unknown>((resolve) => {
     if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve);
     else resolve(0);
