@@ -88,8 +88,8 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
 };
 
 /**
- * Returns the statements that erase the person's record, as the last step. The batch fails if the account is already erased
- * (`isOutdatedFields`). `address` is the index of the person's email address.
+ * Returns the statements for the last step, which erase the person's record and end all sign-ins. The batch fails if the account is already
+ * erased (`isOutdatedFields`). `address` is the index of the person's email address.
  */
 export const eraseConsumer = (db: Database, id: ConsumerId, address: AddressIndex) => {
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>

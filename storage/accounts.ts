@@ -46,7 +46,7 @@ export const findIssuingClient = async (db: Database, clientId: ClientId) =>
     .where(eq(clients.id, clientId))
     .get()) ?? null;
 
-/** The account data for issuing a certificate. `revision` increases with every change of this data. */
+/** The account data for issuing a certificate. `revision` increases with every change to this data. */
 export type IssuingClient = Found<typeof findIssuingClient>;
 
 const actingBusinessFields = {
@@ -121,8 +121,8 @@ const selectKeyHolderByHash = prepareOnce<{ keyHash: string }>()((db, { keyHash 
 );
 
 /**
- * Finds the business of an active API key by the key's SHA-256. Returns null if the key is unknown or revoked. Response times do not reveal
- * which of the two applies, because the same query runs. SPEC Authentication.
+ * Finds an active API key by its SHA-256 hash, and the business that owns it. Returns null if the key is unknown or revoked. Response times
+ * do not reveal which of the two applies, because the same query runs. SPEC Authentication.
  */
 export const findApiKeyHolder = async (db: Database, keyHash: string) => {
   const row = await selectKeyHolderByHash(db, { keyHash }).get();
@@ -146,8 +146,8 @@ export const findFirstClientId = async (db: Database, businessId: BusinessId, en
 };
 
 /**
- * Loads the verified domains and the oldest client of a business, to check one of the business's pages. Returns null if there is no such
- * client.
+ * Loads a business's verified domains and its oldest client in an environment, to check one of its pages. Returns null if it has no client
+ * there.
  */
 export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db

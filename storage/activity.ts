@@ -13,7 +13,7 @@ import { certificates, dailyActivity } from "./schema.ts";
 const noActivity = { issued: 0, withdrawn: 0, opened: 0, granted: 0, revoked: 0, onTime: 0, late: 0 };
 
 /**
- * Lists the counts of each day since `since` (midnight UTC). The list can contain several rows for one day, which the caller must add up:
+ * Lists the counts of each day from `since` (midnight UTC) on. The list can contain several rows for one day, which the caller must add up:
  * each certificate that the counters do not include yet has its own row.
  */
 export const listDailyActivity = (

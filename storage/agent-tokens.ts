@@ -61,8 +61,8 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
 };
 
 /**
- * Finds the person and business of a live token. Returns null if the token is unknown or has ended, or if the person's account or
- * membership no longer exists. The same query runs in all cases, so response times do not reveal which one applies.
+ * Finds the consumer, or the member and the business, for whom a live token acts. Returns null if the token is unknown or has ended, or if
+ * the account or membership no longer exists. The same query runs in all cases, so response times do not reveal which one applies.
  */
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await selectAgentByTokenHash(db, tokenHash, now).get();

@@ -99,8 +99,8 @@ const storeStatements = (db: Database, ledgerId: string, ords: readonly number[]
     .onConflictDoNothing();
 
 /**
- * Saves the requests to the ledger before they are sent, so that a retry sends the same bytes. Returns what is saved, because another run
- * may have prepared the same statements first. Saves nothing if the run is outdated.
+ * Saves the prepared requests before they are sent to the ledger, so that a retry sends the same bytes. Returns the requests that are now
+ * saved, because another run may have prepared the same statements first. Saves nothing if the run is outdated.
  */
 export const savePreparedAnchors = async (
   db: Database,
@@ -185,8 +185,8 @@ const storeReceipts = (
 
 /**
  * Returns the SQL statements that store the results of a submission. Statements that the ledger did not accept are stored in `anchors`, so
- * that they can be retried while the ledger continues with later changes. Must come after `storeLedgerRun` in the batch, and stores nothing
- * if that did not store the run.
+ * that they can be retried while the ledger continues with later changes. The SQL statements must come after `storeLedgerRun` in the batch.
+ * They store nothing if `storeLedgerRun` did not store the run.
  */
 export const storeOutcomes = (
   db: Database,
@@ -245,7 +245,7 @@ export const unparkAnchors = (db: Database, now: Instant) =>
 const isWaitingForEarlierLedger = (ledgerIds: readonly string[]): SQL =>
   allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);
 
-/** Matches an issuance whose ledger is not one of these and has not stored its statement. */
+/** Matches an issuance whose ledger is not one of these, if its statement has neither a row in `anchors` nor a receipt. */
 const isUnreadIssuance = (ledgerIds: readonly string[]): SQL =>
   allOf(
     isNotNull(changes.statement),
@@ -259,9 +259,9 @@ export const isForEarlierLedger = (ledgerIds: readonly string[]): SQL =>
   sql`(${isUnreadIssuance(ledgerIds)} or ${existsIn(anchors, eq(ord, changes.ord), isWaitingForEarlierLedger(ledgerIds))})`;
 
 /**
- * Returns the SQL statements that move event statements from earlier ledgers to the current one, including statements that the earlier
- * ledgers have not read yet, or that an isolate with earlier settings committed later. The last SQL statement removes the earlier ledgers'
- * positions and makes their runs outdated. Checkpoint statements are not moved, because each ledger gets its own.
+ * Returns the SQL statements that move event statements from earlier ledgers to the current one. This includes statements that the earlier
+ * ledgers have not read, and statements that isolates with earlier settings still commit. The last SQL statement removes the earlier
+ * ledgers' positions and makes their runs outdated. Checkpoint statements are not moved, because each ledger gets its own.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
   const isEarlier = isWaitingForEarlierLedger(ledgerIds);

@@ -35,8 +35,8 @@ export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`su
 const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditLog})`;
 
 /**
- * Selects the number of the last change that an audit log has read. Its position is in `audit_batches` if it has recorded an issuance last,
- * so that recording an issuance writes only one row. Otherwise, it is in `change_readers`.
+ * Selects the number of the last change that an audit log has read. After a page with an issuance, this position is stored in
+ * `audit_batches`, so that recording an issuance writes only one row. After other pages, it is stored in `change_readers`.
  */
 const auditOffset = (auditLog: SQL | Column): SQL<number> =>
   readerOffset(
@@ -218,7 +218,7 @@ interface UnsealedPayload {
 }
 
 /**
- * Returns the statements that record a change of each selected share in the business's chain. If the person has an account and
+ * Returns the statements that record a change to each selected share in the business's chain. If the person has an account and
  * `personEntryIf` is true, they also record it in the person's chain.
  */
 export const recordShareChanges = (
@@ -274,7 +274,7 @@ export const listWaitingEntries = (
   );
 };
 
-/** Returns whether a record has an audit entry. Reads from the primary database, so that it sees a commit whose response was lost. */
+/** Returns whether `audit_entries` has a row for a record. Reads the primary database, to see a commit whose response was lost. */
 export const hasAuditEntry = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditEntries).where(eq(entityId, recordId)).limit(1).all()).length > 0;
 
@@ -352,7 +352,7 @@ interface RecordedChange {
 }
 
 /**
- * Returns the salts and payloads that a chain contains for these changes, by change ID. A value is null if it was erased. After a database
+ * Returns the salts and payloads of a chain's entries for these changes, by change ID. A value is null if it was erased. After a database
  * restore, the result omits changes that the database has lost, unless the audit log stores their payload.
  */
 export const listCommittedPayloads = (

@@ -58,7 +58,7 @@ const findBilledConsumer = async (db: Database, id: string) => {
 
 export type BilledAccount = BilledBusiness | Found<typeof findBilledConsumer>;
 
-/** Finds the account that a customer pays for. Returns null if the account is not in this shard. */
+/** Finds an account by its ID, with its billing data. Returns null if the account is not in this shard. */
 export const findBilledAccount = (db: Database, id: string): Promise<BilledAccount | null> =>
   realmOfAccountId(id) === "business" ? findBilledBusiness(db, id) : findBilledConsumer(db, id);
 

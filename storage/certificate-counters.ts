@@ -1,8 +1,8 @@
 // Counters of certificates: per business, per group (purpose, recipients and origin), per hour and day of a group, and per day of a
 // business. Issuing a certificate does not change the counters. Instead, a periodic run adds many certificates at once and stores the
 // number of the last one in `counted_certificates`. Readers add the later certificates themselves, so totals are exact. Triggers update the
-// counters when a counted certificate is withdrawn or deleted. Each run also stores its certificates as one retention block. The retention
-// sweep uses the blocks to find certificates that are due for erasure (certificate-erasures.ts).
+// counters when a counted certificate is withdrawn or deleted. Each run also stores the range of its certificates as a retention block. The
+// retention sweep uses the blocks to find certificates that are due for erasure (certificate-erasures.ts).
 import { eq, sql, type SQL } from "drizzle-orm";
 import { tallySpansMs } from "../core/certificates/tallies.ts";
 import { dayMs, hourMs, type Instant } from "../core/time.ts";

@@ -122,7 +122,7 @@ export const getPageRange = ({ page, perPage }: Pick<CertificateListQuery, "page
 };
 
 interface Search {
-  /** Selects the `ord` of the certificates in a part of the list. */
+  /** Selects the `ord` of the certificates in a range of the list. */
   readonly selectOrds: (range: ListRange) => SQL;
   /** The numbers whose sum is the total. */
   readonly totals: readonly SQL<number>[];
@@ -255,7 +255,7 @@ const searchByGroups = (list: CertificateList): Search => {
 
 const maxListedDomains = 100;
 
-/** Lists up to 100 hosts of a domain whose forms issued certificates of a business, in alphabetical order. */
+/** Lists up to 100 hosts of a domain on which a business issued certificates, in alphabetical order. Omits groups without counters. */
 export const listOriginDomains = async (
   db: Database,
   { businessId, environment, domain }: Pick<CertificateListQuery, "businessId" | "environment"> & { readonly domain: string },
@@ -373,7 +373,7 @@ interface CertificatePosition {
   readonly issuedAt: Instant;
 }
 
-/** Returns a part of the list in one shard, without the certificates' data. */
+/** Like `listCertificateRange`, but returns only the ID and the issuance time of each certificate. */
 export const listCertificatePositions = async (
   db: Database,
   list: CertificateList,

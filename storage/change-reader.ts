@@ -19,7 +19,7 @@ import { batch, onPrimary, type Database, type Statement } from "./database.ts";
 
 /** The work that one change requires of a reader. */
 interface ChangeWork extends ChangePosition {
-  /** True if the reader has set the subject of the work aside. The work then waits for the next retry. */
+  /** True if the reader has set the subject of the work aside. In that case, the work waits for the next retry. */
   readonly isSetAside?: boolean;
 }
 

@@ -1,5 +1,5 @@
 // The change log of a shard: one row for each committed change, in commit order. Readers do the background work that a change requires.
-// Each reader stores its position, and changes that all readers have passed are deleted. docs/internals/change-log.md explains the design.
+// Each reader stores its position, and changes that all readers have read are deleted. docs/internals/change-log.md explains the design.
 import { and, desc, eq, inArray, lte, or, sql, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import type { Backoff } from "../core/retry.ts";
@@ -42,8 +42,8 @@ export interface ChangePosition {
 
 /**
  * Builds a condition that is true if the log still contains this change. If it does not, the database was restored to an earlier state
- * after the run had read the change. The run must then not store its position. The next run starts at the restored position, and must
- * recognize work that is already done.
+ * after the run had read the change. In that case, the run must not store its position. The next run starts at the restored position, and
+ * must recognize work that is already done.
  */
 export const isInLog = ({ ord, id }: ChangePosition): SQL => existsIn(changes, eq(changes.ord, ord), eq(changes.id, id));
 
@@ -67,7 +67,7 @@ export const advanceReader = (db: Database, reader: string, offset: SQL<number>,
   });
 
 /**
- * Deletes up to `max` changes that all of these readers have passed, oldest first. Keeps changes that match a condition in `needed`. Also
+ * Deletes up to `max` changes that all of these readers have read, oldest first. Keeps changes that match a condition in `needed`. Also
  * keeps the last change that the slowest reader has read. If that change were deleted, its number could be reused.
  */
 export const deletePassedChanges = (

@@ -127,7 +127,7 @@ export const findNewestCheckpoint = async (db: Database, origin: string) => {
   );
 };
 
-/** Returns the size (decimal) of the newest checkpoint that this witness has cosigned, or "0". */
+/** Returns the size of the log's newest checkpoint that this witness has cosigned, as a decimal string, or "0" if there is none. */
 export const getWitnessedSize = async (db: Database, origin: string, witness: string): Promise<string> => {
   const row = await db
     .select({ size: checkpoints.size })

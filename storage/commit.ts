@@ -107,8 +107,8 @@ const toAnchorRow = ({ getLedgerId }: CommitServices, { type, entityId, at, anch
 };
 
 /**
- * Returns the statements that record domain events, for the batch that makes the change. If `onlyIf` is given, the events must be neither
- * anchored nor public. Otherwise, throws.
+ * Returns the statements that record domain events, for the batch that makes the change. Throws if `onlyIf` is given and an event is
+ * anchored or public.
  */
 export const buildDomainEventStatements = async (
   db: Database,

@@ -313,8 +313,8 @@ const maxDailyMisses = 20;
 export type SubjectComparison = Readonly<Record<"email" | "phone", boolean | null>>;
 
 /**
- * Compares values with the certificate. The same statement counts a mismatch, so concurrent requests cannot exceed the caller's limit of 20
- * mismatches per certificate and day. Returns null if the limit is reached. `day` is in days since 1970 (UTC).
+ * Compares values with the certificate. The same statement counts a mismatch, so concurrent requests cannot exceed the caller's daily limit
+ * of 20 mismatches for a certificate. Returns null if the limit is reached. `day` is the number of days since 1970 (UTC).
  */
 export const compareSubject = async (
   db: Database,

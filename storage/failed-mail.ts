@@ -1,5 +1,5 @@
-// Emails that the service has given up sending, with the reason. Operators see all failed emails and can send them again. A person whose
-// request caused the email also sees that it failed, unless this would reveal something about someone else.
+// Emails that the service has given up sending, with the reason. Operators see all failed emails, and can resend those without a one-time
+// code. A person whose request caused the email also sees that it failed, unless this would reveal something about someone else.
 import { count, desc, eq, gt, lte, max, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { MailFailureReason } from "../core/mail/message.ts";

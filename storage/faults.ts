@@ -82,7 +82,7 @@ const faultMessagePattern = /\bstorage (outage|constraint|bug)\b/;
 /** Matches the platform's messages about a Durable Object that is unreachable or was interrupted. */
 const platformOutagePattern = /Network connection lost|overloaded|reset because|object to be reset/;
 
-/** Returns the storage fault that an error is or wraps, or null for any other error. */
+/** Returns the storage fault that an error is, wraps or describes, or null for any other error. */
 export const findStorageFault = (error: unknown): StorageFault | null => {
   if (!(error instanceof Error)) return null;
   if (error instanceof StorageFault) return error;

@@ -133,7 +133,7 @@ const maxCountedGroups = 500;
 /**
  * Stores a group (a combination of purpose, recipients and origin) unless it is already stored. A new group gets no counters if the
  * business has 500 groups with counters, or if the client has reached its daily limit of new groups. The daily limit does not apply to
- * submissions with an API key, because only the business can send them. Must come after `usage` in the batch.
+ * submissions with an API key, because only the business can send them. Must come after `recordSubmissionUsage` in the batch.
  */
 const prepareCertificateGroup = (hasDailyLimit: boolean) =>
   prepareOnce<GroupKey & ClientUsageDay & { readonly maxGroups: number }>()((db, key) => {
@@ -256,8 +256,8 @@ const insertIntoOtherShard = prepareCertificateInsert("copy");
 const insertCertificateUnconditionally = prepareCertificateInsert("none");
 
 /**
- * Returns the statements of an issuance, by name. `usage` returns whether the client is near its daily limit. `policyRequest` returns a row
- * if it has requested a policy capture of the certificate's page.
+ * Returns the statements of an issuance, by name. `usage` returns the row of `recordSubmissionUsage`. `policyRequest` returns a row if it
+ * has requested a policy capture of the certificate's page.
  *
  * The insert looks up `business_id` by the account's ID and the revision that the caller has read. If the account, its domains or its
  * clients have changed since then, the value is NULL, and the whole batch fails (`isOutdatedRevision`). Therefore, no certificate is
@@ -282,7 +282,7 @@ export const insertIssuance = async (
     /** The URL of the page with the form. It is stored unencrypted, so it has no query or fragment. */
     readonly policyPage: string;
     readonly storageLimits: StorageLimits;
-    /** True if the submission has an API key. The business's limit then applies instead of the client's. */
+    /** True if the submission has an API key. In that case, the business's limit applies instead of the client's. */
     readonly hasApiKey: boolean;
   },
 ) => {

@@ -16,7 +16,7 @@ import type { Shards } from "./shards.ts";
 
 const holdMs = 30 * secondMs; // a change takes milliseconds; if its process dies, the hold ends after this time
 
-/** The time by the database's clock. Clocks of databases differ, so the trigger `businesses_held` leaves a margin of five seconds. */
+/** The current time by the database's clock. Databases' clocks differ, so the trigger `businesses_held` leaves a margin of five seconds. */
 const databaseNow = sql<Instant>`cast(unixepoch('subsec') * 1000 as integer)`;
 
 const { shard, startedAt } = issuingShards;
@@ -82,7 +82,7 @@ export const tryHoldAccount = async (shards: Shards, businessId: BusinessId, inS
 const waitMs = 100;
 const maxWaits = 10; // enough, because another change takes only a few round trips
 
-/** Like `tryHoldAccount`, but waits while another change holds the account. Throws a fault of kind `outage` after a second. */
+/** Like `tryHoldAccount`, but waits while another change holds the account. Throws a fault of kind `outage` after about a second. */
 const holdAccount = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<Hold> => {
   for (let waits = 0; ; waits += 1) {
     const hold = await tryHoldAccount(shards, businessId, inShard);

@@ -54,7 +54,7 @@ export const recordSeenTree = (db: Database, ledgerId: string, { size, root, not
     .values({ ledgerId, size, root, note, updatedAt: now })
     .onConflictDoUpdate({ target: ledgers.ledgerId, set: { ...afterSuccess, updatedAt: now } });
 
-/** What a run was based on: the last run that had stored results, and the newest change when it read its statements. */
+/** What a run read at its start: the ID of the last run that had stored results, and the newest change. */
 export interface LedgerRunBasis {
   readonly lastRun: string | null;
   readonly newest: ChangePosition;

@@ -122,7 +122,7 @@ type NewInvitation = Omit<typeof invitations.$inferSelect, "emailSealed" | "emai
 
 /**
  * Returns the statements that create an invitation and delete an earlier one for the same address and business. The batch fails if the
- * business has 100 members and invitations (`isMemberLimitReached`).
+ * business has a total of 100 members and invitations (`isMemberLimitReached`).
  */
 export const insertInvitation = async (db: Database, vault: Vault, { email, ...invitation }: NewInvitation) => {
   const { id, businessId, emailIndex } = invitation;
@@ -176,8 +176,8 @@ export const findOpenInvitation = async (db: Database, id: string, now: Instant)
 export type OpenInvitation = Found<typeof findOpenInvitation>;
 
 /**
- * Creates a member from an invitation. Does nothing if the invitation is for another address or has expired, or if the address is already a
- * member.
+ * Creates a member from an invitation. Does nothing if the invitation is for another address or has expired, or if the business already has
+ * a member with this address.
  */
 export const acceptInvitation = (db: Database, invitation: string, address: AddressIndex, now: Instant) => {
   const { id, businessId, emailSealed, emailIndex, role, expiresAt } = invitations;

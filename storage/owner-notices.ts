@@ -1,4 +1,4 @@
-// Notices waiting to be emailed to a business's owners. There is one row per business and kind of notice. The row contains the number of
+// Notices waiting to be emailed to a business's owners. Each business has one row for each kind of notice. The row contains the number of
 // waiting notices and the sealed details of the first and the last one, which is all that an email needs. A notice is written in the batch
 // of the change that it reports, so it is not lost if the process dies.
 import { eq, lte, notInArray, sql, type Column, type SQL } from "drizzle-orm";

@@ -110,7 +110,7 @@ export type ClaimedPage = Found<typeof claimPolicyPage>;
 export const postponePolicyPage = (db: Database, page: ClaimedPage, at: Instant) =>
   db.update(policyPages).set({ nextAt: at }).where(eq(ord, page.ord));
 
-/** Reduces the number of attempts by one, because a problem in our service caused the failure. The page is due again after its lease. */
+/** Does not count the last attempt, because it failed due to a problem in our service. The page is due again after its lease. */
 export const revertPolicyAttempt = (db: Database, page: ClaimedPage) =>
   db
     .update(policyPages)

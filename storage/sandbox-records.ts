@@ -99,9 +99,7 @@ const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
       ),
     );
 
-/**
- * Deletes captures that no other certificate uses, and then snapshots that no other capture uses. A job later deletes the texts from KV.
- */
+/** Deletes captures that no other certificate uses, and then snapshots that no other capture uses. A job deletes the texts in KV later. */
 const deleteUnusedPolicies = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const captures = expired.flatMap(({ captureId }) => captureId ?? []);
   const snapshots = expired.flatMap(({ privacyId, termsId }) => [privacyId, termsId].flatMap((id) => id ?? []));

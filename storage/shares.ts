@@ -118,8 +118,8 @@ export const listSharesByOwner = async (
 };
 
 /**
- * Counts the owner's shares by status, and all of them as `all`, up to `max` of each. Counts an active share that has expired as expired
- * only once the sweep has recorded it.
+ * Counts the owner's shares by status, and all of them as `all`, up to `max` of each. A share whose expiration the sweep has not recorded
+ * yet is counted only in `all`.
  */
 export const countSharesByStatus = async (
   db: Database,
@@ -368,8 +368,8 @@ const isActiveShareNaming = (addressIndex: AddressIndex): SQL =>
 const isOfBusiness = (businessId: BusinessId | null) => (businessId === null ? undefined : eq(shares.businessId, businessId));
 
 /**
- * Returns true if any live share contains the email address, or if the account has any share. If a business is given, considers only shares
- * with it.
+ * Returns true if any live share contains the email address, or if the account has any share. If a business is given, considers only that
+ * business's shares.
  */
 export const hasShareNaming = async (db: Database, { addressIndex, consumerId, businessId }: NamedPerson): Promise<boolean> => {
   const [named, own] = await batch(db, [

@@ -1,8 +1,8 @@
 // Seals values with AES-256-GCM. Each value has its own data key, which the current master key wraps (AES-KW). A sealed value is one
 // string: `<key version>.<base64url(wrapped key 40 B | nonce 12 B | ciphertext and tag)>`. The string contains the only copy of the data
 // key, so setting the column to NULL erases the value. The additional authenticated data contains the table, record, field, owner and key
-// version. Therefore, a sealed value cannot be opened in another row. Rewrapping a value replaces only the wrapped key. The prefix is then
-// `<key version>-<version when sealed>.`
+// version. Therefore, a sealed value cannot be opened in another row. Rewrapping a value replaces only the wrapped key, and changes the
+// part before the dot to `<key version>-<version when sealed>`.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { createAddressIndex, type AddressIndex } from "../core/access/address-index.ts";
 import { decryptBlock, encryptBlock } from "../core/block-cipher.ts";
@@ -19,7 +19,7 @@ export interface EncryptionContext {
   readonly record: string;
   readonly field: string;
   readonly owner: string;
-  /** True if the text is compressed before encryption. The length of the sealed value then reveals how repetitive the text is. */
+  /** True if the text is compressed before encryption. In that case, the length of the sealed value reveals how repetitive the text is. */
   readonly isCompressed?: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface Vault extends Sealer, Rewrapper, IndexReader {
   readonly newRecordKey: () => Promise<string>;
   /** Returns a sealer that uses the record's key instead of the master key. */
   readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
-  /** Returns the index of a normalized value, 128 bits. Equal inputs give equal indexes. Without the keys, a guess cannot be tested. */
+  /** Returns the 128-bit index of a normalized value. Equal inputs give equal indexes. Without the keys, a guess cannot be tested. */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<AddressIndex>;
   /** Returns a keyed hash of a six-digit code that was sent for `purpose`. Without the key, the million possible codes cannot be tested. */
   readonly codeHash: (purpose: string, code: string) => Promise<AddressIndex>;
@@ -107,7 +107,7 @@ const nonceBytes = 12; // a random nonce cannot repeat under a key, because each
 const recordKeyVersion = "r";
 
 /**
- * Builds the additional authenticated data. Throws if a part contains a vertical bar, because different contexts could then have the same
+ * Builds the additional authenticated data. Throws if a part contains a vertical bar. Otherwise, different contexts could have the same
  * text.
  */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {

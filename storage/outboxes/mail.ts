@@ -19,7 +19,8 @@ const messageContext = selfOwnedContext("mail_outbox", "message");
 
 export type NewMail = TemplatedMail & {
   /**
-   * If null, the row causes the same work as an email, but nothing is sent. Response times then do not reveal whether an address is known.
+   * If null, the row causes the same work as an email, but nothing is sent, so that response times do not reveal whether an address is
+   * known.
    */
   readonly to: string | null;
   /** The language of the email; English by default. */

@@ -1,4 +1,4 @@
-// Subscriptions to cancel because the account was closed or has a newer subscription. The change that causes the cancellation writes a row
+// Subscriptions to cancel because the account was closed or has another subscription. The change that causes the cancellation writes a row
 // in the same batch. The row stays until the payment provider confirms that the subscription has ended.
 import { eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { minuteMs, type Instant } from "../../core/time.ts";
@@ -12,8 +12,8 @@ const kind = "subscription_end";
 const isSubscriptionEnd = eq(outbox.kind, kind);
 
 /**
- * Returns the statement that requests the end of an account's subscription, for the batch that closes the account. Does nothing if there is
- * no running subscription or its end was already requested.
+ * Returns the statement that requests the end of an account's subscription, for the batch that closes the account. It does nothing if there
+ * is no running subscription or its end was already requested.
  */
 export const requestSubscriptionEndForAccount = (db: Database, accountId: string, now: Instant) => {
   const { subscriptionId, accountId: account, customerId, endedAt } = billingCustomers;
