@@ -1,5 +1,5 @@
-// Routes of the app, a person's own pages under /app. Every change is a plain form. Its response redirects to a page that can be reloaded,
-// except that a new token is shown in the response itself.
+// Routes of the app, a person's own pages under /app. Every change is a plain form. Its response usually redirects to a page that can be
+// reloaded. New tokens and reviews of changes are shown in the response itself.
 import { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { handlePageError } from "../shared/notice-pages.tsx";

@@ -251,7 +251,7 @@ const renderShare = (request: AppRequest, ownShare: OwnShare, fields: ContactFie
   );
 };
 
-/** `typed` and `error` are set if the page responds to a form that was refused. */
+/** `typed` and `error` are set if the form was refused. */
 const renderRevokeForm = (request: AppRequest, { share, contact }: OwnShare, typed = "", error?: string): Promise<Response> => {
   const { messages } = request;
   const { name } = share.business;

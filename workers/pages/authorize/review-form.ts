@@ -36,13 +36,13 @@ export interface ReviewedForm {
   readonly scope: readonly ContactKey[];
   /** The values to save with the decision; null clears a saved value. */
   readonly changes: ReadonlyMap<ContactKey, string | null>;
-  /** The fields with an error, in the order of the form. */
+  /** The fields with an error, in the order of the requested scope. */
   readonly errors: ReadonlyMap<ContactKey, FieldErrorKind>;
 }
 
 /**
- * Reads the required fields and the selected optional groups. If `saved` has no email address, `signInEmail` is used. Values typed into an
- * optional group that is not selected are ignored.
+ * Reads the required fields and the selected optional groups. If there is neither a typed nor a saved email address, uses `signInEmail`.
+ * Ignores values typed into an optional group that is not selected.
  */
 export const reviewForm = (
   form: DecisionChoices,

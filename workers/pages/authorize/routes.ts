@@ -1,6 +1,6 @@
 // Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload is safe. The
-// current step is not stored; it follows from who is signed in, their saved details and their decisions. Without evidence that the request
-// came from the business, the sheet shows no step and accepts no form.
+// current step is not stored; it follows from the sign-in, the person's saved details and any earlier decision. Without evidence that the
+// request came from the business, the sheet shows no step and accepts no form.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
@@ -122,7 +122,7 @@ const findConsumerSession = async (c: Context<AppEnv>): Promise<ConsumerSession 
   return session?.realm === "consumer" ? session : null;
 };
 
-/** Returns the query string without the parameters that the sheet's own redirects add. */
+/** Returns the query string without the parameters that the sheet's own redirects and links add. */
 const getRequestSearch = (c: Context<AppEnv>): string => {
   const query = new URLSearchParams(new URL(c.req.url).search);
   for (const name of ["answer", "edit"]) query.delete(name);
@@ -195,7 +195,10 @@ const loadFields = async (services: Services, person: Person | null, persona: Pe
   return saved.ok ? saved.value : {};
 };
 
-/** Asks the person to sign in again after the session ended during the decision. A cookie keeps the choices, without typed values. */
+/**
+ * Returns the person to the sheet, which asks for another sign-in if the session has ended. A cookie keeps the choices, without typed
+ * values.
+ */
 const redirectToSignIn = (c: Context<AppEnv>, form: FormFields): Response => {
   const choices = String(new URLSearchParams([["token", form.get("token") ?? ""], ...withoutTypedValues(parseChoices(form))]));
   if (choices.length <= maxChoicesLength) setCookie(c, choicesCookie, choices, { ...cookieOptions(c), maxAge: browserCookieSeconds });
@@ -387,7 +390,7 @@ export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
   pages.use(allowOpener);
   pages.get("/", rateLimited("AUTHORIZE_PER_IP"), renderSheet);
   pages.get("/not-now", rateLimited("AUTHORIZE_PER_IP"), renderDeclined);
-  pages.get("/:step", (c) => redirectToSheet(c)); // the language links on a page that responds to a form lead here
+  pages.get("/:step", (c) => redirectToSheet(c)); // the language links on a page that a POST returned lead here
   pages.post("/opened", handleOpenerConfirmed);
   pages.post("/email", sheetAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/new-code", sheetAction("AUTH_REQUEST_PER_IP", handleNewCode));

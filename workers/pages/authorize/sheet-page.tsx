@@ -73,7 +73,7 @@ interface SheetOptions {
   readonly code?: string;
 }
 
-/** The `data-` attributes contain what the page script needs: the opener's origin, the return URL, and the code once it is issued. */
+/** The `data-` attributes contain what the page script needs: the opener's origin, the state, the return URL and, once issued, the code. */
 export const sheetPage = (view: SheetView, content: Child, { error, code }: SheetOptions = {}): Page => {
   const { request, returnUrl, messages } = view;
   return {
@@ -93,8 +93,8 @@ export const sheetPage = (view: SheetView, content: Child, { error, code }: Shee
 };
 
 /**
- * A link that declines the request. If the business's page opened this window, the page script closes it. Otherwise, the link leads back to
- * the business's page if the request allows that.
+ * A link that declines the request. If the business's page opened this window, the page script closes the window. Otherwise, the link leads
+ * back to the business's page if the request allows that.
  */
 export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, search, language } }) => (
   <a

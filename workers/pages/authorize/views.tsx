@@ -1,5 +1,5 @@
-// Pages of the consent sheet, one per step, except the review (review-step.tsx). The page script only delivers the result and confirms
-// which page opened the sheet. If the result can be returned by redirect, every form works without it.
+// Pages of the consent sheet, one per step, except the review (review-step.tsx). The page script delivers the result and confirms which
+// page opened the sheet. If the result can be returned by redirect, every form works without the script.
 import type { Child, FC } from "hono/jsx";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -212,7 +212,7 @@ const ResultPage: FC<{ isDone?: boolean; heading: Child; answers?: Child; childr
   </>
 );
 
-/** Confirms the share. The page contains the code until the window that opened the sheet has received it. */
+/** Confirms the share. The page contains the code, so that the page script can deliver it. */
 export const grantedPage = (view: SheetView, share: Share, code: string, email: string | null): Page => {
   const { request, returnUrl, messages, language } = view;
   const host = getOriginHost(request);
@@ -311,7 +311,7 @@ export const decisionExpiredPage = (view: SheetView, token: string, choices: Dec
   );
 };
 
-/** Shown after "Not now" if scripts are off and the person cannot be returned to the business's page. */
+/** Shown after "Not now" if the page script cannot close the window and the person cannot be returned to the business's page. */
 export const declinedPage = (view: SheetView): Page => {
   const { request, search, messages } = view;
   return sheetPage(

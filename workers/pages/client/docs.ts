@@ -1,5 +1,5 @@
 // The script for the documentation pages. It shows the copy buttons, and highlights the visible section in "On this page". It also closes
-// the navigation drawer after a click on a link to a section of the same page.
+// the navigation drawer after a click on one of its links.
 import "./copy.ts";
 
 const navigation = document.querySelector<HTMLElement>("#docs-nav");

@@ -93,7 +93,7 @@ const checkPage = async (): Promise<void> => {
   else showOutcome(item, "fail", `${messages.fail}. ${mismatch}`);
 };
 
-// Checks run one at a time. Every change to the page's text starts another check.
+// Checks run one at a time. Every change to the page's text outside the list of checks starts another check.
 let lastCheck = checkPage();
 const observer = new MutationObserver((changes) => {
   const list = document.querySelector("#checks");

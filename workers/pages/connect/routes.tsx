@@ -210,7 +210,7 @@ const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
   return redirectToConnect(c);
 };
 
-/** Revokes one of the user's tokens, which brings the user below the token limit. */
+/** Revokes one of the user's tokens, so that the user is below the token limit. */
 const handleEndToken = async (c: Context<AppEnv>, { session, form }: ConnectFormRequest): Promise<Response> => {
   if (session === null) return redirectToConnect(c);
   if (isBusinessInactive(session)) return renderConnectNotice(c, 402, "inactive", "inactiveAdvice");

@@ -54,7 +54,7 @@ const getClientName = ({ request: { client, redirectUri }, messages }: Pick<Conn
 
 interface ClientIdentityProps {
   readonly messages: ConnectMessages;
-  /** Shown instead of the name if the client has none. `host` is shown with it. */
+  /** Shown instead of the name if the client has none. */
   readonly nameless: Child;
   readonly name: string | null;
   /** The host that vouches for the name; null if none does. */

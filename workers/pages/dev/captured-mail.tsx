@@ -38,7 +38,7 @@ const renderCapturedMail = async (c: Context<AppEnv>): Promise<Response> => {
   }));
 };
 
-/** Shows the HTML body in the way that an email program does: with inline styles, but without scripts and remote files. */
+/** Shows the HTML body as an email program does: with inline styles, but without scripts and remote files. */
 const renderHtmlBody = async (c: Context<AppEnv>): Promise<Response> => {
   const mail = (await c.var.services.getMailbox(null)).find(({ id }) => id === c.req.param("id"));
   if (mail === undefined) return c.notFound();

@@ -215,8 +215,8 @@ const buildExampleQuery = (document: ApiDocument, operation: Operation): string 
 };
 
 /**
- * Builds the call as a curl command. It reads the key and the cookie from environment variables, so that they do not get into the shell
- * history.
+ * Builds the call as a curl command. The command reads the key and the cookie from environment variables, so that they do not get into the
+ * shell history.
  */
 export const buildCurlCommand = (document: ApiDocument, operation: Operation): string => {
   const body = operation.requestBody?.content["application/json"];

@@ -65,7 +65,7 @@ export const renderNotFound = (c: Context<AppEnv>): Promise<Response> => {
   return renderLandingPage(c, 404, notFoundPage);
 };
 
-/** Returns whether the request's host has a page at `/`. The agent server's host has one only in development. */
+/** Returns true if the request's host has a page at `/`. Other hosts, such as the agent server's, have one only in development. */
 const isBrowserHost = ({ req, var: { services } }: Context<AppEnv>): boolean => {
   const { environment, baseUrl, verifyUrl, appUrl } = services.config;
   return environment === "development" || [baseUrl, verifyUrl, appUrl].some((url) => new URL(url).host === new URL(req.url).host);

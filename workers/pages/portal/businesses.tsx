@@ -1,4 +1,4 @@
-// Shows the businesses that a member's email address belongs to. The member can switch between them, and accept or decline invitations.
+// Lists a member's businesses. The member can switch between them, and accept or decline invitations.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseMemberId } from "../../../core/ids.ts";
@@ -20,8 +20,8 @@ const businessMessages = messages.businesses;
 const businessesPath = "/portal/businesses";
 
 /**
- * Parses the page to open after signing in or switching. Any path outside the portal becomes `/portal`, so that a link cannot lead to
- * another site.
+ * Parses the page to open after signing in or switching. Any path other than that of a signed-in portal page becomes `/portal`, so that a
+ * link cannot lead to another site.
  */
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";

@@ -66,7 +66,7 @@ export const CertificateStatusLabel: FC<{ standing: Standing }> = ({ standing })
   return <StatusLabel tone="good" text={states.active} />;
 };
 
-/** Describes one recipient's status and, if there is a deadline, when contact must end. */
+/** Describes one recipient's status, with the time of issuance or, after a withdrawal, when contact ended or must end. */
 const describeRecipient = (
   certificate: PublishedCertificate,
   name: string,

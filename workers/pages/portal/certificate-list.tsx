@@ -55,7 +55,7 @@ type CertificateFilter = {
   readonly recipient: string | null;
   readonly from: string | null;
   readonly to: string | null;
-  /** The person's email address or phone number, sealed so that no URL contains it. */
+  /** The person's email address or phone number, sealed so that no URL reveals it. */
   readonly person: string | null;
 };
 

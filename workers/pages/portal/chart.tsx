@@ -35,7 +35,7 @@ interface PlotProps {
   readonly sides: readonly Side[];
   readonly describe: (point: ChartPoint, side: Side) => string;
   readonly isLow?: boolean;
-  /** The label under each bar. Most bars have an empty label. */
+  /** One label per bar, shown below it. Most are empty. */
   readonly axis?: readonly string[];
 }
 

@@ -45,7 +45,7 @@ export const LabeledCopyButton: FC<{ elementId: string; label: string }> = ({ el
 const { Provider: PortalRequestProvider, use: usePortalRequest } = createRequiredContext<PortalRequest>("portal");
 export { PortalRequestProvider, usePortalRequest };
 
-/** The form that the page responds to: the posted values, and why the form was refused. */
+/** The form that was submitted, if any: its values, and why it was refused. */
 export const FormContext = createContext<{ readonly form?: FormFields | undefined; readonly error?: FormError | undefined }>({});
 
 /** Returns why the member may not use a form for `requiredRole`, or null if they may. */
@@ -126,7 +126,7 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: Child;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
-  /** The initial value. If the page responds to a form, the field shows the posted value instead. */
+  /** The initial value. After the form was refused, the field shows the submitted value instead. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
   readonly isOptional?: boolean;
@@ -173,7 +173,7 @@ export const SelectField: FC<SelectFieldProps> = ({ name, label, options, value 
   );
 };
 
-/** A checkbox. `checked` is its initial state. If the page responds to a form, the posted value applies instead. */
+/** A checkbox. `checked` is its initial state. After the form was refused, the submitted state applies instead. */
 export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; checked?: boolean }> = ({ name, label, hint, checked }) => {
   const { form } = useContext(FormContext);
   const id = name.replace(".", "-");
@@ -279,7 +279,7 @@ interface FormCardProps extends Pick<CardProps, "id" | "title" | "note" | "child
   readonly submitIcon?: IconName;
   /** Text beside the button that says what the form does or who can submit it. */
   readonly footnote?: Child;
-  /** Adds a link with the text "Cancel" to this page. */
+  /** The page that the "Cancel" link leads to. If missing, there is no such link. */
   readonly cancelPath?: string;
   readonly isPrimary?: boolean;
 }
@@ -377,7 +377,7 @@ const getTimeFormat = once(() => new Intl.DateTimeFormat("en-GB", { hour: "2-dig
 /** Formats a date, for example "4 Mar 2026". */
 export const formatShortDay = (at: Instant): string => getDayFormat().format(at);
 
-/** Formats a time, for example "4 Mar 2026, 05:06", for columns whose heading states the time zone. */
+/** Formats a time, for example "4 Mar 2026, 05:06", for columns whose heading shows the time zone. */
 export const ShortTime: FC<{ at: Instant }> = ({ at }) => (
   <time datetime={toIso(at)}>{`${formatShortDay(at)}, ${getTimeFormat().format(at)}`}</time>
 );

@@ -1,5 +1,5 @@
-// Lists the withdrawals that the business has not confirmed yet: withdrawn certificates and stopped shares. Each entry has a confirmation
-// form.
+// Lists the withdrawals that the business has not confirmed yet: withdrawn certificates and stopped shares. Each entry links to a
+// confirmation form.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { parseCertId, parseShareId, type CertId, type ShareId } from "../../../core/ids.ts";

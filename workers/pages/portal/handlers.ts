@@ -1,4 +1,4 @@
-// Handlers for the portal's pages and forms. They check the member's role and the business's status.
+// Handlers for the portal's pages and forms. They check the business's status and, for forms, the member's role.
 import { authorizeRead, authorizeWrite, type Environment } from "../../../core/access/entitlement.ts";
 import type { LimitName } from "../../limits.ts";
 import { listMemberships } from "../../operations/access/list-memberships.ts";

@@ -1,9 +1,9 @@
-// The portal's navigation: its groups and pages in order, each with its icon.
+// The portal's navigation: groups of pages in order, each page with its icon.
 import type { messages } from "../i18n/en/portal.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import { accountPath, liveRootPath } from "./paths.ts";
 
-/** The pages that belong to a tab. All are in the navigation, except `requests`. */
+/** The names of the tabs. All are in the navigation, except `requests`. */
 export type Tab = keyof typeof messages.tabs;
 
 interface NavigationGroup {

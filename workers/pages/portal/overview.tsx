@@ -33,7 +33,7 @@ const getPercentFormat = once(() => new Intl.NumberFormat(locales[language], { s
 
 const changeIcons = { up: "arrow-up", down: "arrow-down" } as const;
 
-/** Shows the change from the previous thirty days in percent, and the earlier count. */
+/** Shows the change from the thirty days before in percent, and the count for that period. */
 const Change: FC<PeriodComparison> = ({ current, previous }) => {
   if (current === previous)
     return (
@@ -51,7 +51,7 @@ const Change: FC<PeriodComparison> = ({ current, previous }) => {
   );
 };
 
-/** Returns false if nothing happened in the previous thirty days, for example because the business is new. */
+/** Returns false if nothing happened in the thirty days before the current period, for example because the business is new. */
 const hasEarlierActivity = ({ comparisons }: Activity): boolean => comparedMetrics.some((name) => comparisons[name].previous > 0);
 
 const Tiles: FC<{ activity: Activity }> = ({ activity }) => {

@@ -15,7 +15,7 @@ import { redirectTo, type FormError, type PortalFormRequest, type PortalRequest 
 
 const requestMessages = messages.requests;
 
-/** The page where a member can fix the cause of a refusal. */
+/** For some refusals, the page where a member can fix the cause. */
 const remedyPages: Readonly<Partial<Record<RefusalCode, "domains" | "billing" | "keys">>> = {
   origin_not_verified: "domains",
   page_url_not_verified: "domains",
@@ -75,7 +75,7 @@ const LookupForm: FC<{ typed: string | null }> = ({ typed }) => (
   </form>
 );
 
-/** The lookup form, followed by the result if there is one. */
+/** Renders the result, if there is one, followed by the lookup form. */
 const renderLookupPage = (
   request: PortalRequest,
   typed: string | null,

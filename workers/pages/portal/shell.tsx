@@ -14,7 +14,7 @@ export interface Breadcrumb {
   readonly text: Child;
 }
 
-/** Shows the current business with a menu of the member's other businesses, or only the current one if there are no others. */
+/** Shows the current business, with a menu if the member has other businesses or invitations. */
 const BusinessSwitcher: FC = () => {
   const { pathInMode, member, memberships } = usePortalRequest();
   const { plan } = member;

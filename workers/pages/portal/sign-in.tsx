@@ -42,7 +42,7 @@ export interface SignInStep {
   readonly content: Child;
   readonly script?: "passkey.js";
   readonly others?: Child;
-  /** Set if the page is the response to a form that was refused. */
+  /** The form that was submitted, if it was refused. */
   readonly form?: FormFields;
   readonly error?: FormError | undefined;
 }

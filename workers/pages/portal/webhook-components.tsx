@@ -31,7 +31,7 @@ interface RecentTimeProps {
   readonly precision?: "minutes" | "seconds";
   /** True if the day is shown even for a time today. */
   readonly withDay?: boolean;
-  /** Text after the time, such as the time zone if no heading states it. */
+  /** Text after the time, such as the time zone if no heading shows it. */
   readonly suffix?: string;
 }
 

@@ -50,14 +50,14 @@ export const VerbatimText: FC<{ text: string; bound?: string | undefined; passag
 
 const urlBreakPattern = /(?<=[/.?&=_-])(?=[^/])/;
 
-/** Shows a URL, host, path or event type that may wrap between its parts, and not within a word. */
+/** Shows a URL, host, path or event type that may wrap between its parts but not within a word. */
 export const UrlText: FC<{ text: string }> = ({ text }) => (
   <bdi dir="ltr" translate="no" class="exact">
     {text.split(urlBreakPattern).map((part, at) => (at === 0 ? part : [<wbr />, part]))}
   </bdi>
 );
 
-/** A decorative icon. It is always shown next to text, never instead of it. */
+/** An icon that screen readers skip, because the text next to it or the label of its control says the same. */
 export const Icon: FC<{ name: IconName; class?: string }> = ({ name, class: classes }) => (
   <svg class={classes === undefined ? "icon" : `icon ${classes}`} aria-hidden="true">
     <use href={iconHref(name)} />
@@ -95,7 +95,7 @@ export const Monogram: FC<{ name: string; isSmall?: boolean }> = ({ name, isSmal
   </span>
 );
 
-/** The error of a field, between its label and its input. */
+/** The error of a field or a form. */
 export const FieldError: FC<{ text: string; id?: string }> = ({ text, id = "fault" }) => (
   <p class="error" id={id} role="alert">
     <Icon name="circle-alert" />
@@ -353,7 +353,7 @@ const timelineIcons = { done: "circle-check", pending: "clock", counted: "eye", 
 const timelineClasses = { done: "done", pending: "wait", counted: undefined, failed: "bad", withdrawn: "bad" } as const;
 export type TimelineEntryKind = keyof typeof timelineIcons;
 
-/** A past or expected event. `at` is null while its time is unknown. */
+/** A past or expected event. `at` is null if no time is shown. */
 export const TimelineEntry: FC<{
   kind: TimelineEntryKind;
   text: Child;

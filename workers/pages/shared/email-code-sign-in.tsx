@@ -120,8 +120,8 @@ export const findLinkedSignIn = async (c: Context<AppEnv>) => {
 };
 
 /**
- * Contains two alternatives: the form that signs in with the emailed link's token, and the form for the code. The page script, which alone
- * can read the token, shows the first one if there is a token.
+ * Contains two alternatives: the form that signs in with the emailed link's token, and the form for the code. Only the page script can read
+ * the token. If there is one, the script shows the first form.
  */
 export const LinkOrCode: FC<{ action: string; link: Child; code: Child }> = ({ action, link, code }) => (
   <div>

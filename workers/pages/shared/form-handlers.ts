@@ -1,4 +1,4 @@
-// Checks posted forms: rate limit, body and origin. If a check fails, it returns the page that explains the refusal.
+// Checks posted forms: rate limit, body and origin. If a check fails, the response is a page that explains the refusal.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { Environment } from "../../../core/access/entitlement.ts";

@@ -157,7 +157,7 @@ export const CopyLine: FC<{ id: string; value: string; copyLabel: string }> = ({
   </div>
 );
 
-/** A secret that is shown only once, with a button to copy it. */
+/** A secret with a button to copy it, or only a heading if the secret was already shown. */
 export const SecretSection: FC<SecretSectionProps> = ({ heading, value, label, labelId, copyLabel, children }) => (
   <section class="card" aria-labelledby="secret">
     <div class="body stack">

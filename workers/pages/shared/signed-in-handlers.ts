@@ -1,4 +1,5 @@
-// Handles the pages and forms of the portal and the app for people who are signed in. `SignedInRealm` describes how the two differ.
+// Handles the pages and forms of the portal and the app for people who are signed in. `SignedInRealm` describes what depends on the kind of
+// session.
 import type { Context } from "hono";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { AnySession } from "../../../core/access/session.ts";
@@ -31,7 +32,7 @@ type SessionOf<R extends SessionRealm> = Extract<AnySession, { readonly realm: R
 
 interface SignedInRealm<R extends SessionRealm, Extra extends object> {
   readonly realm: R;
-  /** A prefix of the text that form tokens are derived from. It makes the tokens of one realm invalid in the other. */
+  /** A prefix of the text that form tokens are derived from. It makes the tokens of one realm invalid in the others. */
   readonly formTokenPrefix: string;
   /** Set if the session lookup must also count the open deadlines of an environment, for pages that show the number. */
   readonly getDeadlinesEnvironment?: (c: Context<AppEnv>) => Environment;

@@ -27,7 +27,7 @@ interface TimelineItem {
   /** The kind of the entry, if it cannot be derived from `at`. */
   readonly kind?: TimelineEntryKind;
   readonly boundMember?: string;
-  /** Text or a component to show instead of `at`. */
+  /** What to show instead of `at`; null for nothing. */
   readonly when?: Child;
   readonly details?: Child;
 }
@@ -63,7 +63,8 @@ interface TimelineProps {
 }
 
 /**
- * Lists the entries for the withdrawal of the whole certificate: the withdrawal, its anchor, the deadline, and the business's confirmation.
+ * Lists the entries for the withdrawal of the whole certificate: the withdrawal, its anchor, the deadline, and the business's confirmation
+ * or that it is overdue.
  */
 const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: TimelineProps, { messages }: PageContext): TimelineItem[] => {
   const { id, withdrawal } = certificate;

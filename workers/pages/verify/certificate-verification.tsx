@@ -86,8 +86,8 @@ const outcomeIcons: readonly (readonly [outcome: string, icon: IconName])[] = [
 ];
 
 /**
- * Lists the checks: the fingerprint, the issuer's signature, the ledger, and third-party attestations. client/verify.ts and client/proofs
- * run them on the text of the page and on the embedded JSON.
+ * Lists the checks: the fingerprint, the issuer's signature, the ledger, third-party attestations and, after a withdrawal, its proofs.
+ * client/verify.ts and client/proofs run them on the text of the page and on the embedded JSON.
  */
 const CheckList: FC<VerificationProps> = ({ certificate, published, trust }) => {
   const { messages, language } = usePageContext();

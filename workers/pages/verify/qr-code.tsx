@@ -21,7 +21,7 @@ const buildDarkPath = (rows: readonly (readonly boolean[])[]): string =>
     .join("");
 
 export const QrCode: FC<{ text: string; label: string }> = ({ text, label }) => {
-  // The medium level of error correction keeps the code readable even if 15% of a printout is damaged.
+  // The medium level of error correction keeps the code readable even if 15% of it is damaged.
   const rows = encodeQR(text, "raw", { ecc: "medium", border: quietZoneModules });
   return (
     <svg class="qr" viewBox={`0 0 ${rows.length} ${rows.length}`} role="img" aria-label={label} shape-rendering="crispEdges">

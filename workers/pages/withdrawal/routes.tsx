@@ -1,6 +1,7 @@
 // Routes for withdrawing consent in a browser, with or without scripts. Each form redirects to a page that can be reloaded without
 // repeating anything:
-// - POST /c/{id}/withdraw sends an email code, GET shows the form of the current step
+// - POST /c/{id}/withdraw sends an email code
+// - GET /c/{id}/withdraw shows the form of the current step
 // - POST /c/{id}/withdraw/confirm checks the code
 // - POST /c/{id}/withdraw/link withdraws with a link's token
 // - GET /c/{id}/withdrawn shows the result

@@ -1,4 +1,5 @@
-// Updates an open certificate page while something on it is pending: the audit log, the public log, or the website's policies.
+// Updates an open certificate page while something on it is pending: an entry in the audit log or the public log, or the website's
+// policies.
 import { addIcons } from "../live/add-icons.ts";
 
 const firstDelayMs = 5_000;
@@ -23,10 +24,7 @@ const readParts = (page: Document): Map<string, Element> =>
 
 const isPending = (page: ParentNode): boolean => page.querySelector("[data-pending]") !== null;
 
-/**
- * Replaces the parts that changed and then calls `onChange`. Stops when nothing is pending, after ten minutes, or when the service refuses
- * a request.
- */
+/** Replaces the parts that changed and then calls `onChange`. Stops when nothing is pending, after ten minutes, or when a request fails. */
 export const refreshWhilePending = (onChange: () => Promise<void>): void => {
   const known = readParts(document);
   const endsAt = Date.now() + maxPollingMs;
