@@ -709,7 +709,7 @@ describe("PUT /v1/me/fields", () => {
     const responses = await runConcurrently(90, (at) => pat.put("/v1/me/fields", { phone: `+1 202 555 0${String(130 + at)}` }));
     const changed = responses.filter(({ status }) => status === 200);
     const limited = responses.filter(({ status }) => status === 429);
-    // Each of these gave up after five conflicts with other changes, and stored nothing.
+    // Each of these gave up after ten conflicts with other changes, and stored nothing.
     const conflicting = responses.filter(({ status }) => status === 503);
     expect(changed.length + limited.length + conflicting.length).toBe(90);
     expect(changed.length + conflicting.length).toBeLessThanOrEqual(59); // the limit is 60, and one change was made earlier
@@ -720,6 +720,23 @@ describe("PUT /v1/me/fields", () => {
     const storedFields = (await pat.get("/v1/me/fields")).body.data;
     const current = (await getWithApiKey(`/v1/consumers/${share.id}/current`)).body.data.fields.phone;
     expect(JSON.stringify(storedFields)).toContain(current);
+  });
+
+  test("applies ten simultaneous changes, and counts each of them once", async () => {
+    const before = { ...contactValues, address_line2: "Floor 2", state: "CA" };
+    const service = createServiceCall({ LIMIT_SHARE_UPDATES: "20/3600" });
+    const pat = await signInPerson(before, service);
+    const scope = ["email", "phone", "name", "address"];
+    await grantShare(pat, { scope });
+    await grantShare(pat, { scope });
+    const after = {
+      ...{ email: "pat.new@example.com", phone: "+1 202 555 0177", first_name: "Patricia", last_name: "Sample" },
+      ...{ address_line1: "2 New Street", address_line2: "Floor 3", city: "Newtown", state: "NY", zip: "10001", country: "CA" },
+    };
+    const changes = Object.entries(after);
+    const responses = await runConcurrently(10, (at) => pat.put("/v1/me/fields", Object.fromEntries(changes.slice(at, at + 1))));
+    expect(responses.map(({ status, body }) => [status, body.data?.events_emitted])).toEqual(changes.map(() => [200, 2]));
+    expect((await pat.get("/v1/me/fields")).body.data.fields).toEqual(after);
   });
 });
 

@@ -4,6 +4,7 @@ import { ok, type Result } from "../../../core/result.ts";
 import { groupsFromKeys, type ContactFields, type FieldGroup, type ContactKey } from "../../../core/shares/fields.ts";
 import { commit, retryOnConflict } from "../../../storage/commit.ts";
 import { isOutdatedFields } from "../../../storage/contact-fields.ts";
+import type { Counters } from "../dependencies.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { prepareFieldsUpdate } from "./prepare-fields-update.ts";
 
@@ -14,20 +15,28 @@ export interface FieldsUpdate {
   readonly eventsEmitted: number;
 }
 
-const maxAttempts = 5; // an attempt fails only if another change by the same person is committed first
+/**
+ * An attempt fails only if another change by the same person is committed during it. Therefore, ten simultaneous changes all succeed, even
+ * if only one is committed each time.
+ */
+const maxAttempts = 10;
 
 /**
  * Applies a partial change. Null clears a field. One transaction updates the person's shares in the same shard, writes their events and
  * schedules the remaining shares. Writes nothing if the values are unchanged. Returns `invalid_request` for an invalid value,
- * `unauthorized` if the account no longer exists, and `storage_unavailable` after five failed attempts.
+ * `unauthorized` if the account no longer exists, and `storage_unavailable` after ten failed attempts.
  */
 export const updateContactFields = async (
   services: ConsumerWriteDependencies,
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
 ): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized" | "storage_unavailable">> => {
+  // All attempts together count once toward the limit on share updates.
+  let taken: ReturnType<Counters["takeExactly"]> | undefined;
+  const takeExactly: Counters["takeExactly"] = (...limit) => (taken ??= services.takeExactly(...limit));
+  const countedOnce = Object.assign(Object.create(services) as ConsumerWriteDependencies, { takeExactly });
   const attempt = async (): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized">> => {
-    const prepared = await prepareFieldsUpdate(services, person, change);
+    const prepared = await prepareFieldsUpdate(countedOnce, person, change);
     if (!prepared.ok) return prepared;
     const { fields, changedKeys, write } = prepared.value;
     if (write === null) return ok({ fields, changedGroups: [], eventsEmitted: 0 });
