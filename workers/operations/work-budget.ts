@@ -1,5 +1,5 @@
-// Limits the time and the number of queries that background work can use. The platform allows 1,000 queries per invocation and fails every
-// query beyond that. Therefore, work of unknown size checks `hasBudget` before each step and leaves the rest to the next run.
+// Limits the time and the number of queries that background work can use. The platform allows 1,000 queries per invocation, and every query
+// beyond that fails. Therefore, work of unknown size checks `hasBudget` before each step and leaves the rest to the next run.
 import { secondMs, type Instant } from "../../core/time.ts";
 import type { ReadDependencies, Runtime } from "./dependencies.ts";
 

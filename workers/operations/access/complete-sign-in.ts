@@ -61,8 +61,8 @@ const prepareInvitedSession = async (
 };
 
 /**
- * Returns the changes of a first sign-in, and the statements that insert the session. If the code was emailed for a sign-up, the changes
- * complete the sign-up. If it was emailed for an invitation, the session only lets the person accept or decline the invitation.
+ * Returns the changes that a first sign-in makes, and the statements that insert the session. If the code was emailed for a sign-up, the
+ * changes complete the sign-up. If it was emailed for an invitation, the session only lets the person accept or decline the invitation.
  */
 const prepareSignIn = async (
   services: ReadDependencies,
@@ -110,11 +110,11 @@ const createSession = async (
 };
 
 /**
- * Starts a session with a verified code. At a first sign-in, also creates the consumer or completes the sign-up. A person who was invited
+ * Starts a session with a verified code. On the first sign-in, also creates the consumer or completes the sign-up. A person who was invited
  * but has not joined yet gets a session without a business. Ends the browser's previous session (`replaces`), so that an attacker gains
  * nothing by planting a session token in the browser before sign-in. Returns `login_failed` if a concurrent request used the code first, if
  * the address has no account or open invitation, or if the session or membership ended during the call. While a shard does not respond,
- * throws an outage instead of creating an account, because the address may have one there. The code then stays valid.
+ * throws an outage instead of creating an account, because the address may have one there. In that case, the code stays valid.
  */
 export const completeSignIn = async (
   services: WriteDependencies,

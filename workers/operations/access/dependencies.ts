@@ -2,7 +2,7 @@
 import type { WebAuthn } from "../../../core/access/passkey.ts";
 import type { PageFetcher, ReadDependencies, Schedules } from "../dependencies.ts";
 
-/** A sealed placeholder address. Decrypting it for an unknown address takes as long as decrypting a known address. */
+/** Provides a sealed placeholder, which is decrypted for unknown addresses so that they take as long as known ones. */
 export interface PlaceholderAddress {
   readonly sealedPlaceholderAddress: () => Promise<string>;
 }

@@ -17,8 +17,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 export type CodeBinding = (id: string) => string;
 
 /**
- * Prepares a new code and its email for one batch. If a limit in `request.limits` is reached, the code is created expired and the email has
- * no recipient. The rows look the same in both cases.
+ * Prepares a new code and its email for one batch. If a limit in `request.limits` is reached, the code is expired from the start and the
+ * email has no recipient. The rows look the same whether or not a limit is reached.
  */
 export const prepareEmailCode = async (
   services: ReadDependencies,

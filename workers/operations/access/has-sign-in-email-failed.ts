@@ -6,7 +6,8 @@ import { lookUpAddress, toCodeRequester } from "./sign-in-address.ts";
 
 /**
  * Returns true if the newest code that this browser requested as a consumer could not be delivered. Any address may sign in as a consumer,
- * so the result does not reveal whether an account exists. For business sign-in it would, so do not use it there.
+ * so the result does not reveal whether an account exists. For a business sign-in, the result would reveal this, so do not call this
+ * function there.
  */
 export const hasSignInEmailFailed = async (services: ReadDependencies, { email, browser }: PendingSignIn): Promise<boolean> => {
   const lookup = await lookUpAddress(services, "consumer", email);

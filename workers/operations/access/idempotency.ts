@@ -38,9 +38,8 @@ export interface IdempotentResponse {
 }
 
 /**
- * Returns the statements that save the response of a change. They belong at the end of the change's batch. `onlyIf` is evaluated after the
- * preceding statements, and must be true if and only if the change happened. For a request without a key, operations do not receive this
- * function.
+ * Returns the statements that save the response. They belong at the end of the change's batch. `onlyIf` is evaluated after the preceding
+ * statements, and must be true if and only if the change happened. For a request without a key, operations do not receive this function.
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
@@ -63,13 +62,15 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
     release: async (): Promise<void> => {
       await deleteIdempotencyClaim(db, claim).run();
     },
-    /** Call this if the operation failed at an unknown point. Repeating the request with the same body may run the operation again. */
+    /**
+     * Call this if the operation failed at an unknown point. If the request is repeated with the same body, the operation can run again.
+     */
     suspend: async (): Promise<void> => {
       await releaseIdempotencyClaim(db, claim).run();
     },
     /**
-     * Saves the first run's decisions as a draft and returns the saved draft, so that a repeated request continues with it. The caller must
-     * seal a secret draft.
+     * Saves the first run's decisions as a draft and returns the saved draft, so that a repeated request continues with it. If the draft is
+     * secret, the caller must seal it.
      */
     saveDraft: (text: string) => saveClaimDraft(db, claim, text),
   };

@@ -1,4 +1,4 @@
-// Tells the sessions in other shards that their email address has an invitation in this shard.
+// Makes a person's sessions in other shards look for an invitation in this shard.
 import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { ShardId } from "../../../core/ids.ts";
 import { markOtherShards } from "../../../storage/sessions.ts";
@@ -6,8 +6,8 @@ import { runIsolated } from "../../log.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Marks the invited person's sessions in all other shards, so that their next page also searches this shard. Runs after the response and
- * for every address, so that an invitation does not reveal whether the address is known. If this fails, the person sees the invitation
+ * Marks the invited person's sessions in all other shards, so that the person's next page also searches this shard. Runs after the response
+ * and for every address, so that an invitation does not reveal whether the address is known. If this fails, the person sees the invitation
  * after their next sign-in.
  */
 export const notifyOtherShards = (services: ReadDependencies, shardId: ShardId, emailIndex: AddressIndex): void =>

@@ -1,4 +1,4 @@
-// Changes a person's sign-in credentials. Records a change in the audit chain of the consumer or business only if it had an effect.
+// Deletes a person's sign-in credentials, and creates audit events about a person's credentials.
 import { getAuditChain, type Session } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction, type DomainEvent } from "../../../core/domain-events.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -13,7 +13,7 @@ export const createCredentialDomainEvent = (session: Session, action: AuditedAct
   return createAuditedEvent({ chain: getAuditChain(session), actor }, action, at);
 };
 
-/** Deletes credentials and, if any existed, records the deletion. Returns the number of deleted rows. */
+/** Deletes credentials. If any existed, records this in the audit chain of the consumer or business. Returns the number of deleted rows. */
 export const deleteOwnCredential = async (
   services: WriteDependencies,
   session: Session,

@@ -19,7 +19,6 @@ import { createCredentialDomainEvent } from "./own-credentials.ts";
 
 const defaultName = "Passkey";
 
-/** The pages where a person manages passkeys. */
 const accountPaths = { consumer: "/app/account", business: "/portal/account" } as const;
 
 const maxNameLength = 80;

@@ -19,8 +19,9 @@ import {
 /**
  * Emails a code if the address may sign in. Any address may sign in as a consumer. Only members, invited people and people with an open
  * sign-up may sign in to a business. If the address is known, the code is sent to the stored spelling of the address, not to the spelling
- * in this request. The response is the same for unknown addresses and exceeded limits. The email also contains a link that signs the person
- * in without the code, but only in the browser that requested it. Returns `invalid_request` if the text is not an email address.
+ * in this request. The response does not reveal whether the address is known or a limit is exceeded. The email also contains a link that
+ * signs the person in without the code, but only in the browser that requested it. Returns `invalid_request` if the text is not an email
+ * address.
  */
 export const requestSignInCode = async (
   services: AccessWriteDependencies,

@@ -21,8 +21,8 @@ export const invalidEmailMessage = "email: must be a valid email address.";
 const getLocalPart = (address: string): string => address.trim().slice(0, address.trim().lastIndexOf("@"));
 
 /**
- * Chooses the shard for an unknown address. If a code for the address is still valid, returns the shard of the newest code. The code can
- * then be found even if new accounts now go to another shard. Otherwise, returns the shard for new accounts.
+ * Chooses the shard for an unknown address. If a code for the address may still be valid, returns the shard of the newest code, so that the
+ * code is found even if new accounts now go to another shard. Otherwise, returns the shard for new accounts.
  */
 const chooseShard = (
   { config }: Runtime,
@@ -37,7 +37,7 @@ const chooseShard = (
   return newest?.shard ?? choosePlacement(fills, config.maxShardBytes);
 };
 
-/** Returns what the shard responds, or null if it does not respond. Logs the outage. */
+/** Returns the result of a call to a shard. If the shard does not respond, logs the outage and returns null. */
 const unlessOutage = async <T>({ log }: Runtime, call: Promise<T>): Promise<T | null> => {
   try {
     return await call;
@@ -49,9 +49,9 @@ const unlessOutage = async <T>({ log }: Runtime, call: Promise<T>): Promise<T | 
 };
 
 /**
- * Searches all shards for an email address's account. For an unknown address, uses the shard where its account would be created. Shards
- * that do not respond within two seconds are left out, so that one of them does not keep everyone from signing in. Returns null if the text
- * is not an email address. Throws if no shard responds.
+ * Searches all shards for an email address's account. For an unknown address, returns the shard where its account would be created. Leaves
+ * out a shard that does not respond within two seconds, so that it does not keep everyone from signing in. Returns null if the text is not
+ * an email address. Throws if no shard responds.
  */
 export const lookUpAddress = async (services: ReadDependencies, realm: Realm, email: string) => {
   const address = normalizeEmailAddress(email);
@@ -82,9 +82,12 @@ export const lookUpAddress = async (services: ReadDependencies, realm: Realm, em
     addressee,
     /** The ID of the address's most recently used membership in any shard. Null if there is none, and for consumers. */
     lastUsedMembershipId: realm === "business" ? findLastUsedMemberId(recipients) : null,
-    /** True if a shard or the registry of shards did not respond. Then the address may have another account, and none may be created. */
+    /**
+     * True if a shard or the registry of shards did not respond. In that case, the address may have another account, so no account may be
+     * created.
+     */
     isPartial,
-    /** True if the address has memberships or invitations in more than one shard, or may have. */
+    /** True if the address has, or may have, memberships or invitations in more than one shard. */
     hasOtherShards: isPartial || found.filter((address) => address.recipients.some(({ kind }) => kind !== "sign_up")).length > 1,
     /**
      * For a new consumer, the part before the @ as typed; otherwise empty. A code is bound to this part, because another spelling of the
@@ -115,7 +118,7 @@ export const getSignInCodeLimits = ({ config }: Runtime): EmailCodeLimits => {
 export const signInCodeLimits = emailCodeLimits.login;
 
 /**
- * Returns the address and the browser that sign-in codes are stored and counted under. `browser` is null for a browser that has not
+ * Returns the address and browser whose sign-in codes are stored, counted and checked. `browser` is null for a browser that has not
  * requested a code.
  */
 export const toCodeRequester = ({ realm, emailIndex }: AddressLookup, browser: string | null): CodeRequester => ({

@@ -67,7 +67,8 @@ export const signInWithPasskey = async (
   const { userId } = passkey;
   const db = services.shards.forId(userId);
   const { token, row } = await prepareSession(services, shardOfId(userId), request.userAgent);
-  // This reads only the shard of the passkey. If `hasOtherShards` is true, the pages that list memberships also search the other shards.
+  // Only the passkey's shard is read, so memberships in other shards are unknown. If `hasOtherShards` is true, pages search those shards
+  // too.
   const hasOtherShards = request.realm === "business" && services.shards.all().length > 1;
   await batch(db, [
     recordPasskeyUse(db, passkey.id, { ...verified, now: row.now }),

@@ -10,7 +10,7 @@ export interface ShardStatus {
   readonly shard: ShardId;
   /** Null if the first shard, which stores the states, does not respond. */
   readonly state: ShardState | null;
-  /** The current size. If the shard does not respond, the last recorded size, or 0 if there is none. */
+  /** The current size. If the shard does not respond, the last recorded size, or 0 if that is unknown too. */
   readonly bytes: number;
   readonly maxBytes: number;
   /** True if the next new account will be created in this shard. */

@@ -36,16 +36,16 @@ export interface SecretStep {
   /** Secrets created before this time are replaced. */
   readonly before: Instant;
   readonly replaced: number;
-  /** The number of secrets in this step that were created before that time and have not been replaced. */
+  /** The number of this step's secrets that were created before `before` and have not been replaced. */
   readonly outdated: number;
-  /** The latest time until which an earlier secret of an endpoint in this step signs deliveries; null if no earlier secret still signs. */
+  /** When the last earlier secret of this step's endpoints stops signing deliveries; null if none still signs. */
   readonly earlierUntil: Instant | null;
   /** The position for the next step; null after the last step. */
   readonly next: SecretCursor | null;
 }
 
 interface StepRequest {
-  /** Null in the first step, which then uses the current time. */
+  /** Null in the first step, which uses the current time. */
   readonly before: Instant | null;
   /** Limits the step to one endpoint; null for all endpoints. */
   readonly webhookId: WebhookId | null;
@@ -65,8 +65,8 @@ const listAges = async (services: Dependencies, businessId: BusinessId, webhookI
 };
 
 /**
- * First records the replacement and notifies the owners, and then replaces the secret. If the process dies in between, the repeated step
- * does both again. The opposite order could leave owners without a notice.
+ * Records the replacement and writes the notice to the owners before it replaces the secret. If the process dies in between, the repeated
+ * step sends a second notice. The opposite order could leave the owners without one.
  */
 const replaceSecret = async (
   services: Dependencies,

@@ -5,7 +5,8 @@ import type { ReadDependencies, Schedules } from "../dependencies.ts";
 
 /**
  * Puts a failed email back into the outbox, even while other shards do not respond. Returns `not_found` if no shard has the email, or if it
- * contains a one-time code, which has expired by now. Throws if the shard with the email may be one that does not respond.
+ * contains a one-time code, which has expired by now. Throws if the email was not found and a shard did not respond, because that shard may
+ * have it.
  */
 export const resendMail = async (
   services: ReadDependencies & Schedules,

@@ -10,7 +10,10 @@ import { environments } from "../webhooks/find-event-sequence.ts";
 import type { AdminDependencies } from "./dependencies.ts";
 import { findNextCursor, type StoredRowsCursor, type StoredRowsStep } from "./stored-rows-cursor.ts";
 
-/** The number of rows per step. A row has one to three values. A batch of 200 statements takes well under a second. */
+/**
+ * The number of rows per step. A row has one to three sealed values, and each takes one statement. A batch of 200 takes well under a
+ * second.
+ */
 const rowsPerStep = 100;
 /** The number of businesses per step. Each business has two event sequences, which are separate objects. */
 const businessesPerStep = 20;

@@ -1,7 +1,7 @@
 // Creates and checks the link that ends a connection. The link is included in emails about the connection.
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** The token proves that its sender has an email about the connection. */
+/** Only someone who received an email about the connection knows the token. */
 const toPurpose = (id: string): string => `end connection\n${id}`;
 
 /** Returns the URL that ends a connection by revoking its token. */

@@ -17,8 +17,8 @@ import { createDisconnectUrl } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
 /**
- * During this time after its redemption, a repeated code is only refused, because the client may have lost the response. After that, a
- * repeated code counts as stolen.
+ * If a code is sent again within this time after it was redeemed, it is only refused, because the client may not have received the
+ * response. Later, it counts as stolen.
  */
 const codeReplayGraceMs = 10 * secondMs;
 

@@ -14,7 +14,7 @@ export interface ToolCallRecord {
   readonly argumentNames: readonly string[];
 }
 
-/** Commits the entry. Throws on failure; the caller must then not return the tool's result. */
+/** Commits the entry. If this throws, the caller must not return the tool's result. */
 export const recordToolCall = async (
   services: WriteDependencies,
   agent: Agent,

@@ -12,7 +12,7 @@ import type { Proofs } from "../dependencies.ts";
 import type { AttestationDependencies } from "./dependencies.ts";
 import { findPrimaryLedger } from "./find-primary-ledger.ts";
 
-/** Limits the wait for a proof, so that a slow ledger does not delay reading a certificate. */
+/** Limits how long a slow ledger can delay reading a certificate. */
 const inclusionTimeoutMs = 2 * secondMs;
 
 const findAttestedStatement = async (services: AttestationDependencies, receipt: Receipt): Promise<AttestedStatement | null> => {

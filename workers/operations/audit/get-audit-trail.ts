@@ -1,5 +1,5 @@
-// Returns the audit trail of a business or person, with a proof. The trail contains every entry that was committed before the request.
-// Entries that are not in the log yet, for example because the log is frozen, are listed as pending.
+// Returns the audit trail of a business or person, with a proof. Committed entries that are not in the log yet, for example because the log
+// is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -30,7 +30,7 @@ export interface TrailQuery {
 
 /**
  * Drains the shards' change logs into the audit log, then reads a page of the chain with its proof. Returns null if the chain has no
- * entries or the log is frozen.
+ * entries in the log, or if the log cannot prove them, for example because it is frozen.
  */
 const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: ReadonlySet<ShardId>, query: TrailQuery) => {
   const log = services.auditLogStub(chain.auditLog);

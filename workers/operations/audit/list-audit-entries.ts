@@ -22,8 +22,8 @@ import { listMembers } from "../portal/list-members.ts";
 import type { AuditDependencies } from "./dependencies.ts";
 
 /**
- * The maximum number of entries that are opened to build a page with one actor's entries. The log does not contain actors, because they are
- * in the sealed payloads, so entries must be opened to find those that match.
+ * The maximum number of payloads that are opened to build a page with one actor's entries. Only the payloads, which are sealed, contain the
+ * actors.
  */
 const maxPayloadsOpened = 200;
 
@@ -66,7 +66,7 @@ export interface AuditEntryPage {
  * Looks up in one shard:
  * - the payloads of the page's entries that are from this shard
  * - for entries about issued certificates, the domain of the form
- * - one entry that the audit log has not recorded
+ * - one entry that the audit log has not recorded yet, if there is one
  */
 const lookUpShardEntries = (services: AuditDependencies, member: MemberSession, shardId: ShardId, rows: readonly StoredEntry[]) => {
   const db = services.shards.get(shardId);

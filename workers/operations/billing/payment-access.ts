@@ -22,8 +22,8 @@ const canPay = (session: Session, plan: PurchasablePlan, customer: BillingCustom
 export const getAccountId = (session: Session): string => (session.realm === "business" ? session.business.id : session.userId);
 
 /**
- * Checks whether the person can open a payment page. If so, returns the billing customer or null. Otherwise, returns the first of these
- * errors that applies:
+ * Checks whether the person can open a payment page. If so, returns the billing customer, or null if there is none yet. Otherwise, returns
+ * the first of these errors that applies:
  * - `not_found`: this deployment has no billing
  * - `forbidden`: a plan for the other realm
  * - `business_inactive` or `business_suspended`

@@ -34,7 +34,7 @@ interface Conflicts {
   idTakenIn: ShardId | null;
 }
 
-// For a shard other than the account's, a foreign key constraint fails if that shard has no copy of the account yet.
+// In a shard other than the account's, a foreign key constraint fails if the shard has no copy of the account yet.
 const isAccountConflict = (error: unknown): boolean => isOutdatedRevision(error) || isForeignKeyViolation(error);
 
 /**
@@ -90,8 +90,8 @@ const isShardFull = ({ intakeState, config, clock }: CertificateWriteDependencie
   intakeState.isFull(shard, config.maxShardBytes, clock());
 
 /**
- * Reads the account and the certificates of the idempotency key, and then attempts to issue the certificate. `triedShard` is the shard that
- * the first attempt used.
+ * Reads the account again and looks for a certificate that was issued with the idempotency key. If there is none, attempts to issue one.
+ * `triedShard` is the shard that the first attempt used.
  */
 const captureWithCurrentAccount = async (
   services: CertificateWriteDependencies,
@@ -126,9 +126,9 @@ const captureWithCurrentAccount = async (
  * Throws a StorageFault of kind `outage` if no shard has room.
  *
  * Errors are checked in this order: `invalid_request`, `client_not_found`, `forbidden` (an API key of another business, or a test key for a
- * live client), the errors of `issueCertificate`, `rate_limited`. If the idempotency key issued a certificate within the last day, returns
- * its capture receipt instead, after checking for `origin_not_verified` and `idempotency_conflict`. Returns `storage_unavailable` if
- * concurrent changes made every attempt fail.
+ * live client), the errors of `issueCertificate`, `rate_limited`. If a certificate was issued with the idempotency key within the last day,
+ * returns its capture receipt instead, after checking for `origin_not_verified` and `idempotency_conflict`. Returns `storage_unavailable`
+ * if concurrent changes made every attempt fail.
  */
 export const captureConsent = async (services: CertificateWriteDependencies, request: CaptureRequest): Promise<Result<CaptureResult>> => {
   const parsed = parseSubmission(request.submission);

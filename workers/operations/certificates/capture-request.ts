@@ -1,4 +1,4 @@
-// A form submission with everything that the service knows about it.
+// A form submission and the circumstances in which it was received.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { Submission, CaptureContext } from "../../../core/certificates/certificate.ts";
 import type { BusinessId } from "../../../core/ids.ts";

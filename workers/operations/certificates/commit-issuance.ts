@@ -58,8 +58,8 @@ export const buildCaptureReceipt = (
 };
 
 /**
- * Remembers the database size that D1 reports, so that no query is needed to find out whether a shard is full. D1 reports no size with
- * results that contain rows.
+ * Remembers the database size that D1 reports with writes, so that no query is needed to find out whether a shard is full. Results that
+ * contain rows have no size.
  */
 const recordShardSize = ({ intakeState, clock }: CertificateWriteDependencies, shard: ShardId, results: readonly unknown[]): void => {
   const sizes = results.flatMap((result) => (result as Partial<D1Result>).meta?.size_after ?? []);
@@ -76,8 +76,8 @@ export interface CaptureResult {
 /**
  * Commits an issuance and the rows for its follow-up work as one batch, usually the only database round trip of a submission. If the
  * database does not respond, journals the same rows. Throws errors that `isOutdatedRevision`, `isDailyLimitReached`,
- * `isStorageLimitReached` and `isCertIdTaken` recognize. In these cases, nothing was written. Returns `idempotency_conflict` only for a key
- * in the journal.
+ * `isStorageLimitReached` and `isCertIdTaken` recognize. In these cases, nothing was written. Returns `idempotency_conflict` only if the
+ * journal contains the key.
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,

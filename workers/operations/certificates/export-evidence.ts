@@ -1,5 +1,5 @@
-// Implements GET /v1/certs/{id}/evidence-pack. Collects the parts of the pack from the shard, the ledger receipts and the audit log. If a
-// log cannot provide a part now, the pack lists it as missing.
+// Implements GET /v1/certs/{id}/evidence-pack. Collects the parts of the pack from the shard, the ledger and the audit log. If a log cannot
+// provide a part now, the pack lists it as missing.
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";
 import { toPackedAttestation } from "../../../core/certificates/attested-statement.ts";
@@ -62,7 +62,7 @@ const packAudit = async (
   const rows = found.filter((row) => !laterEntries.includes(row));
   const packed = await runIsolated(platform, "audit", async (): Promise<PackedAudit | null> => {
     const log = platform.auditLogStub(chain.auditLog);
-    // Adds everything committed before this request to the log.
+    // Add the shard's committed entries to the log.
     if (rows.some(({ drained }) => !drained)) await log.drainNow(shardOfId(certificate.id));
     const trail = await log.getTrail(
       chain.tag,
@@ -135,9 +135,9 @@ const packEntityWithdrawals = async (
 };
 
 /**
- * Returns all parts of a certificate's evidence, independent of the format. First commits an audit entry about the export to the business's
- * chain. If `disclose` is null, discloses every field. If `redacted` is true, discloses no fields and no evidence that identifies a person.
- * Returns `cert_not_found` for unknown certificates and other businesses' certificates.
+ * Returns all parts of a certificate's evidence, independent of the format. Before it returns them, commits an audit entry about the export
+ * to the business's chain. If `disclose` is null, discloses every field. If `redacted` is true, discloses no fields and no evidence that
+ * identifies a person. Returns `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const exportEvidence = async (
   services: CertificateWriteDependencies,

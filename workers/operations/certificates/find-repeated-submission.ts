@@ -1,5 +1,5 @@
-// Recognizes submissions that repeat an idempotency key. No response is stored for them: the certificate's ID is derived from the key, and
-// the response is built again from the certificate.
+// Recognizes submissions that repeat an idempotency key. The database stores no response for them: the certificate's ID is derived from the
+// key, and the response is built again from the certificate.
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import type { ParsedSubmission } from "../../../core/certificates/submission.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -21,8 +21,8 @@ import { deriveManageToken } from "./manage-token.ts";
 import type { SubmissionClient } from "./resolve-submission-client.ts";
 
 /**
- * Hashes the parts of a submission that a retry must repeat exactly: the client, the fields, the disclosure, the recipients and
- * answers, the purpose and the page URL. Excludes everything that can change with a retry.
+ * Hashes the parts of a submission that a retry must repeat exactly: the client, the fields, the disclosure, the recipients and answers,
+ * the purpose and the page URL. Excludes everything that can differ in a retry.
  */
 const hashSubmission = (
   submission: Pick<StoredIssuance, "clientId" | "fields" | "disclosureText" | "entities" | "answered" | "purpose" | "pageUrl">,
@@ -62,8 +62,8 @@ export const hashIdempotencyKey = (
 type KeyUse = "first" | "today" | "yesterday";
 
 /**
- * Derives the ID of the certificate that the key issues. `use` is `first` unless the key is used again after more than a day. The ID then
- * also depends on the day of that use.
+ * Derives the ID of the certificate that is issued with the key. `use` is `first` unless the key was used before, more than a day ago. In
+ * that case, `use` is the day of the new use, and the ID also depends on that day.
  */
 export const buildKeyedId = async (
   { vault, clock }: CertificateWriteDependencies,
@@ -78,7 +78,7 @@ export const buildKeyedId = async (
 };
 
 /**
- * Finds the certificate that this idempotency key issued in the shard within the last day. Returns its capture receipt again,
+ * Finds the certificate that was issued with this idempotency key in the shard within the last day. Returns its capture receipt,
  * `idempotency_conflict` if the first request had different content, or null if there is no such certificate.
  */
 export const findRepeated = async (
@@ -105,9 +105,9 @@ const searchMarginMs = 3 * hourMs;
 const earlierShardTimeoutMs = 300; // the current shard can issue the certificate, so do not wait long for an earlier one
 
 /**
- * Finds the certificate in the account's earlier shards that may contain one from the last day. They can issue nothing more for this
- * version of the account, so a certificate that is not found cannot appear there later. A certificate that is still in a shard's journal is
- * first moved to the database. Skips a shard that does not respond, because the submission must not wait for it.
+ * Searches the account's earlier shards that may have issued a certificate with this key within the last day. These shards can issue
+ * nothing for this version of the account, so a certificate that is not found cannot appear there later. If it may still be in a shard's
+ * journal, first moves it to the database. Skips a shard that does not respond, because the submission must not wait for it.
  */
 export const findRepeatedEarlier = async (
   services: CertificateWriteDependencies,

@@ -18,7 +18,7 @@ import { getBusinessContact, type BusinessContactDetails } from "./get-business-
 export interface PageVisitor {
   readonly ip: string;
   readonly userAgent: string;
-  /** True for a HEAD request or a prefetch. The view is then stored as automated and not counted. */
+  /** True for a HEAD request or a prefetch. In that case, the view is stored as automated and not counted. */
   readonly isPrefetch: boolean;
   /** True if an open page asks for the certificate's current status. No view is recorded. */
   readonly isRefresh?: boolean;
@@ -40,7 +40,7 @@ const toView = ({ ip, userAgent, isPrefetch }: PageVisitor, at: Instant): PageVi
 };
 
 interface LoadedPage extends Omit<CertificatePage, "businessContact"> {
-  /** True if the database does not respond and the certificate comes from the journal. The view is then not recorded. */
+  /** True if the database does not respond and the certificate comes from the journal. In that case, the view is not recorded. */
   readonly isJournaled?: true;
 }
 
@@ -60,8 +60,8 @@ const loadAndRecordView = async (services: ReadDependencies, certId: CertId, vis
 };
 
 /**
- * Records the view in the view trail (SPEC Certificate, view trail). If the certificate does not exist, returns `cert_not_found` and
- * records nothing.
+ * Loads the page's data and records the view in the view trail (SPEC Certificate, view trail). If the certificate does not exist, returns
+ * `cert_not_found` and records nothing.
  */
 export const getCertificatePage = async (
   services: CertificateDependencies,

@@ -75,8 +75,8 @@ const maxWaits = 10;
 
 /**
  * Returns the client once the issuing shard has the current version of its account. Waits while the account is being changed, and renews
- * the shard's copy if the process that changed the account died. After half a second, throws a StorageFault of kind `outage`. Returns null
- * if the client is unknown.
+ * the shard's copy if the process that changed the account died. After ten attempts, 50 ms apart, throws a StorageFault of kind `outage`.
+ * Returns null if the client is unknown.
  */
 export const waitForIssuer = async (
   services: CertificateDependencies,

@@ -44,7 +44,10 @@ const findExtents = (
   });
 };
 
-/** Reads the page from the shards that contain it. Returns null if the periods of several shards overlap there. */
+/**
+ * Reads the page from the shards that contain it. Returns null if the shards' totals and issuing periods do not show which shards these
+ * are.
+ */
 const readPlannedPage = async (
   services: Pick<Stores, "shards">,
   list: CertificateListQuery,
@@ -61,10 +64,7 @@ const readPlannedPage = async (
   return mergePage(plan, [...known, ...rows]);
 };
 
-/**
- * Reads from all shards the positions of the certificates up to the end of the page. Merges them, and then reads the certificates on the
- * page.
- */
+/** Reads and merges the positions of all shards' certificates up to the end of the page, and then reads the certificates on the page. */
 const readMergedPage = async (
   services: Pick<Stores, "shards">,
   business: BusinessPrincipal,

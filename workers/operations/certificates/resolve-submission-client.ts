@@ -20,7 +20,7 @@ export interface SubmissionClient {
   readonly known: KnownClient;
   /** The Origin header's host if it is on one of the account's verified domains. */
   readonly origin: Result<VerifiedHost, "origin_not_verified">;
-  /** The shard that issues the account's certificates: its own shard, or another one if that shard is full or closed. */
+  /** The shard that issues the account's certificates: its own shard, or another one after its own was full or closed. */
   readonly shard: ShardId;
   /** The store that the submission will be written to: the database or the journal. */
   readonly target: Promise<IntakeTarget>;
@@ -78,9 +78,9 @@ const readSnapshot = async (
 };
 
 /**
- * Returns the account from this isolate's cache or from the database. If the database does not respond, returns the copy in KV. A cached
- * account is good enough to accept a submission, but the caller must read the account again before it returns an error. Returns null only
- * if the database does not have the client ID.
+ * Returns the account from this isolate's cache or from the database. If the database does not respond, returns the copy in KV, or throws
+ * if there is none. A cached account is good enough to accept a submission, but the caller must read the account again before it returns an
+ * error. Returns null only if the database does not have the client ID.
  */
 export const resolveSubmissionClient = async (
   services: CertificateDependencies,

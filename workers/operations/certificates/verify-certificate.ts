@@ -8,8 +8,8 @@ import type { CertificateDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 
 /**
- * Returns a certificate's public data, with a single database query, and adds the attestations of its anchors (SPEC Public verification).
- * If the database has not responded recently, reads the journal first. Returns `cert_not_found` only if the database has confirmed that the
+ * Reads a certificate's public data with a single database query, and adds the attestations of its anchors (SPEC Public verification). If
+ * the database has not responded recently, reads the journal first. Returns `cert_not_found` only if the database has confirmed that the
  * certificate does not exist.
  */
 export const verifyCertificate = async (

@@ -1,6 +1,6 @@
 // Background job: copies changed contact fields to the shares that were not updated when the fields were saved. These shares are in other
 // shards, did not fit into the batch, or exceeded the person's hourly limit on updates. Copies the current fields, so several pending
-// changes cause only one event.
+// changes of a field cause only one event per share.
 import { batch, type Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import {

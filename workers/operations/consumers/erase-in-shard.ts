@@ -22,10 +22,7 @@ const batchSize = 500; // the number of shares that one transaction revokes
 
 type RevocableShare = Pick<ChangeableShare, "share" | "chains">;
 
-/**
- * Prepares one notice per business about all of the person's shares with it. A notice contains share IDs and the deadline, but no personal
- * data.
- */
+/** Prepares one notice per business about its shares in `active`. A notice contains share IDs and the deadline, but no personal data. */
 const prepareNotices = (
   services: WriteDependencies,
   db: Database,
@@ -63,8 +60,8 @@ export interface ErasureProgress {
 
 /**
  * Revokes the person's active shares in batches of 500, and then erases everything that identifies the person in this shard. Each batch is
- * one transaction with its events and the notices to owners. Does not revoke expired shares, because the sweep handles them. Stops when the
- * work budget is used up. A repeated call continues.
+ * one transaction with its events and the notices to owners. Sweeps expired shares instead of revoking them. Stops when the work budget is
+ * used up. A repeated call continues.
  */
 export const eraseInShard = async (services: WriteDependencies, db: Database, { id, chain }: ErasedPerson): Promise<ErasureProgress> => {
   let revokedCount = 0;

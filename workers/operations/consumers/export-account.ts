@@ -53,8 +53,8 @@ const loadEntireTrail = async (
 };
 
 /**
- * Returns the profile, contact fields, shares, audit trail and removals. First commits an audit entry about the export to the person's
- * chain. Returns `unauthorized` if the account no longer exists, and `storage_unavailable` if the audit log is unavailable.
+ * Returns the profile, contact fields, shares, audit trail and removals. Before it returns them, commits an audit entry about the export to
+ * the person's chain. Returns `unauthorized` if the account no longer exists, and `storage_unavailable` if the audit log is unavailable.
  */
 export const exportAccount = async (
   services: ConsumerWriteDependencies,

@@ -17,7 +17,8 @@ export interface History {
 }
 
 /**
- * Returns the entries about shares with the business `of`, or all entries if `of` is `everybody`. Also returns all of the person's shares.
+ * Returns the entries about shares with the business `businessFilter`, or all entries if it is `everybody`. Also returns all of the
+ * person's shares.
  */
 export const getHistory = async (
   services: CertificateDependencies,

@@ -18,7 +18,7 @@ export interface Profile {
   readonly plan: ConsumerPlan;
   readonly createdAt: Instant;
   readonly activeShares: number;
-  /** When one of the current contact field values was last set; null if no field has a value. */
+  /** When the newest contact field value was set; null if no field has a value. */
   readonly fieldsUpdatedAt: Instant | null;
 }
 

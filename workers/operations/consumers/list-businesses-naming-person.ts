@@ -13,7 +13,7 @@ import { loadEmailIndex, selectOwnIndex } from "./load-email-index.ts";
 export interface NamingBusinessPage {
   readonly businesses: readonly NamingBusiness[];
   readonly hasMore: boolean;
-  /** True if a shard was unavailable. Some businesses may then be missing. */
+  /** True if a shard was unavailable. In that case, businesses may be missing. */
   readonly isIncomplete: boolean;
 }
 

@@ -23,7 +23,8 @@ export interface ConsentPage extends SharePage {
 
 /**
  * Returns the first page of businesses, and the person's shares. For later pages, returns only businesses. Throws if a shard that may
- * contain shares is unavailable, because a hidden share is worse than an error. Returns `unauthorized` if the account no longer exists.
+ * contain shares is unavailable, because hiding a share would be worse than an error. Returns `unauthorized` if the account no longer
+ * exists.
  */
 export const listConsents = async (
   services: ReadDependencies,

@@ -11,7 +11,7 @@ export const loadEmailIndex = ({ shards, vault }: Stores, { id }: Pick<Person, "
 
 /**
  * Returns the person's index for a query in their own shard. Usually, this is an SQL expression that selects the index, so that no separate
- * query is needed. While an index key is rotated, the query needs all forms of the index, so this function loads the index. It then returns
+ * query is needed. While an index key is rotated, the query needs all forms of the index, so this function loads the index, and returns
  * null if the account no longer exists.
  */
 export const selectOwnIndex = async (

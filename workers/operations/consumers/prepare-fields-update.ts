@@ -21,7 +21,7 @@ export interface FieldsWrite {
   /** The statements that write the change. The number of rows that the first statement changes is the number of events. */
   readonly rows: readonly [Statement, ...Statement[]];
   readonly domainEvent: DomainEvent;
-  /** Sends the events and updates the remaining shares. Call it after the commit. */
+  /** Schedules sending the events and updating the remaining shares. Call it after the commit. */
   readonly continueAfterCommit: () => void;
 }
 
@@ -35,8 +35,9 @@ export interface PreparedFieldsUpdate {
 }
 
 /**
- * Prepares a partial change without writing anything. Null clears a field. Committing `write` fails if the fields have changed in the
- * meantime (`isOutdatedFields`). Returns `invalid_request` for an invalid value, and `unauthorized` if the account no longer exists.
+ * Prepares a partial change. Null clears a field. Writes nothing to the database, but counts the share updates toward the person's limit.
+ * Committing `write` fails if the fields have changed in the meantime (`isOutdatedFields`). Returns `invalid_request` for an invalid value,
+ * and `unauthorized` if the account no longer exists.
  */
 export const prepareFieldsUpdate = async (
   services: ContactFieldDependencies & Schedules,

@@ -7,7 +7,7 @@ import { listOwnShares } from "./list-own-shares.ts";
 
 export interface RevokedShares {
   readonly revoked: number;
-  /** The number of shares that are still active. One call revokes at most 50. */
+  /** The number of shares that were active and that this call did not revoke. One call revokes at most 50. */
   readonly remaining: number;
   readonly ceaseBy: Instant | null;
 }

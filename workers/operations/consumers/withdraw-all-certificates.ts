@@ -23,7 +23,7 @@ import { loadEmailIndex } from "./load-email-index.ts";
 import { accountWithdrawalChange } from "../withdrawals/account-withdrawal-change.ts";
 import { endNamedShares } from "../withdrawals/end-named-shares.ts";
 
-const maxBatches = 10; // the maximum number of batches per shard and call
+const maxBatches = 10; // the maximum number of batches per shard in one call
 
 interface ShardWithdrawal {
   readonly withdrawn: number;
@@ -76,7 +76,7 @@ export interface BulkWithdrawal {
   readonly withdrawn: number;
   /** The number of shares that this call ended. */
   readonly sharesEnded: number;
-  /** True if the background job has to finish the rest. */
+  /** True if the background job still has to finish the work. */
   readonly isPending: boolean;
 }
 

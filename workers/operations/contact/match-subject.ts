@@ -1,4 +1,4 @@
-// Implements POST /v1/certs/{id}/match. Tells a certificate's issuer, and the recipients that the issuer has linked, whether the
+// Implements POST /v1/certs/{id}/match. Tells the business that issued a certificate, and the recipients that it has linked, whether the
 // certificate is about a given person.
 import type { Principal } from "../../../core/access/principal.ts";
 import type { CertificateStatus } from "../../../core/certificates/certificate.ts";
@@ -22,14 +22,14 @@ export interface SubjectMatch extends SubjectComparison {
   readonly oneToOne: boolean;
 }
 
-/** The result if the personal data was erased, because there is then nothing to compare. */
+/** The result if the personal data is erased, so that there is nothing to compare. */
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
- * Compares an email address and phone number with those on the certificate. The caller must be the issuer, or a business that the issuer
- * has linked to a name on the certificate. A business can choose any name, so having a name on the certificate is not enough. Each
- * comparison is recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns `rate_limited`
- * after 20 mismatches per certificate, caller and UTC day, so that callers cannot guess contact details.
+ * Compares an email address and phone number with those on the certificate. The caller must be the business that issued it, or a business
+ * that the issuing business has linked to a name on the certificate. A business can choose any name, so having a name on the certificate is
+ * not enough. Each comparison is recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns
+ * `rate_limited` after 20 mismatches per certificate, caller and UTC day, so that callers cannot guess contact details.
  */
 export const matchSubject = async (
   services: ContactDependencies,

@@ -16,7 +16,6 @@ export interface FeedPage {
   readonly events: readonly (Omit<StoredEvent, "dataSealed"> & { readonly data: EventData | null })[];
   readonly nextCursor: number;
   readonly hasMore: boolean;
-  /** The sequence number of the newest event. */
   readonly newestSeq: number;
 }
 

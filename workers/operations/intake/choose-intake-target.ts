@@ -10,8 +10,8 @@ export type IntakeTarget = "database" | "journal";
 const countTimeoutMs = 300;
 
 /**
- * Decides by what this isolate knows about the database and the journal. If that is too old, asks the journal whether submissions are
- * waiting there. A repeated submission then finds the first one, even if another isolate journaled it. Never rejects.
+ * Uses what this isolate knows about the database and the journal. If that is outdated, asks the journal whether submissions are waiting.
+ * If some are, returns the journal, so that a repeated submission finds the first one even if another isolate journaled it. Never rejects.
  */
 export const chooseIntakeTarget = async (services: IntakeDependencies, journal: JournalName): Promise<IntakeTarget> => {
   const view = services.intakeState.getView(journal, services.clock());

@@ -19,7 +19,7 @@ const fetchTimeoutMs = 8 * secondMs;
 const maxPageBytes = 1_048_576;
 const maxFileBytes = 16_384;
 
-/** Returns the hosts that can be claimed in development although they have no registrable domain. */
+/** Returns the hosts that can be claimed in development even though they have no registrable domain. */
 export const getLocalHosts = ({ config }: Runtime): readonly string[] => config.devFetchAllow.map((entry) => entry.replace(/:\d+$/, ""));
 
 /** Returns the URL where the domain must serve its token. In development, a local domain uses plain HTTP on its configured port. */

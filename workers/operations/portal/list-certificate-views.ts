@@ -26,7 +26,7 @@ export interface CertificateViewPage {
 
 /**
  * Returns a certificate and one page of views of its public page, newest first. Views contain IP addresses, so an audit entry about the
- * read is committed first. Can return `cert_not_found`, also for another business's certificates.
+ * read is committed before they are returned. Returns `cert_not_found` for unknown certificates and other businesses' certificates.
  */
 export const listCertificateViews = async (
   services: PortalWriteDependencies,

@@ -9,7 +9,7 @@ export interface EventList {
   readonly nextBefore: number | null;
 }
 
-/** The number of events that a page searches if a type is selected, because only some of them match. */
+/** The number of events to search for each page if a type is selected, because only some events match. */
 const scanSize = 500;
 
 /**

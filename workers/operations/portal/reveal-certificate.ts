@@ -7,8 +7,8 @@ import { getCertificate, type CertificateDetail } from "../certificates/get-cert
 import { getBusinessCertificate } from "./get-business-certificate.ts";
 
 /**
- * Returns a certificate with the person's details and the evidence decrypted. First commits an audit entry about the read. Can return
- * `cert_not_found`.
+ * Returns a certificate with the person's details and the evidence decrypted. Before it returns them, commits an audit entry about the
+ * read. Can return `cert_not_found`.
  */
 export const revealCertificate = async (
   services: PortalWriteDependencies,

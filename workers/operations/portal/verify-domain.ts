@@ -10,8 +10,8 @@ import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 import { findDomainProof } from "./find-domain-proof.ts";
 
 /**
- * The `domain_unverified` error, with the other TXT values at the name. Only the portal page shows these values. The API message is
- * constant text.
+ * The `domain_unverified` error, with the other TXT values at the name where the token was expected. Only the portal page shows these
+ * values. The API message is constant text.
  */
 interface UnverifiedDomain extends Refusal<"domain_unverified"> {
   readonly otherTexts: readonly string[];

@@ -8,8 +8,8 @@ import { sweepSandbox, type SweepResult } from "./sweep-sandbox.ts";
 
 /**
  * Moves the clock and sweeps up to 1,000 shares that have become due. Returns `invalid_request` if the move is backward or beyond the
- * limit. `saveDraft` saves the starting offset under the idempotency key. If one is already saved, it returns that one, so that a repeated
- * request moves the clock to the same time.
+ * limit. `saveDraft` saves the starting offset under the idempotency key. If one is already saved, `saveDraft` returns that one, so that a
+ * repeated request moves the clock to the same time.
  */
 export const advanceSandboxClock = async (
   services: SandboxWriteDependencies,

@@ -1,4 +1,4 @@
-// Expires test shares and sends their expiry warnings, by the sandbox's clock.
+// Expires test shares and sends their expiry warnings, according to the sandbox's clock.
 import type { BusinessId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { listDueSandboxShares, sweepShares, maxSweptInRequest } from "../../../storage/share-sweep.ts";

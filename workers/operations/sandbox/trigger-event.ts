@@ -78,7 +78,7 @@ const isFieldUpdate = (type: TriggerableEventType): boolean => type.startsWith("
 
 const getFieldGroup = (type: TriggerableEventType): FieldGroup => type.slice("consumer.updated.".length) as FieldGroup;
 
-/** Performs the action and returns the share that the event is about. */
+/** Performs the action and returns the ID of the share that the event is about. */
 const performTriggerAction = async (
   services: SandboxWriteDependencies,
   tester: SandboxActor,

@@ -21,8 +21,8 @@ const selectFieldChange = (
   requested ?? new Map(keys.slice(0, 1).map((key) => [key, getAlternatePersonaValue(key, fields[key]?.value ?? null)]));
 
 /**
- * Returns the fields of a share after the change. Returns `invalid_request` for fields outside the group or scope and for values that
- * change nothing.
+ * Returns the fields of a share after the change. Returns `invalid_request` for fields outside the group or scope, for invalid values, and
+ * if no value changes.
  */
 export const decideTestUpdate = (
   { toE164 }: Pick<SandboxDependencies, "toE164">,

@@ -58,5 +58,5 @@ export const parseAuthorizationToken = async (services: Stores, token: string, b
   return { requestedScope: { scope: scopeFromBits(scope), needed: scopeFromBits(needed) }, issuedAt, evidence };
 };
 
-/** Returns whether the token is older than 10 minutes. */
+/** Returns whether the token is at least 10 minutes old. */
 export const isTokenExpired = ({ issuedAt }: TokenContent, now: Instant): boolean => now >= issuedAt + requestLifetimeMs;

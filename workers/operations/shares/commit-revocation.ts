@@ -20,8 +20,8 @@ export interface RevocationResult {
 }
 
 /**
- * Revokes the share, and writes its event, the overdue notice, the email to the person and the notice to the owners, in one transaction.
- * Times use the share's clock. Throws an error that `isOutdatedShare` recognizes if the share has changed since it was loaded.
+ * Revokes the share, writes its event, the email to the person and the notice to the owners, and schedules the overdue notice, in one
+ * transaction. Times use the share's clock. Throws an error that `isOutdatedShare` recognizes if the share has changed since it was loaded.
  */
 export const commitRevocation = async (
   services: WriteDependencies,

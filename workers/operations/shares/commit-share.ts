@@ -22,8 +22,8 @@ export interface ShareCreation {
   /** The revision of the contact fields that the share is based on. */
   readonly revision: number;
   /**
-   * A change to the contact fields that belongs to the grant; null if there is none. If the person's account is in another shard, it is
-   * committed there before the share.
+   * A change to the contact fields that belongs to the grant; null if there is none. If the person's account is in another shard, the
+   * change is committed there before the share.
    */
   readonly fieldsWrite: FieldsWrite | null;
   readonly language: Language;
@@ -32,9 +32,9 @@ export interface ShareCreation {
 }
 
 /**
- * Writes the share with its values, event, signature and receipt email in one transaction. `before` contains rows that the share needs, and
- * `after` contains rows that refer to the share. If the person's account is in another shard, first writes an intent there and settles it
- * afterward. Throws an error that `isOutdatedGrant` recognizes if the client or contact fields have changed since they were loaded.
+ * Writes the share with its values, event, signature and receipt email in one transaction. The statements in `before` and `after` run
+ * before and after those of the share. If the person's account is in another shard, first writes an intent there and settles it afterward.
+ * Throws an error that `isOutdatedGrant` recognizes if the client or contact fields have changed since they were loaded.
  */
 export const commitShare = async (
   services: ShareWriteDependencies,

@@ -23,7 +23,7 @@ export interface GrantResult {
 
 const toCodePurpose = (requestHash: string, generation: number): string => `code\n${requestHash}\n${generation}`;
 
-/** Derives a code from a secret key. Only the code's hash is stored, but a repeated request can get the same code. */
+/** Derives a code from a secret key. Only the code's hash is stored, but a repeated request can still get the same code. */
 export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, requestHash: string, generation: number): Promise<string> =>
   `ac_${shard}${await vault.linkToken(toCodePurpose(requestHash, generation))}`;
 
@@ -78,8 +78,7 @@ export const findEarlierDecision = async (
 
 /**
  * Returns the earlier decision with its code. If the code expired unused and the decision is less than ten minutes old, issues a new code.
- * Returns null if there is no decision. Refuses with the first of these codes that applies: `code_used`,
- * `share_inactive`, `code_expired`.
+ * Returns null if there is no decision. Returns the first of these errors that applies: `code_used`, `share_inactive`, `code_expired`.
  */
 export const resolveEarlierDecision = async (
   services: ReadDependencies,

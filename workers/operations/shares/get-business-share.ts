@@ -13,7 +13,7 @@ import type { ShareDependencies } from "./dependencies.ts";
 export interface ShareHistoryEntry {
   readonly at: Instant;
   readonly type: string;
-  /** The entry's decimal number in the audit chain; null if the audit log does not have the entry yet or is unavailable. */
+  /** The entry's sequence number in the audit chain, as a string; null if the audit log does not have the entry yet or is unavailable. */
   readonly auditSeq: string | null;
 }
 

@@ -9,7 +9,7 @@ import type { ShareWriteDependencies } from "./dependencies.ts";
 
 /**
  * If the person and the share are in the same shard, returns statements for the grant's transaction. Otherwise, writes the intent to the
- * person's shard and returns no statements. In both cases, the transaction also includes the change to the contact fields, if there is one.
+ * person's shard and returns no statements. In both cases, a change to the contact fields is part of the same transaction.
  */
 export const recordShareIntent = async (
   services: ShareWriteDependencies,

@@ -1,6 +1,6 @@
-// Implements POST /v1/share/redeem. The page that sent the request presents its PKCE verifier and receives the fields, exactly once. If the
-// response is lost, the same caller can get it again with the same idempotency key until the code expires. The response is rebuilt from the
-// share, so it does not need to be stored.
+// Implements POST /v1/share/redeem. The page that sent the request presents its PKCE verifier and receives the fields. A code works only
+// once. If the response is lost, the same caller can get it again with the same idempotency key until the code expires. The response is
+// rebuilt from the share, so it does not need to be stored.
 import { authorizeRead, type BusinessStatus } from "../../../core/access/entitlement.ts";
 import { normalizeOrigin } from "../../../core/access/origins.ts";
 import { sha256Hex } from "../../../core/hash.ts";

@@ -15,7 +15,7 @@ const signaturePattern = /^rs_(\d{1,15})\.([A-Za-z0-9_-]{43})$/;
 const toMacPurpose = ({ key }: SheetRequest, issuedAt: string): string => `share request\n${issuedAt}\n${key}`;
 
 /**
- * Creates a signature that covers all parameters of the request, including `return_url`. The caller must have checked that the API key
+ * Creates a signature that covers all parameters of the request, including `return_url`. The caller must first check that the API key
  * belongs to the client's business.
  */
 export const createRequestSignature = async (services: Stores, sheet: SheetRequest, issuedAt: Instant): Promise<string> =>

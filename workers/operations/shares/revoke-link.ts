@@ -2,7 +2,7 @@
 import type { ShareId } from "../../../core/ids.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** The token proves that its sender has an email about the share. It does not expire. */
+/** Only someone who received an email about the share knows the token. The token does not expire. */
 const toPurpose = (id: ShareId): string => `share\n${id}`;
 
 /** Returns whether a link's token belongs to this share. Compares in constant time. */

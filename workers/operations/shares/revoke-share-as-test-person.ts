@@ -7,7 +7,7 @@ import type { ChangeableShare } from "../../../storage/shares.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitRevocation, type RevocationResult } from "./commit-revocation.ts";
 
-/** Revokes the share. Returns `share_inactive` if it has ended, even if it ends during the call. */
+/** Revokes the share. Returns `share_inactive` if it has ended or ends during the call. */
 export const revokeShareAsTestPerson = async (
   services: WriteDependencies,
   db: Database,

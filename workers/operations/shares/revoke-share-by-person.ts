@@ -22,8 +22,8 @@ export type RevocationRefusal = "invalid_request" | "unauthorized" | "not_found"
 const maxReasonLength = 200;
 
 /**
- * Returns the reason on one line, or null if it is empty. Only the length can be refused, because a character in an optional text must not
- * keep a person from stopping a share. Other characters that cannot be stored become U+FFFD.
+ * Returns the reason on one line, or null if it is empty. Refuses only a reason that is too long, because a character in an optional text
+ * must not keep a person from revoking a share. Characters that cannot be stored become U+FFFD.
  */
 const parseReason = (text: string | null): Result<string | null, "invalid_request"> => {
   const reason = trimWhiteSpace(text ?? "").replace(/[\t\r\n\u2028\u2029]+/g, " ");

@@ -64,7 +64,10 @@ const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): Addr
   return async (id) => (await found.get(shardOfId(id)))?.get(id);
 };
 
-/** Writes the emails and deletes the notices in one transaction. Retries a failed notice a minute later, without delaying the others. */
+/**
+ * Writes the emails and deletes the notices in one transaction. A notice that fails stays, is retried a minute later, and does not delay
+ * the others.
+ */
 const writeNoticeBatch = async (services: ReadDependencies, db: Database, notices: readonly ShareNotice[]): Promise<void> => {
   const now = services.clock();
   const byId = new Map((await listNoticedShares(db, notices, now)).map((share) => [share.id, share]));
@@ -72,7 +75,7 @@ const writeNoticeBatch = async (services: ReadDependencies, db: Database, notice
     services,
     [...byId.values()].flatMap(({ consumerId }) => consumerId ?? []),
   );
-  // `mail` is null if there is nothing to send. The notice is then deleted without an email.
+  // If there is nothing to send, `mail` is null, and the notice is deleted without an email.
   const settle = async (notice: ShareNotice) => {
     const share = byId.get(notice.shareId);
     const consumerId = share?.consumerId ?? null;

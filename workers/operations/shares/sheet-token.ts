@@ -37,7 +37,7 @@ export const createSheetToken = (
 
 /**
  * Returns the evidence in the token. Returns `foreign` if the token belongs to another request, browser or person, and `expired` if it is
- * older than ten minutes.
+ * at least ten minutes old.
  */
 export const verifySheetToken = async (
   services: ReadDependencies,

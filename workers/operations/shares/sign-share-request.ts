@@ -1,4 +1,4 @@
-// Implements POST /v1/share/requests. Signs a share request for a business's server. With the signature, the consent sheet accepts that the
+// Implements POST /v1/share/requests. Signs a share request for a business's server. The signature proves to the consent sheet that the
 // business sent the request.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { BusinessScope } from "../../../core/access/principal.ts";

@@ -1,5 +1,5 @@
-// Implements POST /v1/webhooks. Adds the endpoint first, because only the event sequence knows whether the limit is reached. Removes the
-// endpoint again if its audit entry cannot be committed.
+// Implements POST /v1/webhooks. Adds the endpoint before it commits the audit entry, because only the event sequence knows whether the
+// limit is reached. Removes the endpoint again if the entry cannot be committed.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
@@ -90,7 +90,7 @@ export const createWebhook = async (
     const rows = keyHash === null ? [] : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, now });
     await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
   } catch (error) {
-    // The commit may have succeeded although its response was lost. If `hasAuditEntry` cannot check this, it throws, and the endpoint
+    // The commit may have succeeded even though its response was lost. If `hasAuditEntry` cannot check this, it throws, and the endpoint
     // stays. Members can then see and delete it, and no saved response refers to a removed endpoint.
     if (!(await hasAuditEntry(db, id))) {
       await eventSequence.removeEndpoint(id);

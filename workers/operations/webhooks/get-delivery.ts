@@ -6,8 +6,8 @@ import { openDelivery, type OpenedDelivery } from "./open-delivery.ts";
 import { findDeliveryRecord } from "./find-delivery-record.ts";
 
 /**
- * Returns a delivery with the request and response of each recorded attempt. If the event contains shared details, omits the request and
- * response bodies and all headers. Can return `not_found`.
+ * Returns a delivery with the request and response of each recorded attempt. If the event contains shared details, omits the details, all
+ * headers and the response bodies. Can return `not_found`.
  */
 export const getDelivery = async (
   services: WebhookDependencies,

@@ -1,4 +1,4 @@
-// Counts webhook attempts to hosts that have not returned a 2xx status for the business yet.
+// Counts webhook attempts to hosts that have not returned a 2xx status to the business yet.
 import type { EndpointSettings } from "../../../core/webhooks/endpoint.ts";
 import { getEndpointHost, type HostPermit } from "../../../core/webhooks/host-pacing.ts";
 import type { Runtime } from "../dependencies.ts";
@@ -22,6 +22,6 @@ export const takeHostAttempt = (
   return destinationHost(getEndpointHost(url)).takeAttempt({ businessId, now: clock(), limits: { business, host }, isMemberCall });
 };
 
-/** Records that the endpoint's host has returned a 2xx status for the business. */
+/** Records that the endpoint's host has returned a 2xx status to the business. */
 export const recordHostSuccess = ({ destinationHost, clock }: HostServices, { url, businessId }: EndpointSettings): Promise<void> =>
   destinationHost(getEndpointHost(url)).recordSuccess(businessId, clock());

@@ -9,7 +9,7 @@ import { environments } from "./find-event-sequence.ts";
 export interface EndpointState {
   readonly endpoint: Endpoint;
   readonly environment: Environment;
-  /** The health of the endpoint; null if its delivery queue did not respond. */
+  /** Null if the endpoint's delivery queue did not respond. */
   readonly health: EndpointHealth | null;
   /**
    * The attempts per hour in the last 48 hours, without hours that have no attempts. Null if the endpoint's delivery queue did not respond.

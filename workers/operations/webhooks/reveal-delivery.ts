@@ -9,8 +9,8 @@ import { openDelivery, type OpenedDelivery } from "./open-delivery.ts";
 import { openEventPayloads } from "./open-event-payloads.ts";
 
 /**
- * Returns a delivery with the shared details that it sent and everything that the receiver returned. If there are shared details, first
- * commits an audit entry about the read. Can return `not_found`, and `share_inactive` if the details can no longer be read.
+ * Returns a delivery with the shared details that it sent and everything that the receiver returned. If there are shared details, commits
+ * an audit entry about the read before it returns them. Can return `not_found`, and `share_inactive` if the details can no longer be read.
  */
 export const revealDelivery = async (
   services: WebhookWriteDependencies,

@@ -42,7 +42,7 @@ const parseWebhookUpdate = async (
 /**
  * Commits the audit entry, and then changes the endpoint. For a new URL, the audit entry contains only its hash. Records nothing if all
  * properties are undefined. Can return `not_found`, `invalid_request`, `invalid_webhook_url`, and `webhook_exists` if another endpoint has
- * the new URL. If another endpoint with this URL is created at the same moment, the audit entry stays although nothing changed.
+ * the new URL. If another endpoint with this URL is created at the same moment, the audit entry stays even though nothing changed.
  */
 export const updateWebhook = async (
   services: WebhookWriteDependencies,

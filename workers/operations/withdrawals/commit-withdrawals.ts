@@ -9,9 +9,8 @@ import { prepareOwnerNotice } from "../owner-notices.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
- * The number of certificates per batch, which keeps transactions short. Each withdrawal needs a signed receipt and two statements (row and
- * event). All audit entries share one insert, and so do all ledger statements. Therefore, twenty withdrawals take 42 statements, or 46 with
- * the notice to the owners, the email to the person and two extra rows.
+ * The number of certificates per batch, which keeps transactions short. Each withdrawal needs a signed receipt and one statement. The
+ * changes, the audit entries and the ledger statements of all withdrawals take one statement each.
  */
 export const maxPerBatch = 20;
 

@@ -37,7 +37,7 @@ const spreadWork = async (services: WithdrawalDependencies, db: Database, work: 
 
 /**
  * Withdraws the next batch. The last batch also deletes the work row. If one of the business's shards does not respond, still withdraws the
- * certificates in this shard. The work is then repeated after its lease.
+ * certificates in this shard. In that case, the work is repeated after its lease ends.
  */
 export const continueWithdrawals = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<void> => {
   const { certId, issuedUntil } = work;

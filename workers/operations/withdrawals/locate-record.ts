@@ -21,7 +21,7 @@ export const locateRecord = async (services: IntakeDependencies, certId: CertId)
   return record === null ? null : { db, record };
 };
 
-/** Like `locateRecord`, but for the issuer. Also returns null for certificates of another business or environment. */
+/** Like `locateRecord`, but also returns null for certificates of another business or environment. */
 export const locateOwnRecord = async (
   services: IntakeDependencies,
   reader: BusinessScope,

@@ -39,7 +39,7 @@ export interface PersonWithdrawal {
 export type PersonWithdrawalRefusal = "cert_not_found" | "forbidden" | "opt_out_failed" | "already_revoked" | "invalid_request";
 
 /**
- * Returns true if a third-party site (neither ours nor the issuer's) sent the request. Such a site has no reason to submit codes. This is
+ * Returns true if a third-party site (neither ours nor the business's) sent the request. Such a site has no reason to submit codes. This is
  * only an extra check, because the code or token is the proof.
  */
 const isForeignOrigin = (services: Runtime, record: WithdrawableRecord, origin: string | null): boolean => {
@@ -90,7 +90,7 @@ export const withdrawVerified = async (
   const rows = [...extraRows, insertAccountWithdrawal(located.db, work)];
   const withdrawn = await withdrawCertificate(services, located, { ...request, extraRows: rows, scope, addressIndexes });
   if (!withdrawn.ok) return withdrawn;
-  // If ending the shares fails or does not finish, the job that runs every minute continues it.
+  // If ending the shares fails or does not finish, the job that runs every minute continues the work.
   await runIsolated(services, "shares of a withdrawal", async () => {
     const accountDb = services.shards.forId(businessId); // the business's shard contains all shares with the business
     if (forAllShards) await insertAccountWithdrawal(accountDb, { ...work, forAllShards: false }).run();

@@ -68,7 +68,7 @@ export const recordWithdrawal = async (
   if (!receivedAt.ok) return receivedAt;
   const route = `POST /v1/certs/${certId}/withdrawals`;
   const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(principal.keyId, route, idempotencyKey);
-  // Leave out undefined properties, so that a new optional property does not change the hash of requests without it.
+  // Leave out optional properties that are null, so that a new optional property does not change the hash of requests without it.
   const { scope, entities, channel, note } = request;
   const hashed = {
     channel,

@@ -55,7 +55,7 @@ export const requestWithdrawalCode = async (
   });
   const action = { type: "optout.code_requested", entityType: "certificate", entityId: certificate.id } as const;
   const domainEvent = createAuditedEvent({ chain: certificate.chain, actor: { kind: "visitor" } }, action, now);
-  // Only emails that are sent get an audit entry, at most ten a day per certificate, so that strangers cannot flood the business's chain.
+  // Only emails that are sent get an audit entry, at most ten a day per address, so that strangers cannot flood the business's chain.
   await commit(db, services, rows, [domainEvent], shouldSendCode(id, isOnCertificate));
   services.scheduleMail();
   return ok(true);

@@ -16,7 +16,7 @@ export interface WithdrawalByLink extends PersonWithdrawal {
   readonly token: string;
 }
 
-/** Returns the hash of the manage token, which is in the response that issued the certificate. */
+/** Returns the hash of the manage token. The token itself is in the response to `POST /v1/consent`. */
 const hashManageToken = async (
   services: WithdrawalWriteDependencies,
   { id: certId, businessId }: WithdrawableRecord["certificate"],
