@@ -17,7 +17,7 @@ const corsOptions = {
     "ETag",
   ],
   allowHeaders: ["Content-Type", "Idempotency-Key"],
-  maxAge: 7_200, // two hours; browsers cache a preflight no longer than that
+  maxAge: 7_200, // two hours, the longest time for which Chrome caches a preflight
 };
 
 /** Lets any page read the response, without credentials. */

@@ -10,7 +10,7 @@ import { failureResponses, describeSchemaError } from "./wire.ts";
 type RouteSpec<P extends string> = Omit<RouteConfig, "path" | "middleware"> &
   RefusalTerms & { readonly path: P; readonly middleware: Guard };
 
-/** Adds the guards' headers to 2xx responses only, because other responses may end before every guard has run. */
+/** Adds the guards' headers to 2xx responses only, because other responses may be sent before every guard has run. */
 const withResponseHeaders = (responses: RouteConfig["responses"], headers: NonNullable<GuardTerms["responseHeaders"]>) => {
   if (Object.keys(headers).length === 0) return responses;
   return Object.fromEntries(
@@ -58,7 +58,7 @@ export const createApi = (): OpenAPIHono<AppEnv> =>
   new OpenAPIHono<AppEnv>({
     defaultHook: (result, c) => {
       if (result.success) return undefined;
-      // Only IDs are validated path parameters.
+      // The only path parameters with schemas are IDs.
       if (result.target === "param") return failure(c, c.req.param("cert_id") === undefined ? "not_found" : "cert_not_found");
       return failure(c, "invalid_request", describeRequestError(c, result.target, result.error));
     },

@@ -21,7 +21,8 @@ interface RefusedRequestInput {
 }
 
 /**
- * Returns the query of a request, or the parsed body of a POST. Does not read a body that no handler has read, because it may be too large.
+ * Returns the parsed body of a POST, or the query of any other request. Does not read a body that has not been read yet, because it may be
+ * too large.
  */
 const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
   if (c.req.method !== "POST") return c.req.query();
@@ -33,8 +34,8 @@ const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId |
   typeof id === "string" ? parseClientId(id) : null;
 
 /**
- * Counts a refused request whose caller belongs to no business. Returns false if the IP address is over its limit. The client ID is then
- * not looked up.
+ * Counts a refused request whose caller belongs to no business. Returns false if the IP address is over its limit. In that case, the client
+ * ID is not looked up.
  */
 const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolean> =>
   (await services.takeApproximately("REFUSALS_PER_IP", getIpRateLimitKey(ip))).isAllowed;

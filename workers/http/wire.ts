@@ -127,9 +127,9 @@ const envelopeExample = (data: object): object => ({ ok: true, data, request_id:
 export const jsonContent = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
 /**
- * Describes a success. `data` is the schema of its data, and `example` an example, or functions that return them. The schema and the
- * example are created when the OpenAPI document is built, because nothing else needs them, and creating all of them takes milliseconds of
- * each isolate's start.
+ * Describes a success response. `data` is the schema of the response's data and `example` is an example of it, or functions that return
+ * them. The schema and the example are created when the OpenAPI document is built, because nothing else needs them, and creating all of
+ * them takes milliseconds of each isolate's start.
  */
 export const successResponse = <S extends z.ZodType>(
   description: string,

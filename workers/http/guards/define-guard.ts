@@ -5,7 +5,10 @@ import type { MiddlewareHandler, Env } from "hono";
 import { every } from "hono/combine";
 import type { RefusalCode } from "../../../core/refusals.ts";
 
-/** Refusals of a route or guard. `refuses` lists codes whose default message applies. `when` describes the cases for a code. */
+/**
+ * Refusals of a route or guard. `refuses` lists codes that use their default message. `when` describes when the route or guard returns a
+ * code.
+ */
 export interface RefusalTerms {
   readonly refuses?: readonly RefusalCode[];
   readonly when?: Readonly<Partial<Record<RefusalCode, string>>>;

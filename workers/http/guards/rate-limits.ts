@@ -45,7 +45,7 @@ export const limitByAddress = (name: LimitName) => {
     const limited = applyRateLimit(c, name, state);
     if (limited !== null) return limited;
     await next();
-    // A response that the handler did not create, such as one of a log's Durable Object, does not contain the headers yet.
+    // A response that the handler did not create, such as one from a log's Durable Object, does not contain the headers yet.
     if (!c.res.headers.has("RateLimit-Limit")) setRateHeaders(c, name, state);
     return undefined;
   });
