@@ -102,8 +102,8 @@ interface AgentRequest {
 
 /**
  * Counts all calls of a request together. If they exceed the limit, counts none of them and returns the 429 response. Otherwise, returns
- * null. Revision 2026-07-28 defines no error code for rate limits and reserves the range that earlier revisions used. Therefore, `isModern`
- * responses use the code 429.
+ * null. Revision 2026-07-28 defines no error code for rate limits, and reserves the range with the code that we use for earlier revisions.
+ * Therefore, `isModern` responses use the code 429.
  */
 const checkCallLimit = async (
   { c, agent }: AgentRequest,
@@ -120,7 +120,7 @@ const checkCallLimit = async (
 
 const callContextFromRequest = ({ c, agent }: AgentRequest) => ({ services: c.var.services, agent, requestId: c.var.requestId });
 
-/** Responds to a message. Notifications are ignored and get null. */
+/** Responds to a message. Ignores a notification and returns null. */
 const handleMessage = async (call: AgentRequest, { id, ...message }: RpcMessage): Promise<RpcResponse | null> =>
   id === undefined ? null : handleClassicMessage(callContextFromRequest(call), { id, ...message });
 
@@ -137,8 +137,8 @@ const handleModernRequest = async (call: AgentRequest, { id, ...message }: RpcMe
 };
 
 /**
- * Returns true if revision 2026-07-28 is enabled and the message is a `server/discover` call whose header names it. Call this only if the
- * body has no version key.
+ * Returns true if revision 2026-07-28 is enabled and the message is a `server/discover` call whose header names that revision. Call this
+ * only if the body has no version key.
  */
 const lacksBodyVersion = ({ c }: AgentRequest, { method }: RpcMessage): boolean =>
   c.var.services.config.isMcpModernEnabled &&

@@ -18,7 +18,7 @@ export const enumArgument = <const T extends string>(values: readonly T[]) =>
 /** Converts an operation's refusal to a tool result, with the same message as in the API. */
 export const toolResultFromRefusal = ({ detail, code }: Refusal): ToolResult => ({ ok: false, text: detail ?? refusals[code] });
 
-/** States which argument violates which rule. If the argument is unknown, lists the valid arguments. */
+/** Returns a message that names the invalid argument and its rule. If the argument is unknown, lists the valid arguments instead. */
 export const describeArgumentError = (inputSchema: z.ZodObject, { issues: [issue] }: z.ZodError): string => {
   const name = issue?.path[0];
   if (typeof name === "string" && Object.hasOwn(inputSchema.shape, name)) return `Argument ${name} ${issue?.message}.`;

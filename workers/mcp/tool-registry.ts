@@ -50,7 +50,10 @@ export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => 
   return { name, description, inputSchema, annotations: { title, ...hints } };
 };
 
-/** Leaves out the metadata of the API's schemas. It describes the OpenAPI document, and models do not need it in every list of tools. */
+/**
+ * An empty registry leaves out the metadata of the API's schemas, which is for the OpenAPI document. Models do not need it in every list of
+ * tools.
+ */
 const noMetadata = z.registry<never>();
 
 const openAtSchema = { type: "string", description: "URL of this share's page in the person's account. Only the person can open it." };

@@ -53,7 +53,7 @@ export const readOnlyHints = { readOnlyHint: true, destructiveHint: false, idemp
  */
 export const defineTool = <R extends Realm, S extends z.ZodObject>(tool: Tool<R, S>): Tool => tool as unknown as Tool;
 
-/** Thrown if an operation refuses with `storage_unavailable`. The request then gets error -32000. */
+/** Thrown if an operation refuses with `storage_unavailable`. The response is error -32000. */
 export class StorageUnavailableError extends Error {
   constructor() {
     super("storage unavailable");
