@@ -54,7 +54,7 @@ const receiveProviderEventRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("PROVIDER_SYNC_PER_IP")),
   summary: "Receive an event from the payment provider",
   description: `Called by the payment provider. The \`Stripe-Signature\` header (\`t=…,v1=…\`) must be a valid signature of the raw body, at most 300 seconds old. Handled types: ${handledEventTypes.map((type) => `\`${type}\``).join(", ")}. Other types get the same response and have no effect. Each event ID is processed once. The response has no envelope.`,
-  // Read the body as raw bytes before parsing it, because the signature covers these bytes.
+  // Describes the body without validating it, because the handler must read the raw bytes, which the signature covers.
   requestBody: { required: true, content: { "application/json": { schema: { type: "object" } } } },
   responses: {
     200: {

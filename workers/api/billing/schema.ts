@@ -39,14 +39,14 @@ const subscriptionSchema = z.object({
   id: providerIdSchema.nullish(),
   customer: providerIdSchema,
   status: z.string().nullish(),
-  /** Set while payment collection is paused. The subscription's `status` is then still `active`. */
+  /** Set while payment collection is paused. The subscription's `status` stays `active`. */
   pause_collection: z.object({}).nullish(),
   quantity: z.number().nullish(),
   items: z.object({ data: z.array(z.object({ quantity: z.number().nullish() })) }).nullish(),
   metadata: metadataSchema,
 });
 
-/** Depending on the provider's API version, the invoice's subscription is in one of two places. */
+/** Depending on the provider's API version, the invoice's subscription is in `subscription` or in `parent`. */
 const invoiceSchema = z.object({
   customer: providerIdSchema,
   subscription: providerIdSchema.nullish(),

@@ -56,7 +56,7 @@ const entitiesSchema = z
     example: ["Bright Homes Inc"],
   });
 
-/** Returns false if the request names recipients and also covers the whole business. */
+/** Returns false if the request names recipients and also has the scope `business`. */
 const hasCompatibleScope = (request: { readonly scope: string | null; readonly entities: readonly string[] | null }): boolean =>
   request.entities === null || request.scope !== "business";
 const incompatibleScopeIssue = { path: ["entities"], error: "must not be sent together with scope business" };
