@@ -1,4 +1,4 @@
-// Reads the shards' change logs into the audit log, one shard at a time.
+// Appends entries from the shards' change logs to the audit log, one shard at a time.
 import type { ShardId } from "../../core/ids.ts";
 import { createAuditReader, type PendingAuditEntry } from "../../storage/audit-entries.ts";
 import { runReader } from "../../storage/change-reader.ts";
@@ -52,7 +52,7 @@ const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: Dr
   return hasMore === null ? null : { appended, hasMore };
 };
 
-/** Reads the change logs of all given shards into the audit log. Stops at the first shard if the log is frozen. */
+/** Appends the unread entries of all given shards. Stops as soon as the log is frozen. */
 export const drainShards = async (shards: Iterable<readonly [ShardId, Database]>, ports: DrainPorts): Promise<DrainOutcome> => {
   let appended = 0;
   let hasMore = false;

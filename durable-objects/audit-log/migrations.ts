@@ -6,7 +6,7 @@ import { logTables } from "../transparency-log/migrations.ts";
  * of this tree. The tree changes with every entry, but proofs need the tree as it was at the newest record. The tables `chain` and
  * `head_node` therefore store both states:
  * - `epoch` is the number of records that existed when the row was last written.
- * - If a record was added since then, the row itself is the state at the newest record.
+ * - If a record has been added since then, the row itself is the state at the newest record.
  * - Otherwise, the `sealed` columns contain that state. They are null if the row did not exist at that time.
  */
 const chainTables = `

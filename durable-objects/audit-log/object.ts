@@ -42,8 +42,8 @@ export interface AuditEnv extends TileEnv {
 }
 
 const batchWindowMs = 50; // requests that arrive within this time are processed together
-const retryMs = 15 * secondMs; // if the process dies, an alarm resumes the work after this delay
-const frozenRetryMs = minuteMs; // a frozen log continues only after an operator has inspected it
+const retryMs = 15 * secondMs; // if the process dies or a shard fails, an alarm resumes the work after this delay
+const frozenRetryMs = minuteMs; // a frozen log accepts no entries until an operator has restored it
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
   readonly #proofBudget = new Budget(proofsPerSecond);
@@ -105,8 +105,8 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
 
   /**
    * Returns a page of a chain, newest entry first, starting before `beforeSeq`. The page shows the chain as it was when the log had the
-   * size `belowSize`. `about` limits the page to entries about these entity IDs, and `types` to entries of these types. Returns null if the
-   * chain had no entries then.
+   * size `belowSize`. `about` limits the page to entries about the entities with these IDs, and `types` to entries of these types. Returns
+   * null if the chain had no entries then.
    */
   getChainPage(
     chain: string,
@@ -129,7 +129,10 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     return proveChainHead(this.#proofPorts, chain, atSize);
   }
 
-  /** Returns a tlog-proof for each of the chain's entries with these sequence numbers. Returns null if the log is frozen. */
+  /**
+   * Returns a tlog-proof for each of the chain's entries with these sequence numbers, in order. Omits missing entries. Returns null if the
+   * log is frozen.
+   */
   proveEntries(chain: string, seqs: readonly number[]): Promise<EntryProof[] | null> {
     return proveEntries(this.#proofPorts, chain, seqs);
   }

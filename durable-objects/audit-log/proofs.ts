@@ -1,4 +1,4 @@
-// Proves chain entries against signed checkpoints.
+// Builds proofs that signed checkpoints cover the entries of a chain.
 import type { AuditProof, HeadsProof } from "../../core/audit/proof.ts";
 import { isSignedByAll, type LogKeys } from "../transparency-log/signing.ts";
 import {
@@ -12,7 +12,7 @@ import * as tables from "./tables.ts";
 import type { ChainState, StoredEntry } from "./tables.ts";
 
 export interface ChainHeadProof {
-  /** The size of the log for which the proof is valid. */
+  /** The log size for which the proof is valid. */
   readonly size: number;
   readonly proof: AuditProof;
 }

@@ -231,8 +231,8 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
 };
 
 /**
- * Adds a record of heads if no record contains the chain yet. Without this record, the log could not prove that the chain is complete until
- * the end of the 15-minute interval.
+ * Adds a record of heads if no record contains the chain yet. Otherwise, the log could prove that the chain is complete only after the end
+ * of the 15-minute interval.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {
   const chain = findChain(sql, tag);
@@ -291,7 +291,7 @@ export interface StoredEntry extends HashedEntry {
 
 export interface ChainState {
   readonly chainIndex: number;
-  /** The chain's newest entry. */
+  /** The chain's newest entry. On a page, this is the newest entry at the requested log size. */
   readonly head: { readonly seq: string; readonly hash: string };
 }
 

@@ -1,4 +1,4 @@
-// The deliveries of a queue. Each function is synchronous, so no other request can run in between. A delivery has one of these
+// The deliveries of a queue. Each function is synchronous, so no other request can run partway through it. A delivery has one of these
 // statuses:
 // - `pending`: the next attempt is due at `due`.
 // - `sending`: an attempt is in progress and is considered lost at `due`. The value of `due` also identifies the attempt.
@@ -82,7 +82,7 @@ export type DeliveryRow = {
   happened_at: number;
   created_at: number;
   status: "pending" | "sending" | "success" | "abandoned";
-  /** The number of the last attempt that has ended; 0 if none has. Interruptions and resends do not increase it. */
+  /** The number of the last attempt that has ended; 0 if none has. Forgiven interruptions and resends do not increase it. */
   attempt: number;
   due: number | null;
   interruptions: number;
@@ -127,7 +127,7 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
 });
 
 /**
- * If the first requeued delivery is more than `maxRecoveryLatenessMs` late, postpones all requeued deliveries by that delay, so that they
+ * If the first requeued delivery is more than `maxRecoveryLatenessMs` late, postpones all requeued deliveries by its lateness, so that they
  * keep their spacing.
  */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
@@ -189,8 +189,8 @@ export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: At
 };
 
 /**
- * Schedules a retry of an attempt that could not be sent because of a problem in our service. After `maxDeferrals` retries, counts the
- * attempt as failed.
+ * Schedules a retry of a delivery that could not be sent because of a problem in our service. After `maxDeferrals` retries, counts this as
+ * a failed attempt.
  */
 export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);
@@ -243,7 +243,8 @@ export const findNextDueAt = (sql: SqlStorage): Instant | null => {
   return at === null ? null : Math.max(at, queue.paused_until ?? 0);
 };
 
-// SQLite uses a partial index only if it can tell that the query implies the index's condition, so these repeat the indexes' conditions.
+// SQLite uses a partial index only if it can tell that the query implies the index's condition, so these filters repeat the indexes'
+// conditions.
 const filterConditions: Readonly<Record<DeliveryFilter, string>> = {
   abandoned: "status = 'abandoned'",
   retrying: "due IS NOT NULL AND attempt > 0",

@@ -1,7 +1,7 @@
 // The delivery queue of one webhook endpoint (SPEC Webhook delivery). Each endpoint has its own object, so that a receiver that hangs does
 // not delay other endpoints. The alarm sends the deliveries (sender.ts). Three rules keep a queue from getting stuck:
 // - The object sets the next alarm before it sends anything.
-// - The alarm never rejects, because the platform drops an alarm that fails six times.
+// - The alarm never rejects, because the platform retries a failing alarm six times and then drops it.
 // - After a restart, the object requeues attempts that were interrupted.
 import { DurableObject } from "cloudflare:workers";
 import type { StoredEvent } from "../../core/events/event.ts";
@@ -37,7 +37,7 @@ export interface DeliveryList {
 
 /** The data for an endpoint's page in the portal. */
 export interface EndpointOverview extends EndpointActivity {
-  /** The newest deliveries. Null if `before` is not a delivery to this endpoint (see `listDeliveries`). */
+  /** A page of deliveries; null if `before` is not a delivery to this endpoint (see `listDeliveries`). */
   readonly page: DeliveryList | null;
 }
 

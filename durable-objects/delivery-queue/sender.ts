@@ -25,7 +25,7 @@ interface FinishedAttempt {
   readonly at: Instant;
 }
 
-const stopClaimingAfterMs = 45 * secondMs; // the last attempts can take another 10 s; the platform stops an alarm after 15 minutes
+const stopClaimingAfterMs = 45 * secondMs; // the last attempts can take another 13 s; the platform stops an alarm after 15 minutes
 const batchWindowMs = 2; // attempts that end within this time share a disk write, which takes about as long
 const hangingAfterMs = secondMs; // most receivers respond sooner
 const hostOutageWaitMs = 5 * secondMs; // how long the queue pauses before it asks DestinationHost again if DestinationHost does not respond
@@ -45,7 +45,7 @@ export class Sender {
     this.#storage = storage;
   }
 
-  /** True after `stop`, when the tables no longer exist. */
+  /** True after `stop`, which is called just before the tables are deleted. */
   get isStopped(): boolean {
     return this.#isStopped;
   }

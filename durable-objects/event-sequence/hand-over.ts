@@ -32,7 +32,7 @@ export class HandOver {
   readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, RetryState>();
-  /** When to push again to a queue whose receiver hung at the last push. */
+  /** When to push again to a queue whose receiver was hanging during the last push. */
   readonly #heldUntil = new Map<string, Instant>();
 
   constructor(storage: DurableObjectStorage, ports: HandOverPorts) {
@@ -68,7 +68,7 @@ export class HandOver {
     this.#unsavedProgress.clear();
   }
 
-  /** Returns when the next push to a queue may start, or 0 if it may start now. New settings are never held back. */
+  /** Returns when the next push to a queue may start, or 0 if it may start now. New settings do not wait because a receiver hangs. */
   #getNextPushAt({ id, sent_revision, revision }: EndpointRow): Instant {
     return this.#retries.get(id)?.at ?? (sent_revision === revision ? this.#heldUntil.get(id) : undefined) ?? 0;
   }

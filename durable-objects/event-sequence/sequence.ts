@@ -63,7 +63,7 @@ export class Sequence {
   }
 
   /**
-   * Appends the events that were committed before the call. Concurrent calls share one pass. Never rejects. If the events cannot be read,
+   * Appends the events that were committed before the call. Concurrent calls share one run. Never rejects. If the events cannot be read,
    * resolves to false, and the alarm tries again.
    */
   drain(): Promise<boolean> {

@@ -1,4 +1,4 @@
-// An event sequence's tables: events, endpoints and segments. Each function is synchronous, so no other request can run in between.
+// An event sequence's tables: events, endpoints and segments. Each function is synchronous, so no other request can run partway through it.
 import type { StoredEvent, UnsequencedEvent } from "../../core/events/event.ts";
 import type { Endpoint, EndpointChange, EndpointSettings, NewEndpoint, SecretAge } from "../../core/webhooks/endpoint.ts";
 import type { Instant } from "../../core/time.ts";

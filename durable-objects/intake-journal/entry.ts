@@ -14,7 +14,7 @@ export interface KeyedReceipt {
 export interface JournalEntry {
   readonly certId: CertId;
   readonly clientId: ClientId;
-  /** The day of the submission (UTC), as the number of days since 1 January 1970. */
+  /** The day of the submission (UTC), in whole days since 1970. */
   readonly day: number;
   readonly fingerprint: string;
   readonly issuedAt: Instant;

@@ -1,5 +1,4 @@
-// The limits of a journal. While a limit is reached, the journal refuses new entries, and the service responds to their submissions with
-// 503.
+// The limits of a journal. A journal that has reached a limit refuses new entries, and the service responds to their submissions with 503.
 import { hourMs, type Instant } from "../../core/time.ts";
 import type { JournalUsage } from "./tables.ts";
 

@@ -21,7 +21,7 @@ const retryMs = secondMs;
 const refusedRetryMs = minuteMs; // the database is unlikely to accept the entry until an operator has inspected it
 const probeMs = secondMs; // the timeout of the first query, so that a database that does not respond is noticed quickly
 const batchTimeoutMs = 10 * secondMs; // long enough for a slow database to finish a batch; otherwise, no entry would ever be placed
-const receiptMs = 10 * secondMs; // longer than isolates keep using the journal after it is empty, which is at most two seconds
+const receiptMs = 10 * secondMs; // isolates keep using an empty journal for at most two seconds, so this is long enough
 
 /** Logs only the kind of the error, because its message can contain values. */
 const logError = (at: string, error: unknown): void => {
@@ -142,7 +142,7 @@ export class IntakeJournal extends DurableObject<object> {
     });
   }
 
-  /** Places the oldest entries. If the database refuses a batch with only one entry, moves that entry to the end. */
+  /** Places the next batch. If the database refuses a batch with only one entry, moves that entry to the end. */
   #placeNext(): Promise<void> {
     return this.#runExclusively(async () => {
       const { sql } = this.ctx.storage;

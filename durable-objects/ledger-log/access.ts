@@ -21,7 +21,7 @@ export interface LedgerEnv extends TileEnv {
   readonly LEDGER_PUBLIC_ENTRIES?: string;
   /** The secret key of the witness that cosigns other logs. Replaces the derived key. */
   readonly LEDGER_WITNESS_KEY?: string;
-  /** The public keys of the logs to cosign, separated by spaces. A key can have a validity period. */
+  /** The public keys of the logs whose checkpoints the witness cosigns, separated by spaces. A key can have a validity period. */
   readonly AUDIT_VKEY?: string;
   /**
    * The URL of the API. The names of the API's audit logs are derived from it. Set only if the ledger is part of the service's deployment.
@@ -49,7 +49,7 @@ const openWitness = async (env: LedgerEnv): Promise<NoteSigner | null> => {
   return witness ?? null;
 };
 
-/** Opens the keys of a log and of the witness. Throws if the log has no key. Error messages contain no secrets. */
+/** Opens the keys of a log and of the witness. Throws if the log has no key or a secret is malformed. Error messages contain no secrets. */
 export const openLedgerKeys = async (env: LedgerEnv, origin: string): Promise<LedgerKeys> => ({
   log: await openLogKeys({ secrets: env.LEDGER_KEY, logSeed: env.LOG_SEED }, origin),
   witness: await openWitness(env),

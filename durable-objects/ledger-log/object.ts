@@ -29,7 +29,7 @@ const maxBatchBytes = 1_048_576;
 const maxCheckpointBytes = 65_536; // a proof has at most 63 lines, about 3 KiB; the rest is for signatures
 const defaultEntriesPerSecond = 2_000; // about two thirds of what one object can append on a small machine
 // The number of newest level-0 tiles to keep. They contain about one hour of entries at 79 per second and take about 80 MB. Witnesses and
-// the service compare the newest tree with trees from the last hour, which therefore does not require R2.
+// the service compare the newest tree with trees from the last hour, so these comparisons do not require R2.
 const defaultKeptTiles = 1_024;
 
 const notConfiguredResponse = (): Response => textResponse(503, "The ledger is not configured.\n");
@@ -81,7 +81,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   }
 
   /**
-   * Returns the log's name: the object's name if that is a valid ledger name, otherwise LEDGER_ORIGIN. Stores the name at the first call.
+   * Returns the log's name: the object's name if that is a valid ledger name, otherwise LEDGER_ORIGIN. Stores the name on the first call.
    * Returns null if no name is stored and the ledger is not configured.
    */
   protected override getOrigin(): string | null {

@@ -1,7 +1,7 @@
 // The tables of every log. The first migration step of each log class creates them.
 
 /**
- * - `leaf`: the entries in order. The highest index gives the size of the log.
+ * - `leaf`: the entries in order, except those that are only in R2. The highest index gives the size of the log.
  * - `leaf_key`: the key of each entry with the entry's index. A unique column in `leaf` would store each key twice.
  * - `tile`: the tree, at most 8 KiB per row. Each batch rewrites the tiles at the right edge.
  * - `checkpoint`: every tree head that the log has signed.

@@ -43,9 +43,9 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   }
 
   /**
-   * Detects whether the log's storage was restored to an earlier state. The caller stores elsewhere the largest tree that the log has ever
-   * signed, and passes its size (decimal) and root (hex) here. If the log does not begin with that tree, it freezes, so that it never signs
-   * a second history. Returns false if the log is frozen. Throws a TypeError for a malformed size or root.
+   * Freezes the log if its storage was restored to an earlier state, so that it never signs a second history. The caller passes the size
+   * (decimal) and root (hex) of the largest tree that the log has signed, from a copy that is stored elsewhere. Returns false if the log is
+   * frozen. Throws a TypeError for a malformed size or root.
    */
   checkHighwater(size: string, root: string): boolean {
     const bytes = fromHex(root);
@@ -54,8 +54,8 @@ export abstract class TransparencyLog<E extends TileEnv> extends DurableObject<E
   }
 
   /**
-   * Returns the hashes (base64) that prove that the tree of size `newSize` extends the tree of size `oldSize`. Throws a RangeError if the
-   * log lacks one of these trees.
+   * Returns the hashes (base64) that prove that the tree of size `newSize` extends the tree of size `oldSize`. Throws a RangeError if
+   * `newSize` is larger than the log or smaller than `oldSize`.
    */
   buildConsistencyProof(oldSize: string, newSize: string): string[] {
     const [from, to] = [Number(oldSize), Number(newSize)];

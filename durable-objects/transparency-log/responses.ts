@@ -13,7 +13,7 @@ import {
   type SignedCheckpoint,
 } from "./tables.ts";
 
-const immutableCacheControl = "max-age=31536000, immutable"; // one year, the longest time that caches honor
+const immutableCacheControl = "max-age=31536000, immutable"; // one year
 
 /** Returns a plain-text response that is never cached. */
 export const textResponse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response =>
@@ -56,7 +56,7 @@ export const publicAccess: ReadAccess = { entriesArePublic: true, entriesRefusal
 
 const retryAfterSeconds = 30;
 
-/** Calls `respond`. Responds with 503 if it needs a tile that is only in R2 and cannot be read. */
+/** Calls `respond`. If that call needs a tile that is only in R2 and cannot be read, responds with 503. */
 const withRemovedTiles = async (respond: () => Promise<Response>): Promise<Response> => {
   try {
     return await respond();

@@ -12,7 +12,7 @@ export interface LogKeys {
   readonly signers: readonly NoteSigner[];
 }
 
-/** Opens a log's keys. Throws if no key has the log's name. */
+/** Opens a log's keys. Throws if the log has no key or a secret is malformed. */
 export const openLogKeys = async (source: KeySource, origin: string): Promise<LogKeys> => ({
   origin,
   signers: await openKeysNamed(source, origin),
@@ -27,9 +27,10 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 
 /**
  * Returns the newest signed checkpoint. First signs the current tree if it has grown and the last checkpoint is at least a second old, or
- * if one of the current keys has not signed the last checkpoint. If `covers` is given, waits until a checkpoint has at least that many
- * entries. Returns null if the log is frozen. Throws a RangeError if the log has fewer than `covers` entries. The tree and the signature
- * are on disk before the caller gets the checkpoint, so a published tree is never lost.
+ * if one of the current keys has not signed the last checkpoint. With `covers`, returns a checkpoint with at least that many entries: the
+ * newest one if it has them, and otherwise a new one, for which the call waits up to a second. Returns null if the log is frozen. Throws a
+ * RangeError if the log has fewer than `covers` entries. The tree and the signature are on disk before the caller gets the checkpoint, so a
+ * published tree is never lost.
  */
 export const ensureSignedCheckpoint = async (
   storage: DurableObjectStorage,

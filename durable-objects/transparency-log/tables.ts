@@ -1,4 +1,4 @@
-// A transparency log's tables. Each function is synchronous, so no other request can run in between.
+// A transparency log's tables. Each function is synchronous, so no other request can run partway through it.
 import { hashLeaf, type TreeHead } from "../../core/ledger/merkle.ts";
 import { formatTlogProof } from "../../core/ledger/tlog-proof.ts";
 import {
@@ -27,7 +27,7 @@ export const setMeta = (sql: SqlStorage, key: string, value: string): void => {
 /** Returns why the log is frozen, or null if it is not. A frozen log accepts and signs nothing. */
 export const findFreezeReason = (sql: SqlStorage): string | null => findMeta(sql, "frozen");
 
-/** Freezes the log until an operator has inspected it. If the log is already frozen, keeps the first reason. */
+/** Freezes the log for good. If the log is already frozen, keeps the first reason. */
 const freeze = (sql: SqlStorage, reason: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES ('frozen', ?) ON CONFLICT (k) DO NOTHING", reason);
 };
@@ -71,7 +71,7 @@ export const formatProofFromTiles = (index: number, checkpoint: SignedCheckpoint
   return formatTlogProof({ index: BigInt(index), hashes, checkpoint: checkpoint.note });
 };
 
-/** Like `formatProofFromTiles`, but throws if the proof needs a tile that is only in R2. */
+/** Like `formatProofFromTiles`, with the tiles in the log's own table. Throws if the proof needs a tile that is only in R2. */
 export const buildTlogProof = (sql: SqlStorage, index: number, checkpoint: SignedCheckpoint): string =>
   formatProofFromTiles(index, checkpoint, tileReader(sql));
 
@@ -113,7 +113,7 @@ export const appendLeaves = (sql: SqlStorage, leaves: readonly NewLeaf[]): numbe
   return indices;
 };
 
-/** Reads each tile at its full stored width, so that `computeTilesAfterAppend` can check that the last tile is as wide as the tree. */
+/** Reads each tile at its full stored width, so that `computeTilesAfterAppend` notices a tile that is wider than the tree requires. */
 const edgeTileReader =
   (sql: SqlStorage): TileReader =>
   (level, n) =>

@@ -17,7 +17,7 @@ import {
   setMeta,
 } from "./tables.ts";
 
-/** The delay of an upload. Tiles that become full within this time are uploaded together. */
+/** The delay before an upload. Tiles that become full within this time are uploaded together. */
 export const uploadDelayMs = 10 * secondMs;
 const maxTilesPerRun = 256; // 65,536 entries; a run takes about 15 seconds if each call takes 50 ms
 const uploadBackoff: Backoff = { firstMs: uploadDelayMs, maxMs: 15 * minuteMs };
@@ -64,8 +64,8 @@ export class TileArchive {
   }
 
   /**
-   * Uploads the tiles that are not in R2 yet, and deletes old tiles that R2 has, oldest first. After a failure, does nothing until the
-   * retry is due. Never rejects. Concurrent calls share one run.
+   * Uploads full tiles that are not in R2 yet, and then deletes old tiles that R2 has, oldest first and at most 256 of each. After a
+   * failure, does nothing until the retry is due. Never rejects. Concurrent calls share one run.
    */
   run(): Promise<void> {
     this.#running ??= this.#runOnce().finally(() => {
