@@ -3,14 +3,12 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import type { Bytes } from "./hash.ts";
 
-/** Encrypts 16 bytes. */
 export const encryptBlock = (key: Bytes, block: Uint8Array): Uint8Array => {
   const cipher = createCipheriv("aes-256-ecb", key, null);
   cipher.setAutoPadding(false);
   return Uint8Array.from(cipher.update(block));
 };
 
-/** Decrypts 16 bytes. */
 export const decryptBlock = (key: Bytes, block: Uint8Array): Uint8Array => {
   const decipher = createDecipheriv("aes-256-ecb", key, null);
   decipher.setAutoPadding(false);

@@ -1,5 +1,5 @@
-// Masks field values for public pages, so that people can recognize their own data but others learn as little as possible. The mask has a
-// fixed width, so that it also hides the length of a value.
+// Masks field values for public pages, so that people can recognize their own data but others learn as little as possible. A mask also
+// hides the length of the value.
 
 /**
  * Returns the first code point, not the first grapheme. Graphemes depend on the Unicode version, and every verifier must compute the same

@@ -5,7 +5,10 @@ import type { RefusalCode } from "./refusals.ts";
 export interface Refusal<C extends RefusalCode = RefusalCode> {
   readonly ok: false;
   readonly code: C;
-  /** For `invalid_request`: names the field and the rule it breaks, in fixed text. Never contains the value that was sent. */
+  /**
+   * A more specific message than that of the code, in fixed text. For `invalid_request`, it names the field and the rule that the field
+   * breaks.
+   */
   readonly detail?: string;
 }
 
@@ -23,7 +26,7 @@ export const fail = <F extends string>(fault: F): Fault<F> => ({ ok: false, faul
 
 export const ok = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value });
 
-/** Creates a refusal. `detail` names the field and the rule. It must be constant text. */
+/** Creates a refusal. `detail` must be constant text. */
 export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal<C> =>
   detail === undefined ? { ok: false, code } : { ok: false, code, detail };
 

@@ -5,7 +5,7 @@ import type { Bytes } from "../hash.ts";
 const keyBytes = 32;
 const nextMark = "@next";
 
-/** The name of the key from the INDEX_KEY setting in LINK_KEYS. */
+/** The name by which LINK_KEYS refers to the key in the INDEX_KEY setting. */
 const indexKeyName = "index";
 
 export interface LinkKey {

@@ -1,5 +1,5 @@
 // The contract for fetching a page from a third-party site. Failures are returned, not thrown, because third-party sites are often slow,
-// wrong or hostile.
+// broken or hostile.
 
 export interface PageRequest {
   readonly url: string;

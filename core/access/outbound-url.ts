@@ -4,7 +4,7 @@
 import { fail, type Verdict } from "../result.ts";
 
 export type OutboundUrlFault =
-  | "spelling" // not one plain URL, because of its characters, its length, or a host that the parser had to repair
+  | "spelling" // not a plain URL: it has forbidden characters, is too long, or has a host that the parser rewrote
   | "not_https"
   | "credentials"
   | "fragment"
@@ -59,8 +59,8 @@ const internalNames: ReadonlySet<string> = new Set([
 const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
 /**
- * Returns the reason why the service must not call this host name for a third party, or null if it may. Callers also check every alias that
- * a resolver returns.
+ * Returns why the service must not call a host name that a third party supplied, or null if it may. Callers also check every alias that a
+ * resolver returns.
  */
 export const findHostNameFault = (name: string, ownHosts: readonly string[]): OutboundUrlFault | null => {
   const labels = name.split(".");
@@ -131,7 +131,7 @@ export const resolveReference = (reference: string, base: string): string | null
   if (text === "" || text.length > maxUrlLength || /[\\\u0000-\u001f\u007f]/.test(text) || !URL.canParse(text, base)) return null;
   const url = new URL(text, base);
   const [, authority] = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)/i.exec(text) ?? [];
-  // a scheme without an authority, for example mailto:, javascript: or https:name
+  // Refuses a scheme without an authority, for example mailto:, javascript: or https:name.
   if (authority === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text)) return null;
   const [, baseAuthority = ""] = /^[a-z]+:\/\/([^/?#]*)/i.exec(base) ?? [];
   return `${url.protocol}//${authority ?? baseAuthority}${url.pathname}${url.search}`;

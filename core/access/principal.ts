@@ -4,7 +4,7 @@ import type { Actor } from "../actor.ts";
 import type { BusinessId, ConsumerId, ShardId } from "../ids.ts";
 import type { BusinessStatus, Environment } from "./entitlement.ts";
 
-/** The business account that owns the records, with its status and the audit chain that records its actions. */
+/** A business account, with its status and the audit chain that records its actions. */
 export interface BusinessPrincipal {
   readonly id: BusinessId;
   readonly name: string;

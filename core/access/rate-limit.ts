@@ -8,6 +8,6 @@ export interface RateLimit {
 export interface RateLimitState {
   readonly isAllowed: boolean;
   readonly remaining: number;
-  /** Milliseconds until the oldest call leaves the window. */
+  /** Milliseconds until the oldest call leaves the window or, if the call was refused, until there is room for it. */
   readonly resetMs: number;
 }

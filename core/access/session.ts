@@ -39,7 +39,9 @@ export interface ConsumerSession extends BaseSession {
   readonly chain: AuditChain;
 }
 
-/** A session of a member in one business. The email address can belong to several businesses. `userId` is the membership ID. */
+/**
+ * A session of a member in one business. The same email address can have memberships in several businesses. `userId` is the membership ID.
+ */
 export interface MemberSession extends BaseSession {
   readonly realm: "business";
   readonly emailIndex: StoredIndex;

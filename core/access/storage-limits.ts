@@ -15,7 +15,7 @@ export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "p
 
 export interface StorageLimits extends Readonly<Record<StorageOwnerKind, StorageLimit>> {
   /**
-   * The maximum number of new combinations of purpose, recipients and origin that get their own counters, per client and day. Submissions
+   * The maximum number of new combinations of purpose, recipients and origin that get their own counters, per client per day. Submissions
    * with other new combinations are accepted, but get no counters.
    */
   readonly newGroups: number;

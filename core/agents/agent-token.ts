@@ -7,9 +7,9 @@ import type { AuditChain, DomainEvent } from "../domain-events.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
 import { dayMs, toIso, type Instant } from "../time.ts";
 
-/** The lifetime of a token. SPEC Limits. */
+/** SPEC Limits. */
 export const tokenLifetimeMs = 90 * dayMs;
-/** How long before the expiry of a token the person is notified. */
+/** How long before a token expires the person is notified. */
 export const expiryNoticeMs = 7 * dayMs;
 /** The maximum number of active tokens per person. */
 export const maxActiveTokens = 10;

@@ -1,5 +1,5 @@
-// MCP revision 2026-07-28. A request uses this revision if and only if `_meta` in its body says so. This file checks that such a request is
-// complete, and that its headers match the body.
+// MCP revision 2026-07-28. A request uses this revision if and only if `_meta` in its body contains the version key. This file checks that
+// such a request is complete, and that its headers match the body.
 import { fromBase64 } from "../bytes.ts";
 import { isJsonObject } from "../canonical-json.ts";
 import type { RpcMessage, RpcError } from "./json-rpc.ts";

@@ -1,4 +1,4 @@
-// Filter for audit entries by actor: one member, one API key, or all actors of one kind.
+// Filters audit entries by actor: one member, one API key, or all actors of one kind.
 import type { Actor } from "../actor.ts";
 
 const groupKinds = ["client", "person", "agent", "service"] as const;

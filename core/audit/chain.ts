@@ -17,7 +17,7 @@ export interface AuditEvent {
 export interface AuditEntry extends AuditEvent {
   /** The tag of the chain: 32 hex digits, which are random for each principal. */
   readonly chain: string;
-  /** The number of the entry in the chain as a decimal, starting with "1". */
+  /** The number of the entry in the chain as a decimal string, starting with "1". */
   readonly seq: string;
   readonly prev_hash: string;
 }
@@ -34,8 +34,8 @@ export interface ChainHead {
 }
 
 /**
- * Returns the head of an empty chain. The chain's first entry contains it as the previous hash. The head depends on the chain and its
- * index, so that one principal's chain cannot be presented as that of a different principal.
+ * Returns the head of an empty chain. The chain's first entry contains the head's hash as `prev_hash`. The head depends on the chain and
+ * its index, so that one principal's chain cannot be presented as that of a different principal.
  */
 export const createGenesisHead = ({ chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,

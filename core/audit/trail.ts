@@ -12,7 +12,7 @@ export interface CommittedPayload {
 }
 
 export interface TrailEntry extends HashedEntry {
-  /** The entry's index in the log, as a decimal. */
+  /** The entry's index in the log, as a decimal string. */
   readonly log_index: string;
   /** The payload and its salt; null after an erasure. The entry and its hashes stay. */
   readonly committed: CommittedPayload | null;

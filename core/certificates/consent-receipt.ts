@@ -106,7 +106,7 @@ interface ConsentEvent<State> {
   readonly at: Instant;
   readonly state: State;
   readonly by: string;
-  /** How long the consent is valid. This property and the next one are set only for the event of giving consent. */
+  /** How long the consent is valid. This property and `isExplicit` are set only for the event in which consent is given. */
   readonly validity?: string;
   readonly isExplicit?: boolean;
 }

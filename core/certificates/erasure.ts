@@ -16,7 +16,7 @@ export interface ErasableCertificate {
   readonly chain: AuditChain;
 }
 
-/** Creates the domain event of an erasure. `reason` is null if an owner gave none. */
+/** Creates the domain event for an erasure. `reason` is null if an owner gave none. */
 export const createErasureEvent = (
   certificate: ErasableCertificate,
   { reason, actor, now }: { readonly reason: ErasureReason | "retention_ended" | null; readonly actor: Actor; readonly now: Instant },

@@ -345,7 +345,7 @@ ${renderDefinitionList(
 )}`;
 };
 
-/** Renders the article shown by certificate.html and by the self-checking page. */
+/** Renders the article that certificate.html and the self-checking page contain. */
 export const renderCertificateArticle = (parts: ArticleParts, disclosed: DisclosedFields): Markup => {
   const { certificate } = parts.opened;
   return html`<main id="certificate">

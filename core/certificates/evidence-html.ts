@@ -1,6 +1,6 @@
-// The HTML pages in an evidence pack: certificate.html, and the page that checks itself when opened from disk. Readers open both as local
-// files. The pages load nothing, and user input is always escaped. Their Content-Security-Policy allows only their own style sheet and
-// script, by hash.
+// The HTML pages of the evidence: certificate.html in the pack, and the page that contains the pack and checks itself. Readers open both as
+// local files. The pages load nothing, and user input is always escaped. Their Content-Security-Policy allows only their own style sheet
+// and script, by hash.
 import { toBase64 } from "../bytes.ts";
 import { sha256 } from "../hash.ts";
 import { renderCertificateArticle, type ArticleParts, type DisclosedFields } from "./evidence-article.ts";

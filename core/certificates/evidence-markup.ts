@@ -1,4 +1,4 @@
-// HTML templates for the pages in an evidence pack. Inserted strings are escaped; only Markup values are inserted unchanged.
+// HTML templates for the pages of the evidence. Inserted strings are escaped; only Markup values are inserted unchanged.
 import { toIso, type Instant } from "../time.ts";
 
 export class Markup {

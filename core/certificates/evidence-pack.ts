@@ -125,7 +125,7 @@ const spkiPrefix = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 
 
 const toPublicKeyPem = (x: string): string => {
   const der = concatBytes(new Uint8Array(spkiPrefix), fromBase64Url(x) ?? new Uint8Array(0));
-  // the base64 of a key has 60 characters, which fit on one line
+  // The base64 of a key has 60 characters, which fit on one line.
   return `-----BEGIN PUBLIC KEY-----\n${toBase64(der)}\n-----END PUBLIC KEY-----\n`;
 };
 

@@ -19,8 +19,8 @@ export interface IssuanceFacts {
 }
 
 /**
- * Builds the content of the entry. It repeats the privacy signal, how the request reached the service and the notes from the evidence,
- * because the evidence can be erased or omitted from a pack.
+ * Builds the content of the entry. It repeats parts of the evidence (the privacy signal, how the request reached the service, and the
+ * notes), because the evidence can be erased or omitted from a pack.
  */
 export const buildIssuanceContent = ({ clientId, fingerprint, evidenceHash, environment, gpc, capturedVia, notes }: IssuanceFacts) =>
   ({

@@ -115,7 +115,7 @@ export const issueCertificate = (input: {
   const evidence = buildEvidence(submission, notes, input.originHeader as string, input.captureContext, deriveEvidenceSalt(input.rootSalt));
   const evidenceText = toCanonicalJson(evidence);
   const evidenceHash = sha256Hex(evidenceText);
-  // test certificates are deleted, so their audit entries are stored instead of rebuilt
+  // Test certificates are deleted, so their audit entries are stored instead of rebuilt.
   const auditSalt = business.environment === "live" ? deriveAuditSalt(input.rootSalt) : null;
   const certificate: Certificate = {
     id: certId,

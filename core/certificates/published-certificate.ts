@@ -201,7 +201,9 @@ export interface PageView {
 
 export type PoliciesStatus = "pending" | "captured" | "unavailable";
 
-/** Returns `pending` until a policy capture is linked. After that, the result says whether the capture found policies. */
+/**
+ * Returns `pending` until a policy capture is linked. After that, returns `captured` if the capture found policies, or else `unavailable`.
+ */
 export const getPoliciesStatus = (certificate: PublishedCertificate): PoliciesStatus => {
   if (!certificate.policiesCaptured) return "pending";
   return certificate.policies.length > 0 ? "captured" : "unavailable";

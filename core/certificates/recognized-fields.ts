@@ -36,7 +36,7 @@ export const listEmailAddresses = (fields: SubjectFields): readonly (readonly [t
     return normalized === null ? [] : [[value, normalized] as const];
   });
 
-/** Recognizes the fields. The running time is linear in the number of fields. `country` is the business's country. */
+/** Recognizes the fields. `country` is the business's country. */
 export const recognizeFields = (fields: SubjectFields, country: string, toE164: ToE164): RecognizedFields => {
   const unrecognized: string[] = [];
   const emails = new Set<string>();

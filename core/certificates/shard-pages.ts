@@ -1,6 +1,6 @@
 // Finds one page of a list whose certificates are in several shards. A business issues certificates in one shard at a time, so a page is
 // usually in one or two of them. The periods of two shards can overlap, for example because a journal stores a certificate late or because
-// clocks differ. A plan therefore assumes that they do not overlap, and `mergePage` detects pages for which they do.
+// clocks differ. A plan assumes that they do not overlap, and `mergePage` detects pages for which they do.
 import { shardOfId, type CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
@@ -15,7 +15,7 @@ export interface ListExtent {
   readonly total: number;
   /** True if more than `total` certificates may match. */
   readonly isTruncated: boolean;
-  /** When the newest and the oldest certificate were issued. The period may be longer than that of the matching certificates. */
+  /** When the business's newest and oldest certificates in the shard were issued, whether or not they match. */
   readonly newestAt: Instant | null;
   readonly oldestAt: Instant | null;
 }
@@ -26,11 +26,11 @@ interface Period {
 }
 
 export interface PagePlan<Extent> {
-  /** The shards to read, newest first, and the position at which each begins. Only the first one can begin after position 0. */
+  /** The shards to read, newest first, and the position in each at which to start. Only the first one can start after position 0. */
   readonly reads: readonly { readonly extent: Extent; readonly start: number }[];
   /** The number of certificates on the page. */
   readonly length: number;
-  /** The shards with only newer certificates than those on the page, and with only older ones. */
+  /** The shards with only certificates that are newer than those on the page, and the shards with only older ones. */
   readonly newer: readonly Period[];
   readonly older: readonly Period[];
 }
@@ -70,7 +70,7 @@ interface CertificatePosition {
   readonly issuedAt: Instant;
 }
 
-/** Zero, for certificates of the same shard, keeps their order. */
+/** Returns 0 for certificates of the same shard, so that sorting keeps their order. */
 const compareShards = (a: CertId, b: CertId): number => {
   const [shard, other] = [shardOfId(a), shardOfId(b)];
   if (shard === other) return 0;

@@ -93,7 +93,7 @@ export const parseRecipients = (input: {
   return ok({ entities, answered: { accepted, rejected } });
 };
 
-export const maxDisclosureLength = 200_000; // enough to name 1,000 recipients of 200 characters
+export const maxDisclosureLength = 200_000; // enough for 1,000 recipient names of 200 characters each
 const maxPurposeLength = 500;
 
 export interface ParsedSubmission {

@@ -2,7 +2,7 @@
 // with exactly that name.
 
 const plainIdentifierPattern = /^[A-Za-z_-][A-Za-z0-9_-]*$/;
-const maxSelectorNameLength = 200; // a selector with a longer name would be unusable
+const maxSelectorNameLength = 200;
 
 /**
  * Escapes a name so that a selector reads it as one identifier. Escapes at least the characters that CSSOM escapes ("serialize an

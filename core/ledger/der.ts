@@ -49,7 +49,7 @@ const isCanonicalContent = (tag: number, content: Uint8Array): boolean => {
   return true;
 };
 
-/** Parses the value at `at`. Returns null unless it is valid DER and ends by `end`. */
+/** Parses the value at `at`. Returns null unless it is valid DER and ends at or before `end`. */
 const parseValueAt = (bytes: Bytes, at: number, end: number, depth: number): DerValue | null => {
   if (at + 2 > end || depth > maxDerDepth) return null;
   const tag = bytes[at] as number;

@@ -7,7 +7,7 @@ const seedBytes = 32;
 
 export interface LogSeed {
   readonly seed: Bytes;
-  /** When the keys derived from this seed stop signing (ISO 8601); undefined if the seed has no end date. */
+  /** When the keys derived from this seed were last used (ISO 8601); undefined while they sign. */
   readonly validTo?: string;
 }
 
@@ -19,8 +19,8 @@ const parseLogSeed = (text: string): LogSeed | null => {
 };
 
 /**
- * Parses LOG_SEED: seeds of 32 bytes in base64, separated by spaces. An earlier seed is followed by `@` and the time at which it stops
- * being used. During a rotation, two seeds are in use. Returns null if a seed is malformed or no seed is in use.
+ * Parses LOG_SEED: seeds of 32 bytes in base64, separated by spaces. An earlier seed is followed by `@` and the time when it was last used.
+ * During a rotation, two seeds are in use. Returns null if a seed is malformed or no seed is in use.
  */
 export const parseLogSeeds = (text: string | undefined): readonly LogSeed[] | null => {
   const words = (text ?? "").split(/\s+/).filter((word) => word !== "");

@@ -199,7 +199,7 @@ const formatSignatureLine = (key: VerifierKey, bytes: Uint8Array): string =>
 
 const encodeBigEndian = (value: bigint): Uint8Array => fromHex(value.toString(16).padStart(2 * timestampLength, "0")) as Uint8Array;
 
-/** Signs `text`, which must end with a line break. Throws TypeError if a signer is not a log key or there are no signers. */
+/** Signs `text`. Throws TypeError if it does not end with a line break, if there are no signers, or if a signer is not a log key. */
 export const signNote = async (text: string, signers: readonly NoteSigner[]): Promise<string> => {
   if (!text.endsWith("\n") || signers.length === 0)
     throw new TypeError("note: the text must end with a line break and needs at least one signer");

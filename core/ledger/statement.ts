@@ -45,11 +45,11 @@ export interface CheckpointSubject {
   readonly origin: string;
   /** The signed note: its text, an empty line and the log's own signature, without cosignatures. */
   readonly note: string;
-  /** The number of entries, as a decimal. */
+  /** The number of entries, as a decimal string. */
   readonly size: string;
   /** The root hash, as hex. */
   readonly root: string;
-  /** The tree of chain heads that the checkpoint covers: its root in hex, and its size in decimal. */
+  /** The tree of chain heads that the checkpoint covers: its root in hex, and its size as a decimal string. */
   readonly headsRoot: string;
   readonly headsSize: string;
   /** The start of the 15-minute interval. It makes the statements of two intervals differ even if the log has not changed. */

@@ -67,8 +67,8 @@ export const computeTileRoot = (tile: Uint8Array): Uint8Array | null =>
 
 /**
  * Creates a reader of the nodes of a tree with `size` leaves. It reads each tile with exactly the width that the tile has in that tree, and
- * caches tiles and nodes, because one proof hashes up to 255 nodes from its leaf's tile, and neighboring proofs share almost all of them. The reader
- * throws RangeError if the tile of a node is too short.
+ * caches tiles and nodes, because one proof hashes up to 255 nodes from its leaf's tile, and neighboring proofs share almost all of them.
+ * The reader throws RangeError if the tile of a node is too short.
  */
 export const createTileNodeReader = (size: bigint, read: TileReader): NodeReader => {
   const tiles = new Map<string, Uint8Array>();

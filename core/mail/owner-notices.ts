@@ -34,7 +34,7 @@ export type OwnerEmail = { readonly kind: "first" | "only" } | { readonly kind: 
 
 /**
  * Decides what to email when notices are due. If the oldest notice did not have to wait, it is emailed alone, even if others have arrived
- * since. A single notice contains more details than a digest. `spacingMs` is the minimum time between two emails.
+ * since, because a single notice contains more details than a digest. `spacingMs` is the minimum time between two emails.
  */
 export const chooseOwnerEmail = (waiting: WaitingNotices, spacingMs: number): OwnerEmail => {
   const { kind, notices, records, earliestCeaseBy, dueAt, sentAt } = waiting;

@@ -27,7 +27,10 @@ interface SignInMailData {
   readonly signInUrl: string;
 }
 
-/** The templates of notices to owners. Each kind is emailed at most once an hour. Notices that arrive in between wait for a digest. */
+/**
+ * The templates of notices to owners. After the first email of a kind, owners get at most one per hour. Notices that arrive in the meantime
+ * wait for a digest.
+ */
 export type OwnerNoticeKind =
   | "withdrawal_owner_notice"
   | "entities_owner_notice"

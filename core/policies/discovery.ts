@@ -43,7 +43,10 @@ const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
   ],
 };
 
-/** Words that name a policy only if they are the entire link text or path segment: "Privacy" counts, but "Privacy settings" does not. */
+/**
+ * Words that name a policy only if they are an entire link text or path segment, or one side of an "and" in it: "Privacy & Terms" counts,
+ * but "Privacy settings" does not.
+ */
 const standaloneTerms: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [
     ...["privacy", "our privacy", "your privacy", "data protection"],

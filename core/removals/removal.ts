@@ -66,7 +66,7 @@ const isFinalStatus = (status: RemovalStatus): boolean => status === "completed"
 
 const recheckIntervalMs = 90 * dayMs; // data brokers buy new lists every quarter
 
-/** Returns when to check the data brokers again after a removal was completed, or last checked, at `now`. */
+/** Returns when to check the data brokers again. `now` is when the removal was completed or last checked. */
 export const getNextRemovalCheck = (now: Instant): Instant => now + recheckIntervalMs;
 
 export interface RemovalUpdate {

@@ -10,7 +10,7 @@ export const computeNextDueAt = (share: { readonly createdAt: Instant; readonly 
   warningLeadTimesMs.map((leadTime) => share.expiresAt - leadTime).find((warningAt) => warningAt > Math.max(share.createdAt, after)) ??
   share.expiresAt;
 
-/** Returns the number of whole days until a share ends. Returns null if it ends in eight days or later, or is not active. */
+/** Returns the number of whole days until a share ends. Returns null if the share ends eight or more days from now, or is not active. */
 export const getDaysUntilEnd = (share: { readonly status: ShareStatus; readonly expiresAt: Instant }, now: Instant): number | null => {
   const days = Math.floor((share.expiresAt - now) / dayMs);
   return share.status === "active" && days * dayMs <= warningLeadTimesMs[0] ? days : null;

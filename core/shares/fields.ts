@@ -91,7 +91,7 @@ export const getScopedValues = (fields: ContactFields, scope: readonly ContactKe
 /** Matches a phone number that is stored even if it is not valid in the person's country. Searches do not find such numbers. */
 const unknownNumberPattern = /^\+?(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
 const maxValueLength = 200;
-/** The country of a phone number without a country code if the person has not given a country. */
+/** The country to assume for a phone number without a country code if the person has not given a country. */
 export const defaultCountry = "US";
 
 /** Returns the value to store; null clears the field. A refusal names the key and the broken rule. */

@@ -23,7 +23,7 @@ export const revokeShare = (share: Share, chains: ShareAuditChains, actor: Perso
   };
 };
 
-/** Creates the event of an acknowledgment. `share` must be revoked. */
+/** Creates the event for an acknowledgment. `share` must be revoked. */
 export const acknowledgeShareCease = (share: Share, chains: ShareAuditChains, actor: Actor, now: Instant): DomainEvent => {
   const deadline = share.ceaseBy as Instant;
   const payload = { fingerprint: share.fingerprint, cease_by: toIso(deadline), on_time: now <= deadline };

@@ -7,11 +7,11 @@ import type { HourlyAttempts } from "./hourly-attempts.ts";
 
 /** The maximum number of endpoints per business per environment. */
 export const maxEndpoints = 20;
-/** How long both secrets sign after a rotation: 24 hours. */
+/** How long both secrets sign after a rotation. */
 export const secretOverlapMs = 24 * hourMs;
 /**
- * How long both secrets sign after the operator replaced a secret: 7 days. Owners learn of this only by email, so they get more time than
- * after a rotation of their own.
+ * How long both secrets sign after the operator has replaced one. Owners learn of this only by email, so they get more time than after a
+ * rotation of their own.
  */
 export const operatorSecretOverlapMs = 7 * dayMs;
 
@@ -49,7 +49,7 @@ export interface NewEndpoint extends Omit<Endpoint, "status"> {
   readonly secretSealed: string;
 }
 
-/** The result of adding or changing an endpoint. `url_taken`: a different endpoint of the same sequence already has this URL. */
+/** The result of adding an endpoint. `url_taken`: a different endpoint of the same sequence already has this URL. */
 export type AddedEndpoint = "added" | "limit_reached" | "url_taken";
 
 /** Normalizes a URL, so that two spellings of one URL cannot both be registered. */
@@ -57,7 +57,7 @@ export const normalizeEndpointUrl = (url: string): string => new URL(url).href;
 
 export type EndpointChange = Partial<Pick<Endpoint, "url" | "events" | "description" | "status">>;
 
-/** The response to a registration. Views of existing endpoints contain only the hint of the secret. */
+/** The response to a registration. Later responses contain only the hint of the secret. */
 export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "secretHint"> {
   readonly id: WebhookId;
   /** All event types that the endpoint receives. */
@@ -70,7 +70,7 @@ export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "se
 export const deliveryFilters = ["retrying", "abandoned"] as const satisfies readonly DeliveryStatus[];
 export type DeliveryFilter = (typeof deliveryFilters)[number];
 
-/** How well deliveries to an endpoint succeed. It is stored with the deliveries. */
+/** The state of an endpoint's deliveries, as computed by its delivery queue. */
 export interface EndpointHealth {
   readonly consecutiveFailures: number;
   /** The time of the first failure since the last success. */
@@ -146,7 +146,7 @@ export type AttemptOutcome =
 export interface RecordedAttempt {
   /** The number that was sent in the `Svc-Attempt` header. */
   readonly number: number;
-  /** True if the delivery was resent, by a replay or by recovering the endpoint. Such an attempt does not count as a scheduled one. */
+  /** True if the delivery was resent by a replay or a recovery. Such an attempt does not count as a scheduled one. */
   readonly isResend: boolean;
   /** When the attempt ended. */
   readonly at: Instant;

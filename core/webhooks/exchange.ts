@@ -50,7 +50,7 @@ const decodeStart = (bytes: Uint8Array): string => {
 
 /**
  * Reads the first bytes of a body as text. Bytes that are not UTF-8, and control characters except tabs and line breaks, become U+FFFD.
- * `hasMore` says whether the body continues.
+ * `hasMore` is true if the body continues.
  */
 export const toResponseBody = (bytes: Uint8Array, hasMore: boolean): { readonly body: string; readonly isCut: boolean } => {
   const text = decodeStart(bytes).replace(controlCharacters, "\ufffd");

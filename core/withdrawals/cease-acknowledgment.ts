@@ -1,4 +1,4 @@
-// Acknowledgments by the business that contact has ceased: one per certificate, or one per recipient for whom the person withdrew consent
+// Acknowledgments by the business that contact has ceased: for a whole certificate, or for recipients for whom the person withdrew consent
 // individually.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";

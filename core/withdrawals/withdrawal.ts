@@ -1,5 +1,5 @@
-// Decides to withdraw a certificate: returns the withdrawal and its domain event (SPEC Withdrawal). authorization.ts has already decided
-// whether the person may withdraw. The status of the business account never prevents a withdrawal.
+// Withdraws a certificate: returns the withdrawal and its domain event (SPEC Withdrawal). authorization.ts decides first whether the person
+// may withdraw. The status of the business account never prevents a withdrawal.
 import { getCeaseDeadline } from "../cease-deadline.ts";
 import type { Environment } from "../access/entitlement.ts";
 import type { CertificateStatus } from "../certificates/certificate.ts";
