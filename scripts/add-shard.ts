@@ -1,5 +1,5 @@
-// Adds the binding of a new shard to wrangler.toml. `npm run deploy` then creates its database, and deploys with the ID of that database
-// instead of the placeholder that is written here.
+// Adds the binding of a new shard to wrangler.toml, with a placeholder for the ID of its database. `npm run deploy` creates the database
+// and uses its ID instead.
 import { readFileSync, writeFileSync } from "node:fs";
 import { getShardId, parseShardId, type ShardId } from "../core/ids.ts";
 
@@ -14,7 +14,7 @@ const findFreeShard = (bound: readonly string[]): ShardId => {
 };
 
 /**
- * Adds a shard to the configuration in `path` and returns its ID: `requestedId`, or the next free one if that is undefined. Throws if
+ * Adds a shard to the configuration in `path` and returns its ID: `requestedId` or, if that is undefined, the first free ID. Throws if
  * `requestedId` is not a valid shard ID or is already bound.
  */
 export const addShard = (path: string, requestedId: string | undefined): ShardId => {
@@ -25,7 +25,7 @@ export const addShard = (path: string, requestedId: string | undefined): ShardId
   if (bound.includes(shard)) throw new Error(`${path} already binds shard ${shard}.`);
   const last = [...toml.matchAll(databasePattern)].at(-1);
   if (last === undefined) throw new Error(`${path} binds no database.`);
-  // A valid ID that differs for each shard.
+  // A valid UUID, different for each shard.
   const placeholder = `00000000-0000-4000-8000-db${Buffer.from(shard).toString("hex").padStart(10, "0")}`;
   const block = `
 [[d1_databases]]

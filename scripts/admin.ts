@@ -1,4 +1,5 @@
-// `npm run admin`: operator commands. Most of them call the service's admin routes, so the service checks and audits them like any request.
+// `npm run admin`: operator commands. Most of them call the service's admin routes, so the service checks and audits them like any other
+// request.
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "../core/hash.ts";
 import { addShard } from "./add-shard.ts";
@@ -44,7 +45,7 @@ Environment:
 
 const statusByCommand: Readonly<Record<string, string>> = { approve: "active", unsuspend: "active", suspend: "suspended", close: "closed" };
 
-/** How many arguments each command takes, at least and at most. */
+/** The minimum and maximum number of arguments for each command. */
 const argumentCounts: ReadonlyMap<string, readonly [number, number]> = new Map([
   ["token", [0, 0]],
   ["show", [1, 1]],
@@ -138,7 +139,7 @@ const refuseArguments = (): void => {
   process.exitCode = 2;
 };
 
-/** Parses arguments such as `spokeo=completed`. Returns null if one of them lacks a target or a status. */
+/** Parses arguments such as `spokeo=completed`. Returns null if one of them has a different form. */
 const parseTargetStatuses = (args: readonly string[]): Readonly<Record<string, string>> | null => {
   const pairs = args.map((argument) => argument.split("="));
   return pairs.every(([target, targetStatus, ...rest]) => target && targetStatus && rest.length === 0) ? Object.fromEntries(pairs) : null;
@@ -151,7 +152,7 @@ const businessPath = `businesses/${encodeURIComponent(id)}`;
 const status = statusByCommand[command];
 const shardState = shardStateByAction[id];
 try {
-  // Arguments that the command does not take are refused, because `suspend <biz> <biz>` would otherwise suspend only the first business.
+  // Extra arguments are refused, because `suspend <biz> <biz>` would otherwise suspend only the first business.
   if (argumentCounts.has(command) && (argumentCount < fewestArguments || argumentCount > mostArguments)) refuseArguments();
   else if (command === "token") {
     const token = randomBytes(32).toString("base64url");

@@ -1,5 +1,5 @@
 // Finds the browsers for the tests and installs them with apt if they are missing. Browser tests are never skipped, because only a browser
-// can run the page script and the pages.
+// can run the page script and render the pages.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

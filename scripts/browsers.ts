@@ -1,5 +1,5 @@
 // `npm run browsers`: runs the browser test matrix for sharing (B1 to B32) in Chromium, Firefox and WebKit. Skips browsers that are not
-// installed and cannot be installed. `npm run browsers -- firefox` runs one browser. `npm test` runs the matrix only in Chromium.
+// installed and cannot be installed. `npm run browsers -- firefox` uses only Firefox. `npm test` runs the matrix only in Chromium.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { buildAssets } from "./build.ts";

@@ -21,7 +21,7 @@ const guidesPath = "workers/pages/guides.gen.ts";
 const verifierPath = "workers/pages/verifier.gen.ts";
 const phoneMetadataPath = "workers/adapters/phone-metadata.gen.ts";
 /**
- * Every page script and share script that was ever deployed. A customer's page may reference a page script by name and integrity for years,
+ * Contains every released page script and share script. A customer's page may reference a page script by name and integrity hash for years,
  * and that script references its share script.
  */
 export const releasedDir = "widget/released";
@@ -104,7 +104,7 @@ const renderAssetNames = (assets: readonly PageAsset[]): string =>
     "",
   ].join("\n");
 
-/** Creates a text file that the Worker reads through its assets binding. The file's path contains a hash of its contents. */
+/** Returns a text asset that the Worker reads through its assets binding. The asset's path contains a hash of the text. */
 const createTextAsset = (name: string, extension: "js" | "txt", text: string): PageAsset => ({
   name,
   address: `/a/${name}-${sha256Hex(text).slice(0, 12)}.${extension}`,
@@ -144,8 +144,8 @@ const writeIfChanged = (path: string, contents: string | Uint8Array): void => {
 };
 
 /**
- * Reads the released scripts. Throws if a file does not match the hash in its name, because pages with an integrity attribute would refuse
- * it.
+ * Reads the released scripts. Throws if a file does not match the hash in its name, because browsers would refuse it on pages with an
+ * integrity attribute.
  */
 const readReleasedScripts = (): readonly { readonly address: string; readonly contents: Buffer }[] =>
   readdirSync(releasedDir).map((name) => {

@@ -20,7 +20,7 @@ export const computeObjectId = (className: string, name: string): string => {
 export const getDatabasePath = (stateDir: string, id: string): string =>
   join(stateDir, "v3", "d1", databaseClass, `${computeObjectId(databaseClass, id)}.sqlite`);
 
-/** Returns the local ID of the database of a shard other than `00`, whether or not wrangler.toml binds the shard. */
+/** Returns the local database ID of a shard other than `00`, whether or not wrangler.toml binds the shard. */
 export const getLocalDatabaseId = (shard: string): string => `svc-shard-${shard}`;
 
 export const maxLocalShards = 32; // each shard takes memory and slows down the start

@@ -34,7 +34,10 @@ const computePreparationDigest = ({ vars, extraShards = [] }: DemoDataOptions): 
   return sha256Hex(JSON.stringify([contents, extraShards, vars.ISSUER_KEY, vars.MASTER_KEYS, vars.INDEX_KEY]));
 };
 
-/** Returns true if the databases already contain the data that would be written. A restart then does not need to open them to check. */
+/**
+ * Returns true if the databases already contain the data that would be written. The answer comes from a file, so a restart does not have to
+ * open the databases.
+ */
 const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolean => {
   const path = join(stateDir, markerName);
   if (!hasDatabases(stateDir) || !existsSync(path)) return false;
@@ -44,8 +47,8 @@ const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolea
 
 /**
  * Prepares the databases, unless they are already prepared. Existing accounts stay unchanged. Then replays the month, unless `isEmpty` is
- * true or the business `world.acme` already has certificates. Returns null if the month was not replayed. Throws as `prepareDatabases` and
- * `MonthReplay.run` do.
+ * true or the business `world.acme` already has certificates. Returns null if the month was not replayed. Throws if `prepareDatabases` or
+ * `MonthReplay.run` throws.
  */
 export const prepareDemoData = async (
   options: DemoDataOptions,

@@ -26,7 +26,10 @@ const parseFormEntries = async (request: IncomingMessage): Promise<[string, stri
   return [...new URLSearchParams(Buffer.concat(chunks).toString("utf8"))];
 };
 
-/** Builds a strict Content Security Policy. It allows scripts only from the page script's origin, and requires trusted types. */
+/**
+ * Builds a strict Content Security Policy. It allows only `scripts`, by default those from the page script's origin, and requires trusted
+ * types.
+ */
 const buildCsp = (site: DemoSite, scripts = site.cdnOrigin): string =>
   `default-src 'none'; style-src 'self'; img-src data:; script-src ${scripts}; connect-src ${site.cdnOrigin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
 

@@ -155,7 +155,7 @@ export const seedDemo = async (db: D1Like, world: DemoWorld, createdAt: number, 
   await db.batch(listBusinesses(world).flatMap((business) => buildSeedRows(db, business, createdAt, now)));
 };
 
-/** Opens the vault with the settings of its keys, to seed encrypted rows. */
+/** Opens the vault with the keys in the settings, to seed encrypted rows. */
 export const openVaultFromVars = (vars: Readonly<Record<string, unknown>>): Promise<Vault> => {
   const decodeKey = (text: string): Uint8Array<ArrayBuffer> => fromBase64(text) ?? new Uint8Array();
   const masterKeys = String(vars.MASTER_KEYS)

@@ -29,7 +29,7 @@ const refuseWithoutService = (): never => {
   process.exit(1);
 };
 
-// The running service knows the port of its demo site. DEMO_PORT may have another value here than it had for npm start.
+// Asks the running service for the URL of its demo site, because DEMO_PORT may have a different value here than it had for npm start.
 const home = await fetch(settings.origin, { headers: { accept: "application/json" } }).catch(refuseWithoutService);
 const { data: addresses } = (await home.json().catch(refuseWithoutService)) as {
   readonly data?: { readonly demo?: { readonly site_base: string } };

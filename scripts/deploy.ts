@@ -70,7 +70,7 @@ const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-/** Runs a step and prints its name first. An error names the step, so that the operator knows where a repeated run continues. */
+/** Prints the name of the step and runs it. An error names the step, unless it is a DeploymentError. */
 const runStep = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
   print(`\n${name} ...`);
   try {
@@ -166,7 +166,7 @@ const deploy = async (deployment: Deployment): Promise<void> => {
   const needed = listNeededResources(deployment);
   const { account, state } = await runStep("Reading the account", async () => {
     const found = await getAccount();
-    process.env.CLOUDFLARE_ACCOUNT_ID = found.id; // otherwise every call of wrangler first looks up the account
+    process.env.CLOUDFLARE_ACCOUNT_ID = found.id; // otherwise each wrangler command first looks up the account
     return { account: found, state: await readAccountState(found, deployment) };
   });
   print(`\n${describePlan(deployment, needed, state, state.deployedSecrets !== null || existsSync(getSecretsPath(folder, deployment)))}`);

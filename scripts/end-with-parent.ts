@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import type { Socket } from "node:net";
 
 /**
- * Ends the current child processes with this name as soon as this process no longer exists. Does nothing if the machine has no `pgrep`.
+ * Ends the current child processes with this name when this process ends, even if it is killed. Does nothing if the machine has no `pgrep`.
  */
 export const endChildrenWithThisProcess = (name: string): void => {
   const { stdout } = spawnSync("pgrep", ["-P", String(process.pid), "-x", name], { encoding: "utf8" });

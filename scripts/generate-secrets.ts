@@ -6,7 +6,7 @@ import { openSigner, type Jwk } from "../storage/signer.ts";
 import { noteKeyPair } from "./note-secret.ts";
 
 export interface DeploymentNames {
-  /** LEDGER_ORIGIN: `host/path`. */
+  /** The value of LEDGER_ORIGIN, in the form `host/path`. */
   readonly ledgerOrigin: string;
   /** One name for each shard, in the form `host/audit/00`. */
   readonly auditOrigins: readonly string[];
@@ -20,7 +20,7 @@ export const embeddedSecrets = [...serviceSecrets, "LEDGER_AUDITOR_TOKEN"] as co
 /** The secrets of a ledger in a different Cloudflare account. Of these, the service has only the write token. */
 export const ledgerSecrets = ["LEDGER_KEY", "LEDGER_WITNESS_KEY", "LEDGER_WRITE_TOKEN", "LEDGER_AUDITOR_TOKEN"] as const;
 export type SecretName = (typeof serviceSecrets)[number] | (typeof ledgerSecrets)[number] | "AUDIT_KEY";
-/** Every secret. AUDIT_KEY, LEDGER_KEY and LEDGER_WITNESS_KEY replace keys that are otherwise derived. */
+/** Every secret that this file can generate. AUDIT_KEY, LEDGER_KEY and LEDGER_WITNESS_KEY replace keys that are otherwise derived. */
 export const secretNames: readonly SecretName[] = [...new Set<SecretName>([...serviceSecrets, "AUDIT_KEY", ...ledgerSecrets])];
 
 /** The property names match the published documents. */

@@ -7,7 +7,7 @@ import { Marked, type Tokens } from "marked";
 import { escapeHtml } from "../core/mail/message.ts";
 import { splitCode } from "../workers/pages/shared/code-tokens.ts";
 
-/** The served pages and their folder in docs/, in display order. */
+/** The served pages, each with its folder in docs/, in display order. */
 const servedFolders = {
   "first-hour": "guides",
   widget: "guides",
@@ -44,7 +44,7 @@ export const listGuideImages = (): string[] => [
   ),
 ];
 
-/** Generates heading IDs as GitHub does, so that links to headings work in both places. */
+/** Generates heading IDs as GitHub does, so that links to headings work on GitHub and at /docs. */
 const toSlug = (heading: string): string =>
   heading
     .toLowerCase()

@@ -14,7 +14,7 @@ const origin = "ledger.example/ledger/2026h2";
 const { secret, vkey } = noteKeyPair(origin, new Uint8Array(32).fill(11));
 const { vkey: otherVkey } = noteKeyPair(origin, new Uint8Array(32).fill(12));
 const token = "token-of-the-ledger-interop";
-// These sizes are around a full tile of the first level (256) and of the second level (65,536).
+// Includes sizes around a full tile of the first level (256) and of the second level (65,536).
 const sizes = [1, 2, 255, 256, 257, 1_000, 65_537];
 const buildEntry = (at: number): Uint8Array<ArrayBuffer> => encodeUtf8(`entry ${at}`);
 

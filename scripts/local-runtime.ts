@@ -43,13 +43,13 @@ export interface RuntimeOptions extends DatabaseOptions {
   readonly bundleDir?: string;
   /** Folder of static assets, if not the default. */
   readonly assetsDir?: string;
-  /** A second Worker with the same databases and Durable Objects, reachable at the host `beside.test`. */
+  /** The source of a second Worker with the same databases and Durable Objects, reachable at the host `beside.test`. */
   readonly sidecarScript?: string;
-  /** Origin of the demo website, which then receives the requests to the receivers of the demo data. */
+  /** Origin of the demo website. If it is set, requests to the demo data's webhook receivers go to this website. */
   readonly demoOrigin?: string;
   /**
-   * Output folder of `bundleWorker` for another version of the service. It uses the same stores, and the Durable Objects of the first
-   * version. `serve` chooses which of the two gets the requests.
+   * Output folder of `bundleWorker` for another version of the service. That version uses the same stores, and the Durable Objects of the
+   * first version. `serve` chooses which of the two gets the requests.
    */
   readonly otherVersionDir?: string;
   /** Receives the requests that the service sends to other machines. */
@@ -62,7 +62,7 @@ export interface Runtime {
   readonly url: string;
   readonly database: (shard?: string) => Promise<D1Like>;
   readonly scheduled: (cron: string, at?: Date) => Promise<void>;
-  /** Chooses which versions get the requests, in turn. Only with `otherVersionDir`. The default is `["svc"]`. */
+  /** Chooses the versions that get the requests in turn. Only with `otherVersionDir`. The default is `["svc"]`. */
   readonly serve: (versions: readonly ServedVersion[]) => Promise<void>;
   readonly dispose: () => Promise<void>;
 }
@@ -102,7 +102,7 @@ const borrowObjects = (configuration: WorkerConfiguration): object =>
     ]),
   );
 
-/** Builds the Worker that runs the service. `contents` is its bundle. */
+/** Builds the options of the Worker that runs the service. `contents` is its bundle. */
 const buildService = (configuration: WorkerConfiguration, contents: string, d1Databases: object, options: StartOptions) => ({
   ...configuration,
   ...(options.assetsDir !== undefined && { assets: { ...(configuration.assets as object), directory: options.assetsDir } }),
@@ -161,7 +161,7 @@ const listWorkers = (options: StartOptions): readonly object[] => {
     {
       ...buildService(otherConfiguration, readBundle(otherVersionDir), d1Databases, options),
       durableObjects: borrowObjects(otherConfiguration),
-      queueConsumers: {}, // a queue has one consumer
+      queueConsumers: {}, // a queue can have only one consumer
       name: "other",
     },
   ];

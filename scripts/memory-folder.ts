@@ -31,7 +31,7 @@ const removeOldFolders = (): void => {
   }
 };
 
-/** Runs `work` with a folder in memory and deletes it afterward. Passes null if this machine has no suitable folder. */
+/** Runs `work` with a new folder in memory, and deletes the folder afterward. Passes null if this machine has no suitable folder. */
 export const withMemoryFolder = async <T>(work: (folder: string | null) => Promise<T>): Promise<T> => {
   if (!(canExecute() && hasFreeSpace())) return work(null);
   removeOldFolders();

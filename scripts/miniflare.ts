@@ -20,13 +20,13 @@ export interface SharedOptions {
   readonly stateDir: string;
   /** If false, prints only warnings and errors, so that benchmarks do not measure the terminal. */
   readonly printsLog?: boolean;
-  /** If false, does not print warnings and errors either. A simulated fault causes hundreds of them. */
+  /** If false, does not print warnings and errors. A simulated fault causes hundreds of them. */
   readonly printsProblems?: boolean;
 }
 
 /**
- * Returns true for a message that is hidden. With the V8 flags above, the runtime cannot use its compile cache and prints this message once
- * per isolate.
+ * Returns true for a message to hide. With the V8 flags above, the runtime cannot use its compile cache and prints this message once per
+ * isolate.
  */
 const isExpectedMessage = (message: string): boolean => message.startsWith("NOSENTRY per-isolate bootstrap compile cache");
 

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { fromBase64Url } from "../core/bytes.ts";
 import { keyKinds, formatSkey, createVerifierKey, formatVkey, type KeyKind } from "../core/ledger/note.ts";
 
-// The start of an Ed25519 private key in PKCS #8 format (RFC 8410), which the 32-byte seed follows.
+// The start of an Ed25519 private key in PKCS #8 format (RFC 8410). The 32-byte seed follows it.
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 const derivePublicKey = (seed: Uint8Array): Uint8Array<ArrayBuffer> => {

@@ -24,7 +24,8 @@ export const hashMigration = (name: string): string => {
 /** Saves the output of `bundleWorker` and the list of migrations. */
 export const saveWorker = (bundleDir: string, folder: string): void => {
   const configuration = JSON.parse(readFileSync(join(bundleDir, configurationName), "utf8")) as ReleasedWorker["configuration"];
-  const { directory: _, ...assets } = configuration.assets as { readonly directory: string }; // a path of this machine
+  // omitted, because it is a path on this machine
+  const { directory: _, ...assets } = configuration.assets as { readonly directory: string };
   const migrations = readdirSync(migrationsDir)
     .sort()
     .map((name) => ({ name, sha256: hashMigration(name) }));

@@ -1,5 +1,5 @@
 // Implements `npm run admin -- restore-drill`. The drill uses a copy of the local data to show what a restore recovers, and that a log
-// refuses to sign after it was reset to an earlier state. docs/operate/backup.md explains the results.
+// signs nothing after it has been reset to an earlier state. docs/operate/backup.md explains the results.
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -68,7 +68,7 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
   };
   /**
    * Runs the every-minute cron job and the 15-minute cron job. In each call, the 15-minute job gets a time 15 minutes later than in the
-   * call before.
+   * previous call.
    */
   const runJobs = async (): Promise<void> => {
     await runtime?.scheduled("* * * * *");

@@ -34,7 +34,7 @@ const child = spawn(node, [join(root, "scripts", `${command}.ts`), ...args], {
   stdio: "inherit",
   env: {
     ...process.env,
-    // Node compiles the packages and strips the types of the scripts once. Starting the service then takes a third of a second less.
+    // With this cache, Node compiles the packages and strips the types of the scripts only once, which saves a third of a second per start.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, "node_modules", ".cache", "node"),
     PATH: `${dirname(node)}:${join(root, "node_modules", ".bin")}:${process.env.PATH}`,
   },

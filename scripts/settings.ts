@@ -42,7 +42,7 @@ export const ensureDevVars = (): void => {
   const text = existsSync(devVarsPath) ? readFileSync(devVarsPath, "utf8") : heading;
   const known = parseDevVars(text);
   const { ADMIN_TOKEN, ADMIN_TOKEN_SHA256, ...others } = generateDevVars();
-  // Settings on one line belong together and are added together.
+  // The token and its hash are added together or not at all.
   const pairs = {
     ...(known.ADMIN_TOKEN === undefined && { ADMIN_TOKEN, ADMIN_TOKEN_SHA256 }),
   };
@@ -87,7 +87,7 @@ export const buildLocalSettings = ({
   vars,
 }: Pick<LocalSettings, "port" | "demoPort" | "stateDir" | "vars"> & Partial<Pick<LocalSettings, "extraShards">>): LocalSettings => {
   const origin = `http://localhost:${port}`;
-  // The service may always fetch the pages of the demo site, because the demo captures their policies, and call the demo's receivers.
+  // The service may always fetch the demo site, whose policies the demo captures, and call the demo's webhook receivers.
   const receivers = Object.values(receiverUrls).map((url) => new URL(url).host);
   const allow = [vars.DEV_FETCH_ALLOW, `localhost:${demoPort}`, `127.0.0.1:${demoPort}`, ...receivers]
     .filter((entry) => entry !== undefined && entry !== "")
@@ -115,15 +115,15 @@ export const buildLocalSettings = ({
         site_base: `http://localhost:${demoPort}`,
         ...getDemoCredentials(createDemoWorld(vars.ISSUER_KEY as string)),
       }),
-      // URL of the payment provider mock. Set DEV_STRIPE_API to empty to use Stripe itself with a test key.
+      // URL of the payment provider mock. To use Stripe itself with a test key, set DEV_STRIPE_API to an empty value.
       DEV_STRIPE_API: vars.DEV_STRIPE_API ?? `http://localhost:${demoPort}`,
     },
   };
 };
 
 /**
- * Lists the shards of a local service besides `00`: as many as `count`, and those that already have data, so that no command ignores a
- * shard if SHARDS is not set. Throws a StartRefusal if `count` is not from 1 to 32.
+ * Lists the shards of a local service besides `00`: enough for `count` shards in total, and those that already have data, so that no
+ * command ignores a shard if SHARDS is not set. Throws a StartRefusal if `count` is not from 1 to 32.
  */
 const listExtraShards = (count: string, stateDir: string): readonly string[] => {
   const shards = Number(count);

@@ -13,7 +13,7 @@ export interface LedgerDeployment {
   /** Secret key in note format. */
   readonly secret: string;
   readonly token: string;
-  /** Folder for its state. */
+  /** Folder for the ledger's state. */
   readonly folder: string;
   readonly port?: number;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { getLocalDatabaseId } from "./database-files.ts";
 import { loadWrangler } from "./miniflare.ts";
 
-/** Miniflare's options of a Worker. */
+/** Miniflare's options for a Worker. */
 export type WorkerConfiguration = Readonly<Record<string, unknown>>;
 
 /** The file next to the bundle that contains the result of `loadWorkerConfiguration`. */

@@ -1,5 +1,5 @@
 // The baseline: a Worker that does only the database work. POST /write runs one D1 batch with the same statements as svc
-// (storage/issuances.ts, storage/commit.ts). GET /read/<id> is one read by primary key. GET /page/<id>, /list/<key hash> and /detail/<key
+// (storage/issuances.ts, storage/commit.ts). GET /read/<id> runs one read by primary key. GET /page/<id>, /list/<key hash> and /detail/<key
 // hash>/<id> make as many round trips to the database as the routes of svc, with shorter queries.
 
 interface FloorEnv {
@@ -16,7 +16,7 @@ export const random = (length: number): string => {
   return text.slice(0, length);
 };
 
-// These strings have the same lengths as those in the benchmark's submission (scripts/bench/submission.ts).
+// These strings are about as long as those in the benchmark's submission (scripts/bench/submission.ts).
 const sealedPerson = "0".repeat(1164); // a string of hex digits, two for each byte
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 

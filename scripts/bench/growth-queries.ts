@@ -1,10 +1,10 @@
-// Compares what the same queries cost in services with different numbers of rows.
+// Compares what the same queries cost in services with different numbers of rows or shards.
 import { median } from "./timing-comparison.ts";
 import { runLoad, percentile, type Request } from "./load.ts";
 import { getCpuMs } from "./runtime-process.ts";
 import { bearerHeader, type Service } from "./measured-service.ts";
 
-/** A service seeded with `size` rows. */
+/** A service with seeded data. `size` is its number of rows or shards. */
 export interface SeededService extends Service {
   readonly size: number;
   readonly keys: readonly string[];

@@ -6,7 +6,7 @@ interface Target {
 }
 
 export interface HeapWatch {
-  /** Returns the largest heap size since the last call, in MiB. */
+  /** Returns the largest heap size since the previous `peakMiB` call, in MiB. */
   readonly peakMiB: () => number;
   readonly end: () => void;
 }

@@ -1,4 +1,5 @@
-// Measures response times of portal pages for a business with many certificates. Requests the pages one after another over one connection.
+// Measures response times of public, account and portal pages, with a business that has many certificates. Requests the pages one after
+// another over one connection.
 import { runLoad, percentile, type Request } from "./load.ts";
 import { countCertificates, insertCertificates } from "./seed.ts";
 import { clientAddressHeader, issueCertificate, startBenchService, type Bench } from "./measured-service.ts";
@@ -11,7 +12,7 @@ const seconds = 3;
 const goalMs = 100;
 
 export const measurePages = async (bench: Bench & { readonly size: number }): Promise<void> => {
-  // One person opens each page hundreds of times, so raise the limit per person.
+  // One session requests each page hundreds of times, so raise the limit per session.
   const vars = { ...bench.vars, LIMIT_SESSION: "1000000/60" };
   const service = await startBenchService({ ...bench, vars }, "pages");
   const { db, url, runtime } = service;

@@ -1,5 +1,4 @@
-// Compares svc with the programs that people would use instead. Each comparison measures svc and the other program in the same run, in
-// turns.
+// Compares svc with the programs that people would use instead. In each comparison, svc and the other program take turns in the same run.
 import { compareAgents } from "./peers/agents.ts";
 import { installPeers } from "./peers/install.ts";
 import { comparePageScripts } from "./peers/page-scripts.ts";

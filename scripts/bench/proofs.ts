@@ -34,7 +34,7 @@ const buildStatement = (at: number): string =>
     at: 1_772_600_767_089 + at,
   });
 
-/** For each of `sizes`, grows the log to that many entries and measures how many more entries per second the log accepts. */
+/** For each of `sizes`, grows the log to that many entries and then measures how many entries per second it accepts. */
 const measureLog = async (ledger: StandaloneLedger, sizes: readonly number[]): Promise<void> => {
   let size = 0;
   const grow = async (to: number): Promise<number> => {
@@ -174,7 +174,7 @@ const measureOutages = async (service: Runtime, db: D1Like, between: LedgerProxy
       await db.prepare("UPDATE ledger_state SET failures = 0, blocked_until = 0").bind().run();
       const measured = await runLoad(service.url, (n) => consentRequest(acme, pageOrigin, from + n), options);
       from += 100_000;
-      if (round < 0) continue; // ignore the warm-up rounds, which have negative numbers
+      if (round < 0) continue; // ignore the warm-up round, whose number is negative
       faults += measured.requests - (measured.statuses[201] ?? 0);
       latencies.get(behaviour)?.push(...measured.latencies);
     }

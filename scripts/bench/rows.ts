@@ -38,7 +38,7 @@ const shares = 48; // a person may grant only 30 shares a minute, so two people 
 const sharesPerPerson = 24;
 const settleMs = 20_000;
 
-/** Counts the waiting work: changes, statements, emails, events and pages whose policies are captured. */
+/** Counts the waiting work: changes, statements, emails, events and pages whose policies must still be captured. */
 const waitingSql = `SELECT (SELECT COUNT(*) - 1 FROM changes)
   + (SELECT COUNT(*) FROM anchors WHERE status <> 'anchored') + (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM outbox) + (SELECT COUNT(*) FROM policy_pages) AS n`;
 
@@ -55,7 +55,7 @@ const settle = async ({ runtime, db }: Service): Promise<void> => {
   }
 };
 
-/** Returns the rows written since the last call, by statement. */
+/** Returns the rows written since the previous call, by statement. */
 const takeWrittenRows = async ({ url }: Service): Promise<Readonly<Record<string, number>>> =>
   (await (await fetch(`${url}/bench/rows-written`)).json()) as Record<string, number>;
 

@@ -38,7 +38,7 @@ export const measureWithdrawal = async (bench: Bench & { readonly samples: numbe
   for (let n = 0; n < 30; n += 1) await post(`/v1/certs/${warm.certId}/opt-out/request`, { email: `warm${n}@example.com` });
   await pause(settleMs);
 
-  // Sends, in random order, requests for the email address on the certificate and for an unknown address.
+  // Requests for the email address on the certificate and for an unknown address, in random order.
   const requests = shuffle(
     people.flatMap((person, n) => [
       { certId: person.certId, email: person.email, isHit: true },

@@ -19,11 +19,14 @@ export interface RequestOptions {
 export interface Client {
   /** Returns null if no response arrives within 10 seconds or the connection fails. */
   readonly send: (path: string, options?: RequestOptions) => Promise<Answer | null>;
-  /** Sends the request until a response has a status below 500, at most `attempts` times. Returns the last response. */
+  /**
+   * Sends the request until a response has a status below 500, at most `attempts` times. Returns the last response; null if the last
+   * attempt got none.
+   */
   readonly sendUntilAnswered: (path: string, options?: RequestOptions) => Promise<Answer | null>;
   /** Returns the body of a successful response, otherwise null. */
   readonly download: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Uint8Array | null>;
-  /** Returns the longest response time since the last call, in milliseconds. */
+  /** Returns the longest response time since the previous `takeSlowestMs` call, in milliseconds. */
   readonly takeSlowestMs: () => number;
   /** Sets the service's origin, which changes with each restart. */
   readonly moveTo: (origin: string) => void;

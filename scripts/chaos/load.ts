@@ -50,7 +50,7 @@ export const createLoad = ({ client, log, dice, businesses, people, oldTile }: L
   const verify = async ({ certificate }: Submission): Promise<void> => {
     if (certificate === null) return;
     const response = await client.send(`/v1/certs/${certificate.id}/verify`, { headers: nextAddress() });
-    // The service could not respond, which is no contradiction, because a reader can repeat the request.
+    // A failed request is not a contradiction, because the reader can repeat it.
     if (response === null || response.status >= 500) return;
     if (response.status !== 200 || response.data.fingerprint !== certificate.fingerprint)
       log.contradictions.push(`verification of an issued certificate: ${response.status} ${response.code ?? ""}`);

@@ -11,9 +11,12 @@ export interface Reconciliation {
   readonly lost: readonly string[];
   /** Writes that exist more than once. */
   readonly duplicated: readonly string[];
-  /** When every acknowledged write, event, delivery and email existed, as a `performance.now()` time. Null if any of them never existed. */
+  /**
+   * When all acknowledged writes and their events, deliveries and emails had arrived, as a `performance.now()` time. Null if any were still
+   * missing at the deadline.
+   */
   readonly recoveredAt: number | null;
-  /** When all certificates were also anchored and all evidence packs were valid. Null if that never happened. */
+  /** When all certificates were also anchored and the sampled evidence packs were valid. Null if that was not the case by the deadline. */
   readonly provenAt: number | null;
 }
 
@@ -26,7 +29,7 @@ export interface ReconcileOptions {
   readonly runJobs: () => Promise<void>;
   /** Anything that is still missing after this time counts as lost. */
   readonly deadlineMs: number;
-  /** If false, evidence packs are not downloaded and verified. The default is true. */
+  /** If false, no evidence packs are downloaded and verified. The default is true. */
   readonly checksPacks?: boolean;
 }
 
@@ -38,7 +41,7 @@ interface FeedEvent {
   readonly share_id: string | null;
 }
 
-/** A condition that must eventually be met. It is checked repeatedly until it is. */
+/** A condition that must eventually be met. It is checked repeatedly until it is met or the deadline passes. */
 interface Expectation {
   readonly text: string;
   /** True if the expectation is about the audit log or the ledger, which are updated within minutes. */

@@ -18,7 +18,7 @@ const modeTexts: Readonly<Record<FaultMode, string>> = {
 
 const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** Describes a fault as in the table, for example "Database 00 | Hangs". */
+/** Returns the fault's dependency and effect as shown in the table, for example "Database 00" and "Hangs". */
 export const describeFault = ({ dependency, mode, isPromised }: FaultResult["fault"]): readonly [string, string] => [
   capitalize(dependency),
   `${modeTexts[mode]}${isPromised ? "" : " (no promise)"}`,

@@ -55,13 +55,13 @@ export interface FaultResult {
   /** The longest response time during the fault, in milliseconds. */
   readonly slowestMs: number;
   /**
-   * Milliseconds from the end of the fault until every acknowledged write, event, delivery and email existed. Null if any of them never
-   * existed.
+   * Milliseconds from the end of the fault until all acknowledged writes and their events, deliveries and emails had arrived. Null if any
+   * were still missing at the deadline.
    */
   readonly recoveredAfterMs: number | null;
   /**
-   * Milliseconds from the end of the fault until every certificate was also anchored and its evidence pack was valid. Null if that never
-   * happened.
+   * Milliseconds from the end of the fault until all certificates were also anchored and the sampled evidence packs were valid. Null if
+   * that was not the case by the deadline.
    */
   readonly provenAfterMs: number | null;
 }
@@ -86,7 +86,7 @@ const raisedLimits = Object.fromEntries(
   ].map((name) => [`LIMIT_${name}`, "1000000/60"]),
 );
 
-/** Returns the settings of a service whose calls to other machines go to `startOtherMachines`. */
+/** Returns the settings of a service whose calls to other machines go to the server that `startOtherMachines` started. */
 export const buildVars = (secrets: Readonly<Record<string, string>>, otherMachines: string): Readonly<Record<string, string>> => ({
   ...secrets,
   ...raisedLimits,
@@ -104,7 +104,7 @@ export const bundleFaultyWorker = async (bundleDir: string): Promise<void> => {
   renameSync(join(bundleDir, "faulty-worker.js"), join(bundleDir, "index.js"));
 };
 
-/** The people in the second shard have different email addresses, because an address belongs to one account. */
+/** The people in the second shard have different email addresses, because an address can belong to only one account. */
 const createWorld = (secret: string, shard: string): DemoWorld => {
   const world = createDemoWorld(secret, shard as ShardId);
   if (shard === "00") return world;
@@ -118,7 +118,7 @@ const createWorld = (secret: string, shard: string): DemoWorld => {
   };
 };
 
-/** Returns the files of a shard's database, relative to the folder of the databases. */
+/** Returns the names of the files of a shard's database. `folder` contains the databases of all shards. */
 const listDatabaseFiles = (folder: string, shard: string): readonly string[] => {
   const isOfShard = (file: string): boolean => {
     const db = new DatabaseSync(join(folder, file));
@@ -133,8 +133,8 @@ const listDatabaseFiles = (folder: string, shard: string): readonly string[] => 
 };
 
 /**
- * Removes from the log the writes that may be lost because the shard's database was reset. These are the shard's writes during the fault,
- * and all writes during the fault that can span two shards.
+ * Returns the log without the writes that may be lost because the shard's database was reset. These are the shard's writes during the
+ * fault, and all writes during the fault that can span two shards.
  */
 const withoutLostPhase = (log: WriteLog, shard: string): WriteLog => {
   const isKept = (entry: { readonly phase: number; readonly business: Business }): boolean =>
@@ -181,14 +181,14 @@ const createRunner = (
     runMinute: async (): Promise<void> => {
       await runtime?.scheduled("* * * * *").catch(() => undefined); // ignore a failed run, because the next run continues the work
     },
-    /** Runs the 15-minute cron job. Each call passes a time 15 minutes later than the call before. */
+    /** Runs the 15-minute cron job. Each call passes a time 15 minutes later than the previous call. */
     runQuarterHour: async (): Promise<void> => {
       await runtime?.scheduled("*/15 * * * *", new Date(Date.now() + intervals++ * quarterHourMs)).catch(() => undefined);
     },
   };
 };
 
-/** Signs in the owner of a business in each world, adds an endpoint for it, and signs in people with saved fields. */
+/** In each world, signs in the owner of a business and adds an endpoint. Also signs in people and saves their contact details. */
 export const createAccounts = async (
   client: Client,
   machines: OtherMachines,
@@ -216,9 +216,9 @@ export const createAccounts = async (
   return { businesses, people };
 };
 
-const moveTimeoutMs = 60_000; // the upload starts only ten seconds after the checkpoint
+const moveTimeoutMs = 60_000; // the upload to R2 starts only ten seconds after the checkpoint
 
-/** Adds entries to the ledger until it has full tiles. Returns the bytes of the first one. */
+/** Adds entries to the ledger until it has full tiles. Returns the bytes of the first full tile. */
 export const fillTiles = async (client: Client, secrets: Readonly<Record<string, string>>): Promise<Uint8Array> => {
   const headers = { authorization: `Bearer ${secrets.LEDGER_WRITE_TOKEN}` };
   for (let batch = 0; batch < 4; batch += 1) {
@@ -272,7 +272,7 @@ export const prepareService = async (folder: string, bundleDir: string): Promise
     await runner.start();
     const [accounts, oldTile] = await Promise.all([
       createAccounts(client, machines, worlds),
-      moveTileToR2(client, stateDir, secrets), // mostly waits
+      moveTileToR2(client, stateDir, secrets), // takes little CPU time
     ]);
     return { bundleDir, stateDir, secrets, ...accounts, oldTile };
   } finally {

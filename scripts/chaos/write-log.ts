@@ -22,7 +22,7 @@ export interface Submission {
 
 export interface Grant {
   readonly business: Business;
-  /** A value that differs for each grant. With it, a second share from the same request is noticed. */
+  /** Different for each grant, so that a second share from the same request is noticed. */
   readonly purpose: string;
   readonly phase: number;
   shareId: string | null;

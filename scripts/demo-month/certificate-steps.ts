@@ -1,4 +1,4 @@
-// Issues the certificates of the demo month. Also simulates visits to their public pages, and team members who open them in the portal.
+// Issues the certificates of the demo month. Also simulates visits to their public pages, and the owner opening some of them in the portal.
 import { dayMs, hourMs, minuteMs, type Instant } from "../../core/time.ts";
 import { captureConsent } from "../../workers/operations/certificates/capture-consent.ts";
 import { getCertificate } from "../../workers/operations/certificates/get-certificate.ts";
@@ -23,7 +23,7 @@ export const issueStep = ({ services, site }: Month, issued: IssuedLead, clientI
   },
 });
 
-/** In the days after a form is sent, people and link previews open the pages of some certificates once or a few times. */
+/** Simulates up to three visits to the certificate's public page, by people or link preview bots. Most certificates get none. */
 const viewSteps = ({ services, dice, now }: Month, issued: IssuedLead): readonly Step[] => {
   if (dice.roll() > viewedShare) return [];
   const count = 1 + Math.floor(dice.roll() * 3);
@@ -38,7 +38,7 @@ const viewSteps = ({ services, dice, now }: Month, issued: IssuedLead): readonly
   }).filter(({ at }) => at < now);
 };
 
-/** Opens a certificate in the portal as a team member. The audit log records this. */
+/** Opens a certificate in the portal as the owner. The audit log records this. */
 const readStep = ({ services, owner }: Month, issued: IssuedLead, at: Instant): Step => ({
   at,
   run: async () => {

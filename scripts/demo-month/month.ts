@@ -1,4 +1,4 @@
-// The steps of the demo month and the code that they share.
+// The types and helpers that the steps of the demo month share.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession } from "../../core/access/session.ts";
@@ -31,7 +31,7 @@ export interface Month {
   readonly site: Site;
   readonly clientId: ClientId;
   readonly businessId: BusinessId;
-  /** Authenticates the business with an API key, as for a request, which also records when the key was last used. */
+  /** Authenticates the business with its API key, as a request does. This also records when the key was last used. */
   readonly authenticate: (environment: Environment) => Promise<Principal>;
   readonly owner: MemberSession;
   /** Signs in with an emailed code and returns the session's token. */

@@ -4,7 +4,7 @@ import { hourMs, type Instant } from "../../core/time.ts";
 import type { PostWebhook } from "../../workers/adapters/webhook-sender.ts";
 import { getOutageStart } from "./calendar.ts";
 
-/** URLs of the receivers. Once the service runs, the local runtime sends these requests to the demo website (demo-site.ts). */
+/** URLs of the receivers. Once the service runs, the local runtime sends requests to these URLs to the demo website (demo-site.ts). */
 export const receiverUrls = {
   crm: "https://crm.acme-solar.example/webhooks/crm",
   dialer: "https://dialer.acme-solar.example/webhooks/dialer",
@@ -32,7 +32,7 @@ interface SimulatedTime {
   readonly advance: (ms: number) => void;
 }
 
-/** Simulates the receiver's response at the simulated time, and advances that time by the duration of the request. */
+/** Returns a simulated receiver. It responds according to the simulated time, and advances that time by the duration of each request. */
 export const receiveWebhook = (present: Instant, { clock, advance }: SimulatedTime): PostWebhook => {
   const outage = getOutageStart(present);
   const isDown = (url: string): boolean => url === receiverUrls.crm && clock() >= outage && clock() < outage + hourMs;

@@ -53,8 +53,8 @@ const withExtraRows = (services: Services, rows: readonly Statement[]): Services
 
 export interface Site {
   /**
-   * Returns services for a form that is submitted at `at`. The policies were captured shortly before, unless an earlier capture still
-   * applies.
+   * Returns services for a form that is submitted at `at`. They also store a policy capture dated one minute earlier, unless an earlier
+   * capture still applies.
    */
   readonly withCapturedPolicies: (services: Services, at: Instant) => Services;
 }

@@ -8,7 +8,7 @@ import type { Lead } from "./leads.ts";
 export const namedRecipient = "Bright Homes Inc";
 
 /**
- * How the person withdraws consent: with a link, with a link for one recipient only, or by a call to the business, which records the
+ * How the person withdraws consent: with a link, with a link for one recipient only, or by calling the business, which records the
  * withdrawal.
  */
 export type WithdrawalKind = "link" | "recipient" | "phone";
@@ -39,7 +39,7 @@ const acknowledged = [
   ["link", 4.283, 1.4],
 ] as const;
 
-/** Minutes after the start of the endpoint's outage when people withdraw consent. */
+/** When people withdraw consent during the endpoint's outage, in minutes after its start. */
 const outageMinutes = [13, 37];
 
 const open = [
@@ -71,8 +71,7 @@ const canWithdraw = ({ submission }: Lead, kind: WithdrawalKind): boolean => {
 };
 
 /**
- * For each withdrawal, chooses the newest certificate that is at least five hours old when the withdrawal occurs. Chooses no certificate
- * twice.
+ * For each withdrawal, chooses the newest suitable certificate that is more than five hours old at that time. Chooses no certificate twice.
  */
 export const planWithdrawals = (leads: readonly Lead[], now: Instant): readonly PlannedWithdrawal[] => {
   const taken = new Set<number>();

@@ -1,5 +1,5 @@
-// The Worker that fills the databases of `npm start` with a month of demo data. It runs instead of the service, before the service starts,
-// with the same databases and Durable Objects. It is never deployed.
+// The Worker that fills the databases of `npm start` with a month of demo data. It runs before the service starts, with the service's
+// databases and Durable Objects. It is never deployed.
 import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { DemoAccount } from "./account.ts";

@@ -1,4 +1,4 @@
-// A local mock of the payment provider. It handles the API calls that the service makes, shows two pages with a button for each change of a
+// A local mock of the payment provider. It handles the API calls that the service makes, shows two pages with a button for each change to a
 // subscription, and sends the signed events that follow each change. No money moves and nothing is stored on disk. DEV_STRIPE_API, which
 // points the service to this mock, is refused outside development.
 import { createHmac, randomBytes } from "node:crypto";
@@ -19,7 +19,7 @@ export interface PaymentProviderMock {
 type Form = ReadonlyMap<string, string>;
 type Event = readonly [type: string, object: Readonly<Record<string, unknown>>];
 
-/** Open checkouts and customers, kept in memory. */
+/** Open checkouts by ID, and return URLs and plans by customer. */
 const checkouts = new Map<string, Form>();
 const returnUrls = new Map<string, string>();
 const plans = new Map<string, string>();

@@ -3,7 +3,6 @@ import { CloudflareError, connectToCloudflare, notSignedIn, type CloudflareClien
 import { DeploymentError, type Deployment } from "./config.ts";
 import type { Resource, ResourceKind } from "./wrangler-config.ts";
 
-/** The account that the deployment uses. */
 export interface Account {
   readonly id: string;
   readonly name: string;
@@ -11,8 +10,8 @@ export interface Account {
 }
 
 /**
- * Returns the account. Throws a DeploymentError if there are no valid credentials, or if they can access several accounts and
- * CLOUDFLARE_ACCOUNT_ID does not select one.
+ * Returns the account. Throws a DeploymentError if there are no valid credentials, or if they do not give access to exactly one account and
+ * CLOUDFLARE_ACCOUNT_ID does not select one of them.
  */
 export const getAccount = async (): Promise<Account> => {
   const cloudflare = await connectToCloudflare();
@@ -41,7 +40,7 @@ const nullIfMissing = <T>(found: Promise<T>): Promise<T | null> =>
 
 /** A kind of resource in the account. Buckets have no ID, and the ID of a queue is not needed, so both are identified by name. */
 interface ResourceApi {
-  /** Returns the IDs of existing resources by name. Contains at least those of `names` that exist. */
+  /** Returns the IDs of existing resources by name. The map contains at least every existing resource in `names`. */
   readonly find: (names: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** Returns the ID of the new resource. */
   readonly create: (name: string) => Promise<string>;
@@ -125,7 +124,10 @@ export const listDeployedSecrets = async ({ id, cloudflare }: Account, { worker 
   return secrets?.map(({ name }) => name) ?? null;
 };
 
-/** Returns the path of the domain's email settings. The domain may be a subdomain of the zone. Throws a DeploymentError if no zone has it. */
+/**
+ * Returns the API path of the email settings. The domain may be a subdomain of a zone. Throws a DeploymentError if the account has no zone
+ * for it.
+ */
 const getSendingPath = async ({ id, cloudflare }: Account, domain: string): Promise<string> => {
   const labels = domain.split(".");
   for (let index = 0; index < labels.length - 1; index += 1) {

@@ -19,7 +19,7 @@ export interface CheckOptions {
   readonly deadlineMs?: number;
 }
 
-/** Checks the deployment. Throws an error that says which check failed and what the response was. */
+/** Checks the deployment. Throws an error that names the first check that failed. */
 export const checkDeployment = async (
   { hosts }: Deployment,
   { adminToken, origin, report, deadlineMs = hostDeadlineMs }: CheckOptions,

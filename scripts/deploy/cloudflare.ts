@@ -5,7 +5,7 @@ import { readFromWrangler, WranglerError } from "./wrangler.ts";
 
 const defaultBaseUrl = "https://api.cloudflare.com/client/v4";
 const timeoutMs = 60_000;
-const pageSize = 50; // the most that the API allows for accounts
+const pageSize = 50; // the largest page that the API allows for accounts
 
 /** Thrown if the API refuses a call. */
 export class CloudflareError extends Error {
@@ -24,7 +24,7 @@ export class CloudflareError extends Error {
 /** Each call rejects with a CloudflareError if the API refuses it. Paths start with a slash, such as `/accounts`. */
 export interface CloudflareClient {
   readonly get: <T>(path: string) => Promise<T>;
-  /** Returns the items of all pages. The path has no query. */
+  /** Returns the items of all pages. The path must not contain a query. */
   readonly list: <T>(path: string) => Promise<readonly T[]>;
   readonly post: <T>(path: string, body: object) => Promise<T>;
 }
@@ -35,10 +35,10 @@ export const notSignedIn = new DeploymentError([
 
 type Credentials = { readonly token: string } | { readonly email: string; readonly key: string };
 
-/** Asks wrangler, which renews the sign-in if it has expired. An API token in the environment is used without starting wrangler. */
+/** Gets the credentials from wrangler, which renews an expired sign-in. Uses an API token in the environment without starting wrangler. */
 const readCredentials = async (): Promise<Credentials> => {
   const { CLOUDFLARE_API_TOKEN: token = "", CLOUDFLARE_API_KEY: key = "" } = process.env;
-  if (token !== "" && key === "") return { token }; // wrangler prefers a key
+  if (token !== "" && key === "") return { token }; // wrangler prefers an API key to a token
   return (await readFromWrangler("auth", "token", "--json").catch((error: unknown) => {
     throw error instanceof WranglerError ? notSignedIn : error;
   })) as Credentials;

@@ -6,7 +6,7 @@ export const hostNames = ["api", "verify", "cdn", "mcp", "app"] as const;
 export type HostName = (typeof hostNames)[number];
 
 export interface DeploymentOptions {
-  /** The domain, a zone in your Cloudflare account. `--domain` overrides it. It has no default. */
+  /** The domain: a zone in your Cloudflare account, or a subdomain of one. `--domain` overrides it. It has no default. */
   readonly domain?: string;
   /** Full host names. Default: `<name>.<domain>` in production, such as `api.<domain>`, and `<name>-staging.<domain>` in staging. */
   readonly hosts?: Partial<Readonly<Record<HostName, string>>>;
@@ -34,7 +34,7 @@ export interface DeploymentOptions {
 
 export type Deployments = Readonly<Record<string, DeploymentOptions>>;
 
-/** Returns the deployments unchanged. It only type-checks them. */
+/** Returns the deployments unchanged. Its only purpose is to type-check them. */
 export const defineDeployments = (deployments: Deployments): Deployments => deployments;
 
 /** A deployment with every default filled in. */
@@ -61,7 +61,7 @@ export const keySettings = ["LEDGER_ORIGIN"] as const;
 /** Settings that a key rotation adds to the secrets. They are uploaded together with the keys that they describe. */
 export const rotationSettings = ["ISSUER_KEY_FROM", "RETIRED_ISSUER_KEYS"] as const;
 
-/** Thrown with one line for each option that must be corrected. */
+/** Thrown for problems that the operator must correct. The message has one line for each of the `faults`. */
 export class DeploymentError extends Error {
   constructor(faults: readonly string[]) {
     super(faults.join("\n"));

@@ -38,7 +38,7 @@ const readPreviousHosts = (folder: string, deployment: Deployment): ReadonlySet<
 
 /**
  * Throws a DeploymentError if DNS has a record for a host that this deployment does not use yet. Skips the check if the Worker is deployed
- * but this machine has no configuration of it, as in a continuous integration job.
+ * but this machine has no configuration for it, as in a continuous integration job.
  */
 export const assertHostsFree = async (
   folder: string,

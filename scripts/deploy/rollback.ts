@@ -31,8 +31,8 @@ export const findPreviousVersion = (worker: string, deployments: readonly Listed
 };
 
 /**
- * Activates the previous version. Throws a DeploymentError if a secret has changed since that version was uploaded: a version brings back
- * its own secrets, and without a newer key, the service could not read what was stored with it.
+ * Activates the previous version. Throws a DeploymentError if a secret has changed since that version was uploaded: a version includes its
+ * secrets, so the service would lose a newer key and could not read what was encrypted with that key.
  */
 export const rollBack = async ({ id, cloudflare }: Account, { worker }: Deployment): Promise<void> => {
   const path = `/accounts/${id}/workers/scripts/${worker}/deployments`;

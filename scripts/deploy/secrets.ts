@@ -51,7 +51,7 @@ export const generateDeploymentSecrets = async ({ hosts }: Deployment, now: Date
   };
 };
 
-/** Adds the provider secrets that are set in the environment. Returns the same object if there is no new one. */
+/** Adds the provider secrets that are set in the environment. Returns the same object if none of them is new or changed. */
 export const addProviderSecrets = (secrets: Secrets, environment: Readonly<Record<string, string | undefined>>): Secrets => {
   const provided = providerSecrets.flatMap((name) => {
     const value = environment[name];

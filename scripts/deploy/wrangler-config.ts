@@ -32,7 +32,7 @@ export interface Resource {
   readonly name: string;
 }
 
-/** Loads wrangler only when it is called, because loading takes half a second, and a rollback reads no configuration. */
+/** Loads wrangler only when this function is called, because loading takes half a second, and a rollback reads no configuration. */
 const readBaseConfig = (): WranglerConfig => {
   const wrangler = createRequire(import.meta.url)("wrangler") as typeof import("wrangler");
   return wrangler.experimental_readRawConfig({ config: "wrangler.toml" }).rawConfig as unknown as WranglerConfig;

@@ -19,7 +19,7 @@ export class WranglerError extends Error {
 
 /**
  * Runs wrangler without prompts and returns its standard output. The output contains no secrets, because they are passed to wrangler in a
- * file. Throws a WranglerError if it fails.
+ * file. Throws a WranglerError if wrangler fails.
  */
 export const runWrangler = async (...command: readonly string[]): Promise<string> => {
   const wrangler = spawn("node_modules/.bin/wrangler", command, {

@@ -4,10 +4,10 @@ import { findMissingSecrets, getSecretsPath, readSecrets, type Secrets } from ".
 import { listNeededResources } from "../deploy/wrangler-config.ts";
 import { failure, passed, warning, type Finding } from "./finding.ts";
 
-const fullShardRatio = 0.7; // warn about a shard above this ratio, because it should be closed to new accounts
+const fullShardRatio = 0.7; // warn about a shard at or above this ratio, because it should be closed to new accounts
 const requestTimeoutMs = 10_000;
 
-/** Checks the options. Returns the deployment if it can be deployed. */
+/** Checks the options. The deployment is null if they are missing or invalid. */
 export const checkOptions = (
   deployments: Deployments,
   environment: string,

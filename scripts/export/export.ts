@@ -1,5 +1,5 @@
-// `npm run admin -- export`: writes everything that a local service has stored to a folder of encrypted files, one after another. A file is
-// complete once the progress file names it, so an interrupted export continues after the last complete file.
+// `npm run admin -- export`: exports the data of a local service to a folder of encrypted files, one after another. A file is complete once
+// the progress file names it, so an interrupted export continues after the last complete file.
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -38,7 +38,7 @@ export interface ExportOptions {
   readonly stateDir: string;
   readonly extraShards: readonly string[];
   readonly vars: Vars;
-  /** Folder of the export. It is created, or contains an interrupted export. */
+  /** Folder of the export. It must be empty or missing, or contain an interrupted export. */
   readonly folder: string;
   readonly passphrase: string;
   readonly serviceVersion: string;

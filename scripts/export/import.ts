@@ -30,7 +30,7 @@ export interface ImportOptions {
 
 const progressName = "import.json";
 
-/** The progress of an import: which export it reads, and which of its files are complete. */
+/** The progress of an import: which export it reads, and which files have been imported. */
 interface Progress {
   readonly export: string;
   readonly complete: readonly string[];
@@ -65,8 +65,8 @@ const readMovedSettings = (folder: string, { files }: Manifest, exportKey: Uint8
 };
 
 /**
- * Replaces the rows of a table in a migrated database, in one transaction. Drops the table's triggers before and creates them again after,
- * because they would change values and count rows that the exported counters already include.
+ * Replaces the rows of a table in a migrated database, in one transaction. Drops the table's triggers first and creates them again
+ * afterward, because they would change values and count rows that the exported counters already include.
  */
 const importTable = async (database: DatabaseSync, lines: Generator<unknown>, rewrapper: Rewrapper): Promise<void> => {
   const header: unknown = lines.next().value;
@@ -130,7 +130,7 @@ const importTexts = (stateDir: string, namespace: string, lines: Iterable<unknow
 
 const openDatabase = (path: string): DatabaseSync => new DatabaseSync(path, { enableForeignKeyConstraints: false });
 
-/** Throws if a row refers to a row that is missing. */
+/** Throws if a row references a missing row. */
 const assertReferencesAreComplete = (database: DatabaseSync, shard: string): void => {
   const [broken] = database.prepare("PRAGMA foreign_key_check").all();
   if (broken !== undefined) throw new DamagedFileError(`Shard ${shard}: a row of ${String(broken.table)} refers to a missing row.`);
@@ -138,7 +138,7 @@ const assertReferencesAreComplete = (database: DatabaseSync, shard: string): voi
 
 const isSqlError = (error: unknown): error is Error => error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 
-/** Explains that the export has another database schema than this version, and what to do. */
+/** Creates an error that says that the export's database schema does not fit this version, and what to do. */
 const createSchemaError = ({ service_version: version }: Manifest, difference: string): Error =>
   new Error(
     `svc ${version} wrote this export, and its database schema does not fit this version: ${difference}. Import it with svc ${version}, and then update that service.`,

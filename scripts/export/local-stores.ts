@@ -10,8 +10,8 @@ const tilesClass = "miniflare-R2BucketObject";
 const textsClass = "miniflare-KVNamespaceObject";
 
 /**
- * The classes whose objects are exported. RateLimiter and DestinationHost are omitted, because their limits may start again, and the next
- * 2xx response proves a host again. IntakeJournal is omitted, because it must be empty.
+ * The classes whose objects are exported. RateLimiter and DestinationHost are omitted, because limits may start over after an import, and
+ * the next 2xx response proves a host again. IntakeJournal is omitted, because it must be empty.
  */
 export const exportedClasses = ["AuditLog", "LedgerLog", "EventSequence", "DeliveryQueue"] as const;
 export type ExportedClass = (typeof exportedClasses)[number];
@@ -127,8 +127,8 @@ export const openTextStore = (stateDir: string, namespace: string) => {
 };
 
 /**
- * Computes a value from the sizes and modification times of the service's files, so that it changes whenever stored data changes. Rate
- * limits and the states of webhook hosts are not included.
+ * Computes a value from the sizes and modification times of the service's files. It changes whenever stored data changes, except rate
+ * limits and the states of webhook hosts.
  */
 export const computeStateSignature = (stateDir: string): string => {
   const root = join(stateDir, "v3");

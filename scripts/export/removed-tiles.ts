@@ -1,4 +1,4 @@
-// Reads back from R2 the tiles and entries that a ledger has deleted from its tables. With them, the export contains the whole log, and the
+// Reads back from R2 the tiles and entries that a log has deleted from its tables. With them, the export contains the whole log, and the
 // import needs no bucket.
 import type { DatabaseSync } from "node:sqlite";
 import { areBytesEqual, concatBytes } from "../../core/bytes.ts";
@@ -11,14 +11,14 @@ export type FindTileBytes = (key: string) => Uint8Array | null;
 const readMeta = (database: DatabaseSync, key: string): string =>
   String(database.prepare("SELECT v FROM meta WHERE k = ?").get(key)?.v ?? "");
 
-/** Entries of `meta` that describe the bucket of this deployment. */
+/** Keys of the `meta` entries that describe this deployment's bucket. */
 const bucketKeys: readonly string[] = ["uploaded_tiles", "removed_tiles", "upload_failures", "upload_retry_at"];
 
 export const isBucketKey = (key: unknown): boolean => typeof key === "string" && bucketKeys.includes(key);
 
 /**
- * Yields the rows of `leaf` or `tile` that the ledger has deleted. Throws if a tile is missing from R2, or if its bytes differ from those
- * that the ledger signed.
+ * Yields the rows of `leaf` or `tile` that the log has deleted. Throws if a tile is missing from R2, or if its bytes differ from those that
+ * the log signed.
  */
 export function* readRemovedRows(database: DatabaseSync, table: "leaf" | "tile", findTile: FindTileBytes): Generator<readonly unknown[]> {
   const removed = Number(readMeta(database, "removed_tiles"));

@@ -8,7 +8,7 @@ const saltBytes = 16;
 const tagBytes = 16;
 const lengthBytes = 4;
 const chunkTextBytes = 1_048_576; // large enough to compress well
-const maxChunkBytes = 64 * 1_048_576; // more than any chunk has, because a line is one row, and a row in any store has at most a few MiB
+const maxChunkBytes = 64 * 1_048_576; // larger than any chunk, because a line is one row, and rows in the stores have at most a few MiB
 
 /** Each file has its own key, so a chunk cannot be moved to a different file. */
 const deriveFileKey = (exportKey: Uint8Array, salt: Uint8Array, path: string): Uint8Array =>
@@ -21,10 +21,7 @@ const buildNonce = (chunk: number): Buffer => {
   return nonce;
 };
 
-/**
- * Returns the authenticated data of a chunk. It states whether the chunk is the last one, so that a file cut off between two chunks is
- * detected.
- */
+/** Returns the authenticated data of a chunk. It marks the last chunk, so that a file cut off between two chunks is detected. */
 const chunkLabel = (isLast: boolean): Buffer => Buffer.from(isLast ? "last" : "more");
 
 export interface WrittenFile {

@@ -1,5 +1,5 @@
-// Computes what a rotation changes in the secrets of a deployment. Each function takes the current secrets and returns only those that
-// change.
+// Computes what a rotation changes in the secrets of a deployment. Each function that changes secrets takes the current secrets and returns
+// only the changed ones.
 import { randomBytes } from "node:crypto";
 import { addNextLinkKey, defaultLinkKeys, parseLinkKeys, removeEarlierLinkKeys, useNextLinkKey } from "../../core/access/link-keys.ts";
 import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
@@ -61,7 +61,7 @@ export const removeOldLinkKeys = (secrets: Secrets): Secrets => ({
   LINK_KEYS: removeEarlierLinkKeys(requireSecret(secrets, "LINK_KEYS")),
 });
 
-/** Adds a key that encrypts indexes. The service searches for the new form of an index but does not yet write it. */
+/** Adds a key that encrypts indexes. The service also searches for indexes that are encrypted with it, but does not yet write them. */
 export const addIndexKey = (secrets: Secrets): Secrets => ({
   INDEX_ENCRYPTION_KEYS: addNextLinkKey(secrets.INDEX_ENCRYPTION_KEYS, newKey()),
 });
@@ -71,7 +71,7 @@ export const useNewIndexKey = (secrets: Secrets): Secrets => ({
   INDEX_ENCRYPTION_KEYS: useNextLinkKey(requireSecret(secrets, "INDEX_ENCRYPTION_KEYS")),
 });
 
-/** Keeps only the newest key. Rows with an earlier form of an index are no longer found. */
+/** Keeps only the newest key. Rows whose index is encrypted with an earlier key are no longer found. */
 export const removeOldIndexKeys = (secrets: Secrets): Secrets => ({
   INDEX_ENCRYPTION_KEYS: removeEarlierLinkKeys(requireSecret(secrets, "INDEX_ENCRYPTION_KEYS")),
 });

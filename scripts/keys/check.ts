@@ -1,4 +1,4 @@
-// Compares the keys that a service publishes with the keys that its secrets contain.
+// Compares the keys that a service publishes or uses with the keys in its secrets.
 import { defaultLinkKeys, parseLinkKeys } from "../../core/access/link-keys.ts";
 import { fromBase64 } from "../../core/bytes.ts";
 import { parseKeyWithValidity } from "../../core/ledger/key-validity.ts";
@@ -46,7 +46,7 @@ const listLogKeys = (secrets: Secrets, logs: TrustDocument["logs"]): readonly Ex
   );
 };
 
-/** Returns a sentence if the service does not use the link keys in the secrets, and otherwise an empty list. */
+/** Returns a list with one sentence if the service does not use the link keys in the secrets, and otherwise an empty list. */
 export const checkLinkKeys = ({ LINK_KEYS: text }: Secrets, used: UsedLinkKeys): readonly string[] => {
   const keys = text === undefined ? defaultLinkKeys : parseLinkKeys(text);
   if (keys === null) throw new Error("LINK_KEYS is not a list of link keys.");

@@ -15,7 +15,7 @@ export type StoredKind = Extract<SteppedKind, "master" | "index">;
 export interface KeyStore {
   readonly read: () => Secrets;
   readonly write: (secrets: Secrets) => void;
-  /** Passes the changed secrets to the running service. */
+  /** Uploads the changed secrets to the service, or tells the operator to restart the local service. */
   readonly publish: (changed: Secrets) => Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// The rotations that `npm run keys -- rotate` can run, as steps. A step either changes secrets or makes the service process its stored data
-// with the new key.
+// The steps of each rotation that `npm run keys -- rotate` can run. A step either changes secrets or makes the service process its stored
+// data with the new key.
 import { dayMs, minuteMs } from "../../core/time.ts";
 import { maxDurationDays } from "../../core/shares/grant.ts";
 import type { Secrets } from "../deploy/secrets.ts";
@@ -41,8 +41,8 @@ export interface RotationStep {
 const masterKeyWaitMs = 8 * dayMs;
 
 /**
- * After this time, no row is written with an index of an earlier key. Submissions wait in the journal for up to a day, with the indexes
- * that were current when they were submitted. The rest of the time is a margin.
+ * After this time, no row is written with an index that is encrypted with an earlier key. Submissions wait in the journal for up to a day,
+ * with the indexes that were current when they were submitted. The rest of the time is a margin.
  */
 const indexWaitMs = 8 * dayMs;
 

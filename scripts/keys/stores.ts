@@ -1,4 +1,4 @@
-// The places where a rotation reads and writes secrets: a deployment's secrets file, or .dev.vars for the local service.
+// Reads and writes the secrets that a rotation changes: in a deployment's secrets file, or in .dev.vars for the local service.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { DeploymentError, type Deployment } from "../deploy/config.ts";
 import { getSecretsPath, readSecrets, toUploadedSecrets, writeSecrets, type Secrets } from "../deploy/secrets.ts";
@@ -7,7 +7,7 @@ import { devVarsPath, parseDevVars } from "../settings.ts";
 import type { KeyStore } from "./rotate.ts";
 
 /**
- * Returns a store that reads and writes the deployment's secrets file. It uploads changed secrets immediately, without deploying the code.
+ * Returns a store that reads and writes the deployment's secrets file. `publish` uploads the changed secrets without deploying the code.
  */
 export const createDeploymentStore = (folder: string, deployment: Deployment): KeyStore => {
   const path = getSecretsPath(folder, deployment);

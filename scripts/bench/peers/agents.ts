@@ -6,7 +6,7 @@ import { createSeries, printRounds, runRounds, type Slices } from "../series.ts"
 import { createPerson, grantOne } from "../shares.ts";
 import { findFreePort, startProgram } from "./processes.ts";
 
-const people = 50; // the calls are spread over 50 people, because each token may make a limited number of calls a minute
+const people = 50; // the calls are spread over 50 people, because each token may make only a limited number of calls a minute
 
 const buildCall = (n: number, method: string, params: object, headers: Readonly<Record<string, string>>): Request => ({
   method: "POST",
@@ -20,7 +20,7 @@ const buildCall = (n: number, method: string, params: object, headers: Readonly<
   body: JSON.stringify({ jsonrpc: "2.0", id: n + 1, method, params }),
 });
 
-/** Opens a session of the reference server and returns its ID. */
+/** Opens a session on the reference server and returns the session's ID. */
 const openSession = async (url: string): Promise<string> => {
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1.0.0" } };
   const { path, headers, body } = buildCall(0, "initialize", params, {});

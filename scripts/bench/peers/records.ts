@@ -1,4 +1,4 @@
-// Compares recording and reading a consent with c15t on Node and PostgreSQL. Both record the same content.
+// Compares svc with c15t on Node and PostgreSQL: recording and reading a consent. Both record the same content.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const subjectAlphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvw
 const createSubjectId = (): string =>
   `sub_${Array.from(randomBytes(24), (byte) => subjectAlphabet[byte % subjectAlphabet.length]).join("")}`;
 
-/** Converts a submission to svc into a c15t consent. Content without a matching c15t field becomes metadata. */
+/** Converts an svc submission into a c15t consent. Content without a matching c15t field becomes metadata. */
 const toC15tRequest = ({ headers, body }: Request, subjectId: string): Request => {
   const { client_id: _, widget: __, ...metadata } = JSON.parse(body as string) as Record<string, unknown>;
   const consent = {

@@ -1,4 +1,5 @@
-// Compares webhook delivery with pg-boss and graphile-worker: one healthy endpoint, and five that accept a request and never respond.
+// Compares the webhook delivery of svc, pg-boss and graphile-worker to one healthy endpoint and five that accept a request and never
+// respond.
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
