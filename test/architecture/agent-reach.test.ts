@@ -1,4 +1,4 @@
-// Checks that agents cannot grant consent (SPEC Agent server). It lists every operation that the agent server can reach. None of these
+// Checks that agents cannot grant consent (SPEC Agent server). Lists every operation that the agent server can reach. None of these
 // operations issues a certificate, creates, widens or renews a share, or creates a token.
 import { describe, expect, test } from "vitest";
 import { parseImports, readRepositoryFile, listScriptFiles } from "./repository.ts";
@@ -19,7 +19,7 @@ const listReachableFiles = (files: readonly string[]): ReadonlySet<string> => {
 const agentFiles = listScriptFiles().filter((file) => file.startsWith("workers/mcp/"));
 const reachableFiles = listReachableFiles(agentFiles);
 
-/** Files with operations. Before you add one, consider what an agent could do with it. */
+/** The operations that agents can reach. Before you add one, consider what an agent could do with it. */
 const operations = [
   "workers/operations/agents/authenticate-agent-token.ts",
   "workers/operations/agents/notify-person-of-change.ts",

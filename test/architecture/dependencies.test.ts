@@ -52,7 +52,7 @@ const normalizeLicense = (licence: string): string => licence.replaceAll(/[()]/g
 
 describe("docs/internals/dependencies.md", () => {
   for (const { heading, declared } of sections) {
-    test(`"${heading}" is what package.json declares`, () => {
+    test(`"${heading}" lists exactly what package.json declares`, () => {
       expect(Object.fromEntries(readDependencies(heading).map(({ name, version }) => [name, version]))).toEqual(declared);
     });
 
@@ -66,7 +66,7 @@ describe("docs/internals/dependencies.md", () => {
       );
     });
 
-    test(`"${heading}" gives a reason and an alternative for each`, () => {
+    test(`"${heading}" gives a reason and an alternative for each package`, () => {
       expect(readDependencies(heading).filter(({ why, instead }) => why.length < 15 || instead.length < 4)).toEqual([]);
     });
   }
@@ -85,7 +85,7 @@ describe("dependencies", () => {
     expect(drifted).toEqual([]);
   });
 
-  test("that run in the Worker have permissive licenses, including their own dependencies", () => {
+  test("that run in the Worker, and their own dependencies, have permissive licenses", () => {
     const running = Object.entries(lock.packages).filter(([path, { dev, devOptional }]) => path !== "" && !dev && !devOptional);
     expect(running.length).toBeGreaterThan(8);
     const free = /^\(?(?:MIT|ISC|BSD-2-Clause|BSD-3-Clause|0BSD|Apache-2\.0)(?: OR .*)?\)?$/;
@@ -99,7 +99,7 @@ describe("dependencies", () => {
     expect(names.filter((name) => allowScripts[name] !== true)).toEqual([]);
   });
 
-  test("are exactly what the Worker imports", () => {
+  test("of the Worker are exactly the packages that it imports and their peer dependencies", () => {
     const worker = listScriptFiles().filter((file) => /^(?:core|storage|durable-objects|workers)\//.test(file));
     const imported = worker
       .flatMap(parseImports)

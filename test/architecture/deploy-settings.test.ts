@@ -1,5 +1,5 @@
-// Checks that package.json, which Cloudflare's dashboard reads, and .dev.vars.example, which new users read, list everything that a
-// deployment needs.
+// Checks that package.json, which Cloudflare's dashboard reads, describes everything that a deployment needs, and that .dev.vars.example
+// names every required secret.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 

@@ -1,4 +1,4 @@
-// Checks that a test runs every command in a served guide exactly as printed, or that this file states why no test can.
+// Checks that a test runs every command in a served guide exactly as printed, or that this file gives the reason why no test does.
 import { describe, expect, test } from "vitest";
 import { guidePath, servedGuides } from "../../scripts/guides.ts";
 import { readRepositoryFile } from "./repository.ts";
@@ -38,7 +38,7 @@ const untestedCommands: Readonly<Record<string, string>> = {
 const isUntested = ({ text }: Block): boolean => Object.keys(untestedCommands).some((beginning) => text.startsWith(beginning));
 
 describe("a command that a guide prints", () => {
-  test("is run by a test that reads the guide, or has a documented reason", () => {
+  test("is run by a test that reads the guide, or is a documented exception", () => {
     expect(commands.length).toBeGreaterThan(15);
     const unclaimed = commands.filter((block) => !isUntested(block) && testsByGuide[block.guide] === undefined);
     expect(unclaimed.map(({ guide, text }) => `${guide}: ${text}`)).toEqual([]);

@@ -29,7 +29,7 @@ const formatImport = (edge: Import): string => `${edge.file} imports ${edge.spec
 describe("import cycles", () => {
   const createEdges = (file: string, ...targets: readonly string[]) => targets.map((target) => ({ file, target }));
 
-  test("are found with exactly the files that lie on them", () => {
+  test("are found with exactly the files that belong to them", () => {
     const imports = [
       ...createEdges("app.ts", "b.ts", "self.ts"),
       ...createEdges("b.ts", "c.ts"),
@@ -64,7 +64,7 @@ describe("imports", () => {
     expect(broken.map(formatImport)).toEqual([]);
   });
 
-  test("have a rule for every file, and every rule has its folder or file", () => {
+  test("have a rule for every file, and every rule names an existing folder or file", () => {
     expect(
       files.filter((file) => findRule(file) === undefined),
       "files without a rule in test/architecture/import-rules.ts",

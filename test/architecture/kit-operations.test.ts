@@ -37,7 +37,7 @@ describe("the client of the kit", () => {
     expect(names.filter(({ tags }) => ["sign-in", "portal", "billing"].some((tag) => tags.includes(tag)))).toEqual([]);
   });
 
-  test("calls each with its method, path and inputs, and with a key wherever one is accepted", () => {
+  test("calls each operation with its method, path and inputs, and with a key wherever one is accepted", () => {
     const odd = Object.entries(operations).filter(([name, { method, path, params = [], security = [] }]) => {
       const operation = describedOperations.find(({ operationId }) => operationId === name);
       if (operation === undefined || operation.method !== method || operation.path !== path) return true;

@@ -155,7 +155,7 @@ describe("a route under /v1", () => {
     ).toEqual([]);
   });
 
-  test("has the version of the package in its document", () => {
+  test("is described in a document with the version of the package", () => {
     const { version } = JSON.parse(readRepositoryFile("package.json")) as { version: string };
     expect((document as unknown as { info: { version: string } }).info.version).toBe(version);
   });

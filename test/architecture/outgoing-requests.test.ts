@@ -1,4 +1,4 @@
-// Checks rules for outgoing requests in the source code, because Cloudflare's limits are not enforced locally. The rules state which code
+// Checks rules for outgoing requests in the source code, because Cloudflare's limits are not enforced locally. The rules define which code
 // may send requests, and forbid code that would keep a Durable Object awake.
 import { describe, expect, test } from "vitest";
 import { attemptLeaseMs, attemptTimeoutMs, maxDeliveryAttempts, maxConcurrentDeliveries } from "../../core/webhooks/retry-schedule.ts";
@@ -12,13 +12,14 @@ describe("outgoing requests", () => {
   test("are sent only by adapters, which check every URL that is not a setting", () => {
     const callers = new Set(findMatchingLines(serviceFiles, /(?<![.\w])fetch\(/).map((line) => line.slice(0, line.indexOf(":"))));
     const declared = [...callers].filter((file) => !file.startsWith("workers/adapters/")).sort();
-    // These lines are allowed: Durable Objects declare a method named fetch, and the entry point and the ledger binding forward requests.
+    // Two kinds of lines are allowed: Durable Objects declare a method named fetch, and the entry point and the ledger binding forward
+    // requests.
     expect(declared.filter((file) => findMatchingLines([file], /(?<![.\w])(?<!async )fetch\((?!request\b|_?request:)/).length > 0)).toEqual(
       [],
     );
   });
 
-  test("to webhook endpoints stay below six concurrent connections and end before their lease", () => {
+  test("to webhook endpoints stay below six concurrent connections and end before their lease ends", () => {
     expect(maxConcurrentDeliveries).toBeLessThan(6);
     expect(attemptLeaseMs).toBeGreaterThan(attemptTimeoutMs + 3_000); // the extra 3 s are for the DNS lookups
     expect(maxDeliveryAttempts).toBe(5);
