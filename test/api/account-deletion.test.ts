@@ -172,7 +172,7 @@ describe("DELETE /v1/me", () => {
     expect((await env.DB.prepare("SELECT consumer_id FROM shares WHERE id = ?").bind(share.id).first())?.consumer_id).toBeNull();
   });
 
-  test("expires all overdue shares before it erases the person, even if there are more than one sweep covers", async () => {
+  test("expires all overdue shares before it erases the person, even if one sweep cannot cover them all", async () => {
     const person = await signInPerson();
     const { share } = await grantShare(person, { duration_days: 1 });
     const count = maxSweptInRequest + 600; // 600 more shares than one sweep handles
@@ -238,7 +238,7 @@ describe("DELETE /v1/me, interrupted or concurrent", () => {
     expect((await person.get("/v1/me")).status).toBe(401);
   });
 
-  test("revokes a grant on another shard that was in progress, and erases the person from it", async () => {
+  test("revokes a grant in progress on another shard, and erases the person from it", async () => {
     const person = await signInPerson();
     const id = (await person.get("/v1/me")).body.data.id as string;
     const { shards } = platform;

@@ -14,7 +14,7 @@ const ownPath = "/v1/me/agent-tokens";
 const portalPath = "/v1/business/portal/agent-tokens";
 
 let clock = Date.now();
-// The tests create more tokens per minute than the per-person limit allows.
+// The tests create more tokens per minute than the per-person limit allows, so each test starts two minutes after the previous one.
 beforeEach(async () => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -75,7 +75,7 @@ describe("an agent token", () => {
     expect(stored).not.toContain("zqnamezq");
   });
 
-  test("has a last-used date to the day, which only tool calls update", async () => {
+  test("has a last-used date, precise to the day, that only tool calls update", async () => {
     const { token } = await createToken("consumer");
     const readLastUsed = async () => (await call(ownPath, { headers: await signInAsPat() })).body.data.agent_tokens[0].last_used_at;
     await callMethod(token, "tools/list");
@@ -221,7 +221,7 @@ describe("an agent token stops working at the next request", () => {
     expect(await countRows(["agent_tokens"])).toEqual({ agent_tokens: 0 });
   });
 
-  test("after its person is deleted or leaves the business", async () => {
+  test("after the person is deleted or leaves the business", async () => {
     await signIn("leaving@example.com", "consumer");
     const consumer = await createToken("consumer", "leaving@example.com");
     const memberToken = await createToken("business", world.memberEmail);
@@ -239,7 +239,7 @@ describe("an agent token stops working at the next request", () => {
     await env.DB.prepare("UPDATE members SET business_id = ? WHERE id = ?").bind(world.acme.id, memberId).run();
   });
 
-  test("after its person's account is erased", async () => {
+  test("after the person's account is erased", async () => {
     await signIn("erased@example.com", "consumer");
     const { id, token } = await createToken("consumer", "erased@example.com");
     await env.DB.prepare("UPDATE consumers SET erased_at = 1 WHERE id = (SELECT principal_id FROM agent_tokens WHERE id = ?)")

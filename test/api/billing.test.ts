@@ -382,7 +382,7 @@ describe("POST /v1/webhooks/stripe", () => {
     expect(await readAccount(free.id)).toMatchObject({ plan: "business", status: "active" });
   });
 
-  test("pauses and resumes the plan with the provider's own events for it", async () => {
+  test("pauses and resumes the plan on the provider's own pause and resume events", async () => {
     const customer = createCustomer(free.id, "business");
     const withType = (type: string, event: ProviderEvent): ProviderEvent => ({ ...event, type });
     await sendAll(customer.checkout(0), withType("customer.subscription.paused", customer.updated(1, "paused")));
@@ -505,7 +505,7 @@ describe("an unpaid account", () => {
     expect(await listEntryTypes(free.id)).toEqual(["business.plan_changed", ...Array.from({ length: 3 }, () => "business.status_changed")]);
   });
 
-  test("is suspended although the change of another account fails", async () => {
+  test("is suspended even if the change of another account fails", async () => {
     const { other } = world;
     const beganAt = Date.now() - 120_000;
     const earlier = createCustomer(other.id, "enterprise", { beganAt });

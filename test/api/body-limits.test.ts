@@ -1,4 +1,4 @@
-// Tests that no route keeps more of a body in memory than its limit, whether or not the request states the length of the body. Covers every
+// Tests that no route keeps more of a body in memory than its limit, whether or not the request announces the body's length. Covers every
 // route that accepts a body (from the OpenAPI document) and the forms of the withdrawal page.
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signIn } from "../support/people.ts";

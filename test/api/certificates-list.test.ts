@@ -145,7 +145,7 @@ const findExpected = (query: Query, isSandbox: boolean): Issued[] =>
     .reverse();
 
 const findFault = async (query: Query, isSandbox: boolean, page: number, perPage: number): Promise<string | null> => {
-  vi.setSystemTime(Date.now() + 1_000); // moves the clock on, because the API key has a limit per minute
+  vi.setSystemTime(Date.now() + 1_000); // moves the clock forward, because the API key has a limit per minute
   const parameters = new URLSearchParams({ ...query, page: String(page), per_page: String(perPage) });
   const response = await list(`?${parameters}`, world.acme.keys[isSandbox ? "sandbox" : "live"]);
   const rows = findExpected(query, isSandbox);

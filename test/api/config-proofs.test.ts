@@ -122,7 +122,7 @@ describe("a production deployment", () => {
     expect(faults.filter((name) => name !== setting && !(setting === "LEDGER_ORIGIN" && name === "LEDGER_KEY"))).toEqual([]);
   });
 
-  test("refuses the key of one log as another's, and as a witness's", async () => {
+  test("refuses a log key that another log, a witness or the issuer also uses", async () => {
     const seed = new Uint8Array(sha256("one for all"));
     const shared = {
       LEDGER_KEY: await createSecretFromSeed(origin, seed),

@@ -152,8 +152,8 @@ describe("an account that changes between the reads and the writes of POST /v1/c
 });
 
 /**
- * Counts the rows that issuances have stored. Each certificate must have one row of each kind, and no pending work may exist without a
- * certificate. The counts do not depend on how much of the background work is done.
+ * Counts the rows that issuances have stored, and pending work that belongs to no certificate. The counts do not depend on how much of the
+ * background work is done.
  */
 const countIssuances = async (): Promise<unknown> =>
   env.DB.prepare(

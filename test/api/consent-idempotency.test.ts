@@ -57,7 +57,7 @@ describe("a repeated submission", () => {
     expect(await countRows()).toEqual(before);
   });
 
-  test("may name its key in the header or the body, and a UUID in either case", async () => {
+  test("may name its key in the header or the body, and a UUID in upper or lower case", async () => {
     const id = "abcdef11-2222-4333-8444-abcdefabcdef";
     const first = await submitConsent({ ...buildSubmission(), submission_id: id.toUpperCase() });
     const second = await submitConsent(buildSubmission(), { "idempotency-key": id });
@@ -240,7 +240,7 @@ describe("a repeated submission", () => {
     expect([repeated.body.data, isReplay(repeated)]).toEqual([second.body.data, true]);
   });
 
-  test("gets the same receipt although the master key has changed", async () => {
+  test("gets the same receipt even if the master key has changed", async () => {
     const key = { "idempotency-key": createKey() };
     const first = await submitConsent(buildSubmission(), key);
     const rotated = createServiceCall({

@@ -7,7 +7,7 @@ import { stopClock } from "../support/stopped-clock.ts";
 import { createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { createEmailAddress, issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
 
-// limits.test.ts tests the API key's limit, so these tests raise it.
+// They send more requests than the API key's limits allow, so the limits are raised.
 const call = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
 const buildKeyedRequest = (body: unknown, apiKey = world.acme.keys.live): RequestInit =>
   buildJsonPost(body, { authorization: `Bearer ${apiKey}` });
@@ -317,7 +317,7 @@ describe("POST /v1/certs/{id}/match", () => {
     expect((await tomorrow(`/v1/certs/${issued.certId}/match`, buildKeyedRequest({ email: issued.email }))).status).toBe(200);
   });
 
-  test("counts misses per caller, so that one caller cannot use up another's", async () => {
+  test("counts misses per caller, so that one caller cannot use up another's limit", async () => {
     stopClock();
     await linkOther();
     const issued = await issueToNewPerson();

@@ -52,7 +52,7 @@ describe("a valid API key", () => {
     }
   });
 
-  test("counts as a guess after it was revoked, even if this isolate has seen it", async () => {
+  test("counts as a guess once it is revoked, even if this isolate has seen it", async () => {
     const call = createServiceCall(few);
     const key = generateApiKey();
     await insertKey(key);

@@ -157,7 +157,7 @@ describe("a person who is erased", () => {
     expect(checked.body.data.results[0]).toMatchObject({ contactable: false, reason: "none", basis: [] });
   });
 
-  test("R2: is in the evidence as an audit entry without personal data, and the pack is valid", async () => {
+  test("R2: leaves an audit entry about the erasure in the evidence, without personal data, and the pack is valid", async () => {
     const { certId } = await issueWithAllTraces();
     await platform.auditLogStub(firstShard).drainNow();
     await submitAnchors(platform);
@@ -232,7 +232,7 @@ describe("a person who is erased", () => {
     }
   });
 
-  test("R4: leaves new views of the page counted but not stored", async () => {
+  test("R4: has new views of the page counted but not stored", async () => {
     const { cert_id: certId } = await issueCertificate();
     await eraseCertificate(certId);
     await getWithKey(`/c/${certId}`);

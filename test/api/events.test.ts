@@ -100,7 +100,7 @@ describe("GET /v1/events", () => {
     expect(JSON.stringify(page)).not.toContain("sealed");
   });
 
-  test("returns one business's own events, and none to a test key", async () => {
+  test("returns only the business's own events, and none to a test key", async () => {
     await commit(1);
     expect((await requestFeed("", await createApiKey(await createBusiness()))).body.data.events).toEqual([]);
     await commitEvents(world.acme.id, 1);

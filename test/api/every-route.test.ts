@@ -102,7 +102,9 @@ beforeAll(async () => {
     .run();
 });
 
-/** Values of the path parameters for records that acme's API key can read. A route with a new parameter needs an entry here. */
+/**
+ * Values of the path parameters for records that acme's API key can read. A route with a new parameter needs an entry in `unknownRecords`.
+ */
 const getOwnRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId, share_id: activeShareId });
 /** A certificate can be withdrawn only once, so each successful call needs an active certificate. */
 const activeCertIds: string[] = [];
@@ -229,7 +231,7 @@ describe("every route that needs an API key", () => {
     },
   );
 
-  test("returns 401 unauthorized without a key, also for an unknown record", async () => {
+  test("returns 401 unauthorized without a key, even for an unknown record", async () => {
     expect(
       await collectFaults(listKeyedOperations(), async (operation) =>
         expectOutcome("401 unauthorized", await requestTo(operation, {}, "", unknownRecords)),
@@ -333,7 +335,7 @@ describe("every route that needs a session", () => {
     },
   );
 
-  test("contains Origin once in the Vary header of its response to the app", async () => {
+  test("sends Vary: Origin, without repeating it, in its response to the app", async () => {
     const faults = await collectFaults(listSessionOperations(), async (operation) => {
       const vary = (await requestTo(operation, { origin: "http://svc.test" })).headers.get("vary");
       return vary === "Origin" ? null : `Vary: ${vary}`;
@@ -454,7 +456,7 @@ describe("every route", () => {
     const recordsOfReads = ["audit_entries"]; // each read of personal data is recorded in this table
     const readStoredRecords = async (): Promise<Record<string, string>> =>
       Object.fromEntries(Object.entries(await readDatabaseContents()).filter(([table]) => !recordsOfReads.includes(table)));
-    await getWithKey("/v1/certs", world.acme.keys.live); // the day of a key's last use is recorded here
+    await getWithKey("/v1/certs", world.acme.keys.live); // this request records the day of the key's last use
     const before = await readStoredRecords();
     for (const headers of [{}, { authorization: `Bearer ${world.acme.keys.live}` }])
       for (const operation of reads) for (let times = 0; times < 2; times += 1) await requestTo(operation, headers);

@@ -57,7 +57,7 @@ const anchorAll = async (): Promise<void> => {
   expect(results).toEqual([]);
 };
 
-/** Issues a certificate that is then anchored in the ledger and recorded in the audit log. */
+/** Issues a certificate, anchors it in the ledger and records it in the audit log. */
 const issueAnchored = async (): Promise<string> => {
   const { cert_id } = await issueCertificate({ fields: person });
   await anchorAll();

@@ -82,8 +82,8 @@ const uncalledRoutes: readonly { readonly route: RegExp; readonly why: string }[
 ];
 
 /**
- * Routes that return an error in this test, because the mocked external services have no page, record or payment for them. The routes read
- * everything that they need from the database before they fail.
+ * Routes that return an error in this test, for example because the mocked external services have no page, record or payment for them. The
+ * routes read everything that they need from the database before they fail.
  */
 const refusingRoutes: readonly RegExp[] = [
   /\/integrate$|\/snippet$/,
@@ -125,7 +125,7 @@ const checkStatements = (during: string): void => {
     if (rows > limitOf(sql) && !auditLogsPass.test(sql) && rows > (findings.get(sql)?.rows ?? 0)) findings.set(sql, { rows, during });
 };
 
-/** Returns the statements since the last call that read too many rows. */
+/** Returns the statements that have read too many rows since the previous call. */
 const takeFindings = (): readonly string[] => {
   const found = [...findings].map(([sql, { rows, during }]) => `${during}: ${rows} rows: ${sql}`);
   findings.clear();
@@ -144,10 +144,7 @@ const isCommonWrite = /^(?:api_keys|sessions|agent_tokens|KV refused)$/;
 /** What GET requests stored, by route: the tables, and the key prefixes in KV. */
 const storedByReads = new Map<string, ReadonlySet<string>>();
 
-/**
- * Sends a GET request to the app in this isolate and records what the request stores. First waits for the background work of other
- * requests, so that their writes are not recorded.
- */
+/** Sends a GET request to the app in this isolate, and records what the request and its background work store. */
 const callAndRecordWrites = async (route: string, path: string, init?: RequestInit): Promise<TestResponse> => {
   const stored = new Set<string>(storedByReads.get(route));
   const base = await getPlatform(env as unknown as Env);
@@ -574,7 +571,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
       .replace(":delivery", records.delivery_id ?? "")
       .replace(":seq", records.seq ?? "");
 
-  /** Opens every page below `root`, then submits every form on these pages. Forms that delete or end something come last. */
+  /** Opens every page at or below `root`, then submits a form to every POST route there. Routes that delete or end something come last. */
   const visitPages = async (root: string, session: { readonly cookie: string }, prefix: "form" | "portal form"): Promise<void> => {
     const isBelow = (path: string): boolean =>
       (path === root || path.startsWith(`${root}/`)) && (root !== "/portal" || !path.startsWith("/portal/test"));

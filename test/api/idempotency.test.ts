@@ -41,7 +41,7 @@ import {
 import { createServicesWith } from "../support/changed-services.ts";
 import { findNewestCode } from "../support/email-code.ts";
 
-/** A business can have one endpoint per URL, so each endpoint has its own path. */
+/** A business can have only one endpoint per URL, so each endpoint has its own path. */
 const createHookUrl = (): string => `https://hook1.merchant-tests.com/in/${crypto.randomUUID()}`;
 type Headers = Readonly<Record<string, string>>;
 
@@ -440,7 +440,7 @@ const readEffects = async (): Promise<object> => {
     posts: posts.filter(({ url }) => url.startsWith("https://hook1.merchant-tests.com/")).length,
   };
 };
-/** Returns the response without the parts that differ in a repeat by design: the request ID and the rate limit. */
+/** Returns the response without the parts that differ in a repeat by design, such as the request ID and the rate limit. */
 const summarizeResponse = (response: TestResponse): object => ({
   status: response.status,
   data: response.body.data,
@@ -765,7 +765,7 @@ describe("work that is interrupted", () => {
       },
     });
 
-  test("after the change is resumed by the same request, so that a secret known to receivers is never lost", async () => {
+  test("after the change: the same request resumes it, so that a secret known to receivers is never lost", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { secret, sendable, secrets } = await prepareRotation();
     const key = createKey();

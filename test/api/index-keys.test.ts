@@ -49,8 +49,8 @@ const services = Object.fromEntries(
 const databases = [env.DB, env.DB_01];
 
 /**
- * Encrypts the stored indexes with the step's keys, or only counts them if `isCheck` is true. Returns the number of rows that are in an
- * earlier form.
+ * Encrypts the stored indexes with the step's keys, or only counts them if `isCheck` is true. Returns the number of rows with indexes in an
+ * earlier form, such as unencrypted.
  */
 const reindex = async (step: Step, isCheck = false): Promise<number> => {
   let outdated = 0;
@@ -62,7 +62,7 @@ const reindex = async (step: Step, isCheck = false): Promise<number> => {
   }
 };
 
-/** Returns the newest code emailed to an address. The service that reads the mailbox must find the address in every stored form. */
+/** Returns the newest code emailed to an address. Uses the service with both keys, because it finds the address in every stored form. */
 const readCode = async (email: string): Promise<string> => {
   await waitUntilSettled();
   const { body } = await services.both(`/dev/mail?to=${encodeURIComponent(email)}`);

@@ -248,7 +248,8 @@ describe("POST /v1/business/portal/integrate, hostile pages", () => {
        <input type=checkbox id="${attribute}b"><label for="${attribute}b" id="${attribute}l">I agree that you may call me ${attribute.replaceAll("<", "&lt;")}</label></form>`,
     );
     const { snippet } = (await requestIntegration({ purpose: evil, entities: [`A ${evil}`] })).body.data as { snippet: string };
-    // Removes all attribute values that contain no quotes, angle brackets, backticks or line breaks. Only the expected markup may be left.
+    // Removes all attribute values that contain no angle brackets, backticks, line breaks or quotes that could end the value. Only the
+    // expected markup may be left.
     const rest = snippet.replace(/=(?:"[^"<>'`\n]*"|'[^'<>`\n]*')/g, "");
     expect(rest).toBe(
       "<script async src\n  data-client-id\n  data-mode\n  data-purpose\n  data-entities\n  data-form-selector\n  data-checkbox-selector\n  data-disclosure-selector\n  data-field-map></script>",

@@ -121,12 +121,7 @@ describe.each(Object.entries(kinds))("%s", (_, { create, accepted, refused }) =>
       [withoutSetting, withNext, withBoth],
       [withNewOnly],
     ],
-    [
-      "with the new key is accepted by services that still create with the earlier key",
-      withBoth,
-      [withNext, withBoth, withNewOnly],
-      [withoutSetting],
-    ],
+    ["with the new key is accepted by every service that has this key", withBoth, [withNext, withBoth, withNewOnly], [withoutSetting]],
   ] as const)("that was created %s", async (__, creator, accepting, refusing) => {
     for (const service of refusing) expect(await (await create(creator))(service)).toBe(refused);
     for (const service of accepting) expect(await (await create(creator))(service)).toBe(accepted);

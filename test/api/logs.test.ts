@@ -85,7 +85,7 @@ const useEach = async (service: Call): Promise<void> => {
     await service(path, withKey(world.acme.keys.live));
 };
 
-/** Sends valid and invalid requests of every kind that needs no signed-in person. */
+/** Sends many valid and invalid requests that need no signed-in person. */
 const useAll = async (service: Call): Promise<void> => {
   const issued = await service("/v1/consent", buildConsent(markedBody, { "idempotency-key": marker }));
   await service("/v1/consent", buildConsent(markedBody, { "idempotency-key": marker }));
@@ -142,8 +142,7 @@ const useAll = async (service: Call): Promise<void> => {
 };
 
 /**
- * Sends every request that signed-in people can make, valid and invalid. The secrets they receive are added to the strings that the log
- * must not contain.
+ * Sends valid and invalid requests of signed-in people. Adds the secrets that they receive to the strings that the log must not contain.
  */
 const useByPeople = async (service: Call): Promise<void> => {
   const { cookie: _cookie, ...rest } = markedHeaders;

@@ -169,8 +169,8 @@ interface Tried {
 }
 
 /**
- * Lists request bodies that each have exactly one wrong value. Covers every combination of property and wrong value, including properties
- * of nested objects and of objects in arrays.
+ * Lists copies of the example body, each with one property changed to a wrong value. Covers every combination of property and wrong value,
+ * including properties of nested objects and of objects in arrays.
  */
 const buildBadBodies = (body: NonNullable<Operation["body"]>): readonly { readonly input: string; readonly sent: unknown }[] => {
   const shape = resolveSchema(body.schema);

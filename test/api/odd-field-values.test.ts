@@ -93,14 +93,14 @@ describe("each email address and phone number of a certificate", () => {
     ({ cert_id: certId } = await issue(fields));
   });
 
-  test.each(addresses)("finds it in the list, in contact-check and in match: %j", async (subject) => {
+  test.each(addresses)("finds the certificate in the list, in contact-check and in match: %j", async (subject) => {
     const [[kind, value]] = Object.entries(subject) as [[string, string]];
     expect(await listBy(`subject_${kind}=${encodeURIComponent(value)}`)).toEqual([certId]);
     expect(await readReason(subject)).toBe("active_consent");
     expect((await post(`/v1/certs/${certId}/match`, subject))[kind]).toBe(true);
   });
 
-  test("is not found by a number that was typed in another country's form", async () => {
+  test("is not found if the number was typed in another country's national format", async () => {
     await issue({ phone: "079 765 43 21" });
     expect(await listBy("subject_phone=079%20765%2043%2021")).toEqual([]);
     expect(await readReason({ phone: "079 765 43 21" })).toBe("none");
