@@ -1,4 +1,4 @@
-// The query parameters of a share request, for the API and the consent sheet (SPEC Share).
+// The parameters of a share request, for the API and the consent sheet (SPEC Share).
 import { z } from "@hono/zod-openapi";
 import { parseClientId } from "../../core/ids.ts";
 import type { Result } from "../../core/result.ts";

@@ -21,7 +21,7 @@ export interface ToolContext<R extends Realm> {
 export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObject> {
   readonly name: string;
   readonly title: string;
-  /** Descriptions by realm. Without a description, a realm cannot call the tool. */
+  /** Descriptions by realm. Tokens of a realm without a description cannot call the tool. */
   readonly descriptions: Readonly<Record<R, string>>;
   readonly hints: {
     readonly readOnlyHint: boolean;

@@ -1,5 +1,5 @@
-// Routes that link another business to a recipient name. A link allows that business to call `match` for the member's business's
-// certificates with this name.
+// Routes that link another business to a recipient name. The link allows that business to call `match` for certificates with this name that
+// the member's business issued.
 import { z } from "@hono/zod-openapi";
 import { parseBusinessId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";

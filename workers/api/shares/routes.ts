@@ -1,4 +1,5 @@
-// Routes for the share protocol (SPEC Share): check, grant and redeem a request; revoke, acknowledge and read a share.
+// Routes for the share protocol (SPEC Share): check a request, record the decision and redeem the code; revoke, acknowledge and read a
+// share.
 import { createMiddleware } from "hono/factory";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { personFromSession, type ConsumerSession, type Session } from "../../../core/access/session.ts";

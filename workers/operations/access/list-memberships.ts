@@ -13,8 +13,8 @@ export interface VerifiedAddress {
 }
 
 /**
- * Lists the mailbox's memberships, most recently used first, and then its invitations. Skips shards that do not respond, so that a
- * business's pages do not depend on other shards.
+ * Lists the mailbox's memberships (up to 100 per shard), most recently used first, and then its invitations (up to 20 per shard). Skips
+ * shards that do not respond, so that a business's pages do not depend on other shards.
  */
 export const listMembershipsOfAddress = async (
   services: ReadDependencies,

@@ -9,7 +9,7 @@ export interface ListedSession extends StoredSession {
   readonly isCurrent: boolean;
 }
 
-/** Lists the person's active sessions, newest first. */
+/** Lists up to 100 of the person's active sessions, newest first. */
 export const listSessions = (services: ReadDependencies, session: Session): Lookup<readonly ListedSession[]> =>
   listSessionsByPerson(services.shards.forId(session.userId), services.vault, session, services.clock()).map((sessions) =>
     sessions.map((listed) => ({ ...listed, isCurrent: listed.tokenHash === session.tokenHash })),

@@ -1,4 +1,4 @@
-// Deletes a person's sign-in credentials, and creates audit events about a person's credentials.
+// Deletes a person's sign-in credentials, and creates the audit events for credential changes.
 import { getAuditChain, type Session } from "../../../core/access/session.ts";
 import { createAuditedEvent, type AuditedAction, type DomainEvent } from "../../../core/domain-events.ts";
 import type { Instant } from "../../../core/time.ts";

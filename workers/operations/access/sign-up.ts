@@ -1,6 +1,6 @@
 // Implements POST /v1/business/signup. The account is created only after the emailed code verifies the address, so signing up with someone
-// else's address gains nothing. The response, its duration and the written rows do not reveal whether the address is known: a known address
-// gets a sign-in code, and its sign-up is never completed.
+// else's address gains nothing. The response, its duration and the written rows do not reveal whether the address is known: a member's
+// address gets a sign-in code, and the sign-up is never completed.
 import { parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
 import { maxBusinessNameLength, validateBusinessName } from "../../../core/accounts/profile.ts";
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";
@@ -43,8 +43,8 @@ export interface SignupResult {
 }
 
 /**
- * Returns the domain to claim for a website, or null if the website has no domain that can be claimed. The sign-up then continues without a
- * domain. Returns `invalid_request` if the text is not a URL or hostname, or is too long.
+ * Returns the domain to claim for a website, or null if the website has no domain that can be claimed. In that case, the sign-up continues
+ * without a domain. Returns `invalid_request` if the text is not a URL or hostname, or is too long.
  */
 const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: string | null): Result<string | null, "invalid_request"> => {
   const text = website === null ? "" : trimWhiteSpace(website);

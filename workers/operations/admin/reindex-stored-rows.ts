@@ -6,7 +6,7 @@ import { reindexSteps } from "../../../storage/reindex-rows.ts";
 import type { AdminDependencies } from "./dependencies.ts";
 import { findNextCursor, type StoredRowsCursor, type StoredRowsStep } from "./stored-rows-cursor.ts";
 
-/** The number of rows per step. A batch updates them with two statements, which takes well under a second. */
+/** The number of rows per step. One batch updates them, which takes well under a second. */
 const rowsPerStep = 100;
 
 const steps = [...reindexSteps.keys()];

@@ -19,7 +19,8 @@ import { loadBilledBusiness } from "./get-entitlement.ts";
 /** The number of businesses per step. Each business has two event sequences, which are separate objects. */
 const businessesPerStep = 20;
 /**
- * After this many replacements, a step finishes the current business and stops. Each replacement is one batch and one call to an object.
+ * After this many replacements, a step finishes the current business and stops. Each replacement takes a batch and a call to an event
+ * sequence.
  */
 const maxReplacements = 40;
 

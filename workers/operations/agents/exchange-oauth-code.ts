@@ -57,8 +57,8 @@ const prepareConnectedMail = async (
 
 /**
  * Redeems a code once and returns the token. Only one of several concurrent exchanges succeeds. `refused` means a problem with the code,
- * client, redirect URI or verifier. `full` means that the person has reached the token limit. If the same client sends a code again with
- * the correct verifier, more than ten seconds after it was redeemed, revokes the token that was issued for it.
+ * client, redirect URI or verifier. `full` means that the person has reached the token limit. If the same client sends a code again, with
+ * the correct verifier and more than ten seconds after it was redeemed, revokes the token that was issued for it.
  */
 export const exchangeOAuthCode = async (services: WriteDependencies, exchange: OAuthCodeExchange): Promise<string | "refused" | "full"> => {
   const { code: text, clientId, redirectUri, verifier } = exchange;

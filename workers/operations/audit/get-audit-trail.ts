@@ -43,7 +43,10 @@ const loadLogPage = async (services: Proofs, { chain }: TrailOwner, shardIds: Re
 
 type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 
-/** Reads from one shard: the payloads of the page's entries, the entries that the log has not read yet, and the checkpoint's anchor. */
+/**
+ * Reads from one shard: the payloads of the page's entries, the entries that the log has not read yet, and the anchor of the log's newest
+ * checkpoint that has one.
+ */
 const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId: ShardId, page: LoggedPage | null) => {
   const db = services.shards.get(shardId);
   const recorded = page === null ? [] : page.entries.filter((entry) => entry.shard === shardId);

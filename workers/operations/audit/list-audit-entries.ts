@@ -58,7 +58,7 @@ export interface AuditEntryPage {
   readonly keys: readonly ApiKey[];
   readonly clients: readonly Client[];
   readonly domains: readonly Domain[];
-  /** The domain of the form that led to each certificate, by certificate ID. */
+  /** The domain of each issued certificate's form, by certificate ID. */
   readonly originDomains: ReadonlyMap<string, string>;
 }
 

@@ -9,7 +9,7 @@ import type { BillingCustomer } from "../../../storage/billing.ts";
 import type { BillingDependencies } from "./dependencies.ts";
 import { checkPayable, getAccountId, type PaymentRefusal } from "./payment-access.ts";
 
-/** A person's repeated requests in the same ten-minute interval open the same checkout page. */
+/** Requests for the same account and plan in the same ten-minute interval open the same checkout page. */
 const pageReuseMs = 10 * minuteMs;
 
 const hasSubscription = ({ endedAt, plan }: BillingCustomer): boolean => endedAt === null && plan !== null && plan !== "free";

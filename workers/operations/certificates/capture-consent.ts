@@ -19,7 +19,7 @@ import { buildKeyedId, findRepeated, findRepeatedEarlier, hashIdempotencyKey } f
 import { continueInShardWithRoom, waitForIssuer } from "./issuing-shard.ts";
 import { readSubmissionClient, type SubmissionClient } from "./resolve-submission-client.ts";
 
-/** The parsed parts of a submission that do not depend on the account. */
+/** A parsed submission. Nothing in it depends on the account. */
 interface ParsedCapture {
   readonly clientId: ClientId;
   readonly request: CaptureRequest;

@@ -37,7 +37,10 @@ const stripQuery = (pageUrl: string): string => {
   return url.origin + url.pathname;
 };
 
-/** Builds the response to an issuance from the stored certificate and keys only, so a repeated request gets the same response. */
+/**
+ * Builds the response to an issuance. It depends only on the stored certificate and on our keys and URLs, so a repeated request gets the
+ * same response.
+ */
 export const buildCaptureReceipt = (
   services: Runtime,
   issued: Omit<CaptureReceipt, "verifyUrl" | "manageUrl">,

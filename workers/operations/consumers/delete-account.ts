@@ -13,7 +13,7 @@ export interface AccountDeletion {
 
 /**
  * Revokes all shares and erases the account in every shard. Returns `unauthorized` if the account no longer exists. Throws if a shard is
- * unavailable; the background job then finishes the erasure.
+ * unavailable. In that case, the background job finishes the erasure.
  */
 export const deleteAccount = async (
   services: WriteDependencies,

@@ -17,7 +17,7 @@ export interface History {
 }
 
 /**
- * Returns the entries about shares with the business `businessFilter`, or all entries if it is `everybody`. Also returns all of the
+ * Returns the entries about shares with the business `businessFilter`, or all entries if it is `everybody`. Also returns up to 500 of the
  * person's shares.
  */
 export const getHistory = async (

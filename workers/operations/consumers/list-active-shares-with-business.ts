@@ -5,7 +5,7 @@ import type { Share } from "../../../core/shares/share.ts";
 import { listActiveSharesByBusiness } from "../../../storage/shares.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Lists the shares, newest first. */
+/** Lists up to 20 shares, newest first. */
 export const listActiveSharesWithBusiness = async (
   services: ReadDependencies,
   { id }: Person,

@@ -12,8 +12,8 @@ import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-inde
 export interface ContactQuery {
   readonly subjects: readonly SubjectQuery[];
   /**
-   * If set, only consent for this recipient counts. Shares then count only if the business has this name. If null, consent for any
-   * recipient counts.
+   * If set, only consent for this recipient counts. In that case, a share counts only if the business has this name. If null, consent for
+   * any recipient counts.
    */
   readonly entity: string | null;
   /** If set, only consent for this purpose counts. If null, consent for any purpose counts. */

@@ -37,8 +37,8 @@ const getProposal = async (services: IntegrationDependencies, mapping: FormMappi
 };
 
 /**
- * The script tags on the page: `none`; `own` (one tag with the snippet's client ID); `other` (one tag with a different client ID); or
- * `several`.
+ * The script tags on the page: `none`; `own` (one tag, with the same client ID as the generated tag); `other` (one tag, with a different
+ * client ID); or `several`.
  */
 export type ScriptTagState = "none" | "own" | "other" | "several";
 
@@ -80,7 +80,7 @@ const noFormMessage = "url: the page must contain a form.";
 const tooComplexMessage = "url: the page is too complex to map. Use a simpler page with the same form.";
 
 /**
- * Fetches a plan's page and maps its form. Can return `page_unreachable`, and `invalid_request` for a page that has no form or is too
+ * Fetches the plan's page and maps its form. Can return `page_unreachable`, and `invalid_request` for a page that has no form or is too
  * complex to map.
  */
 export const mapPage = async (

@@ -28,7 +28,7 @@ export interface IntegrationPlan {
   readonly pageUrl: string;
   readonly domains: readonly VerifiedDomain[];
   readonly clientId: ClientId;
-  /** False if the service must not fetch from this host. The page is then reported as unreachable. */
+  /** False if the service must not fetch from this host. In that case, the page is reported as unreachable. */
   readonly isFetchable: boolean;
 }
 

@@ -5,6 +5,6 @@ import type { Lookup } from "../../../storage/lookups.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Lists the business's API keys. The result does not contain the keys themselves. */
+/** Lists the business's active API keys and up to 100 revoked ones. The result does not contain the keys themselves. */
 export const listApiKeys = (services: Stores, member: MemberSession): Lookup<readonly ApiKey[]> =>
   listKeysByBusiness(getBusinessDatabase(services, member), member.business.id);

@@ -1,4 +1,4 @@
-// Lists the deadlines of open withdrawals.
+// Lists the open cease deadlines of withdrawals and revoked shares.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { listOpenDeadlines, mergeDeadlinePages, type DeadlinePage } from "../../../storage/deadlines.ts";

@@ -11,7 +11,10 @@ export interface ListExport {
   readonly rows: number;
 }
 
-/** Records who exported which list. If the list belongs to an endpoint, the entry is about the endpoint, otherwise about the business. */
+/**
+ * Records who exported which list. If the list belongs to an endpoint, the entry is about the endpoint. Otherwise, it is about the
+ * business.
+ */
 export const recordExport = (
   services: WriteDependencies,
   member: MemberSession,

@@ -5,9 +5,9 @@ import { saveRefusedRequest, type RefusedRequest } from "../../../storage/refuse
 import type { PortalDependencies } from "./dependencies.ts";
 
 /**
- * Saves the refusal for the caller's business or, if the caller is unknown, for the business of the client ID. Saves nothing if both are
- * unknown, or if the business has reached its limit of saved refusals. Unknown callers have a separate limit, so that someone who only
- * knows a client ID cannot use up the business's limit.
+ * Saves the refusal for the caller's business or, if the caller is unknown, for the business of the client ID. Saves nothing if neither is
+ * known, or if the business has reached its limit of saved refusals. Unknown callers have a separate limit, so that someone who only knows
+ * a client ID cannot use up the business's limit.
  */
 export const recordRefusedRequest = async (
   services: PortalDependencies,

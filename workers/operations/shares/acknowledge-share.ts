@@ -22,7 +22,7 @@ export interface CeasedShare {
 
 /**
  * Records the acknowledgment and emails the person. A second acknowledgment changes nothing and returns the first one (SPEC Share). Times
- * use the share's clock. Returns the errors of `authorizeWrite`, then `not_found`, then `cease_not_open` if the share is not revoked.
+ * use the share's clock. Returns the errors of `authorizeWrite`, then `not_found`, then `cease_not_open` if the share was not revoked.
  * Returns `storage_unavailable` if concurrent changes made every attempt fail.
  */
 export const acknowledgeShare = async (

@@ -19,7 +19,7 @@ export interface OpenedDelivery {
   readonly environment: Environment;
   readonly endpoint: Pick<EndpointSettings, "endpointId" | "url">;
   readonly event: StoredEvent;
-  /** The body of the request, which is the same in each attempt. If the event's `data` is withheld, the body omits it. */
+  /** The body of the request, which is the same in each attempt. If the event's `data` is withheld, it is null here. */
   readonly requestBody: string;
   /** True if the event's shared details, and everything that could contain them, are left out. */
   readonly isWithheld: boolean;

@@ -11,7 +11,7 @@ export interface OpenedPayload {
   readonly sealer: Sealer;
 }
 
-/** Returns payloads by event ID. Omits events whose share is no longer active, because their payloads must not be read. */
+/** Returns payloads by event ID. Omits events whose share is no longer active, because their payloads may no longer be read. */
 export const openEventPayloads = async (
   services: ReadDependencies,
   events: readonly StoredEvent[],

@@ -10,7 +10,7 @@ import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
  * The number of certificates per batch, which keeps transactions short. Each withdrawal needs a signed receipt and one statement. The
- * changes, the audit entries and the ledger statements of all withdrawals take one statement each.
+ * change log rows, the audit entries and the ledger statements of all withdrawals are inserted with one statement each.
  */
 export const maxPerBatch = 20;
 
