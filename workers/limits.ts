@@ -16,7 +16,10 @@ export const defaultLimits = {
   CONSENT_PER_CLIENT: { count: 600, seconds: 60, scaled: true },
   /** Counts requests for certificates, receipts and withdrawal pages. Pages and JSON are counted together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
-  /** For health, keys, the OpenAPI document and logs. A monitor, or a verifier that reads a log, needs dozens of requests. */
+  /**
+   * For health, keys, the OpenAPI document, the documentation and logs. A monitor, or a verifier that reads a log, needs dozens of
+   * requests.
+   */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
   /** Counts failed lookups of API keys, agent tokens and the admin token. Successful lookups never count. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
@@ -65,8 +68,8 @@ export const defaultLimits = {
    */
   REFUSALS_PER_IP: { count: 30, seconds: 60, scaled: true },
   /**
-   * Counts captures of a business's policies. For 15 minutes, a capture also serves later certificates of the same page or, usually,
-   * origin. Beyond the limit, the service issues certificates without policies.
+   * Counts captures of a business's policies. New certificates of one page, and usually of one origin, share a capture for 15 minutes.
+   * Beyond the limit, the service issues certificates without policies.
    */
   POLICY_CAPTURES_PER_BUSINESS: { count: 300, seconds: 86_400, scaled: true },
   /** Counts a user's webhook tests, replays and recoveries together (SPEC Limits). */
@@ -117,7 +120,7 @@ export const defaultLimits = {
   REVOKE_LINK_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** A person shares with a few businesses a day. */
   GRANTS: { count: 30, seconds: 60, scaled: false },
-  /** Each change notifies every business whose share covers the field. */
+  /** Each change notifies every business whose share contains the field. */
   FIELD_CHANGES: { count: 60, seconds: 3_600, scaled: false },
   /**
    * Counts shares that are updated because the person changed a field. A person with ten shares who changes a field every six minutes

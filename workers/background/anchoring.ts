@@ -51,7 +51,7 @@ const submitBatch = async (platform: Platform, db: Database, adapter: LedgerAdap
   const basis = { lastRun: state.lastRun, newest };
   const run = { id: crypto.randomUUID(), readUpTo, verifiedTree: null, failure: null };
   if (due.length === 0) {
-    await storeLedgerRun(db, adapter.id, basis, run, now).run(); // only moves the ledger's position past these changes
+    await storeLedgerRun(db, adapter.id, basis, run, now).run(); // only moves the ledger's position in the change log
     return false;
   }
   const prepared = await prepareStatements(db, basis, adapter, due);

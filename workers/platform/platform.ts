@@ -17,7 +17,10 @@ import type { WebhookDependencies } from "../operations/webhooks/dependencies.ts
 /** Sends email. Operations only write to the email outbox, and the relay sends the email after the response. */
 export interface Mail {
   readonly mailer: Mailer;
-  /** Returns the captured email of a development deployment, newest first. The list is always empty in other deployments. */
+  /**
+   * Returns the emails to `to`, or to anyone if it is null, that a development deployment has captured, newest first. The list is always
+   * empty in other deployments.
+   */
   readonly getMailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
 }
 

@@ -15,7 +15,7 @@ type AsyncFunction<Args extends unknown[], Result> = (...args: Args) => Promise<
 
 export interface Tracer {
   readonly trace: Platform["trace"];
-  /** Runs work that continues after the response as a part of the current trace. */
+  /** Runs work that continues after the response as part of the current trace. */
   readonly continueTrace: (work: () => Promise<void>) => Promise<void>;
   /** Returns a function that records its calls as spans with this name. `describe` returns attributes of a result. */
   readonly traceCalls: <Given extends unknown[], Result>(

@@ -41,7 +41,7 @@ export const setFlash = async ({ c, services, person }: AppRequest, flash: Flash
   setCookie(c, flashCookie, sealed, { ...cookieOptions(c), maxAge: flashMs / secondMs });
 };
 
-/** Stores the message that the next page shows after a person has ended all consents with a business. */
+/** Stores the message that the next page shows after a person has ended all shares and consents for a business. */
 export const setEndedFlash = (
   request: AppRequest,
   { count, isPending, date }: { readonly count: number; readonly isPending: boolean; readonly date: Instant },

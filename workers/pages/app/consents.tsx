@@ -317,7 +317,7 @@ const renderRevokeAll = async (request: AppRequest, consents: BusinessConsents):
   });
 };
 
-/** Loads the person's consents with the business in the path. Returns the not-found page if there are none. */
+/** Loads the person's shares and consents for the business in the path. Returns the not-found page if there are none. */
 const withBusiness =
   <R extends AppRequest>(handle: (request: R, consents: BusinessConsents) => Promise<Response>) =>
   async (request: R): Promise<Response> => {

@@ -19,7 +19,7 @@ type Guide = (typeof guides)[string];
 
 const quickstart = "first-hour";
 
-/** The navigation, in display order. Every guide is in one group. */
+/** The guides in the navigation, in display order. Every guide is in one group. */
 const guideGroups: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ["Get started", [quickstart, "sandbox", "kit"]],
   ["Guides", ["widget", "sharing", "webhooks", "withdrawal", "agents"]],
@@ -161,7 +161,7 @@ const loadGuideContent = async ({ readTextAsset, config }: Services, { path }: G
       .replaceAll("https://api.example.com", new URL(config.baseUrl).origin),
   );
 
-/** Links to the next page. Renders nothing after the last page. */
+/** Links to the next page. Renders nothing on the last page. */
 const NextPage: FC<{ page: GroupPage | undefined }> = ({ page }) =>
   page === undefined ? null : (
     <p class="next">

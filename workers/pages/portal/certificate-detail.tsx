@@ -1,4 +1,4 @@
-// One certificate of the business. The person's details are masked until a member reveals them, which the audit log records.
+// One certificate of the business. The person's details are masked until a member reveals them. Each time, the audit log records it.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";

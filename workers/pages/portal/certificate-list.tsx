@@ -140,7 +140,7 @@ const StatusTabs: FC<{ filter: CertificateFilter; counts: ListViews["counts"] }>
   );
 };
 
-/** A menu with the saved views, a form that saves the current filter as a view, and a form that removes a view. */
+/** A menu with the saved views, each with a button that removes it, and a form that saves the current filter as a view. */
 const SavedViews: FC<{ filter: CertificateFilter; saved: readonly SavedView[] }> = ({ filter, saved }) => {
   const { error } = useContext(FormContext);
   const { pathInMode } = usePortalRequest();

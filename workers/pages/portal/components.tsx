@@ -126,7 +126,7 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: Child;
   readonly type?: "text" | "email" | "url" | "date" | "datetime-local" | "number";
-  /** The initial value. After the form was refused, the field shows the submitted value instead. */
+  /** The initial value. If the form was refused, the field shows the submitted value instead. */
   readonly value?: string | null | undefined;
   readonly required?: boolean;
   readonly isOptional?: boolean;
@@ -173,7 +173,7 @@ export const SelectField: FC<SelectFieldProps> = ({ name, label, options, value 
   );
 };
 
-/** A checkbox. `checked` is its initial state. After the form was refused, the submitted state applies instead. */
+/** A checkbox. `checked` is its initial state. If the form was refused, the submitted state applies instead. */
 export const CheckboxField: FC<{ name: string; label: Child; hint?: Child; checked?: boolean }> = ({ name, label, hint, checked }) => {
   const { form } = useContext(FormContext);
   const id = name.replace(".", "-");

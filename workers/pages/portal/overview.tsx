@@ -1,4 +1,4 @@
-// The home page of a live business: open deadlines, recent activity with charts, failing endpoints and the newest events.
+// The home page of a business with live certificates: open deadlines, recent activity with charts, failing endpoints and the newest events.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { once } from "../../../core/once.ts";
@@ -33,7 +33,7 @@ const getPercentFormat = once(() => new Intl.NumberFormat(locales[language], { s
 
 const changeIcons = { up: "arrow-up", down: "arrow-down" } as const;
 
-/** Shows the change from the thirty days before in percent, and the count for that period. */
+/** Shows the change compared with the previous thirty days, in percent, and the earlier count. */
 const Change: FC<PeriodComparison> = ({ current, previous }) => {
   if (current === previous)
     return (

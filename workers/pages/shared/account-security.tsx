@@ -1,5 +1,5 @@
-// The devices and passkeys of a signed-in person: their lists, and the handling of the forms that end a session or remove or add a passkey.
-// The app and the portal share them.
+// Lists the devices and passkeys of a signed-in person, and handles the forms that end a session or remove or add a passkey. The app and
+// the portal share this code.
 import type { FC } from "hono/jsx";
 import { formatDeviceName } from "../../../core/access/device.ts";
 import type { Passkey } from "../../../core/access/passkey.ts";

@@ -135,7 +135,7 @@ interface ContactFieldProps extends FieldProps {
   readonly errorId: string;
 }
 
-/** An input for a contact detail. The country is chosen from a list, which also contains a current value that is not a country. */
+/** An input for a contact detail. The country is chosen from a list, which also contains the current value if that is not a country. */
 export const ContactField: FC<ContactFieldProps> = ({ contactKey, value, ...field }) => {
   const { language } = usePageContext();
   const shared = { ...field, value, autocomplete: contactAutocomplete[contactKey] };

@@ -4,7 +4,7 @@ import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { CopyButton, Notice } from "./components.tsx";
 import type { SignedInRequest } from "./signed-in-handlers.ts";
 
-/** Creates a context whose `use` function throws where the context is not set. */
+/** Creates a context whose `use` function throws if the context is not set. */
 export const createRequiredContext = <T extends object>(name: string) => {
   const RequiredContext = createContext<T | null>(null);
   const use = (): T => {

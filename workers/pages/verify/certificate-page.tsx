@@ -65,8 +65,7 @@ const CertificateStatus: CertificateComponent = ({ certificate }) => {
 };
 
 /**
- * Shows the type, the business, the status and the statement of the certificate. On a phone, it has links to the panels at the end of the
- * page.
+ * Shows the certificate's type, business, status and a one-sentence summary. On a phone, it has links to the panels at the end of the page.
  */
 const CertificateHeader: CertificateComponent = ({ certificate }) => {
   const { messages } = usePageContext();

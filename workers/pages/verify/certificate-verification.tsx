@@ -36,7 +36,7 @@ interface CheckItemProps {
   /** The name that client/proofs uses to find this check. */
   readonly name: "fingerprint" | "signature" | "ledger" | "others" | "withdrawal";
   readonly label: string;
-  /** The statement that is true if the check passes. */
+  /** The title that replaces `label` if the check passes. */
   readonly passed: string;
   readonly passedText?: string;
   readonly incompleteText?: string;

@@ -1,4 +1,4 @@
-// GET /c/{id}: the public page of a certificate. Anyone with the URL may open it. The view trail records each view.
+// GET /c/{id}: the public page of a certificate. Anyone with the URL may open it. Each visit is recorded.
 import type { Context, Hono } from "hono";
 import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { parseCertId, parseTypedCertId } from "../../../core/ids.ts";
