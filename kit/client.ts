@@ -22,8 +22,8 @@ export interface SvcOptions {
   /** The API key: `sk_live_…` or `sk_test_…`. Without a key, only public operations work. */
   readonly apiKey?: string;
   /**
-   * The number of retries after a network failure, or while the service is busy. The default is 2. A call that could take effect twice is
-   * not retried.
+   * The number of retries after a network failure, while the service is busy, or while the same request is in progress. The default is 2. A
+   * call that could take effect twice is not retried.
    */
   readonly retries?: number;
   /**
@@ -73,12 +73,8 @@ const operations: Readonly<Record<string, OperationDescriptor>> = OPERATIONS;
 const isUnsafeToRetry = ({ request }: RetryContext): boolean =>
   request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
 
-/** Returns true if the retry was refused because the service is still processing an earlier attempt of this call. */
-const isStillInProgress = async ({ attempt, response }: RetryContext): Promise<boolean> => {
-  if (attempt < 2 || response?.status !== 409) return false;
-  const error: unknown = await response.clone().json();
-  return isObject(error) && error.code === "idempotency_conflict";
-};
+/** Returns true if the service is still processing the first request with the same idempotency key and body. */
+const isInProgress = ({ response }: RetryContext): boolean => response?.status === 409 && response.headers.has("retry-after");
 
 const toFailure = (error: unknown): Failure =>
   isObject(error) && typeof error.code === "string" && typeof error.message === "string"
@@ -119,11 +115,11 @@ export const createSvc = ({
     retry: {
       retries,
       retryDelay: 500,
-      retryOn: async (attempt) => {
+      retryOn: (attempt) => {
         if (Number(attempt.response?.headers.get("retry-after") ?? 0) > patienceSeconds) return false;
         if (attempt.response?.status === 429) return true; // a call that was refused with 429 did not take effect
         if (isUnsafeToRetry(attempt)) return false;
-        return defaultRetryOn(attempt) || isStillInProgress(attempt);
+        return defaultRetryOn(attempt) || isInProgress(attempt);
       },
     },
     onResponse: unwrapEnvelope,

@@ -162,11 +162,13 @@ describe("against a busy or unreachable service", () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  test("retries while its own first attempt is in progress, but not after another idempotency conflict", async () => {
-    const ours = createPlayback([createNetworkError(), createRefusal(409, "idempotency_conflict"), createSuccess({ ended: 1 })]);
-    expect((await ours.svc.resetSandbox()).data).toEqual({ ended: 1 });
-    const callers = createPlayback([createRefusal(409, "idempotency_conflict")]);
-    expect((await callers.svc.resetSandbox()).error?.code).toBe("idempotency_conflict");
+  test("retries while a request with the same idempotency key is in progress, but not after another conflict", async () => {
+    const inProgress = (): Response => createRefusal(409, "idempotency_conflict", { "retry-after": "0" });
+    const retried = createPlayback([inProgress(), inProgress(), createSuccess({ ended: 1 })]);
+    expect((await retried.svc.resetSandbox()).data).toEqual({ ended: 1 });
+    const otherBody = createPlayback([createNetworkError(), createRefusal(409, "idempotency_conflict")]);
+    expect((await otherBody.svc.resetSandbox()).error?.code).toBe("idempotency_conflict");
+    expect(otherBody.sent.length).toBe(2);
   });
 
   test("does not retry a POST without an idempotency key that may have taken effect", async () => {
