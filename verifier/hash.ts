@@ -15,7 +15,10 @@ const primes = ((): number[] => {
   return found;
 })();
 
-/** Returns the first 32 fractional bits of a root, which FIPS 180-4 uses for its constants. Integer arithmetic makes the result exact. */
+/**
+ * Returns the first 32 fractional bits of a square root (`power` 2) or cube root (3), which FIPS 180-4 uses as constants. Integer
+ * arithmetic makes the result exact.
+ */
 const computeRootBits = (value: number, power: bigint): number => {
   const target = BigInt(value) << (32n * power);
   let root = 0n;

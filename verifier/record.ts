@@ -97,8 +97,8 @@ export const checkDisclosures = (text: string | null, commitmentsText: string | 
 };
 
 /**
- * Checks the policies in a pack. `hashOfFile` returns the hash of the file at a path, or undefined. `paths` lists all policy files in the
- * pack.
+ * Checks the policies in a pack. `index` is the parsed policies/index.json, `listed` is the list on the certificate, and `paths` lists all
+ * policy files in the pack. `hashOfFile` returns the hash of the file at a path, or undefined.
  */
 export const checkPolicies = (
   index: unknown,

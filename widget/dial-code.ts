@@ -1,4 +1,4 @@
-// Adds the country code to phone numbers typed beside a country picker. Visitors do not type the country code that the picker shows.
+// Adds the country code to phone numbers typed next to a country picker. Visitors do not type the country code that the picker shows.
 // Without the code, the number would be read as a number in the business's country, where it can belong to a different person.
 
 /**
@@ -19,7 +19,7 @@ const dialCodePattern = /(?:\+|^00) ?(\d[\d -]{0,5})/;
 const onlyDialCodePattern = /^[^+]*\+ ?(\d[\d -]{0,5})\)?$/;
 
 /**
- * Returns the number with the dial code of the picker beside its control. Returns the number as typed if it has a country code or there is
+ * Returns the number with the dial code of the picker next to its control. Returns the number as typed if it has a country code or there is
  * no picker. `others` are the form's other controls for contact details. The search for a picker stops at an element that contains one of
  * them.
  */
