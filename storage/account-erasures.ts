@@ -31,7 +31,7 @@ import {
   shares,
 } from "./schema.ts";
 
-const leaseMs = minuteMs; // longer than it takes to erase an account in all shards
+const leaseMs = minuteMs; // longer than one attempt takes; erasing an account with many shares can take several attempts
 
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
@@ -88,8 +88,8 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
 };
 
 /**
- * Returns the statements for the last step, which erase the person's record and end all sign-ins. The batch fails if the account is already
- * erased (`isOutdatedFields`). `address` is the index of the person's email address.
+ * Returns the statements for the last step, which erase the person's record and delete their sessions, passkeys and tokens. The batch fails
+ * if the account is already erased (`isOutdatedFields`). `address` is the index of the person's email address.
  */
 export const eraseConsumer = (db: Database, id: ConsumerId, address: AddressIndex) => {
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>

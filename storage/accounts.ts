@@ -57,10 +57,7 @@ const actingBusinessFields = {
   otherShards: otherShardsField,
 };
 
-/**
- * Matches active test shares of the client's business. For a live client, the count below is 0, because only test shares are limited in
- * number.
- */
+/** Matches active test shares of the client's business. Only their number is limited, so the count below is 0 for a live client. */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 
@@ -182,7 +179,7 @@ export const findBusinessNames = async (db: Database, businessId: BusinessId) =>
     .where(eq(businesses.id, businessId))
     .get()) ?? null;
 
-/** Lists the IDs of up to `max` businesses whose account is in this shard, in ascending order, after the ID `after`. */
+/** Lists the IDs of up to `max` businesses whose account is in this shard, in ascending order. Starts after the ID `after`. */
 export const listBusinessIdsAfter = async (db: Database, after: string, max: number): Promise<readonly BusinessId[]> => {
   const rows = await db
     .select({ id: businesses.id })

@@ -5,7 +5,7 @@ import { listStoredForms, toStoredIndex, type AddressIndex, type StoredIndex } f
 import type { Database, Statement } from "./database.ts";
 import { invitations, members } from "./schema.ts";
 
-/** Builds a condition that is true if the column contains any form of the index, or the value that the SQL expression selects. */
+/** Builds a condition that is true if the column contains any stored form of `index` or, if `index` is an SQL expression, its value. */
 export const hasIndex = (column: Column, index: AddressIndex | SQL): SQL => {
   if (is(index, SQL)) return eq(column, index);
   const forms = listStoredForms(index);
@@ -16,8 +16,8 @@ export const hasIndex = (column: Column, index: AddressIndex | SQL): SQL => {
 export const listOtherForms = (index: AddressIndex): readonly StoredIndex[] => listStoredForms(index).slice(1);
 
 /**
- * Builds a condition for each form of the index. Use it instead of `hasIndex` for a query that must read rows in the order of a database
- * index. If the query used a list of values instead, SQLite would have to sort the rows.
+ * Calls `build` for each form of the index. Use it instead of `hasIndex` for a query that must read rows in the order of a database index.
+ * With the list of values in `hasIndex`, SQLite would have to sort the rows.
  */
 export const mapForms = <Result>(index: AddressIndex | SQL, build: (form: StoredIndex | SQL) => Result): readonly Result[] =>
   is(index, SQL) ? [build(index)] : listStoredForms(index).map(build);

@@ -72,7 +72,7 @@ const isAccountUnchanged = (account: BilledAccount): SQL =>
         account.isOver ? isNotNull(consumers.erasedAt) : isNull(consumers.erasedAt),
       );
 
-/** Builds a condition on the customer's revision. Revision 0 means that the customer does not exist yet. */
+/** Builds a condition that is true if the customer has this revision. Revision 0 means that the customer does not exist yet. */
 const isAtRevision = (id: string, known: number): SQL =>
   known === 0 ? notExistsIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 

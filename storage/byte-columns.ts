@@ -1,4 +1,4 @@
-// Columns that store bytes. The code represents these bytes as text, which would take more space.
+// Columns that store bytes. The code represents these bytes as text, which would take more space in the database.
 import { sql } from "drizzle-orm";
 import { customType } from "drizzle-orm/sqlite-core";
 import { fromBase64, fromBase64Url, toBase64, toBase64Url, toHex } from "../core/bytes.ts";

@@ -83,7 +83,7 @@ const buildRun = (db: Database) => {
       .select(
         sql`select min(${certificates.ord}), max(${certificates.ord}), min(${certificates.retentionUntil}) ${inThisRun} having count(*) > 0`,
       )
-      // A block with this first number can already exist, because a new certificate can get the number of a deleted test certificate.
+      // A block that starts with this number can already exist, because a new certificate can get the number of a deleted test certificate.
       .onConflictDoUpdate({
         target: retentionBlocks.firstOrd,
         set: {

@@ -46,7 +46,7 @@ export const findErasableCertificate = async (
 
 /**
  * Returns the statements that erase the personal data of certificates. View counts are kept. The certificates are updated first, because
- * triggers refuse to change the other rows with personal data until then. The batch fails if one of the certificates is already erased
+ * triggers refuse changes to the other rows with personal data until then. The batch fails if one of the certificates is already erased
  * (`isAlreadyErased`).
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {

@@ -140,7 +140,7 @@ export const getWitnessedSize = async (db: Database, origin: string, witness: st
   return row?.size ?? "0";
 };
 
-const leaseMs = minuteMs; // longer than an attestation, which takes at most three requests of 10 s each
+const leaseMs = minuteMs; // longer than an attestation, which takes at most 30 s
 
 /** Claims up to `max` due attestations for one minute, with their checkpoints. */
 export const claimAttestations = async (db: Database, max: number, now: Instant) => {
@@ -187,7 +187,7 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 /**
  * Returns the log's first checkpoint that covers the entry `index` and has at least `witnessMin` cosignatures and, if `needsStamp` is true,
  * a timestamp. Returns null if there is none. To limit the search, ignores checkpoints before `sinceWindow`, so this window must not be
- * later than the entry.
+ * later than that of the entry.
  */
 export const findAttestedCheckpoint = async (
   db: Database,

@@ -1,5 +1,6 @@
 // Daily limits for a client's submissions without an API key. Anyone who knows a page's client ID can send such submissions, so their
-// number and stored bytes are limited. The batch that issues a certificate counts the submission and fails beyond a limit. SPEC Limits.
+// number and stored bytes are limited. The batch that issues a certificate counts the submission, and fails if a limit is exceeded. SPEC
+// Limits.
 import { eq, isNull, lte, sql, type Placeholder, type SQL } from "drizzle-orm";
 import type { Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";

@@ -40,8 +40,8 @@ const hasPublicEvent = (event: DomainEvent): boolean => {
 };
 
 /**
- * Returns the name of the event sequence that the event belongs to, or null if the event is not public. Sandbox records have a separate
- * sequence, so that test data never reaches a live endpoint.
+ * Returns the name of the event sequence for a domain event, or null if the domain event has no public event. Sandbox records have a
+ * separate sequence, so that test data never reaches a live endpoint.
  */
 const getSequenceOf = (event: DomainEvent): string | null => {
   if (!hasPublicEvent(event)) return null;
@@ -196,7 +196,7 @@ export const commitWithoutFollowUp = async <const Of extends Statements>(
   }
 };
 
-/** After a commit, schedules the audit logs, ledgers and event sequences to read the changes of the domain events. */
+/** Schedules the work that follows a commit: the audit logs, ledgers and event sequences read the changes of the domain events. */
 export const scheduleDomainEventWork = (services: FollowUpScheduler, domainEvents: readonly DomainEvent[]): void => {
   if (domainEvents.length > 0) services.scheduleFollowUp();
   const sequences = new Map(domainEvents.filter(hasPublicEvent).map((event) => [`${event.businessId} ${event.environment}`, event]));

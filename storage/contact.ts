@@ -41,10 +41,7 @@ const maxJudgedRecords = 1_000;
 
 type IndexName = "emailIndex" | "phoneIndex";
 
-/**
- * Selects the ID of the empty recipient list. If a person accepted no recipient, their certificate refers to this list as the accepted
- * recipients.
- */
+/** Selects the ID of the empty recipient list. If a person accepted no recipient, this is the certificate's list of accepted recipients. */
 const emptyList = query
   .select({ id: entityLists.id })
   .from(entityLists)
@@ -268,8 +265,8 @@ const groupBySubject = ({ subjects }: ContactQuery, rows: readonly AddressRow[])
 };
 
 /**
- * For each person, finds the certificates and shares in the account's shard, in one round trip. Evaluates the newest 1,000 certificates and
- * the newest 1,000 shares of each address.
+ * For each person, finds the certificates and shares in the shard of the business's account, in one round trip. Evaluates the newest 1,000
+ * certificates and the newest 1,000 shares of each address.
  */
 export const findContactRecords = async (db: Database, contact: ContactQuery, now: Instant): Promise<readonly SubjectRecords[]> => {
   const emails = listDistinctForms(contact.subjects.map(({ email }) => email));

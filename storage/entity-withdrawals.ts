@@ -260,7 +260,7 @@ export const listEntityWithdrawalProofs = async (
     .where(allOf(eq(entityWithdrawals.certId, certId), gte(act, from), lte(act, to)))
     .orderBy(act);
   const statements = await listEntityAnchors(db, certId, "certificate.entities_withdrawn");
-  // Each anchor statement contains the hash of its receipt.
+  // Each anchor statement contains the hash of the withdrawal's receipt.
   const receiptHashOf = (text: string) => (JSON.parse(text) as { receipt_hash?: string }).receipt_hash;
   const byReceipt = new Map(statements.toReversed().map((anchor) => [receiptHashOf(anchor.statement), anchor]));
   return entityWithdrawalRows.map((withdrawal) => ({

@@ -80,6 +80,6 @@ export const requeueFailedMail = async (db: Database, id: string, now: Instant):
   return true;
 };
 
-/** Selects when the email with this invitation or code failed, or null. */
+/** Selects when the email with this invitation or code failed, or null if it did not. */
 export const selectFailureOf = (entityId: SQLiteColumn): SQL<Instant | null> =>
   sql<Instant | null>`(select max(${failedMail.failedAt}) from ${failedMail} where ${failedMail.entityId} = ${entityId})`;

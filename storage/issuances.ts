@@ -127,7 +127,7 @@ const prepareUsage = (isLimited: boolean) =>
 const recordLimitedUsage = prepareUsage(true);
 const recordUnlimitedUsage = prepareUsage(false);
 
-/** The maximum number of groups with counters per business, because a search reads all of them. */
+/** The maximum number of groups with counters per business. It is limited because a search reads all of them. */
 const maxCountedGroups = 500;
 
 /**

@@ -41,7 +41,7 @@ export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(${query
 export const listIssuingShards = (home: Database, businessId: BusinessId): Promise<readonly IssuingShard[]> =>
   onPrimary(home).select({ shard, startedAt }).from(issuingShards).where(eq(issuingShards.businessId, businessId)).orderBy(startedAt).all();
 
-/** Returns true if a change of an account failed because one of its issuing shards did not hold the account. */
+/** Returns true if a change to an account failed because the account was not held in one of its issuing shards. */
 export const isHoldMissing = (error: unknown): boolean =>
   isTriggerError(error, "the issuing shards of an account must be held while it changes");
 
@@ -92,7 +92,7 @@ const holdAccount = async (shards: Shards, businessId: BusinessId, inShard: Shar
   }
 };
 
-/** The statements that permit a change of an account (`before`) and end the permission (`after`), for the batch that makes the change. */
+/** The statements that permit a change to an account (`before`) and end the permission (`after`), for the batch that makes the change. */
 interface Permission {
   readonly before: readonly Statement[];
   readonly after: readonly Statement[];

@@ -17,7 +17,7 @@ const maxPages = 20; // per business, because anyone can submit any page of the 
 
 const { ord, businessId, origin, page, nextAt, attempts } = policyPages;
 
-/** The row of a business for certificates whose page exceeds the limit. These certificates get a capture without policies. */
+/** Identifies a business's row for certificates whose page exceeds the limit. These certificates get a capture without policies. */
 const overLimit = { origin: "", page: "" };
 
 /** The page of a certificate that is being issued. The values can be placeholders. */

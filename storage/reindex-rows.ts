@@ -76,7 +76,7 @@ const updateMemberships: BuildUpdates = (db, _, replacements) => {
 };
 
 /**
- * Builds a condition that is true if the business has no withdrawal under the current form of the index. If it has one, the row with the
+ * Builds a condition that is true if no row for the same business has the current form of the index. If there is one, the row with the
  * earlier form stays as it is and is deleted when its work is done.
  */
 const isOnlyWithdrawal = (to: SQL<StoredIndex>): SQL => {

@@ -160,8 +160,8 @@ const toShareChains = ({ business, person: { tag, auditLog } }: ShareChainRow): 
 });
 
 /**
- * Finds a share with the data for a change. The caller is the business, the person or the holder of an emailed link. The person is null for
- * a test person or an erased account. Returns null if the share does not belong to the caller.
+ * Finds a share with the data for a change. The caller is the business, the person or the holder of an emailed link. Returns null if the
+ * share does not belong to the caller. In the result, the person is null for a test person or an erased account.
  */
 export const findChangeableShare = async (
   db: Database,

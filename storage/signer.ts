@@ -36,7 +36,7 @@ export const openEd25519 = async (seed: Uint8Array) => {
 
 /**
  * Opens the issuer's key from a 32-byte seed. `retired` contains the public keys (base64url) of earlier seeds. They are still published, so
- * that anyone can verify their signatures.
+ * that anyone can verify earlier signatures.
  */
 export const openSigner = async (seed: Uint8Array, retired: readonly string[]): Promise<Signer> => {
   const { key, x } = await openEd25519(seed);

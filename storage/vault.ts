@@ -70,8 +70,8 @@ export interface Vault extends Sealer, Rewrapper, IndexReader {
   /** Returns a keyed hash of a six-digit code that was sent for `purpose`. Without the key, the million possible codes cannot be tested. */
   readonly codeHash: (purpose: string, code: string) => Promise<AddressIndex>;
   /**
-   * Returns 120 bits for the ID of a certificate that is submitted with an idempotency key. Equal keys give equal IDs. Without the index
-   * key, the IDs cannot be guessed.
+   * Returns 120 bits for the ID of a certificate whose submission has an idempotency key. Equal keys give equal IDs. Without the index key,
+   * the IDs cannot be guessed.
    */
   readonly certificateBytes: (idempotencyKeyHash: string) => Promise<Uint8Array>;
   /** Derives the token for `purpose` from the current link key: 256 bits in base64url. The token does not need to be stored. */

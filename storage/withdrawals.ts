@@ -130,10 +130,7 @@ export const findWithdrawable = async (db: Database, vault: IndexReader, certId:
     hasOtherShards: hasIssuingShards || shardOfId(certId) !== shardOfId(certificate.businessId),
     /** The blind indexes of all email addresses and phone numbers on the certificate. Empty if the person's data is erased. */
     addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])].map(vault.readIndex),
-    /**
-     * The token hashes of the links in the receipts of duplicates. The token of the certificate's own link is not stored, because it is
-     * derived.
-     */
+    /** The hashes of the tokens in duplicates' manage links. The token in the certificate's own link is derived, so it is not stored. */
     twinTokenHashes: twins.map((twin) => twin.manageTokenHash),
     /** The blind indexes of all email addresses on the certificate. A code sent to any of them can withdraw consent. */
     emailIndexes: (emailIndexes ?? []).map(vault.readIndex),

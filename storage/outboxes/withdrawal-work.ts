@@ -17,15 +17,16 @@ export interface WithdrawalWork extends AddressWithdrawalScope {
   /** The certificate that was withdrawn first. */
   readonly certId: CertId;
   readonly method: WithdrawalMethod;
-  /** The API key with which the business recorded the withdrawal; null if the person withdrew. */
+  /** The API key with which the business recorded the withdrawal; null if the person withdrew consent. */
   readonly apiKeyId: string | null;
   /** True if the work must still be added to the business's other shards. */
   readonly forAllShards: boolean;
 }
 
 /**
- * Saves the remaining work. Must be in the batch of the first withdrawal. The work is due immediately. Does nothing if the shard already
- * has it. The row contains all forms of each index, because other queries compare them with the indexes on certificates.
+ * Saves the remaining work, which is due immediately. In the shard of the first withdrawal, must be in the same batch as that withdrawal.
+ * Does nothing if the shard already has the work. The row contains all forms of each index, because other queries compare them with the
+ * indexes on certificates.
  */
 export const insertWithdrawalWork = (db: Database, { issuedUntil, addressIndexes, ...work }: WithdrawalWork) =>
   db
