@@ -29,7 +29,10 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
   return c.json({ ok: false, error, request_id: c.var.requestId }, statusByCode[code]) as Response as FailureResponse;
 };
 
-/** Responds with a refusal. Storage limits reset at midnight (UTC), so their `Retry-After` is the number of seconds until then. */
+/**
+ * Responds with a refusal. After midnight (UTC), storage limits allow more records, so their `Retry-After` is the number of seconds until
+ * then.
+ */
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => {
   if (isStorageLimitMessage(refused.detail)) c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));
   return failure(c, refused.code, refused.detail);

@@ -67,7 +67,7 @@ export const emailCodeSchema = z
 /** For an optional member of a request. JSON `null` means the same as a missing member. */
 export const optionalMember = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
 
-/** For an optional member of a request with a default, which also applies to JSON `null`. */
+/** For an optional member with a default. The default also applies to JSON `null`. */
 export const memberWithDefault = <S extends z.ZodType>(schema: S, value: z.output<S>) =>
   schema.nullish().transform((input): z.output<S> => input ?? value);
 

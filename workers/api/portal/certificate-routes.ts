@@ -1,4 +1,5 @@
-// Certificate routes for the portal. They mask personal data, except `reveal` and `views`, which write an audit entry.
+// Certificate routes for the portal. `reveal` and `views` return personal data and write an audit entry. The other routes mask personal
+// data.
 import { z } from "@hono/zod-openapi";
 import { toPublicView } from "../../../core/certificates/public-json.ts";
 import { noBody } from "../../http/body.ts";

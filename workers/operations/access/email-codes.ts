@@ -12,7 +12,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 
 /**
  * Builds the text that a code's hash covers. For a withdrawal code, the text contains the code's ID. For a sign-in code, it contains the
- * realm and the address. Therefore, a hash that was copied to the row of another code or address does not match.
+ * realm and the address. Therefore, a hash does not match if it was copied to another withdrawal code, or to a sign-in code for another
+ * address.
  */
 export type CodeBinding = (id: string) => string;
 

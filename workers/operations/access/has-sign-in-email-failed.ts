@@ -1,4 +1,4 @@
-// Checks whether a person's sign-in code could not be delivered.
+// Checks whether the delivery of a person's sign-in code failed.
 import { hasNewestCodeFailed } from "../../../storage/email-codes.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import type { PendingSignIn } from "./sign-in-note.ts";

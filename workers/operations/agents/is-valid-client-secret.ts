@@ -5,7 +5,7 @@ import { isRegisteredClientSecret, parseRegisteredClient } from "./registered-cl
 
 /**
  * Returns true if the secret is correct for this client. Registered clients that are not public send the secret from their registration.
- * Public clients and clients with a metadata document must not send a secret. Their authorization codes are bound to their ID.
+ * Public clients and clients with a metadata document must not send a secret. Instead, their authorization codes are bound to their ID.
  */
 export const isValidClientSecret = async (services: Stores, id: string, secret: string | null): Promise<boolean> => {
   if (!id.startsWith(registeredClientPrefix)) return parseDocumentUrl(id) !== null && secret === null;

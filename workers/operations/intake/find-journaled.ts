@@ -25,9 +25,9 @@ const readJournal = async (services: IntakeDependencies, certId: CertId): Promis
 };
 
 /**
- * Runs `find`. If the database does not have the certificate, asks the journal to move it there. If the journal has moved it, now or just
- * before, runs `find` again. Returns null only if neither has the certificate. Throws a StorageFault of kind `outage` if one of them does
- * not respond.
+ * Runs `find`. If the database does not have the certificate, asks the journal to move it there. If the journal has moved it, or may have
+ * moved it seconds earlier, runs `find` again. Returns null only if neither has the certificate. Throws a StorageFault of kind `outage` if
+ * one of them does not respond.
  */
 export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertId, find: () => Promise<T | null>): Promise<T | null> => {
   const found = await find();

@@ -1,4 +1,4 @@
-// Implements POST /v1/shares/{id}/cease-ack. Confirms that the business has stopped contact based on a revoked share.
+// Implements POST /v1/shares/{id}/cease-ack. Confirms that the business has stopped contacting the person after a share was revoked.
 import { authorizeWrite } from "../../../core/access/entitlement.ts";
 import type { BusinessScope } from "../../../core/access/principal.ts";
 import type { Actor } from "../../../core/actor.ts";

@@ -1,5 +1,5 @@
-// Creates and checks the signature of a share request. It proves to the consent sheet that a holder of the business's API key made exactly
-// this request. Nothing is stored.
+// Creates and checks the signature of a share request. The signature proves to the consent sheet that a holder of the business's API key
+// made exactly this request. Nothing is stored.
 import { hourMs, type Instant } from "../../../core/time.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import type { SheetRequest } from "./sheet-request.ts";
