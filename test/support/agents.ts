@@ -26,7 +26,7 @@ export const createToken = async (
 
 export const buildBearerHeader = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-/** Sends a POST request to the agent server. A string or bytes are sent unchanged; anything else is sent as JSON. */
+/** Sends a POST request to the agent server. A string or byte array is sent unchanged as the body. Any other value is sent as JSON. */
 export const postToAgentServer = (body: unknown, headers: Record<string, string> = {}, service: Call = call): Promise<TestResponse> =>
   service("/mcp", {
     method: "POST",

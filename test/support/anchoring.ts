@@ -1,4 +1,4 @@
-// Creates a platform that has its own clock, and a ledger whose requests a test can intercept.
+// Creates platforms with their own clock, whose requests to the ledger a test can intercept.
 import { env } from "cloudflare:workers";
 import { formatVkey } from "../../core/ledger/note.ts";
 import type { Instant } from "../../core/time.ts";
@@ -19,7 +19,10 @@ const trust = await Promise.all(
   })),
 );
 
-/** Sends requests to the ledger object with this name: same origin and key, but separate storage. */
+/**
+ * Returns a function that sends requests to the ledger object with this name. All objects have the same origin and key, but each has its
+ * own storage.
+ */
 export const openNamedLedger =
   (name: string): SendRequest =>
   (request) =>

@@ -48,7 +48,7 @@ type AuditProofFault =
   | "entries_missing"
   | "leaf_mismatch";
 
-/** `complete` is the last entry up to which the log proves that no entry is missing. */
+/** The log proves that no entry up to `complete` is missing. `complete` is null if the log has not proven this yet. */
 type AuditProofVerdict = Verdict<CosignedCheckpoint & { complete: { readonly seq: bigint; readonly at: string } | null }, AuditProofFault>;
 
 /** Parses a canonical object with exactly these string properties. Returns null for anything else. */
@@ -73,8 +73,8 @@ const parseHeadLeaf = (text: string, chain: string): ChainHead | null => {
 
 /**
  * Verifies the proof. `head` is the head of the verified entries. `hashOfEntry` returns the hash of the entry with that seq, if the reader
- * has it. If the leaf counts more entries than were shown, the fault is `entries_missing`. If it contains the hash of a different entry,
- * the fault is `leaf_mismatch`.
+ * has it. If the leaf counts more entries than the reader has, the fault is `entries_missing`. If the hash in the leaf differs from the
+ * reader's, the fault is `leaf_mismatch`.
  */
 export const verifyAuditProof = async (
   crypto: NoteCrypto,

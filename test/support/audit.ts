@@ -1,4 +1,4 @@
-// Fetches audit logs and verifies them using only code from core.
+// Creates test audit logs and their entries, and verifies audit chains as a reader of the API can.
 import { env } from "cloudflare:workers";
 import { createGenesisHead, type ChainHead } from "../../core/audit/chain.ts";
 import { verifyAuditProof, verifyEntries } from "./audit-verification.ts";

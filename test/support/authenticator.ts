@@ -78,14 +78,14 @@ export interface AuthenticatorOverrides {
   readonly rpId?: string;
   readonly type?: string;
   readonly challenge?: string;
-  /** Clears the flag that says that the person was verified by fingerprint or PIN. */
+  /** Clears the flag for verification by fingerprint or PIN. */
   readonly unverified?: true;
   readonly counter?: number;
   readonly userHandle?: string | null;
   readonly id?: string;
-  /** Makes the new key attest itself, as some browsers do when no attestation is requested. */
+  /** Signs the attestation with the new key itself, as some browsers do when no attestation is requested. */
   readonly selfAttested?: true;
-  /** Adds a valid manufacturer's attestation, although none is requested. */
+  /** Adds a manufacturer's attestation even though none is requested. */
   readonly attested?: true;
   /** Uses a different attestation format, with an empty statement. */
   readonly format?: string;
@@ -142,7 +142,7 @@ const buildU2fStatement = async (signed: Bytes): Promise<ReadonlyMap<string, Cbo
   ]);
 };
 
-/** One passkey on one device. If `hasCounter` is false, its signature counter stays 0, as on many phones. */
+/** One passkey on one device. If `hasCounter` is false, the signature counter stays 0, as on many phones. */
 export class Authenticator {
   readonly origin: string;
   readonly hasCounter: boolean;

@@ -1,4 +1,4 @@
-// Tracks the work that the Worker does after its responses, so tests wait for that work instead of a fixed time.
+// Tracks the work that the Worker does after its responses, so that tests can wait for it instead of for a fixed time.
 import { env } from "cloudflare:workers";
 import type { Env } from "../../workers/env.ts";
 import { relayOutbox } from "../../workers/background/outbox-relay.ts";

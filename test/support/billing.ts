@@ -77,8 +77,8 @@ export interface ProviderCall {
 }
 
 /**
- * Replaces fetch with the provider's API until `vi.restoreAllMocks()`. By default each call returns the URL of a page that the provider
- * hosts.
+ * Replaces fetch with a fake of the provider's API until `vi.restoreAllMocks()`. By default, each call returns the URL of a page that the
+ * provider hosts.
  */
 export const mockProvider = (respond?: (path: string) => Response | Promise<Response>): readonly ProviderCall[] => {
   const calls: ProviderCall[] = [];

@@ -1,4 +1,4 @@
-// A browser without JavaScript that opens a person's pages: it keeps cookies and submits forms with all their fields.
+// A simulated browser without JavaScript: it keeps cookies and submits forms.
 import { DomUtils, parseDocument } from "htmlparser2";
 import { read, extractText, type ReadPage } from "../pages/page.ts";
 import { call, type TestResponse, type Call } from "./world.ts";
@@ -63,7 +63,7 @@ export const createBrowserSession = (cookie = "", send: Call = call, headers: Re
   };
 };
 
-/** Returns the fields that a browser would submit for this form. */
+/** Returns the input values that a browser would submit for the form with this action. */
 export const parseFormFields = ({ document, text }: ReadPage, action: string): Readonly<Record<string, string>> => {
   const form = DomUtils.getElementsByTagName("form", document).find(({ attribs }) => attribs.action === action);
   if (form === undefined) throw new Error(`no form to ${action} in: ${text.slice(0, 2_000)}`);
@@ -74,7 +74,6 @@ export const parseFormFields = ({ document, text }: ReadPage, action: string): R
   );
 };
 
-/** Parses the page in a response. */
 export const parsePage = (response: TestResponse): ReadPage => ({ ...response, document: parseDocument(response.text) });
 
 export const getPageText = ({ document }: ReadPage): string => extractText(document).replaceAll(/\s+/g, " ");

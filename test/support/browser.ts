@@ -1,4 +1,4 @@
-// Launches a real browser, opens pages, records every console message and error on them, and checks accessibility.
+// Launches a real browser, opens pages, records their console errors and warnings, and checks accessibility.
 import { readFileSync } from "node:fs";
 import { chromium, type Browser, type BrowserContextOptions, type LaunchOptions, type Page, type CDPSession } from "playwright-core";
 import { findBrowserPath, type BrowserKind } from "../../scripts/browser.ts";
@@ -45,7 +45,7 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
   return { page, problems, close: () => context.close() };
 };
 
-/** Axe without the HTML of every element it checks. No test reads the HTML, and copying it takes a quarter of the time of all rules. */
+/** Axe without the HTML of every element it checks. No test reads the HTML, and copying it takes a quarter as long as running all rules. */
 const axe = `${readFileSync("node_modules/axe-core/axe.min.js", "utf8")}\naxe.configure({ noHtml: true });`;
 const allRules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 /** Rules whose result depends on the colors. */
@@ -58,8 +58,8 @@ const appearanceRules = [...colorRules, "target-size"];
 const preparedPages = new WeakSet<Page>();
 
 /**
- * Evaluates axe instead of adding a script tag, because a strict content security policy would block the tag. From the second call on, the
- * page also loads axe when it is reloaded.
+ * Evaluates axe instead of adding a script tag, because a strict content security policy would block the tag. If a page needs axe again
+ * after a navigation, an init script loads axe from then on.
  */
 const injectAxe = async (page: Page): Promise<void> => {
   await page.waitForLoadState(); // a click that opens another page resolves as soon as that page starts loading
@@ -86,7 +86,7 @@ export const findAccessibilityIssues = async (page: Page, within = "html"): Prom
   return runAxe(page, "tag", allRules, within);
 };
 
-/** Lists violations of the appearance rules only. Another test checks all rules on the same page. */
+/** Lists violations of the appearance rules only, for pages on which another test checks all rules. */
 export const findAppearanceIssues = async (page: Page, within = "html"): Promise<string[]> => {
   await injectAxe(page);
   return runAxe(page, "rule", appearanceRules, within);
@@ -106,8 +106,8 @@ export const hasNoHorizontalScroll = async (page: Page): Promise<boolean> => {
 };
 
 /**
- * Returns a text that differs if any element has another position, size or visibility. The rule about target sizes gives the same result
- * for the same layout.
+ * Returns a text that differs if any element has a different position, size or visibility. If the layout is the same, the rule about target
+ * sizes gives the same result.
  */
 const describeLayout = (page: Page): Promise<string> =>
   page.evaluate(() =>

@@ -1,4 +1,4 @@
-// Compares every counter of certificates with a count of the certificates themselves.
+// Compares every certificate counter with a count of the certificates themselves.
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import { newCertificates } from "./counted-certificates.ts";
@@ -7,7 +7,7 @@ const statuses = "SUM(status = 'active') AS active, SUM(status = 'revoked') AS r
 const hour = "issued_at - issued_at % 3600000";
 const day = "issued_at - issued_at % 86400000";
 
-/** The counter tables. `stored` is the key in the table, and `key` computes the same key from a certificate. */
+/** The counter tables. `stored` lists a table's key columns, and `key` lists the SQL expressions for the same key of a certificate. */
 const counters: readonly { readonly table: string; readonly stored: string; readonly key: string; readonly where?: string }[] = [
   { table: "certificate_totals", stored: "business_id, environment", key: "business_id, environment" },
   { table: "certificate_groups", stored: "id", key: "group_id", where: "counted = 1" },

@@ -1,4 +1,4 @@
-// Writes to the change log in the same way as a committed change, for tests that need many changes or malformed ones.
+// Writes to the change log as a commit does, for tests that need many changes or malformed ones.
 import type { ShardId } from "../../core/ids.ts";
 import { buildAuditPositionSql } from "./statements-sql.ts";
 

@@ -1,5 +1,5 @@
-// Simulates on localhost the parts of the Cloudflare API that wrangler calls during a deployment. Remembers what was created, runs SQL on a
-// real SQLite database, and can make calls of a certain kind fail. A test can connect it to a running service.
+// Simulates the parts of the Cloudflare API that wrangler calls during a deployment. Remembers what was created, runs SQL on a real SQLite
+// database, and can make selected calls fail. A test can connect it to a running service.
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";

@@ -54,7 +54,7 @@ interface EntryRequest {
   };
 }
 
-/** Builds the leaf that Rekor writes for a request, or null for an invalid request. Does not check the signature. */
+/** Returns the leaf that Rekor writes for a request, or null if the request is invalid. Does not check the signature. */
 const buildLeaf = (body: string): string | null => {
   let request: EntryRequest;
   try {
@@ -94,7 +94,10 @@ export class FakeRekor {
   /** True if the server still serves partial tiles of earlier tree sizes. */
   keepsPartialTiles = true;
   tilesAreGarbage = false;
-  /** Every request waits until this many have been open at the same time, and then another 20 ms, so that further requests would show. */
+  /**
+   * If above 0, a request to add an entry waits until this many have been open at the same time, and then another 20 ms, so that excess
+   * requests are noticed.
+   */
   expectedConcurrent = 0;
 
   readonly #key: LogKey;

@@ -45,8 +45,8 @@ export interface FakeServiceSettings {
   /** If set, the sheet's URL redirects once with these headers before the sheet is served. */
   hop: Record<string, string> | undefined;
   /**
-   * Returns the response to the nth redemption, or undefined for the normal response. With `lost`, the code is used but the connection
-   * breaks.
+   * Returns the planned response to the nth redemption, or undefined for the normal response. With `lost` and `silent`, the connection
+   * breaks. With `lost`, the code is used first.
    */
   redeem: (n: number) => "lost" | "silent" | { status: number; body: unknown } | undefined;
 }
@@ -57,7 +57,7 @@ export interface FakeService {
   readonly settings: FakeServiceSettings;
   readonly sheetRequests: SheetRequest[];
   readonly redemptions: Redemption[];
-  /** The `state` of each decision in the sheet. */
+  /** The `state` of each request for which a code was created. */
   readonly grants: string[];
   /** The path of each request to the service. */
   readonly loaded: string[];

@@ -9,7 +9,7 @@ const readNumber = (name: string): number => Number(process.env[name] ?? 0);
 export const clockOffsetMs = readNumber("TEST_CLOCK_OFFSET_MS");
 if (readNumber("TEST_SEED") !== 0) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: readNumber("TEST_SEED") });
 
-const guardKey = Symbol.for("svc.test.chance"); // test files that share a runtime all run this module, but it must be installed only once
+const guardKey = Symbol.for("svc.test.chance"); // test files that share a runtime all run this module, but it must take effect only once
 const isInstalled = Reflect.has(globalThis, guardKey);
 Reflect.set(globalThis, guardKey, true);
 

@@ -1,6 +1,5 @@
-// Fills the first shard with the records that strangers and dishonest customers can create: tens of thousands of records for one address,
-// one business, one person and one queue. Each record is a copy of a record that the API created, so every column has a value that the
-// service wrote.
+// Fills the first shard with the records that strangers and dishonest customers can create: thousands of records for one address, one
+// business, one person and one queue. Most are copies of records that the API created, so their columns have values that the service wrote.
 import { env } from "cloudflare:workers";
 import type { BusinessId, ShareId } from "../../core/ids.ts";
 import { openVaultFromVars } from "../../scripts/demo-world.ts";
@@ -16,7 +15,7 @@ import { world } from "./world.ts";
 
 /** The number of records for one address, one business or one queue. It is far above the number of rows that any statement may read. */
 const many = 8_000;
-/** The number of records of the kinds that take longer to seed, because triggers write more rows for each of them. */
+/** The number of records of kinds that take longer to seed, because triggers write additional rows for each record. */
 export const several = 2_500;
 /** A person can have 1,000 active shares, so the test seeds fewer. */
 const maxPersonShares = 980;
@@ -35,7 +34,8 @@ const listColumns = async (table: string): Promise<readonly string[]> => {
 };
 
 /**
- * Copies the row that matches `where`. `cells` are SQL expressions. In them, `n.i` is the number of the copy, and `s` is the copied row.
+ * Copies the row that matches `where` this many times. `cells` are SQL expressions, in which `n.i` is the number of the copy and `s` is the
+ * copied row.
  */
 const copyRows = async (table: string, where: string, count: number, cells: Cells): Promise<void> => {
   const columns = [...new Set([...(await listColumns(table)), ...Object.keys(cells)])];
@@ -63,7 +63,7 @@ const quoteText = (value: string): string => `'${value}'`;
 /** Builds the SQL expression for an ID with this prefix. The ID is different for each tag and each copy. */
 const copyId = (prefix: string, tag: string): string => `'${prefix}00${tag}' || printf('%0${24 - tag.length}d', n.i)`;
 
-/** The records that were created through the API. All other records are copies of them. */
+/** The records that were created through the API and are copied. */
 export interface OriginalRecords {
   readonly certId: string;
   readonly withdrawnCertId: string;
@@ -95,7 +95,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
   await run(`INSERT INTO certificate_forms (disclosure_hash, client_id, business_name, captured_via, signature_kid)
     SELECT d.hash, f.client_id, f.business_name, f.captured_via, f.signature_kid FROM disclosures d,
       certificate_forms f JOIN certificates s ON s.form_id = f.id WHERE s.id = '${certId}' AND d.text LIKE 'I agree, text number %'`);
-  // Sets `counted` for only as many groups as the service allows. Certificates in the other groups are found without counters.
+  // Sets `counted` for slightly fewer groups than the service allows. Certificates in the other groups are found without counters.
   await run(`INSERT INTO certificate_groups (purpose_id, entity_list_id, origin_domain, business_id, environment, counted)
     SELECT p.id, l.id, 'www.example.com', p.business_id, p.environment, CAST(substr(p.purpose, 20) AS INTEGER) <= 490 FROM purposes p JOIN entity_lists l ON l.hash = printf('%064d', substr(p.purpose, 20))
     WHERE p.purpose LIKE 'solar quote number %'`);
@@ -209,7 +209,7 @@ const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consu
   });
 };
 
-/** Fills the business with members, but leaves room for one more. */
+/** Adds 90 members, so that the business is just below its limit of 100 members and invitations. */
 const copyMembers = async (): Promise<void> => {
   const vault = await openVaultFromVars(env as unknown as Record<string, unknown>);
   const rows = await Promise.all(

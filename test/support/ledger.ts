@@ -1,4 +1,4 @@
-// Calls the embedded ledger over HTTP. Each test has its own object and can change its settings.
+// Calls the embedded ledger over HTTP. Each test can use its own ledger object with changed settings.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { encodeUtf8 } from "../../core/bytes.ts";
@@ -41,7 +41,7 @@ export const createLedgerCall =
 
 export const createLedger = (): LedgerCall => createLedgerCall(createLedgerObject());
 
-/** Creates a ledger with changed settings. Every call creates a new object on the same storage. */
+/** Returns a ledger with changed settings. Each request creates the object again on the same storage. */
 export const createLedgerWith = (change: LedgerEnv, stub = createLedgerObject()): LedgerCall => {
   return (path, init) =>
     runInDurableObject(stub, async (_, state) =>
@@ -58,7 +58,7 @@ export const buildEntry = (at: number): Uint8Array<ArrayBuffer> => encodeUtf8(`s
 export const addEntries = (call: LedgerCall, entries: readonly Uint8Array[]): Promise<LedgerResponse> =>
   call("add-batch", buildPost(encodeEntryBundle(entries)));
 
-/** Adds the entries from `from` to `to` (exclusive), one tile at a time. Returns the last response. */
+/** Adds the entries from `from` to `end` (exclusive), one tile at a time. Returns the last response. */
 export const addBatch = async (call: LedgerCall, from: number, end: number): Promise<LedgerResponse> => {
   let response: LedgerResponse | null = null;
   for (let at = from; at < end; at += 256) {

@@ -79,7 +79,7 @@ const hashSources = (): string => {
 };
 
 const buildsDir = join(tmpdir(), "svc-test-builds");
-const maxBuildAgeMs = 60 * 60_000; // longer than any test run
+const maxBuildAgeMs = 60 * 60_000; // longer than a run of `npm test`
 
 const removeOldBuilds = (): void => {
   for (const name of readdirSync(buildsDir)) {
@@ -97,7 +97,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Takes a build lock. Returns false while a running process holds it, and removes the lock of a dead process. */
+/** Tries to take a build lock. Returns false if the lock exists. Removes it if the process that holds it is dead. */
 const takeLock = (lock: string): boolean => {
   try {
     writeFileSync(lock, String(process.pid), { flag: "wx" });
@@ -136,7 +136,7 @@ const buildWorker = async (built: string): Promise<void> => {
   await buildAssets();
   removeOldBuilds();
   const building = mkdtempSync(join(buildsDir, "building-"));
-  await updateWorkerBundle(); // finds it current after `npm test` or `npm start`
+  await updateWorkerBundle(); // already up to date after `npm test` or `npm start`
   cpSync(workerBundleDir, building, { recursive: true });
   cpSync("dist/assets", join(building, "assets"), { recursive: true }); // another build may replace dist/assets during the tests
   await prepareDatabases({ stateDir: join(building, "state") });
@@ -170,7 +170,7 @@ export const ensureBuiltWorker = async (): Promise<string> => {
   return built;
 };
 
-const monthSlotMs = 30 * 60_000; // the month of demo data ends when it is written, so an older one is written again
+const monthSlotMs = 30 * 60_000; // the month of demo data ends when it is created, so it is created again in the next half hour
 
 /** Returns a folder in the build with databases that contain the month of demo data. The first test file that uses it builds it. */
 const ensureMonth = async (built: string): Promise<string> => {

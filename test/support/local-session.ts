@@ -3,7 +3,7 @@
 import type { BrowserContext } from "playwright-core";
 import { findNewestCode } from "./email-code.ts";
 
-/** Waits for an email with a code and returns the newest code. The service sends it after it has responded to the request. */
+/** Waits for an email with a code and returns the newest code. The service sends the email after it has responded to the request. */
 export const findEmailCode = async (origin: string, email: string): Promise<string> => {
   for (;;) {
     const response = await fetch(`${origin}/dev/mail?to=${encodeURIComponent(email)}`);

@@ -15,8 +15,8 @@ const findLargestPowerOfTwo = (n: number): number => {
 };
 
 /**
- * Computes MTH over ranges [from, to) of these leaf hashes (RFC 6962, 2.1). Roots are cached, because trees of adjacent sizes, and the
- * tiles of one tree, share subtrees.
+ * Returns a function that computes MTH of the leaf hashes [from, to) (RFC 6962, 2.1). Roots are cached, because trees of adjacent sizes,
+ * and the tiles of one tree, share subtrees.
  */
 export const createNaiveRoots = (leaves: readonly Uint8Array[]): ((from: number, to: number) => Uint8Array) => {
   const known = new Map<number, Uint8Array>();
@@ -32,7 +32,7 @@ export const createNaiveRoots = (leaves: readonly Uint8Array[]): ((from: number,
   return computeRoot;
 };
 
-/** Computes MTH over the leaf hashes [from, to). */
+/** Computes MTH of the leaf hashes [from, end). */
 export const computeNaiveRoot = (leaves: readonly Uint8Array[], from = 0, end = leaves.length): Uint8Array =>
   createNaiveRoots(leaves)(from, end);
 

@@ -21,7 +21,7 @@ export const createSecret = (name: string, byte: number, kind: KeyKind = keyKind
 export const createRandomSecret = (name: string, kind: KeyKind = keyKinds.log): Promise<string> =>
   createSecretFromSeed(name, new Uint8Array(sha256(`drawn for ${name}`)), kind);
 
-/** Returns 32 bytes in base64 that look random but are always the same for one index. */
+/** Returns 32 bytes in base64 that look random but are always the same for the same index. */
 export const createRandomKey = (index: number): string => toBase64(sha256(`key ${index} of the tests`));
 
 /** Returns a secret's public key in its one-line form. */
@@ -30,7 +30,7 @@ export const deriveVkey = async (secret: string): Promise<string> => formatVkey(
 /** Index of the tests' LOG_SEED in `createRandomKey`. */
 export const logSeedIndex = 4;
 
-/** Returns the public key that the tests' LOG_SEED gives a log with this name. */
+/** Returns a log's public key, which is derived from the tests' LOG_SEED and the log's name. */
 export const deriveLogVkey = async (name: string): Promise<string> => {
   const [signer] = await openKeysNamed({ secrets: "", logSeed: createRandomKey(logSeedIndex) }, name);
   if (signer === undefined) throw new Error("no key");

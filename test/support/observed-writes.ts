@@ -1,4 +1,4 @@
-// Bindings that report what is stored through them: the table that each statement writes to, and the prefix of each KV key.
+// Bindings that report every write: the table that a statement writes to, or the prefix of the KV key.
 
 const writtenTable = /\b(?:insert(?: or \w+)? into|update|delete from)\s+"?(\w+)/i;
 
@@ -16,7 +16,7 @@ const observeDatabase = <Binding extends D1Database | D1DatabaseSession>(binding
     },
   });
 
-/** A statement is counted when it is prepared, because the service prepares only statements that it also runs. */
+/** Reports a statement when it is prepared, because the service runs every statement that it prepares. */
 export const observeWrites = <Bindings extends Readonly<Record<string, D1Database>>>(
   bindings: Bindings,
   report: (table: string) => void,

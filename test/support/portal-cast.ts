@@ -32,7 +32,7 @@ export const signInCast = async (): Promise<PortalCast> => {
     member: await signIn(world.memberEmail),
     owner: await signIn(world.ownerEmail),
   };
-  // A session's first use on a day writes a row, which must not happen during a test.
+  // The first use of a session each day writes a row, so each session is used once before the tests start.
   for (const role of roles) await call("/v1/auth/session", { headers: cast[role] });
   await waitUntilSettled();
   return cast;
@@ -47,7 +47,7 @@ export const mockOutsideWorld = (): void => {
   );
 };
 
-/** IDs of acme's records, keyed by their parameter name in routes. */
+/** IDs of acme's records, keyed by the name of their route parameter. */
 export type Records = Readonly<Record<string, string>>;
 
 /** Creates one record of each kind for acme. Needs `mockOutsideWorld`, because one endpoint is called. */
@@ -82,7 +82,7 @@ export const createAcmeRecords = async ({ owner }: PortalCast): Promise<Records>
   return records;
 };
 
-/** Lists the rows of the first shard's contents that contain the ID of the business or of one of these records. */
+/** Lists the rows in the first shard's `contents` that contain an ID of the business or of one of these records. */
 export const listRecordRows = (contents: Readonly<Record<string, string>>, records: Records): readonly string[] => {
   const ids = [world.acme.id, world.acme.chain, ...Object.values(records).filter((id) => id.includes("_"))];
   return Object.entries(contents).flatMap(([table, rows]) =>

@@ -13,7 +13,7 @@ export const buildFormPost = (cookie: string, fields: Fields, headers: Fields): 
   redirect: "manual",
 });
 
-/** Returns the fields that a browser would submit for this form. */
+/** Returns the fields that a browser would submit for the form with this action. */
 export const parseFormFields = ({ document }: ReadPage, action: string): Fields => {
   const form = DomUtils.getElementsByTagName("form", document).find(({ attribs }) => attribs.action === action);
   if (form === undefined) throw new Error(`no form to ${action} in: ${extractWords(document).slice(0, 2_000)}`);

@@ -37,7 +37,7 @@ export const signUp = (
   headers: Record<string, string> = {},
 ): Promise<TestResponse> => service("/v1/business/signup", buildJsonRequest({ business_name: "Fresh Roofs LLC", email, ...more }, headers));
 
-/** Signs up a business and verifies the owner's email. Returns the owner's cookie and the IDs. */
+/** Signs up a business and verifies the owner's email. Returns the owner's cookie and the IDs of the business and the owner. */
 export const signUpBusiness = async (
   email: string,
   more: object = {},
@@ -62,7 +62,7 @@ export const verifyDomain = async (person: Person, domain: string, web: StubWeb)
   if (verified.status !== 200) throw new Error(`not verified: ${verified.text}`);
 };
 
-/** Counts the recorded reads of a certificate among the 200 newest entries of the member's business. */
+/** Counts the recorded reads of a certificate's personal data among the 200 newest audit entries of the member's business. */
 export const countRecordedReads = async (person: Person, certId: string): Promise<number> => {
   const { entries, pending } = (await callPortal(person, "GET", "/audit?limit=200")).body.data as Record<
     "entries" | "pending",

@@ -76,7 +76,7 @@ const observeObjects = async (record: (read: StatementRead) => void): Promise<()
 };
 
 export interface RowCounter {
-  /** Returns the statements since the last call, and the number of rows that each of them read. */
+  /** Returns the records since the last call. A statement in a Durable Object can have several records, each with the rows read so far. */
   readonly take: () => readonly StatementRead[];
   readonly stop: () => void;
 }

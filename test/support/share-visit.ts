@@ -50,7 +50,7 @@ export const sharePage = (
 ): string =>
   `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>Quote</title></head><body><main><h1>Quote</h1>${body}${renderShareTag(fake.service, attributes)}</main></body></html>`;
 
-/** Collects the widget's events on all pages of a context from now on, including after reloads. */
+/** Records the widget's events on every page that the context loads from now on. */
 export const recordEvents = async (context: BrowserContext, events: ReceivedEvent[]): Promise<void> => {
   await context.exposeBinding("svcHeard", ({ page }, event: Omit<ReceivedEvent, "page">) => {
     events.push({ ...event, page });
@@ -110,10 +110,7 @@ export const visitShare = async (
   };
 };
 
-/**
- * Performs an action that closes a window, and waits until the window is closed. In Firefox, the closing window aborts the click that
- * caused it.
- */
+/** Performs an action that closes a window, and waits until the window is closed. In Firefox, closing the window makes the click fail. */
 export const waitUntilClosed = async (sheet: Page, act: () => Promise<unknown>): Promise<void> => {
   const cutShort = (error: unknown): void => {
     if (!sheet.isClosed()) throw error;

@@ -34,7 +34,7 @@ export const listStatements = async (db: D1Database = env.DB): Promise<Statement
   );
 };
 
-/** Deletes all statements and all of the ledger's pending work, but keeps the records. */
+/** Deletes all statements and all of the ledger's pending work, but keeps the records that the statements are about. */
 export const deleteStatements = async (db: D1Database = env.DB): Promise<void> => {
   await db.batch([
     db.prepare("DELETE FROM anchors"),

@@ -1,4 +1,4 @@
-// Sends submissions and compares them with what the certificates contain.
+// Sends submissions and compares the certificates with what they should contain.
 import type { UnusualSubmission } from "./unusual-submissions.ts";
 import { buildConsentRequest, buildSubmission, call, getWithKey, world } from "./world.ts";
 
@@ -8,7 +8,7 @@ const sortKeys = (_key: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-/** Returns what is wrong with the certificates. The list is empty if each submission was accepted and stored exactly as sent. */
+/** Returns what is wrong with the certificates. The list is empty if each submission was accepted and stored as expected. */
 export const findStorageFaults = async (submissions: readonly UnusualSubmission[]): Promise<string[]> => {
   const original = buildSubmission();
   const faults: string[] = [];

@@ -1,4 +1,4 @@
-// Replaces fetch with a scripted web: DNS responses by host and pages by URL. All other hosts and pages do not exist. Calls are recorded.
+// Replaces fetch with a scripted web: DNS responses by host and pages by URL. No other hosts or pages exist. Calls are recorded.
 import { vi } from "vitest";
 
 export interface Call {

@@ -1,5 +1,5 @@
-// A ledger that stores its full tiles in R2, and R2 buckets with methods that fail or are replaced. Each ledger has its own name and
-// therefore its own tiles.
+// A ledger that stores its full tiles in R2, and R2 buckets whose methods fail or are replaced. Each ledger has its own name and therefore
+// its own tiles.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { LedgerEnv } from "../../durable-objects/ledger-log/access.ts";
@@ -64,7 +64,7 @@ export const createTiledLedger = (change: LedgerEnv = {}): TiledLedger => {
 
 type BucketMethod = "get" | "put";
 
-/** Returns a bucket whose methods can be replaced. `original` is the method of the real bucket. */
+/** Returns a bucket whose methods can be replaced. A replacement gets the real bucket's method as `original`. */
 export const createBucketWith = (
   changed: Partial<Record<BucketMethod, (original: (...values: unknown[]) => Promise<unknown>, ...values: unknown[]) => Promise<unknown>>>,
 ): R2Bucket =>

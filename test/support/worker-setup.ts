@@ -8,7 +8,7 @@ import { captureLog } from "./captured-log.ts";
 import { startNewIsolate, waitUntilSettled } from "./background-work.ts";
 import { world, worldInSecondShard } from "./world.ts";
 
-/** Shifts alarms by the test clock's offset, because the runtime fires alarms by the real clock. */
+/** Shifts alarms by the test clock's offset, because the runtime fires alarms according to the real clock. */
 const postponeAlarms = async (): Promise<void> => {
   if (clockOffsetMs === 0) return;
   const anyObject = (env.RATE_LIMITER as DurableObjectNamespace).getByName("clock");
@@ -29,11 +29,11 @@ const postponeAlarms = async (): Promise<void> => {
   });
 };
 
-// Test files that share a runtime each run this module, so what must outlive a file is kept in properties of the bindings.
+// Test files that share a runtime each run this module, so state that must outlive a file is kept in properties of the bindings.
 const usedObjects = Symbol.for("svc.test.used-objects");
 const getOriginalByName = Symbol.for("svc.test.rate-limiters");
 
-/** Returns the objects of a binding that were used since they were last cleared, and records further ones. */
+/** Returns the objects of a binding that were used since they were last cleared, and records each object that is used from now on. */
 const recordUsedObjects = (objects: DurableObjectNamespace): Map<string, DurableObjectId> => {
   const recorded = Reflect.get(objects, usedObjects) as Map<string, DurableObjectId> | undefined;
   if (recorded !== undefined) return recorded;
@@ -51,8 +51,8 @@ const recordUsedObjects = (objects: DurableObjectNamespace): Map<string, Durable
 };
 
 /**
- * Deletes what Durable Objects store. The runtime's reset skips hibernating objects, so they would keep their data. Objects that were not
- * used since the last time are skipped, because it takes two milliseconds to open one, and some files use thousands.
+ * Deletes what Durable Objects store. The runtime's reset skips hibernating objects, so they would keep their data. Objects that have not
+ * been used since the last call are skipped, because it takes two milliseconds to open one, and some files use thousands.
  */
 const clearObjects = async (): Promise<void> => {
   for (const binding of ["AUDIT_LOG", "EVENT_SEQUENCE", "DELIVERY_QUEUE", "DESTINATION_HOST", "LEDGER_LOG", "INTAKE_JOURNAL"] as const) {

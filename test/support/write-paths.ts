@@ -1,4 +1,4 @@
-// Reads the tables of docs/reference/limits.md that list what stores something, with its limits.
+// Parses the tables in docs/reference/limits.md that list what writes data and which limits apply.
 
 /** Returns the cells of each row of the table in this section, without its header and separator. */
 const parseTable = (page: string, heading: string): readonly (readonly string[])[] => {
