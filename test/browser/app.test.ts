@@ -135,7 +135,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await close();
   });
 
-  test("names who will be notified before a change is saved, and undoes it, without scripts", async () => {
+  test("names who will be notified before a change is saved, and undoes the change, without scripts", async () => {
     const { page, close } = await openWithShares({ javaScriptEnabled: false });
     await page.goto(`${service.origin}/app/details`);
     await page.fill("#phone", "+1 202 555 0199");

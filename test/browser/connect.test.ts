@@ -168,7 +168,7 @@ describe("the connect page", () => {
     await close();
   });
 
-  test("leads to an app on the device by a Refresh header and a link", async () => {
+  test("leads to an app on the device with a Refresh header and a link", async () => {
     const cursor = "cursor://anysphere.cursor-mcp/oauth/callback";
     const { page, close } = await openPage(browser, widths["on a phone"]);
     await page.goto(await createAuthorizationUrl({ redirect_uri: cursor }, { client_name: "Cursor", redirect_uris: [cursor] }));
@@ -184,7 +184,7 @@ describe("the connect page", () => {
     await close();
   });
 
-  test("lets a user with ten connected agents disconnect one and then allow", async () => {
+  test("lets a user with ten connected agents disconnect one and then allow a new one", async () => {
     const { page, problems, close } = await openPage(browser, widths["on a phone"]);
     const cookie = await signInToService(service, "consumer", service.world.consumerEmail);
     for (let at = 0; at < 10; at += 1) await createToken(service, "consumer", cookie);
@@ -201,7 +201,7 @@ describe("the connect page", () => {
     await close();
   });
 
-  test("explains an invalid request, links back only to a registered URI, and disconnects by the emailed link", async () => {
+  test("explains an invalid request, links back only to a registered URI, and disconnects an agent with the emailed link", async () => {
     const { page, close } = await openPage(browser, widths["on a phone"]);
     await page.goto(await createAuthorizationUrl({ code_challenge_method: "plain" }));
     await checkPage(page);

@@ -1,5 +1,5 @@
-// Tests the documentation in a real browser: whether it is accessible at every width, in light and dark mode, and without scripts. Also
-// runs the curl commands of the reference unchanged.
+// Tests the documentation in a real browser: whether it is accessible in wide and narrow windows, in light and dark mode, and without
+// scripts. Also runs the curl commands of the reference unchanged.
 import { spawnSync } from "node:child_process";
 import { DomUtils, parseDocument } from "htmlparser2";
 import type { Browser, Page } from "playwright-core";
@@ -65,8 +65,8 @@ describe("the API reference", () => {
     });
 
   /**
-   * Opens each `details` element that contains a new kind of element, which is neither in `known` nor in an earlier `details` element.
-   * Returns the new kinds. The page has two hundred `details` elements, but they contain only a few kinds of elements.
+   * Opens each `details` element that contains a kind of element that is neither in `known` nor in an earlier `details` element. Returns
+   * the new kinds. The page has two hundred `details` elements, but they contain only a few kinds of elements.
    */
   const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
     page.evaluate((before) => {
@@ -183,7 +183,7 @@ describe("the API reference", () => {
     await close();
   });
 
-  test("marks the part in view on this page", async () => {
+  test("marks the section in view in the list of sections", async () => {
     const { page, close } = await openPage(browser, { viewport: { width: 1_280, height: 900 } });
     await page.goto(`${service.origin}/docs/webhooks`);
     const current = page.locator(".toc [aria-current]");
@@ -251,7 +251,7 @@ describe("the API reference", () => {
     expect(responses).toContain("/v1/consent answered");
     expect(responses).toContain("/v1/certs answered");
     expect(responses).toContain("/v1/webhooks answered");
-    // The only expected errors: the examples' records, code and passkeys do not exist here.
+    // These errors are expected, because the examples' records, code and passkeys do not exist here.
     const expected = [
       / answered$/,
       /…(?:\/[a-z/-]+)? (?:cert_)?not_found$/,

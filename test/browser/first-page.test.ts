@@ -1,5 +1,5 @@
-// Tests the landing page and the demo's share page in a real browser: whether they are accessible in every language, at every width, and in
-// light and dark mode. Also opens a certificate from its printed number without scripts.
+// Tests the landing page and the demo's share page in a real browser: whether they are accessible in every language, in wide and narrow
+// windows, and in light and dark mode. Also opens a certificate from its printed number without scripts.
 import { mkdirSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

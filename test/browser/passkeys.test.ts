@@ -68,7 +68,7 @@ test("a passkey added by a signed-in person signs them in later without an email
   expect([added.status, added.data.name]).toEqual([201, expect.stringMatching(/^Chrome, /)]);
   await expect(createCredential(page, (await sendRequest(page, "POST", "/v1/me/passkeys/options")).data.options)).rejects.toThrow(
     /InvalidStateError/,
-  ); // the device already has a passkey of this account
+  ); // the device already has a passkey for this account
 
   await sendRequest(page, "POST", "/v1/auth/logout");
   expect((await sendRequest(page, "GET", "/v1/auth/session")).status).toBe(401);

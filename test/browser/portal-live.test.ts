@@ -31,8 +31,8 @@ const signUp = async (page: Page, email: string): Promise<void> => {
 };
 
 /**
- * Issues a live certificate from the demo site or a test certificate from a local page. Returns the token in the certificate's withdrawal
- * link.
+ * Issues a live certificate from the demo site or a test certificate from a local page. Returns the certificate's ID and the token in its
+ * withdrawal link.
  */
 const issue = async (clientId: string, email: string): Promise<{ readonly certId: string; readonly token: string }> => {
   const response = await postJson(

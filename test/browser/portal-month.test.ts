@@ -46,7 +46,7 @@ const listPaths = async (): Promise<readonly string[]> => {
 
 const maxPageBytes = 9_000;
 
-/** Takes the screenshots of the README and the guides, in light and dark. */
+/** Takes the screenshots for the README and the guides, in light and dark mode. */
 const takeScreenshots = async (): Promise<void> => {
   for (const colorScheme of ["light", "dark"] as const) {
     const suffix = colorScheme === "dark" ? "-dark" : "";

@@ -201,7 +201,7 @@ describe("the request", () => {
     expect((await requestWith({ "data-scope": scope, "data-needed": needed })).get("scope")).toBe(sent);
   });
 
-  test("goes to the app URL that the page configures, and its answer is accepted from there", async () => {
+  test("goes to the app URL that the page configures, and the answer is accepted from there", async () => {
     const other = fake.service.replace("127.0.0.1", "localhost");
     fake.settings.html = sharePage(fake, { attributes: { "data-app-base": `${other}/`, "data-api-base": `${fake.service}/v1` } });
     const visit = await visitShare(browser, fake);
@@ -212,7 +212,7 @@ describe("the request", () => {
     await visit.close();
   });
 
-  test("returns to the page's URL without its query when that is too long", async () => {
+  test("returns to the page's URL without its query when the URL is too long", async () => {
     const query = await requestWith({}, `/page?${"a".repeat(2_100)}`);
     expect(query.get("return_url")).toBe(`${fake.site}/page`);
   });

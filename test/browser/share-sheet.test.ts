@@ -801,7 +801,7 @@ describe("sharing with the demo business", () => {
     await close();
   });
 
-  test("B24: sends an expired code again for the same request, without another decision", async () => {
+  test("B24: sends a new code for the same request after a code has expired, without another decision", async () => {
     const visited = await openVisit();
     const { page, events, close } = visited;
     const { email } = await prepare(page, "code");

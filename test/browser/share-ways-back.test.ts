@@ -265,7 +265,7 @@ test("completes a superseded request in the window that was opened for it", asyn
   await visit.close();
 });
 
-test("answers two buttons of one page each in its own form", async () => {
+test("answers each of two buttons on a page in its own form", async () => {
   const renderForm = (id: string): string =>
     `<form id="${id}"><input name="email" type="email" aria-label="E-mail">${renderShareTag(fake.service, { "data-scope": "email" })}</form>`;
   fake.settings.html = `<!doctype html><html lang="en"><title>Two</title>${renderForm("one")}${renderForm("two")}`;

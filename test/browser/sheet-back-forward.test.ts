@@ -1,5 +1,5 @@
-// Tests that the consent sheet shows the current state after the browser restores it from the back-forward cache, not the state when the
-// person left it. The test needs the full browser, because the headless shell has no back-forward cache.
+// Tests that the consent sheet shows the current state after the browser restores it from the back-forward cache, not the state from when
+// the person left it. The test needs the full browser, because the headless shell has no back-forward cache.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser, openPage } from "../support/browser.ts";
@@ -52,7 +52,7 @@ test("delivers the answer when Back restores a decision that has been made in th
       return null;
     };
   });
-  // WebKit caches even no-store pages, but Chromium caches them only if no cookie changes.
+  // Removes no-store, because Chromium caches a no-store page only if no cookie changes. WebKit caches even no-store pages.
   await page.route(
     (url) => url.pathname === "/authorize",
     async (route) => {

@@ -21,7 +21,7 @@ const postJson = (path: string, body: object): Promise<Response> =>
     body: JSON.stringify(body),
   });
 
-/** Issues a certificate and returns its page and the token of its withdrawal link. */
+/** Issues a certificate and returns its ID and the token in its withdrawal link. */
 const issue = async (clientId: string, email: string): Promise<{ readonly id: string; readonly token: string }> => {
   const response = await postJson("/v1/consent", {
     client_id: clientId,

@@ -128,7 +128,7 @@ test.each([
   expect(await runAdmin(words)).toMatchObject({ code: 2, output: expect.stringContaining("Usage: npm run admin") });
 });
 
-test("prints the error and exits with 1 when refused, and generates a token with its hash", async () => {
+test("prints the error and exits with 1 when the service refuses, and generates a token with its hash", async () => {
   expect(await runAdmin(["show", "biz_00nobody"])).toMatchObject({ code: 1, output: expect.stringContaining("404 not_found") });
   expect(await runAdmin(["stuck"], "wrong")).toMatchObject({ code: 1, output: expect.stringContaining("401 unauthorized") });
   const generated = (await runAdmin(["token"])).output;

@@ -117,7 +117,7 @@ const createAuthProvider = () => {
 };
 
 describe("a client without a token", () => {
-  test.each(["SDK 1", ...Object.keys(modes)])("%s starts from a 401, registers, is allowed and calls a tool", async (name) => {
+  test.each(["SDK 1", ...Object.keys(modes)])("%s starts from a 401, registers, is approved and calls a tool", async (name) => {
     const { kept, provider } = createAuthProvider();
     const mode = modes[name];
     const authProvider = provider as OAuthClientProvider & NewerProvider;
@@ -133,7 +133,7 @@ describe("a client without a token", () => {
   });
 });
 
-describe("SDK 2 in the latest revision with an action that needs the person", () => {
+describe("SDK 2 with the latest revision, for an action that needs the person", () => {
   let share_id = "";
   beforeAll(async () => {
     share_id = await createShare(service, cookies.consumer);
@@ -159,7 +159,7 @@ describe("SDK 2 in the latest revision with an action that needs the person", ()
     },
   );
 
-  test.each([undefined, {}, { form: {} }])("gets the URL of the share if it declares elicitation %j", async (elicitation) => {
+  test.each([undefined, {}, { form: {} }])("gets the URL of the share if its elicitation capability is %j", async (elicitation) => {
     const client = new NewerClient(named, {
       versionNegotiation: { mode: { pin: "2026-07-28" } },
       capabilities: elicitation === undefined ? {} : { elicitation },

@@ -1,4 +1,4 @@
-// Runs a few of the faults in `npm run chaos`, each for a few rounds, and checks that the comparison notices lost and duplicate writes.
+// Runs a few of the faults in `npm run chaos`, each for three rounds, and checks that the comparison notices lost and duplicate writes.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ describe("a service with a dependency that fails", () => {
       "the store fails, the queue drops messages and receivers lose responses",
       { ...(others[0] as Fault), alongside: others as readonly FailingCall[] },
     ],
-  ])("does not lose or double any write while %s", { timeout: 900_000 }, async (_, fault) => {
+  ])("does not lose or duplicate any write while %s", { timeout: 900_000 }, async (_, fault) => {
     const result = await runFault({ service, fault, seed: 1, rounds: { before: 1, during: 1 }, faultMs: neverMs, deadlineMs: neverMs });
     expect(result.lost).toEqual([]);
     expect(result.duplicated).toEqual([]);
@@ -149,7 +149,7 @@ describe("docs/operate/reliability.md", () => {
     expect(filled.replaceAll(/^\| F\d.*\n/gm, "")).toBe(empty);
   });
 
-  test("shows no lost and no duplicate write in every row that promises this", () => {
+  test("shows no lost or duplicate writes in any row that promises none", () => {
     const cells = (page.match(/^\| F\d.*$/gm) ?? []).map((line) => line.split("|").map((cell) => cell.trim()));
     expect(cells.length).toBeGreaterThan(0);
     for (const [, id, , , , , lost, duplicated] of cells) {

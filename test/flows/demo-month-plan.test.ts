@@ -1,4 +1,4 @@
-// Tests that the demo month can be planned at any time on any day. `npm start` must find a certificate for every withdrawal.
+// Tests that the demo month can be planned at any time of any day. In the plan, every withdrawal must be later than its certificate.
 import { describe, expect, test } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
 import { dayMs, hourMs } from "../../core/time.ts";
@@ -7,7 +7,7 @@ import { createLead } from "../../scripts/demo-month/leads.ts";
 import { createDice } from "../../scripts/demo-month/random.ts";
 import { planWithdrawals } from "../../scripts/demo-month/withdrawal-plan.ts";
 
-const firstStart = Date.UTC(2026, 1, 20, 0, 30); // the month before this date contains a short February and a month boundary
+const firstStart = Date.UTC(2026, 1, 20, 0, 30); // each month before a start contains a month boundary and part of a short February
 const starts = Array.from({ length: 72 }, (_, step) => firstStart + step * 7 * hourMs); // three weeks, covering every hour of the day
 
 const planMonth = (now: number) => {
@@ -44,7 +44,7 @@ describe("the demo month", () => {
     }
   });
 
-  test("has withdrawals in the hour in which an endpoint fails, which ended between four hours and two days ago", () => {
+  test("has withdrawals in the hour in which an endpoint fails, and that hour is between four hours and two days ago", () => {
     for (const now of starts) {
       const outage = getOutageStart(now);
       expect(outage + hourMs).toBeLessThanOrEqual(now - 4 * hourMs);

@@ -85,7 +85,7 @@ describe("the demo month", () => {
     expect((await listCertificates("sandbox")).length).toBe(8);
   });
 
-  test("has the policies of the day with each certificate, so that no job adds them after the start", async () => {
+  test("has captured policies for each certificate, so that no job captures them after the start", async () => {
     const { cert_id } = (await listCertificates()).at(-1) as Certificate;
     const { policies_status } = await getData<{ policies_status: string }>(`/v1/certs/${cert_id}`);
     expect(policies_status).toBe("captured");
@@ -193,7 +193,7 @@ describe("the demo month", () => {
     }
   });
 
-  test("is written by the first start, before there are any databases", async () => {
+  test("is written by the first start, when there are no databases yet", async () => {
     const settings = buildLocalSettings({ port: 0, demoPort: 1, stateDir: join(folder, "new"), vars: generateDevVars() });
     const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
     const month = await prepareDemoData(settings, world, { isEmpty: false });
@@ -209,7 +209,7 @@ describe("the demo month", () => {
   }, 240_000);
 });
 
-test("an empty start has accounts and no records", async () => {
+test("an empty start creates accounts and no records", async () => {
   const empty = await startLocalService();
   try {
     const headers = { authorization: `Bearer ${empty.world.acme.keys.live}` };

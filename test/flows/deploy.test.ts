@@ -90,7 +90,7 @@ describe("npm run deploy -- --dry-run", () => {
     expect(existsSync(join(clone, ".deploy", assets.directory, "v1/svc.js"))).toBe(true);
   }, 180_000);
 
-  test("is described with a command that exists in the guide", () => {
+  test("is described in the guide", () => {
     expect(guide).toContain("npm run deploy -- --domain example.com --dry-run");
   });
 });
@@ -200,7 +200,7 @@ describe("npm run deploy", () => {
     expect(db?.prepare("SELECT count(*) AS n FROM sqlite_master WHERE name = 'certificates'").get()).toEqual({ n: 1 });
   });
 
-  test("generates the secrets in a file for its owner only, and uploads them with the code", () => {
+  test("generates the secrets in a file that only its owner can read, and uploads them with the code", () => {
     const secrets = readSecrets();
     expect(statSync(join(clone, ".deploy/production.secrets.json")).mode & 0o777).toBe(0o600);
     const uploaded = api.workers.get("svc")?.secrets ?? new Set();
@@ -239,7 +239,7 @@ describe("npm run deploy", () => {
     expect(migrated[1]?.migrations).toEqual(migrated[0]?.migrations);
     writeFileSync(join(clone, "wrangler.toml"), oneShard);
 
-    // A later deployment generates no secrets, prints none, and creates nothing that exists.
+    // A later deployment generates no secrets, prints none, and creates nothing that already exists.
     expect(readSecrets()).toEqual(secrets);
     const { LEDGER_ORIGIN: _, ...hidden } = secrets; // the ledger's name is not secret
     expect(Object.entries(hidden).filter(([, value]) => `${output}${resumed.output}`.includes(value))).toEqual([]);
@@ -300,7 +300,7 @@ describe("npm run deploy", () => {
     expect(unknown.output).toContain("--endpoint must be the ID of a webhook endpoint");
   }, 180_000);
 
-  test("refuses to return to a version from before a change of the keys, because it has the old ones", async () => {
+  test("refuses to return to a version from before a change of the keys, because that version has the old keys", async () => {
     const worker = api.workers.get("svc");
     const active = worker?.versions.at(-1);
     const { status, output } = await run("deploy", `--domain ${domain} --rollback`, api.environment);
@@ -338,7 +338,7 @@ describe("npm run deploy", () => {
     expect(() => resolveDeployment({ production: {} }, environment, { domain: response })).toThrow(reason);
   });
 
-  test("refuses hosts that are equal or not host names, and settings that cannot be set", () => {
+  test("refuses duplicate hosts, invalid host names, and settings that cannot be set", () => {
     const options = {
       domain,
       hosts: { api: "same.acme-solar.test", app: "same.acme-solar.test", cdn: "https://cdn.acme-solar.test" },

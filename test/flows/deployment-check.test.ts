@@ -21,7 +21,7 @@ const check = async (options: { readonly adminToken?: string; readonly origin?: 
   return passed;
 };
 
-test("issues, verifies and withdraws a sandbox certificate, as often as it runs", async () => {
+test("issues, verifies and withdraws a sandbox certificate each time it runs", async () => {
   const passed = await check();
   expect(passed.slice(-3)).toEqual(["Sandbox certificate issued", "Sandbox certificate verified", "Sandbox certificate withdrawn"]);
   expect(await check()).toEqual(passed);

@@ -36,7 +36,7 @@ test.each([[["--bogus"]], [["--domain"]], [["extra"]]])("npm run doctor prints i
 });
 
 describe("the options of a deployment", () => {
-  test("are reported with instructions to correct them", () => {
+  test("are reported with a fix if they are invalid", () => {
     const { findings } = checkOptions({ production: { domain: "example.com" } }, "production", undefined);
     expect(describeFindings(findings)).toEqual(["fail svc.config.ts, production: domain is a placeholder. Use a domain of yours."]);
   });

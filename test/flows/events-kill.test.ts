@@ -123,7 +123,7 @@ describe("SIGKILL under a load of events", () => {
       const until = perKill * round;
       const runClient = async (): Promise<void> => {
         while (alive && acknowledged.length < until) {
-          // Every third commit sends no notification, as if the process had died after the commit.
+          // About a third of the commits send no notification, as if the process had died after the commit.
           const ids = await commitEvents(place(url), 1, { notify: acknowledged.length % 3 !== 0 }).catch(() => []);
           acknowledged.push(...ids);
         }

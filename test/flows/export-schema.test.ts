@@ -1,4 +1,4 @@
-// Checks what an import says about an export whose database schema does not fit this version.
+// Checks how an import reports an export whose database schema does not match this version.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

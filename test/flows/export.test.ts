@@ -154,7 +154,7 @@ const getAnchoredVerifications = async (certIds: readonly string[]): Promise<rea
   }
 };
 
-/** Adds entries to the ledger, so that it will move its oldest three tiles to R2 after ten seconds. */
+/** Adds entries to the ledger, so that it moves its oldest three tiles to R2 after ten seconds. */
 const fillLedger = async (): Promise<void> => {
   for (let from = 0; from < 1_280; from += 256) {
     const entries = Array.from({ length: 256 }, (_, at) => encodeUtf8(`entry ${from + at}`));

@@ -1,4 +1,5 @@
-// Runs the commands in the other guides as printed, against a local service. Only the service URL and the certificate ID are replaced.
+// Runs the commands of guides that have no test of their own, as printed, against a local service. Only the service URL and the certificate
+// ID are replaced.
 import { execFile } from "node:child_process";
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

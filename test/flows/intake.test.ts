@@ -205,7 +205,7 @@ describe("a database that hangs under a steady load", () => {
     const due = Math.round((hangMs / 1_000) * perSecond);
     let sent = 0;
     const progress = createProgressPrinter("intake, submissions", due);
-    /** All submissions of a connection go to one journal, because different journals do not keep an order. */
+    /** All submissions of a connection go to one journal, because nothing keeps an order across journals. */
     const connect = async (_: unknown, connection: number): Promise<void> => {
       const client = clients[connection % clients.length];
       const clientIds: string[] = [];

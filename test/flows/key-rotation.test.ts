@@ -66,7 +66,7 @@ const startTraffic = () => {
         });
         return;
       }
-      // If a restart cut off the response, `answer` is null and the submission is repeated.
+      // If a restart cut off the response, it cannot be parsed, and the submission is repeated.
       if (response !== null && parsedBody !== null && response.status < 500) throw new Error(`refused: ${JSON.stringify(parsedBody)}`);
       await delay(50);
     }

@@ -78,7 +78,7 @@ const runSvc = async (words: readonly string[], more: Readonly<Record<string, st
 };
 const trigger = async (type: string): Promise<Event> => JSON.parse((await runSvc(["trigger", type])).output) as Event;
 
-/** Starts a command that runs until it is killed. `said` returns its output so far. */
+/** Starts a command that runs until it is killed. `getOutput` returns its output so far. */
 const startListening = (
   command: string,
 ): { readonly child: ChildProcess; readonly getOutput: () => string; readonly ended: Promise<number | null> } => {

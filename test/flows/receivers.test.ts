@@ -85,7 +85,7 @@ const waitForDelivery = async (business: string, endpoint: string): Promise<Show
 };
 
 describe("a receiver", () => {
-  test("has ten seconds, at most 4 kB of its response are read, and every other outcome is retried", {
+  test("has ten seconds, at most 4 kB of its response is read, and every failure is retried", {
     timeout: 60_000,
   }, async () => {
     const business = world.acme.id;

@@ -1,4 +1,4 @@
-// Runs the restore drill of docs/operate/backup.md.
+// Runs the restore drill in docs/operate/backup.md.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -57,7 +57,7 @@ const stateDir = join(folder, "state");
 const assetsDir = join(folder, "assets");
 const notCloned = /(?:^|\/)(?:node_modules|dist|\.wrangler|\.git|\.dev\.vars|\.deploy|coverage|(?!icons|api)[^/]*\.gen\.ts)$/; // api.gen.ts is cloned, because generating it takes seconds
 
-/** Adds a table and a column in every table, as CONTRIBUTING.md allows it for migrations. */
+/** Adds a table and a column in every table, as CONTRIBUTING.md allows for migrations. */
 const buildExampleStep = (schema: string): string =>
   [
     `CREATE TABLE ${exampleTable} (id TEXT PRIMARY KEY) STRICT;`,
@@ -173,7 +173,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     return { begin, end, waitForRounds };
   })();
 
-  /** Changes the version of the running service, as Cloudflare does it everywhere within seconds. */
+  /** Changes the version of the running service, as Cloudflare does everywhere within seconds. */
   const switchTo = async (version: Version): Promise<void> => {
     const other = serving;
     if (!steps.some(({ step }) => step === "upload")) await start(other, version); // until now, there was only one version
@@ -361,7 +361,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     traffic.begin();
   };
 
-  test("is upgraded, rolled back and moved forward again without losing or doubling anything", { timeout: 900_000 }, async () => {
+  test("is upgraded, rolled back and moved forward again without losing or duplicating anything", { timeout: 900_000 }, async () => {
     traffic.begin();
     await traffic.waitForRounds(roundsWithBoth);
     await checkEverything();

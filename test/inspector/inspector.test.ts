@@ -68,7 +68,7 @@ describe.each(eras)("the Inspector, starting with the era %s", (era) => {
     expect(response.content[0].text).toContain(shareId);
   });
 
-  test("gets the reason for an unknown share", async () => {
+  test("gets an error for an unknown share", async () => {
     const nobodys = "shr_00000000000000000000000000";
     const args = ["--method", "tools/call", "--tool-name", "svc_get_share", "--tool-arg", `share_id=${nobodys}`];
     const { output } = await callInspector(personsToken, ...args);
