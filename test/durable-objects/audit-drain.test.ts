@@ -65,7 +65,7 @@ const createFailingDatabase = (db: D1Database, text: string, failures: number): 
 };
 
 describe("reading the change logs", () => {
-  test("drains every shard soon after a request and marks the rows", async () => {
+  test("drains every shard soon after a request and stores how far it has read", async () => {
     const stub = getAuditLogStub(toAuditLog(21));
     const [here, otherChain] = [toChainTag(0x11), toChainTag(0x12)];
     await commitRows(env.DB, 21, here, 3);
@@ -107,7 +107,7 @@ describe("reading the change logs", () => {
     expect(await getLength(stub, toChainTag(0x91))).toBe(10_001);
   });
 
-  test("appends no row twice after a crash between append and mark (C3)", async () => {
+  test("appends no row twice after a crash between appending and storing the position (C3)", async () => {
     const stub = getAuditLogStub(toAuditLog(23));
     const chain = toChainTag(0x31);
     await commitRows(env.DB, 23, chain, 5);
@@ -254,7 +254,7 @@ describe("reading the change logs", () => {
     expect(await countUnreadEntries(env.DB, toAuditLog(27))).toBe(1);
   });
 
-  test("keeps an alarm that is due sooner than the request", async () => {
+  test("keeps an alarm that is due sooner than the requested drain", async () => {
     const stub = getAuditLogStub(toAuditLog(20));
     await runInDurableObject(stub, async (log, state) => {
       const due = Date.now() + 10;

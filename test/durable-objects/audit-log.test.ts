@@ -1,4 +1,4 @@
-// Tests the audit log, which writes many chains, and proves that an entry is in the log and that the entries of a chain are complete.
+// Tests the audit log, which stores many chains, and proves that an entry is in the log and that the entries of a chain are complete.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
 import { verifyAuditProof } from "../support/audit-verification.ts";
@@ -109,7 +109,7 @@ describe("audit chains", () => {
     expect(await stub.proveChainHead(toChainTag(0xc))).toBeNull();
   });
 
-  test("skip malformed rows and report their ids", async () => {
+  test("skip malformed rows and report their IDs", async () => {
     const stub = getAuditLogStub(toAuditLog(3));
     const good = buildAuditRow("good", toChainTag(0xd));
     const outcome = await stub.append([

@@ -528,7 +528,7 @@ describe("an endpoint", () => {
     expect((await getHealth(queue)).consecutiveFailures).toBe(0);
   });
 
-  test("does not count a delivery as failed that failed before its share ended", async () => {
+  test("does not count a delivery as failed if its share ended after a failed attempt", async () => {
     const posts = mockReceivers(createResponder(200));
     const business = await createBusiness();
     const { queue } = await registerEndpoint(business, hook);
@@ -544,7 +544,7 @@ describe("an endpoint", () => {
     expect(await queue.recoverFailed(0)).toMatchObject({ queued: 0 });
   });
 
-  test("is not called at a private address written to its row", async () => {
+  test("is not called at a private address that was written directly to the database", async () => {
     const posts = mockReceivers(createResponder(200));
     const { queue } = await createQueueWith(1);
     await runInDurableObject(queue, (_, state) => {
@@ -555,7 +555,7 @@ describe("an endpoint", () => {
     expect(await getDelivery(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null });
   });
 
-  test("alerts its owners once and is listed for the operator after 100 failures in a row or a day, and stays enabled", async () => {
+  test("alerts its owners once and is listed for the operator after 100 failures in a row or a day without success, and stays enabled", async () => {
     let status = 500;
     const posts = mockReceivers(() => new Response(null, { status }));
     const { queue, business, id } = await createQueueWith(99);
@@ -664,7 +664,7 @@ describe("an endpoint", () => {
     expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, isLookedUp: true }); // the clock was set back, which must not extend how long the verdict is cached
   });
 
-  test("is read up to 4 kB when its response never ends", async () => {
+  test("has at most 4 kB of its response read when the response never ends", async () => {
     let cancelled = 0;
     const posts = mockReceivers(
       () =>
@@ -935,7 +935,7 @@ describe("the recorded attempts", () => {
     expect(await openExchanges(queue)).toMatchObject([{ response: { body: "ok", isCut: true } }]);
   });
 
-  test("of any receiver take at most 32 kB each", async () => {
+  test("take at most 32 kB each, whatever the receiver returns", async () => {
     const hostile = new Uint8Array(100_000).map((_, at) => [0x22, 0x5c, 0x00, 0xff][at % 4] as number);
     mockReceivers(() => new Response(hostile, { status: 200, headers: { "x-large": '"'.repeat(4_000), "x-larger": "y".repeat(9_000) } }));
     const { queue } = await createQueueWith(1);

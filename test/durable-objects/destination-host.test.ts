@@ -53,7 +53,7 @@ const createSender = async (endpointCount: number, events: number): Promise<Send
   return { business, endpoints };
 };
 
-/** Runs the queues' alarms every second for `durationMs` milliseconds. */
+/** Runs the queues' alarms every `stepMs` milliseconds for `durationMs` milliseconds. */
 const run = async (senders: readonly Sender[], durationMs: number, stepMs = step): Promise<void> => {
   for (const end = Date.now() + durationMs; Date.now() < end; vi.setSystemTime(Date.now() + stepMs))
     // Gets new stubs each time, because a crash breaks stubs.

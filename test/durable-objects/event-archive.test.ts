@@ -69,7 +69,7 @@ const readAll = async (log: EventSequence, limit: number): Promise<StoredEvent[]
   }
 };
 
-/** Fills a sequence until at least `wanted` segments are complete and none is being filled. Returns the event IDs in order. */
+/** Fills a sequence until at least `count` segments are complete and none is being filled. Returns the event IDs in order. */
 const fillLog = async (business: string, count: number): Promise<string[]> => {
   const ids: string[] = [];
   await useSmallLog(eventSequences.getByName(business), async (log, state) => {

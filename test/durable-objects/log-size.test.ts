@@ -13,7 +13,7 @@ import { createTiledLedger } from "../support/tiled-ledger.ts";
 
 const entries = 6_400;
 const perBatch = 64;
-const certificatesPerShard = 5_000_000; // 7 GB at 1.4 kB each, several times as many as fit into a shard today
+const certificatesPerShard = 5_000_000; // 7 GB at 1.4 kB each; from 7 GB on, new certificates are stored in another shard
 const maxBytes = 2_000_000_000;
 
 /** Appends batches with `append` and returns the bytes that an entry takes. */

@@ -105,7 +105,7 @@ describe("uploading tiles", () => {
 });
 
 describe("when R2 or the object fails", () => {
-  test("an object that dies after an upload, before it has counted it, uploads the same bytes again", async () => {
+  test("an object that dies after an upload, before it has recorded the upload, uploads the same bytes again", async () => {
     const ledger = createTiledLedger();
     await ledger.grow(0, 520);
     ledger.useBucket(

@@ -27,7 +27,10 @@ const readNumber = async (sql: string, ...values: readonly unknown[]): Promise<n
     .bind(...values)
     .first<number>("n")) as number;
 
-/** Creates a platform that counts database queries and finishes follow-up work before it returns. */
+/**
+ * Creates a platform that counts its database queries. `minute` runs the jobs of a minute and their follow-up work, and returns the number
+ * of queries.
+ */
 const createCountingPlatform = (clock: () => number = () => Date.now()) => {
   const queries = { statements: 0 };
   const following: Promise<void>[] = [];
@@ -151,7 +154,7 @@ describe("background work", () => {
     expect(order).toContain("somebody else");
   });
 
-  test("uses the budget of the work around it", async () => {
+  test("cannot exceed the budget of the work around it", async () => {
     const { platform } = createCountingPlatform();
     const around = withBudget(platform, { maxMs: minuteMs, maxQueries: 2 });
     const inner = withBudget(around, { maxMs: minuteMs, maxQueries: 100 });
@@ -163,7 +166,7 @@ describe("background work", () => {
 });
 
 describe("the shards", () => {
-  test("take turns to be first, so that one with too much work does not starve the others", async () => {
+  test("take turns being first, so that one with too much work does not starve the others", async () => {
     const db = openDatabase(env.DB);
     const shards = { ...base.shards, all: () => ["00", "01", "02"].map((shard) => [shard as ShardId, db] as const) };
     const readShardOrder = async (minute: number): Promise<string> => {

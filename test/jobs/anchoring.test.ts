@@ -113,7 +113,10 @@ describe("two runs at the same time", () => {
     expect(await env.DB.prepare("SELECT failures FROM ledger_state").first("failures")).toBe(0);
   });
 
-  /** Returns a database that delays storing the results of a run until `release` is resolved. `isReached` is then resolved. */
+  /**
+   * Returns a database that resolves `isReached` when a run is about to store its results, and delays the storing until `release` is
+   * resolved.
+   */
   const delayStoring = (isReached: PromiseWithResolvers<void>, release: PromiseWithResolvers<void>): D1Database => {
     const wrap = (statement: D1PreparedStatement): D1PreparedStatement =>
       new Proxy(statement, {

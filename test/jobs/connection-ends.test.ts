@@ -1,4 +1,4 @@
-// Tests that the owner of an agent connection gets one email a week before the connection expires.
+// Tests that the owner of an agent connection gets a single email, a week before the connection expires.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";
@@ -35,7 +35,7 @@ const connectClient = async (session: { cookie: string }): Promise<string> => {
 };
 
 describe("an expiring connection", () => {
-  test("sends one email a week before it expires, with a link to disconnect", async () => {
+  test("sends a single email, a week before it expires, with a link to disconnect", async () => {
     const email = createPersonEmail();
     const token = await connectClient(await signIn(email, "consumer"));
     await runMinuteAt(startedAt + 83 * dayMs - 1_000);

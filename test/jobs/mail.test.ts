@@ -101,7 +101,7 @@ describe("an email in the outbox", () => {
     expect((await listWaitingMail()).length).toBe(1);
   });
 
-  test("without a recipient takes the same row and is not sent", async () => {
+  test("without a recipient is stored in the same way and is not sent", async () => {
     await write({ to: null });
     expect((await listWaitingMail()).length).toBe(1);
     await relayMail(createSendingPlatform("accepted"));
@@ -278,7 +278,7 @@ describe("Cloudflare Email Service", () => {
 });
 
 describe("a mail provider over HTTPS", () => {
-  test("gets the email as JSON, with its token and the email's id", async () => {
+  test("gets the email as JSON, with its token and the email's ID", async () => {
     const requests: Request[] = [];
     const provider = createHttpMailer({ url: "https://mail.example/send", token: "secret", ...ascii }, async (request) => {
       requests.push(request);
@@ -346,7 +346,7 @@ describe("an email that will not be sent", () => {
     expect(await listFailedMail()).toEqual([]);
   });
 
-  test("is kept as failed if it was not sent in time, a code for one day", async () => {
+  test("is kept as failed if it was not sent in time, and only for one day if it is a code", async () => {
     await write({ entityId: "code" });
     now += 10 * minute;
     await relayMail(createSendingPlatform("accepted"));

@@ -84,7 +84,7 @@ describe("the operator", () => {
     expect((await runJob()).subjects).toEqual(["Work is overdue (svc.test)"]);
   });
 
-  test("gets an email while a shard does not respond, and only then the end of the alerts that it caused", async () => {
+  test("gets an email while a shard does not respond, and learns only afterward that the alerts that it caused have ended", async () => {
     await addOverdueMail();
     expect((await runJob()).subjects).toEqual(["Work is overdue (svc.test)"]);
     await env.DB.prepare("DELETE FROM mail_outbox").run();

@@ -44,7 +44,7 @@ const advanceTime = async (ms: number): Promise<void> => {
 /** Counts all emails that are waiting or sent. Does not read the mailbox, because that would send the waiting emails. */
 const countEmails = (): Promise<number | null> =>
   env.DB.prepare("SELECT (SELECT COUNT(*) FROM mail_outbox) + (SELECT COUNT(*) FROM captured_mail) AS n").first<number>("n");
-/** Returns the subjects of the owner's emails about withdrawals and shares, oldest first. */
+/** Returns the subjects of the emails to an address, oldest first. */
 const listSubjectsTo = async (email: string): Promise<readonly string[]> => {
   await waitUntilSettled();
   return (await listMailTo(email)).map(({ subject }) => subject).toReversed();

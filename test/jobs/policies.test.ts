@@ -185,7 +185,7 @@ describe("a policy capture", () => {
     await issueWaitingCertificate(host);
     await runCapture();
     const soon = await issueWaitingCertificate(host, "/quote", 14 * minuteMs);
-    expect((await getPublicPolicies(soon)).status).toBe("captured"); // the policies are captured immediately
+    expect((await getPublicPolicies(soon)).status).toBe("captured"); // the certificate gets the earlier capture immediately
     await runCapture(14 * minuteMs);
     expect(web.calls).toHaveLength(3);
     const laterCertId = await issueWaitingCertificate(host, "/quote", 16 * minuteMs);

@@ -39,7 +39,7 @@ const countCertificates = async (): Promise<void> => {
   while (await countNewCertificates(openDatabase(env.DB), Date.now() + 2 * hourMs));
 };
 
-/** Copies the first certificate `count` times. The copies' retention periods end one millisecond apart, before `until`. */
+/** Copies the template certificate `count` times. The copies' retention periods end one millisecond apart, before `until`. */
 const seedDue = async (prefix: string, count: number, until: number): Promise<void> => {
   await env.DB.prepare(
     `INSERT INTO certificates (id, business_id, environment, status, form_id, purpose_id, group_id, issued_at, fingerprint, subject_hash,
@@ -74,7 +74,7 @@ const countKept = (prefix: string): Promise<number> =>
 const readErasedAt = async (certId: string): Promise<string | null> =>
   (await getWithKey(`/v1/certs/${certId}/verify`)).body.data.subject_erased_at;
 
-/** Ends the certificate's retention period by changing its dates. */
+/** Ends the certificate's retention period now. */
 const endRetention = async (certId: string): Promise<void> => {
   await countCertificates();
   await env.DB.prepare("UPDATE certificates SET retention_until = ?2 WHERE id = ?1").bind(certId, now).run();

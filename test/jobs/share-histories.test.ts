@@ -61,13 +61,13 @@ interface ModelShare {
   readonly expiresAt: number;
   /** The values that the business received most recently. */
   readonly receivedFields: Record<string, string | null>;
-  /** The number of changes in each field group: the most `consumer.updated` events that the business may receive. */
+  /** The number of changes in each field group. The business may receive at most as many `consumer.updated` events. */
   readonly changes: Map<FieldGroup, number>;
   state: State;
   isRedeemed: boolean;
   revokedAt: number | null;
   supersededBy: string | null;
-  /** The time up to which `share.expiring` events are sent. */
+  /** The time up to which due `share.expiring` events have been sent. */
   warnedUntil: number;
   /** The types of the events that the business must receive, in order. */
   readonly events: string[];
@@ -176,12 +176,12 @@ test.each(seeds)(
       return share;
     };
 
-    /** Makes one of three isolates die at a random database round trip. */
+    /** Makes about one of three isolates die at a random database round trip. */
     const armCrash = (): void => {
       const isKilled = random.below(3) === 0;
       isolate.begin(isKilled ? { trips: random.below(9), written: random.pick(["before", "after"]) } : null);
     };
-    /** Retries until there is a response, because the isolate may die twice. */
+    /** Retries until there is a response. The isolate can die in the first two attempts. */
     const sendUntilAnswered = async (request: () => Promise<TestResponse>): Promise<TestResponse> => {
       for (let lives = 0; lives < 2; lives += 1) {
         armCrash();
@@ -199,7 +199,7 @@ test.each(seeds)(
       await isolate.follow();
       return response;
     };
-    /** Runs a cron runJob without its follow-up work. */
+    /** Runs a cron job without its follow-up work. */
     const runJob = async (run: (platform: Platform) => Promise<void>): Promise<void> => {
       armCrash();
       await run(isolate.services);
@@ -348,7 +348,7 @@ test.each(seeds)(
         const { chain } = (await env.DB.prepare("SELECT audit_chain AS chain FROM consumers WHERE id = ?").bind(person.id).first()) as {
           chain: string;
         };
-        // Makes it look as if the person had just session in, because a sign-in within the last five minutes is required.
+        // Makes it look as if the person had just signed in, because a sign-in within the last five minutes is required.
         await env.DB.prepare("UPDATE sessions SET verified_at = ? WHERE user_id = ?").bind(Date.now(), person.id).run();
         const response = await sendUntilAnswered(() =>
           call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, person.session.headers), method: "DELETE" }),

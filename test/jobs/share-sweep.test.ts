@@ -126,7 +126,7 @@ describe("an expiring share", () => {
     expect((await listEventTypes(old.id)).slice(1)).toEqual([]);
   });
 
-  test("is swept once by two concurrent crons, and stays revoked if it was revoked in between", async () => {
+  test("is swept once by two concurrent cron jobs, and stays revoked if it was revoked in between", async () => {
     const pat = await signInPerson();
     const [both, stopped] = [(await grantShare(pat, { duration_days: 1 })).share, (await grantShare(pat, { duration_days: 1 })).share];
     const now = Date.parse(both.expires_at) + minuteMs;
@@ -173,7 +173,7 @@ describe("a business that misses its deadline", () => {
     expect(await listSubjectsTo(pat)).toHaveLength(before.length + 1);
   });
 
-  test("is reported after an email that could not be written at first", async () => {
+  test("is reported later if the email could not be written at first", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     await pat.post(`/v1/shares/${share.id}/revoke`, {});
@@ -219,7 +219,7 @@ describe("a sweep with much due work", () => {
   const readNumber = (text: string): Promise<number> => env.DB.prepare(text).first<number>("n") as Promise<number>;
   const countNotices = () => readNumber("SELECT COUNT(*) AS n FROM share_notices");
   const countWarnings = () => readNumber("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'share_expiring'");
-  /** Sweeps everything that is due, then creates copies of a new share. */
+  /** Sweeps everything that is due, then creates `count` shares. Returns when their first warnings are due. */
   const createDueShares = async (count: number): Promise<number> => {
     const { share } = await grantShare(await signInPerson(), { duration_days: 30 });
     const due = Date.parse(share.expires_at) - 7 * dayMs;

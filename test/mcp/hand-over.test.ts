@@ -24,7 +24,7 @@ const pages = { review: () => `http://svc.test/app/shares/${shareId}`, renew: ()
 const answers = [{ sheet: { action: "accept" } }, { sheet: { action: "decline" } }, { sheet: { action: "cancel" } }, {}];
 
 describe.each(["review", "renew"] as const)("svc_get_share with hand_over %s", (hand_over) => {
-  test("asks a client with URL elicitation to open the share page, whose URL contains only the share id", async () => {
+  test("asks a client with URL elicitation to open the share page, whose URL contains only the share ID", async () => {
     expect(await requestShare({ hand_over }, opens)).toEqual({
       resultType: "input_required",
       inputRequests: {

@@ -32,7 +32,7 @@ let consumer: CreatedToken;
 let business: CreatedToken;
 const gone: Record<string, string> = {};
 let session = { cookie: "" };
-/** A client, a code that its user approved, and an authorization page that has not been submitted. */
+/** A client, a code that its user approved, and the sealed request of an authorization page that has not been submitted. */
 let client = "";
 let code = "";
 let sealed = "";
@@ -43,7 +43,10 @@ let entriesBefore = 0;
 /** A service with a higher limit, because these tests send more requests than one token may send per minute. */
 const callUnlimited = createServiceCall({ LIMIT_AGENT_TOKEN: "10000/60" });
 
-/** Returns the database contents without what any call may change: the call's audit entry and the day when the token was last used. */
+/**
+ * Returns the database contents, except for the data that any call may change: the call's audit entry and the day when the token was last
+ * used.
+ */
 const readLastingTables = async (): Promise<Record<string, string>> => {
   const { audit_entries: _, ...tables } = await readDatabaseContents();
   const withoutDay = (rows: string) => JSON.stringify((JSON.parse(rows) as object[]).map((row) => ({ ...row, last_used_day: null })));

@@ -206,7 +206,7 @@ describe("revision 2026-07-28", () => {
     ).toBeUndefined();
   });
 
-  test("returns the missing key when only the header declares it", async () => {
+  test("names the missing key when only the header declares the revision", async () => {
     const discover = { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} };
     const named = await postToAgentServer(discover, { ...buildBearerHeader(business.token), "mcp-protocol-version": version }, both);
     expect(describeOutcome(named)).toBe("400 -32602");

@@ -27,7 +27,7 @@ import { clearCodes, findEmailCode, listMailTo, signIn } from "../support/people
 import { call, readDatabaseContents, productionSettings, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 let clock = Date.now();
-// These tests make more decisions than one person may make per hour.
+// Each test has its own hours, because together the tests make more decisions than one person may make per hour.
 beforeEach(async () => {
   clock += 7_200_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -504,7 +504,7 @@ describe("a code", () => {
     expect(describeOutcome(await exchangeCode(code, client))).toBe("200 ok");
   });
 
-  test("is never logged, nor are the token, the client id and the verifier", async () => {
+  test("is never logged, nor are the token, the client ID and the verifier", async () => {
     const lines: string[] = [];
     for (const method of ["log", "info", "warn", "error"] as const)
       vi.spyOn(console, method).mockImplementation((...words: unknown[]) => {
@@ -619,7 +619,7 @@ describe("an authorization request", () => {
     }
   });
 
-  test("of an unknown program, or with two ids, is refused without a link back", async () => {
+  test("of an unknown program, or with two IDs, is refused without a link back", async () => {
     const client = await registerClient();
     for (const path of [
       buildAuthorizePath("dcr_x.y"),
@@ -658,7 +658,7 @@ describe("a program that registers itself", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("stores nothing when it registers many times, and is limited by address", async () => {
+  test("stores nothing when it registers many times, and is limited by IP address", async () => {
     const service = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_OAUTH_REGISTER_PER_IP: "5/60" });
     const before = await readDatabaseContents();
     const registerFrom = async (address: string, name: string): Promise<number> => {
@@ -830,7 +830,7 @@ describe("a program with a document", () => {
     await Promise.all(hanging);
   });
 
-  test("is served from its copy for seven days after a person allowed it while its host is down, until the sweep deletes it", async () => {
+  test("is served from its copy while its host is down, for seven days after approval, and then the sweep deletes the copy", async () => {
     const session = await signInAsPat();
     const path = buildAuthorizePath(id, { redirect_uri });
     expect((await (await createDocumentService(() => null)).get(path, session)).status).toBe(400);
@@ -936,7 +936,7 @@ describe("a program with a document", () => {
 });
 
 describe("POST /oauth/revoke", () => {
-  test("revokes a token for its holder and gives the same response for any other", async () => {
+  test("revokes a token for its holder and gives the same response for an unknown token", async () => {
     const { token } = await createToken("consumer");
     for (const text of ["x", token.replace(/.$/, (last) => (last === "A" ? "B" : "A"))])
       expect((await call("/oauth/revoke", buildForm({ token: text }))).status).toBe(200);

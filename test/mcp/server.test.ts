@@ -20,7 +20,7 @@ beforeAll(async () => {
   business = await createToken("business");
 });
 let clock = Date.now();
-// These tests send more requests than one token may send per minute.
+// Each test has its own minutes, because together the tests send more requests than one token may send per minute.
 beforeEach(() => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -49,7 +49,7 @@ describe("initialize", () => {
     }
   });
 
-  test("sets no session id and no cookie", async () => {
+  test("sets no session ID and no cookie", async () => {
     const { headers } = await callMethod(consumer.token, "initialize", {});
     expect([headers.get("mcp-session-id"), headers.get("set-cookie"), headers.get("access-control-allow-origin")]).toEqual([
       null,
@@ -291,7 +291,7 @@ describe("an outage", () => {
     raw: rejectUnavailable,
   };
   const unavailableDatabase = { prepare: () => statement, batch: rejectUnavailable };
-  /** Wraps a database so that it can be read but not written. */
+  /** A database that can be read but not written. */
   const readOnly = { prepare: (sql: string) => env.DB.prepare(sql), batch: rejectUnavailable };
 
   test("returns -32000 with 500 during the token lookup", async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   business = await createToken("business");
 });
 let clock = Date.now();
-// These tests send more requests than one token may send per minute.
+// Each test has its own minutes, because together the tests send more requests than one token may send per minute.
 beforeEach(() => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
