@@ -30,7 +30,7 @@ describe("a notice", () => {
     expect(find({ failed_mail: 99 }, [state], now + dayMs)).toEqual([{ kind: "failed_mail", change: "raised", since: now }]);
   });
 
-  test("is not due when another alert ends while a shard that may have caused it does not respond", () => {
+  test("about the end of an alert is not due while a shard that may have caused the alert does not respond", () => {
     const states: readonly AlertState[] = [
       { kind: "overdue_work", since: now - 5, notifiedAt: now },
       { kind: "unavailable_shards", since: now - 5, notifiedAt: now },

@@ -84,7 +84,7 @@ describe("agent tokens", () => {
     expect(listFormActions(await browser.open("/app/agents")).filter((action) => action === "/app/agents/remove")).toHaveLength(1);
   });
 
-  test("refuses a name that is too long, an eleventh token, and another person's token id", async () => {
+  test("refuses a name that is too long, an eleventh token, and another person's token ID", async () => {
     const browser = openBrowserFor(await signInPerson({}));
     const page = await browser.open("/app/agents");
     const refused = await browser.send(page, "/app/agents", { name: "x".repeat(81) });

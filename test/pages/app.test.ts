@@ -274,7 +274,7 @@ describe("the form that renews a share", () => {
 });
 
 describe("details", () => {
-  test("shows a phone number in its international form, however it was typed, and the API as it was typed", async () => {
+  test("shows a phone number in its international form, however it was typed, and the API returns it as it was typed", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const browser = openBrowserFor(pat);

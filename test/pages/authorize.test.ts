@@ -361,7 +361,7 @@ describe("the consent sheet", () => {
     expect([switched.status, switched.headers.get("location")]).toEqual([303, `/authorize${search}`]);
   });
 
-  test("uses that language on error pages too, and keeps the request in every other language", async () => {
+  test("uses the requested language on error pages too, and keeps the request in every other language", async () => {
     const search = searchFor(createVerifier(), { locale: "es" });
     const forged = await new Visitor().post(`/authorize/email${search}`, { email: "pat" }, { "sec-fetch-site": "cross-site" });
     expect([forged.status, forged.headers.get("content-language")]).toEqual([403, "es"]);

@@ -261,7 +261,7 @@ describe("an unknown URL", () => {
     }
   });
 
-  test("or a form that no page has is explained by a page with one link, and to programs as JSON", async () => {
+  test("or a form that no page has gets a page with one link, and programs get JSON", async () => {
     for (const path of ["/", "/docs", "/portal/sandbox/clock", "/app/nothing", "/stop/nothing/of/ours"]) {
       const page = await read(path, { method: "POST", ...asPerson });
       expect([path, describeKind(page), page.headers.get("allow")]).toEqual([path, "405 text/html", "GET, HEAD"]);

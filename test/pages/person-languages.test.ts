@@ -33,7 +33,7 @@ const isForeign = ({ name, attribs }: Element): boolean =>
 const alike: ReadonlySet<string> = new Set(["svc", "Error:", "Assistants", "Sandy Sample"]);
 const isSaid = (text: string): boolean => /\p{L}{2}/u.test(text) && !alike.has(text) && !/^(?:\S+@\S+|[\w.-]+\.\w+)$/.test(text);
 
-/** Many countries have the same name in two languages. */
+/** The list of countries is skipped, because many countries have the same name in two languages. */
 const isListOfCountries = ({ name, attribs }: Element): boolean => name === "select" && attribs.autocomplete === "country";
 
 /** Returns a page's texts and labels that come from the catalogs. */

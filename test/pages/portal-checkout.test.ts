@@ -42,7 +42,7 @@ afterEach(() => {
 
 const setStatus = (status: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(status, free.id).run();
 
-/** Sets the clock to more than 14 days after a payment failed. */
+/** Creates a customer whose payment failed, and suspends the account as if more than 14 days had passed. */
 const createUnpaidCustomer = async (): Promise<ReturnType<typeof createCustomer>> => {
   const customer = createCustomer(free.id, "business");
   for (const event of [customer.checkout(0), customer.failed(1)]) expect((await sendProviderEvent(event)).status).toBe(200);

@@ -39,7 +39,7 @@ beforeAll(async () => {
   await submitForm(owner, "/portal/team", "/portal/team", { email: "clerk@integration-pages.example", role: "member" });
   await clearCodes();
   clerk = await acceptInvitation("clerk@integration-pages.example");
-  // A session's first use on a day writes a row, so this happens before the tests.
+  // The first use of a session each day writes a row, so each session is used once before the tests.
   for (const member of [owner, clerk]) await openPage(member, path);
   await waitUntilSettled();
 });

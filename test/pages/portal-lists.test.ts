@@ -53,7 +53,7 @@ test("the tabs of the list of shares have counts", async () => {
   expect(all).toBe(Number(active) + Number(stopped) + others.reduce((sum, count) => sum + count, 0));
 });
 
-test("a domain links to the certificates of its websites, also if the business has more websites than the page lists", async () => {
+test("a domain links to the certificates of its websites, even if the business has more websites than the page lists", async () => {
   await issueCertificate();
   const others = [...Array.from({ length: 120 }, (_, at) => `w${at}.other.example`), "notexample.com", "late.example.com"];
   await env.DB.prepare(

@@ -202,7 +202,7 @@ describe("exporting the figures", () => {
   });
 
   test("refuses a form from another site and an unknown chart, and records nothing", async () => {
-    await waitUntilSettled(); // a session's first use on a day is recorded after the response
+    await waitUntilSettled(); // the first use of a session each day is recorded after the response
     const form = parseFormFields(await openPage(owner, "/portal"), "/portal/export");
     const before = await readDatabaseContents();
     expect((await postForm(owner, "/portal/export", { chart: "certificate_days" })).status).toBe(403);

@@ -93,7 +93,7 @@ describe("test mode", () => {
     expect(extractWords((await openPage(fresh, "/portal/test/certificates")).document)).toContain("No certificates yet");
   });
 
-  test("creates keys, client ids and endpoints for test mode", async () => {
+  test("creates keys, client IDs and endpoints for test mode", async () => {
     const created = await submitForm(fresh, "/portal/test/keys", "/portal/test/keys", { key_name: "Continuous integration" });
     expect(created.text).toContain("sk_test_");
     expect(extractWords((await openPage(fresh, "/portal/test/keys")).document)).toContain("Continuous integration");
@@ -128,7 +128,7 @@ describe("test mode", () => {
 });
 
 describe("a triggered event", () => {
-  test("appears in the list of its environment and links what it is about", async () => {
+  test("appears in the list of its environment and links to its record", async () => {
     const happened = await trigger(acme, { type: "share.created", share_id: "" });
     expect(getPageText(happened)).toContain("Created: share.created");
     const list = await openPage(acme, "/portal/test/events");

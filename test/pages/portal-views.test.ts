@@ -26,7 +26,7 @@ let owner: Awaited<ReturnType<typeof signUpBusiness>>;
 beforeEach(async () => {
   round += 1;
   owner = await signUpBusiness(`owner@view-pages-${round}.example`);
-  await openPage(owner, list); // a session's first use on a day writes a row, so this happens before the tests
+  await openPage(owner, list); // the first use of a session each day writes a row, so the session is used once before the tests
   await waitUntilSettled();
 });
 

@@ -34,7 +34,7 @@ const createOwnerAndClerk = async (): Promise<void> => {
   await submitForm(owner, "/portal/team", "/portal/team", { email: `clerk@webhook-pages-${round}.example`, role: "member" });
   await clearCodes();
   clerk = await acceptInvitation(`clerk@webhook-pages-${round}.example`);
-  // A session's first use on a day writes a row, so this happens before the tests.
+  // The first use of a session each day writes a row, so each session is used once before the tests.
   for (const member of [owner, clerk]) await openPage(member, list);
   await waitUntilSettled();
   mockReceivers(() => new Response(null, { status: 200 }));

@@ -186,7 +186,7 @@ describe("a portal form", () => {
 });
 
 describe("looking up a request", () => {
-  test("explains why it was refused and links the remedy, and has a page for ids that are not stored", async () => {
+  test("explains why it was refused and links to the remedy, and has a page for IDs that are not stored", async () => {
     const refused = await submitConsent({ ...buildSubmission(), page_url: "https://shop.elsewhere.example/" });
     await waitUntilSettled();
     const id = refused.body.request_id;
@@ -209,7 +209,7 @@ describe("looking up a request", () => {
 });
 
 describe("records of another business", () => {
-  test("get the same page as unknown ids, on every path with an id", async () => {
+  test("get the same page as unknown IDs, on every path with an ID", async () => {
     const { certId } = await issueToNewPerson();
     const giver = await signInPerson();
     const { share } = await grantShare(giver);
@@ -428,7 +428,7 @@ describe("deadlines", () => {
     expect(pageText).toContain("For these recipients: Bright Homes Inc");
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");
     expect(await listRows(acme)).toEqual([]);
-    // This was the last recipient, so the whole certificate is now withdrawn.
+    // Withdraws the last recipient, and therefore the whole certificate.
     expect((await withdrawFrom("Acme Solar LLC")).status).toBe(200);
     expect(await listRows(acme)).not.toEqual([]);
     expect(describeRedirect(await submitForm(acme, path, path))).toBe("303 /portal/deadlines?done=acknowledged");

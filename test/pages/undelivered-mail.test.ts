@@ -15,7 +15,7 @@ const service = createServiceCall({
   MAIL_HTTP_URL: "https://mail.example/send",
   MAIL_HTTP_TOKEN: "token of the provider",
 });
-/** Waits until the outbox is empty: each email in it has then been captured or has failed. */
+/** Waits until the outbox is empty. By then, each of its emails has been captured or has failed. */
 const waitUntilMailFailed = () =>
   vi.waitFor(async () => expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM mail_outbox").first("n")).toBe(0), 20_000);
 const readText = ({ text }: TestResponse): string => extractWords(parseDocument(text));

@@ -286,8 +286,8 @@ describe("the timeline", () => {
 });
 
 describe("policies", () => {
-  // This trigger allows only one link from a certificate to its policies. Background work may already have made the link, and the tests
-  // then replace it.
+  // This trigger prevents a second link from a certificate to policies. Background work may already have made the first link, which the
+  // tests replace.
   beforeAll(() => env.DB.exec("DROP TRIGGER certificates_policies_linked"));
 
   const insertCaptures = async (certId: string, rows: readonly (readonly [kind: string, url: string])[]): Promise<void> => {

@@ -51,7 +51,7 @@ const writeTables = async (contents: ReadonlyMap<string, readonly Row[]>): Promi
     ]);
 };
 
-/** What happens in one run of a reader. */
+/** How one run of a reader behaves. */
 interface Run {
   readonly maxPerPage: number;
   /** True if the process dies after the work and before it stores the position. */

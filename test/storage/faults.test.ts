@@ -132,7 +132,7 @@ describe("in a response", () => {
       const fields = { ...buildSubmission().fields, email: secret };
       const before = await readDatabaseContents();
       let failures = 0;
-      /** Wraps the database so that batches fail with an error that contains all bound values. */
+      /** The values bound to each statement. `failing` is a database whose batches fail with an error that contains all of them. */
       const bound = new WeakMap<object, readonly unknown[]>();
       const failing = {
         prepare: (text: string) => {

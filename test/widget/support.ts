@@ -65,7 +65,7 @@ export function buildPlainForm({ inside = "", button = '<button id="send" name="
 /** The certificate field that a page may already contain. */
 export const placeholder = '<input type="hidden" name="svc_cert_id">';
 
-/** What the plain form sends without the widget. */
+/** The entries that the plain form sends without the widget. */
 export const plainEntries = [
   ["first_name", "Pat"],
   ["email", "pat@example.com"],
@@ -90,7 +90,7 @@ export interface Visit {
   /** Warnings that the script logged to the console. */
   warnings: string[];
   url: string;
-  /** Waits for n submissions, then a little longer, so that an extra one would be noticed. */
+  /** Waits for `count` submissions, then a little longer, so that an extra one would be noticed. Returns the last one. */
   submitted(count?: number): Promise<Received>;
   /** Waits until a condition on the recorded data is true. */
   until(condition: () => boolean, what: string): Promise<void>;
@@ -101,7 +101,7 @@ export interface VisitOptions {
   html: string;
   /** `false` loads the page without the widget. An object overrides single attributes; undefined removes one. */
   widget?: boolean | Attributes;
-  /** The complete script element, replacing the default. `{{src}}` is the widget's URL. */
+  /** The complete script element, which replaces the default. `{{src}}` is the widget's URL. */
   script?: string;
   /** Returns the response to the nth call. The default is a certificate, which is the same for the same submission_id. */
   respond?: (call: ApiCall, n: number) => MockResponse | undefined | Promise<MockResponse | undefined>;
@@ -360,7 +360,7 @@ export async function press(page: Page, selector: string): Promise<void> {
   await page.mouse.click(x, y);
 }
 
-/** Submits the plain form in the default way. */
+/** Checks the box of the plain form and clicks its button. */
 export async function tickAndClick(page: Page): Promise<void> {
   await press(page, "#consent");
   await press(page, "#send");

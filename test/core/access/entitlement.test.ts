@@ -27,7 +27,7 @@ describe("entitlement", () => {
   const plans: readonly Plan[] = ["free", "business", "enterprise"];
   const environments: readonly Environment[] = ["live", "sandbox"];
   test.each(statuses.flatMap((status) => plans.flatMap((plan) => environments.map((environment) => [status, plan, environment] as const))))(
-    "decides on capturing while %s on plan %s with a %s client",
+    "decides whether a business that is %s on plan %s can capture consent with a %s client",
     (status, plan, environment) => {
       const writing = getOutcome(authorizeWrite(status));
       const expected = writing === "yes" && environment === "live" && plan !== "enterprise" ? "plan_required" : writing;

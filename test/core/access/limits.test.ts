@@ -48,7 +48,7 @@ describe("parseLimits", () => {
 describe("AddressWindows", () => {
   const limit = { count: 3, seconds: 10 };
 
-  test("allows the limit, refuses the next call, and frees places one by one", () => {
+  test("allows as many calls as the limit, refuses the next one, and allows another for each that leaves the window", () => {
     const windows = new AddressWindows();
     expect([0, 1_000, 2_000].map((now) => windows.take("a", limit, now))).toEqual([
       { isAllowed: true, remaining: 2, resetMs: 10_000 },

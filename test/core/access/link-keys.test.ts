@@ -10,7 +10,7 @@ const parseNames = (text: string): unknown => {
 };
 
 describe("a rotation of the link keys", () => {
-  test("checks tokens with a new key before it creates them, and starts with the index key if the setting is missing", () => {
+  test("checks tokens with a new key before it creates any with it, and starts with the index key if the setting is missing", () => {
     const added = addNextLinkKey(undefined, createKey(1));
     expect(added).toBe(`index,1:${toBase64(createKey(1))}@next`);
     expect(parseNames(added)).toEqual(["index", ["1"]]);

@@ -127,7 +127,7 @@ describe("verifyOrigin", () => {
     expect(findOriginHost(origin, sandbox, [])).toBe(host);
   });
 
-  test("returns no domain id for localhost of a sandbox client, and the id of a verified domain otherwise", () => {
+  test("returns no domain ID for localhost of a sandbox client, and the ID of a verified domain otherwise", () => {
     expect(verifyOrigin("http://localhost:3000", [], sandbox)).toEqual({ ok: true, value: { host: "localhost", domainId: null } });
     expect(verifyOrigin("https://a.example.com", domains, production)).toEqual({
       ok: true,

@@ -267,7 +267,7 @@ describe("the text of certificate.html", () => {
     expect(positions).toEqual(positions.toSorted((a, b) => a - b));
   });
 
-  test("shows the certificate id on each printed page", async () => {
+  test("shows the certificate ID on each printed page", async () => {
     const page = readText(await buildFiles(), "certificate.html");
     expect(page).toContain('@bottom-left{content:"Certificate cc_009w4k2m7q1x8z3v5t6r0nabcd"');
   });

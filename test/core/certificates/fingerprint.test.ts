@@ -66,7 +66,7 @@ describe("a fingerprint", () => {
     ).toBe(4);
   });
 
-  test("changing any one character of any bound value changes it (F2)", () => {
+  test("changes when any one character of any bound value changes (F2)", () => {
     const paths: ((input: Preimage, change: (text: string) => string) => Preimage)[] = [
       (input, change) => ({ ...input, business: { ...input.business, id: change(input.business.id) } }),
       (input, change) => ({ ...input, business: { ...input.business, name: change(input.business.name) } }),

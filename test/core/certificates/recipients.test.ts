@@ -38,7 +38,7 @@ describe("parseRecipients", () => {
     expect(readValue(["A", "B", "C"], ["A"], ["C"])).toEqual({ entities: ["A", "B", "C"], answered: { accepted: ["A"], rejected: ["C"] } });
   });
 
-  test("treats Unicode forms and surrounding spaces as the same name, stored as first declared (F6)", () => {
+  test("treats names that differ only in Unicode form or surrounding spaces as the same, stored as first declared (F6)", () => {
     expect(readValue(["Caf\u00e9", " Cafe\u0301 "], ["Cafe\u0301"], [])).toEqual({
       entities: ["Caf\u00e9"],
       answered: { accepted: ["Caf\u00e9"], rejected: [] },

@@ -33,7 +33,7 @@ const mergeAll = (shards: readonly Shard[], { start, length }: ListRange): reado
     .slice(start, start + length)
     .map(({ id }) => id);
 
-/** Each range of a list with up to `max` certificates. */
+/** Lists the ranges whose start and length are at most `max` + 1. */
 const listRanges = (max: number): readonly ListRange[] =>
   Array.from({ length: max + 2 }, (_, start) => Array.from({ length: max + 2 }, (__, length) => ({ start, length }))).flat();
 

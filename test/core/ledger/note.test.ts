@@ -55,7 +55,7 @@ describe("keys", () => {
     expect(parsed && toHex(parsed.seed)).toBe(log.seed_hex);
   });
 
-  test("are refused when the key id does not match the bytes", async () => {
+  test("are refused when the key ID does not match the bytes", async () => {
     expect(parseVkey(log.vkey.replace("b174e7f3", "b174e7f4"))).toBeNull();
     const secret = (await createSecret(origin, 7)).replace("b174e7f3", "b174e7f4");
     await expect(openNoteSigner(secret)).rejects.toThrow("the key id is not that of the key");
@@ -72,7 +72,7 @@ describe("keys", () => {
     expect(isKeyName(name)).toBe(false);
   });
 
-  test("have different ids per kind for the same bytes", () => {
+  test("have different IDs per kind for the same bytes", () => {
     expect(parseVkey(log.vkey.replace("+AepK", "+BOpK"))).toBeNull();
     expect(parseVkey(log.vkey.replace("+AepK", "+AupK"))).toBeNull(); // kind 2 is ECDSA, which is not accepted
   });
@@ -209,7 +209,7 @@ describe("a signed checkpoint", () => {
     expect(parsed && (await verifyNote(noteCrypto, parsed, [logKey])).ok).toBe(true);
   });
 
-  test("is refused when a line has a key id but no signature", () => {
+  test("is refused when a line has a key ID but no signature", () => {
     expect(parseNote(`${log.checkpoint}\u2014 other.example/x AAAAAAA=\n`)).not.toBeNull();
     expect(parseNote(`${log.checkpoint}\u2014 other.example/x AAAAAA==\n`)).toBeNull();
   });

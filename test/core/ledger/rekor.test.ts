@@ -108,7 +108,7 @@ describe("the public log", () => {
   const vkey = vkeyFromSpki(vectors.origin, decodeBase64(vectors.spki)) ?? "";
   const trust = [{ origin: vectors.origin, vkey, validFrom: vectors.valid_from }];
 
-  test("has the key id that its trust root publishes", () => {
+  test("has the key ID that its trust root publishes", () => {
     expect(vkey.split("+")[1]).toBe(toHex(decodeBase64(vectors.answer.logId.keyId).subarray(0, 4)));
   });
 

@@ -237,7 +237,7 @@ describe("a timestamp", () => {
   });
 
   test.each(vectors.stamps)(
-    "by $key: a changed bit in what is signed is refused, and no change anywhere changes what it says",
+    "by $key: a changed bit in the signed parts is refused, and no accepted change alters the time or the key",
     async (one) => {
       const token = decodeBase64(one.token);
       const question = { imprintBytes, pins: [createPin(one.spki_sha256)] };
@@ -272,8 +272,8 @@ describe("a timestamp", () => {
 /** An authority on loopback that responds as the test defines and records the requests. */
 class FakeAuthority {
   readonly requests: { readonly type: string | undefined; readonly body: Buffer }[] = [];
-  // Disables the keep-alive timeout. openssl blocks this process, and an idle connection could otherwise time out while the next request is
-  // using it.
+  // Disables the keep-alive timeout. Running openssl blocks this process, and an idle connection could otherwise time out while the next
+  // request is using it.
   readonly #server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
   });

@@ -30,7 +30,7 @@ describe("writePdf", () => {
     expect(file).toContain("/Title (Affidavit of removal) /CreationDate (D:20261120100500Z) /ModDate (D:20261120100500Z)");
   });
 
-  test("writes brackets and backslashes as text, and other characters than ASCII as escapes", () => {
+  test("writes brackets and backslashes as text, and characters outside ASCII as escapes", () => {
     const file = write(String.raw`jörg(\n)) Tj@shop.example 😀`);
     expect(readPages(file)).toEqual([["Affidavit of removal", String.raw`j\u{f6}rg(\n)) Tj@shop.example \u{1f600}`]]);
     expect(file).toMatch(/^[\n\x20-\x7e]*$/);

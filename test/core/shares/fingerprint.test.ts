@@ -1,4 +1,4 @@
-// Tests a share's fingerprint against vectors that were computed elsewhere (test/interop/fingerprints.py recomputes them in Python).
+// Tests a share's fingerprint against vectors that test/interop/fingerprints.py recomputes in Python.
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../../core/hash.ts";
 import { canonicalizeSharePreimage, computeShareFingerprint, type ShareFingerprintInput } from "../../../core/shares/fingerprint.ts";

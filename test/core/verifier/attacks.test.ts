@@ -333,13 +333,13 @@ describe("a lie by the issuer", () => {
 describe("an older format", () => {
   const older = { isOlderFormat: true, anchors: "anchored", withdrawnFrom: twoRecipients } as const;
 
-  test("is accepted when everything was logged before it changed", async () => {
+  test("is accepted when everything was logged before the format changed", async () => {
     const pack = await buildPackFiles((await buildWorld(older)).parts);
     expect(await getVerdictAfter(pack, false)).toBe("valid");
     expect(await getVerdictAfter(pack, false, removeReceipts, omitRecipientMembers("method", "received_at"))).toBe("valid");
   });
 
-  test("is incomplete when something was logged after it changed", async () => {
+  test("is incomplete when something was logged after the format changed", async () => {
     const pack = await buildPackFiles((await buildWorld({ ...older, isRecent: true })).parts);
     expect(await getVerdictAfter(pack, false)).toBe("incomplete audit.status, audit.policies");
   });

@@ -1,5 +1,5 @@
-// Changes every byte of a pack in three ways. A check must find each change. With BYTE_STEP, only every nth byte is changed; `npm run
-// stress` sets it to 1. tamper.test.ts makes random changes and tests which check finds them.
+// Changes single bytes of a pack in up to three ways. A check must find each change. BYTE_STEP is the distance between changed bytes; `npm
+// run stress` sets it to 1. tamper.test.ts makes random changes and tests which check finds them.
 import { expect, test } from "vitest";
 import { buildEvidenceZip, buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
 import { checkIds, type Report } from "../../../verifier/checks.ts";

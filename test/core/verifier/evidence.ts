@@ -279,8 +279,8 @@ const decideWithdrawal = (options: EvidenceOptions, fingerprint: string) =>
   });
 
 /**
- * Builds the ledger with all three statements, even if consent was not withdrawn. The checkpoint is then the same with and without a
- * withdrawal, and so is the recorded timestamp.
+ * Builds the ledger with all three statements even if consent was not withdrawn, so that the checkpoint and the recorded timestamp are the
+ * same with and without a withdrawal.
  */
 const buildAttestedLedger = (options: EvidenceOptions, fingerprint: string) => {
   const times = computeTimes(options);

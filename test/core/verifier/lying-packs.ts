@@ -1,6 +1,6 @@
-// Derives false packs from honest packs by a seed. Each pack contains one lie: a statement that contradicts something logged, hashed or
-// signed, or evidence that was dropped, swapped or moved. Some packs also cover up the lie by adapting other evidence. Every pack is then
-// signed again.
+// Derives false packs from honest packs. The same seed always gives the same false pack. Each pack contains one lie: a statement that
+// contradicts something logged, hashed or signed, or evidence that was dropped, swapped or moved. Some packs also cover up the lie by
+// adapting other evidence. Every pack is then signed again.
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import type { Json, JsonObject } from "../../../core/canonical-json.ts";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
@@ -452,14 +452,14 @@ const updateOverdue = (files: Files): void => {
 };
 
 export interface LyingPack {
-  /** States the seed, pack, lie and cover-ups. */
+  /** Names the seed, pack, lie and cover-ups. */
   readonly description: string;
   readonly zip: Uint8Array;
 }
 
 const kinds = { contradict: contradictions, drop: drops, swap: swaps, move: moves } as const;
 
-/** Builds the lying pack for this seed. The same seed always gives the same pack. */
+/** Builds the lying pack for this seed. */
 export const buildLyingPack = async (honest: readonly HonestPack[], seed: number): Promise<LyingPack> => {
   const next = createRandom(seed);
   for (;;) {

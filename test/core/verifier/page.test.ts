@@ -40,7 +40,7 @@ const openHtml = async (html: string) => {
   return { ...context, requests, settled: waitForVerdict };
 };
 
-/** Replaces one letter of the pack with its neighbor in the alphabet, so that the pack stays valid base64. */
+/** Replaces one letter of the pack with "A", or an "A" with "B", so that the pack stays valid base64. */
 const changeByte = (html: string, at: number): string => {
   const start = html.indexOf('id="pack">') + 'id="pack">'.length + at;
   const letter = html[start] === "A" ? "B" : "A";

@@ -333,8 +333,8 @@ describe("what the reader provides", () => {
       verifyPack(await buildEvidenceZip({ ...parts, issuer: packIssuer }), { ...defaultVerificationOptions, trust: trustOf(document) });
     const afterIssuance = rotateKeysAt("2026-06-01T00:00:00.000Z");
     expect(await verifyWithTrust(afterIssuance)).toMatchObject({ verdict: "valid" });
-    // The first pack is signed in November with the old key, which was valid only until June. The second contains a certificate from March,
-    // signed with a key that was valid only until February.
+    // The next pack is signed in November with the old key, which was valid only until June. The one after it contains a certificate from
+    // March, signed with a key that was valid only until February.
     expect(await verifyWithTrust(afterIssuance, parts.issuer)).toMatchObject({ verdict: "invalid", failed: "manifest.signature" });
     const beforeIssuance = await verifyWithTrust(rotateKeysAt("2026-02-01T00:00:00.000Z"));
     expect(beforeIssuance).toMatchObject({ verdict: "invalid", failed: "cert.consistency" });
