@@ -43,7 +43,7 @@ export interface AuditEnv extends TileEnv {
 
 const batchWindowMs = 50; // requests that arrive within this time are processed together
 const retryMs = 15 * secondMs; // if the process dies or a shard fails, an alarm resumes the work after this delay
-const frozenRetryMs = minuteMs; // a frozen log accepts no entries until an operator has restored it
+const frozenRetryMs = minuteMs; // a frozen log accepts no entries until an operator has restored it, so retrying sooner would not help
 
 export class AuditLog extends TransparencyLog<AuditEnv> {
   readonly #proofBudget = new Budget(proofsPerSecond);

@@ -33,7 +33,7 @@ export interface TrailProof extends ChainState {
 export interface ProofPorts {
   readonly storage: DurableObjectStorage;
   readonly openKeys: () => Promise<LogKeys>;
-  /** Returns the newest signed checkpoint that covers at least `covers` entries. Returns null if the log is frozen. */
+  /** Returns the newest signed checkpoint with at least `covers` entries. Returns null if the log is frozen. */
   readonly getSignedCheckpoint: (covers: number) => Promise<SignedCheckpoint | null>;
 }
 
@@ -69,7 +69,7 @@ export const proveEntries = async (ports: ProofPorts, chain: string, seqs: reado
 
 /**
  * Returns the first checkpoint that covers at least `size` entries. If there is none yet, or if it is not signed with the current keys,
- * returns the newest checkpoint, which is signed first if necessary. Returns null if the log is frozen and such a checkpoint is missing.
+ * returns the newest checkpoint, which is signed first if necessary. Returns null if the log is frozen and there is no such checkpoint.
  */
 const findFirstCheckpoint = async (
   { storage, openKeys, getSignedCheckpoint }: ProofPorts,

@@ -38,7 +38,7 @@ export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
 
 /**
  * Inserts a delivery for each event that the queue has not received yet. `upTo` is the last sequence number that was read for this
- * endpoint, including events of types that it has not selected. Returns the sequence number up to which the queue is now current.
+ * endpoint, including events of types that it has not selected. Returns the last sequence number that the queue has now received.
  */
 export const insertEvents = (
   sql: SqlStorage,
@@ -290,7 +290,8 @@ export const saveReplay = (sql: SqlStorage, id: string, outcome: AttemptResult, 
   recordSuccess(sql, outcome.status, now);
 };
 
-// Matches deliveries that are abandoned, or that have failed and wait for a retry. Canceled deliveries have no error, so they do not match.
+// Matches deliveries that failed at or after the given time and are abandoned or waiting for a retry. Canceled deliveries have no error, so
+// they do not match.
 const failedCondition =
   "error IS NOT NULL AND COALESCE(failed_at, ended_at, created_at) >= ? AND (status = 'abandoned' OR (status = 'pending' AND resend = 0))";
 

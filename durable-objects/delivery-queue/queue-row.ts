@@ -1,5 +1,5 @@
-// The row of a delivery queue, with the endpoint's settings and the state of its receiver, and the number of attempts in each hour. Each
-// function is synchronous, so no other request can run partway through it.
+// The row of a delivery queue, which contains the endpoint's settings and the state of its receiver, and the table of attempts per hour.
+// Each function is synchronous, so no other request can run partway through it.
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import { getEndpointHost } from "../../core/webhooks/host-pacing.ts";
 import type { FailureStreak } from "../../core/webhooks/health.ts";

@@ -1,4 +1,4 @@
-// Sends due deliveries within one alarm, at most five at a time. A host is proven once it has returned a 2xx status for the business. To an
+// Sends due deliveries during an alarm, at most five at a time. A host is proven once it has returned a 2xx status for the business. To an
 // unproven host, deliveries are sent one at a time, and DestinationHost counts each attempt first.
 import type { Instant } from "../../core/time.ts";
 import { secondMs } from "../../core/time.ts";

@@ -2,11 +2,11 @@
 import { dayMs, type Instant } from "../../core/time.ts";
 
 /**
- * The maximum number of businesses for which the host is stored as proven. Beyond this number, the oldest rows are deleted. For such a
- * business, the host is proven again after its next 2xx response.
+ * The maximum number of businesses for which the host is stored as proven. Beyond this number, the oldest rows are deleted. The host is
+ * then unproven for these businesses until their next 2xx response.
  */
 const maxProven = 10_000;
-/** The maximum number of waiting businesses. Other businesses cannot join until there is room. */
+/** The maximum number of waiting businesses. Other businesses cannot join the queue until there is room. */
 const maxWaiting = 1_000;
 const unprovenRetentionMs = dayMs; // longer than the longest pause between two attempts
 

@@ -22,7 +22,7 @@ export interface Segment {
   readonly listKnownIds: (ids: readonly string[]) => Promise<readonly string[]>;
 }
 
-// The platform gives an object 10 GB. An event without a payload takes 160 bytes, so 8 GB is enough for 50 million such events.
+// The platform limits an object to 10 GB. An event without a payload takes 160 bytes, so 8 GB is enough for 50 million such events.
 const defaultLimitBytes = 8_000_000_000;
 const eventsPerMove = 500;
 const minMoveSpacingMs = 30;
@@ -100,7 +100,7 @@ export class EventArchive {
     return true;
   }
 
-  /** Returns when the next batch should move, or null if no segment is being filled. */
+  /** Returns when the next batch should be moved, or null if no segment is being filled. */
   getNextMoveAt(now: Instant): Instant | null {
     return this.#findFillingSegment() === null ? null : (this.#retry?.at ?? now + minMoveSpacingMs);
   }

@@ -68,7 +68,9 @@ export class HandOver {
     this.#unsavedProgress.clear();
   }
 
-  /** Returns when the next push to a queue may start, or 0 if it may start now. New settings do not wait because a receiver hangs. */
+  /**
+   * Returns when the next push to a queue may start, or 0 if it may start now. A receiver that hangs delays events but not new settings.
+   */
   #getNextPushAt({ id, sent_revision, revision }: EndpointRow): Instant {
     return this.#retries.get(id)?.at ?? (sent_revision === revision ? this.#heldUntil.get(id) : undefined) ?? 0;
   }

@@ -85,8 +85,8 @@ export class IntakeJournal extends DurableObject<object> {
 
   /**
    * Counts the entries that were stored before the call and are not in the database yet. Does not count entries that the database has
-   * refused. If few are waiting and the database responded to the last batch, places a batch first. Without this batch, a constant flow of
-   * new entries could keep the result above 0.
+   * refused. If at most one full batch is waiting and the database responded to the last batch, places a batch first. Without this batch, a
+   * constant flow of new entries could keep the result above 0.
    */
   async countWaiting(): Promise<number> {
     const { sql } = this.ctx.storage;

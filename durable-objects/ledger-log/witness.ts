@@ -1,5 +1,6 @@
 // Implements c2sp.org/tlog-witness. The witness cosigns a log's checkpoint only if it extends the last checkpoint that the witness cosigned
-// for this log. A log that was reset, or that shows different trees to different readers, therefore gets no cosignature.
+// for this log. A log that was reset, or that shows different trees to different readers, therefore cannot get cosignatures for both
+// versions.
 import { parseCheckpoint, verifyCheckpoint, type Checkpoint } from "../../core/ledger/checkpoint.ts";
 import { areBytesEqual } from "../../core/bytes.ts";
 import { isConsistent } from "../../core/ledger/merkle.ts";
@@ -27,7 +28,7 @@ const advanceWitnessedHead = (sql: SqlStorage, request: AddCheckpointRequest, ne
  * - 400 if the request is malformed, or if the old size is larger than the size of the checkpoint;
  * - 404 if `listKeys` returns no key for the log;
  * - 403 if the log did not sign the checkpoint;
- * - 409 and the last cosigned size if the old size differs from it, or if the root at the same size differs;
+ * - 409 and the last cosigned size if the old size differs from it, or if the checkpoint has this size but a different root;
  * - 422 if the proof does not connect the two trees;
  * - 200 and the cosignature otherwise.
  */

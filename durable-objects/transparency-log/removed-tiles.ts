@@ -18,7 +18,7 @@ import { isTileRemoved, readTile } from "./tables.ts";
 
 const maxCachedTiles = 64; // each takes 8 KiB; proofs of neighboring entries use the same tile
 
-/** Thrown if R2 does not return the right bytes of a tile. Repeating the request later can succeed. */
+/** Thrown if R2 does not return the right bytes of a tile. The same request may succeed later. */
 export class TileUnavailable extends Error {
   constructor(path: string) {
     super(`${path} cannot be read from R2`);
