@@ -14,7 +14,7 @@ export type Actor =
 const identifiedKinds = ["client", "api_key", "member", "consumer", "agent"] as const;
 const verifications = ["email_code", "manage_link", "account", "revoke_link"] as const;
 
-/** Reads the text form of an actor. Returns null for any other text. */
+/** Parses the text form of an actor. Returns null for any other text. */
 export const parseActor = (text: string): Actor | null => {
   if (text === "visitor") return { kind: "visitor" };
   if (text === "operator") return { kind: "operator" };

@@ -18,7 +18,7 @@ export type AlertFigures = Readonly<Record<AlertKind, number>>;
 export interface AlertDefinition {
   /** The name of the setting that contains the threshold. */
   readonly setting: string;
-  /** The threshold if the setting is not set. An alert is raised if the figure is above it. */
+  /** The threshold to use if the setting is not set. An alert is raised if the figure is above it. */
   readonly defaultThreshold: number;
   readonly title: string;
   /** What the figure counts, such as "shards that are not responding". */
@@ -80,9 +80,9 @@ export interface AlertNotice {
 }
 
 /**
- * Returns the notices that are due. An alert is due if it is new or was last sent at least `repeatMs` ago, and once more when it ends. An
- * alert ends when its figure is no longer above the threshold. While a shard does not respond, the other figures lack that shard's data, so
- * only the `unavailable_shards` alert can end.
+ * Returns the notices that are due. A notice is due when an alert starts, again `repeatMs` after each notice, and once when the alert ends.
+ * An alert ends when its figure is no longer above the threshold. While a shard does not respond, the other figures lack that shard's data,
+ * so only the `unavailable_shards` alert can end.
  */
 export const findDueNotices = (
   { figures, thresholds }: { readonly figures: AlertFigures; readonly thresholds: AlertThresholds },

@@ -8,5 +8,5 @@ const toAsciiDigit = (digit: string): string => {
   return String(code - zero);
 };
 
-/** Replaces the decimal digits of every script with ASCII digits. Other characters stay. */
+/** Replaces the decimal digits of every script with ASCII digits. Other characters stay unchanged. */
 export const toAsciiDigits = (text: string): string => text.replaceAll(/\p{Nd}/gu, toAsciiDigit);

@@ -31,7 +31,9 @@ export type ComponentStatus = "operational" | IncidentImpact;
 /** How long an incident stays on the status page after it has ended. */
 export const shownIncidentMs = 90 * dayMs;
 
-/** Returns the status of each component: the greatest impact of the open incidents that affect it, or `operational` if there are none. */
+/**
+ * Returns the status of each component: the most severe impact of the open incidents that affect it, or `operational` if there are none.
+ */
 export const computeComponentStatuses = (incidents: readonly Incident[]): ReadonlyMap<StatusComponent, ComponentStatus> =>
   new Map(
     statusComponents.map((component) => {

@@ -1,7 +1,7 @@
 // Defers creating a value until it is first needed.
 
 /**
- * Returns a function that calls `create` the first time and always returns that value. Used for values that take milliseconds
+ * Returns a function that calls `create` on its first call and returns the same value on every call. Used for values that take milliseconds
  * to create, such as `Intl` objects. Otherwise, every isolate would spend that time when it starts.
  */
 export const once = <T extends object>(create: () => T): (() => T) => {

@@ -1,5 +1,5 @@
-// Indexes for finding rows by email address or phone number. An `AddressIndex` also lists every form in which rows can store the index.
-// After a rotation of the index keys, rows store the index encrypted. During a rotation, a row can contain either of two forms.
+// Indexes for finding rows by email address or phone number. An `AddressIndex` contains the index and every form in which rows can store
+// it. After a rotation of the index keys, rows store the index encrypted. During a rotation, a row can contain either of two forms.
 
 declare const kind: unique symbol;
 

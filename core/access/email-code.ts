@@ -39,7 +39,7 @@ export interface EmailCodeLimits {
    * invalidate the code that the person is typing.
    */
   readonly maxActive: number;
-  /** While a code is active, the minimum time between sending it and the next request. */
+  /** The minimum time between sending a code and the next request while that code is active. */
   readonly resendDelayMs: number;
   /** Limits for one email address and topic. `emailCodeLimits` defines the topic for each purpose. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
@@ -51,8 +51,8 @@ export interface EmailCodeLimits {
    */
   readonly attemptsFromContext: number;
   /**
-   * The number of attempts at one code from all other browsers. These attempts are counted separately, so other people cannot use up the
-   * person's own attempts.
+   * The maximum number of attempts at one code from all other browsers. These attempts are counted separately, so other people cannot use
+   * up the person's own attempts.
    */
   readonly attemptsFromElsewhere: number;
   /**

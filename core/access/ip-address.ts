@@ -1,4 +1,4 @@
-// Recognizes IP addresses in text and derives their rate-limit keys.
+// Recognizes IP addresses and derives their rate-limit keys.
 
 const ipv4Pattern = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 

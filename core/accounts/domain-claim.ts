@@ -59,7 +59,7 @@ export interface DomainChallenges {
 export const verificationMetaName = "svc-site-verification";
 const formatVerificationText = (token: string): string => `svc-verify=${token}`;
 
-/** Returns the records, tag and file that prove control of `domain` with `token`. */
+/** Returns the TXT record, tag and file that prove control of `domain` with `token`. */
 export const buildDomainChallenges = (domain: string, token: string): DomainChallenges => ({
   dns: { type: "TXT", name: `_svc-challenge.${domain}`, value: formatVerificationText(token) },
   meta: { tag: `<meta name="${verificationMetaName}" content="${token}">`, url: `https://${domain}/` },

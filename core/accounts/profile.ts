@@ -8,7 +8,6 @@ import { validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts"
 
 export interface BusinessProfile {
   readonly name: string;
-  /** The name used in letters and court proceedings. */
   readonly legalName: string | null;
   readonly mailingAddress: string | null;
   /** The published email address at which people can ask about their consent. */

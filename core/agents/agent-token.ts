@@ -9,7 +9,7 @@ import { dayMs, toIso, type Instant } from "../time.ts";
 
 /** SPEC Limits. */
 export const tokenLifetimeMs = 90 * dayMs;
-/** How long before a token expires the person is notified. */
+/** The person is notified this long before a token expires. */
 export const expiryNoticeMs = 7 * dayMs;
 /** The maximum number of active tokens per person. */
 export const maxActiveTokens = 10;

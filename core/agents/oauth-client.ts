@@ -22,7 +22,8 @@ export interface ResolvedClient {
   /** The client; null if the URL does not serve a client document, or if neither the document nor a copy is available. */
   readonly client: OAuthClient | null;
   /**
-   * When the URL was fetched; null if it could not be fetched. In that case, the client is a saved copy or the copy in known-clients.ts.
+   * When the URL was fetched; null if it could not be fetched. In that case, `client` comes from an earlier fetch or from known-clients.ts,
+   * or is null.
    */
   readonly fetchedAt: Instant | null;
   /** When to fetch the document again. */

@@ -35,7 +35,7 @@ export interface ChainHead {
 
 /**
  * Returns the head of an empty chain. The chain's first entry contains the head's hash as `prev_hash`. The head depends on the chain and
- * its index, so that one principal's chain cannot be presented as that of a different principal.
+ * its index, so that one principal's chain cannot be presented as that of another principal.
  */
 export const createGenesisHead = ({ chain, chainIndex }: ChainPosition): ChainHead => ({
   seq: 0n,

@@ -14,7 +14,7 @@ export interface CommittedPayload {
 export interface TrailEntry extends HashedEntry {
   /** The entry's index in the log, as a decimal string. */
   readonly log_index: string;
-  /** The payload and its salt; null after an erasure. The entry and its hashes stay. */
+  /** The payload and its salt; null after an erasure, which keeps the entry and its hashes. */
   readonly committed: CommittedPayload | null;
 }
 
@@ -41,6 +41,6 @@ export interface AuditTrail {
   /** The page; null if the chain has no entries yet, or if no page was requested. */
   readonly page: AuditPage | null;
   readonly pending: readonly PendingEntry[];
-  /** The ledger's anchor of the newest audit log checkpoint. */
+  /** The anchor of the newest audit log checkpoint in the ledger. */
   readonly anchor: PublishedAnchor | null;
 }

@@ -129,8 +129,8 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 /**
  * Returns the status after an event, or null if the event changes nothing. A subscription or payment event changes nothing if its
  * subscription has ended or is not the current one. A checkout changes nothing if it is older than the checkout that linked the customer to
- * the account, or if it would move a customer to a different account.
- * `parsePlanName` returns the plan with the given name for this kind of account.
+ * the account, or if it would move a customer to another account. `parsePlanName` returns the plan with the given name for this kind of
+ * account.
  */
 export const advanceBillingStatus = (
   known: BillingStatus | null,
@@ -152,8 +152,8 @@ export const advanceBillingStatus = (
 };
 
 /**
- * Unlinks a customer from the account when a different customer starts to pay for the account. Later events for the unlinked customer do
- * not affect the account.
+ * Unlinks a customer from the account when another customer starts to pay for the account. Later events for the unlinked customer do not
+ * affect the account.
  */
 export const unlinkAccount = (status: BillingStatus): BillingStatus => ({ ...status, accountId: null, linkedAt: null });
 

@@ -1,5 +1,5 @@
-// The decision to erase a certificate's subject, by an owner of the business or because the retention period has ended. An erasure cannot
-// be undone. Hashes, times, status and proofs remain.
+// The reasons and the domain event for an erasure of a certificate's subject, which an owner of the business requests or which is due when
+// the retention period ends. An erasure cannot be undone. Hashes, times, status and proofs remain.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
 import type { CertId } from "../ids.ts";

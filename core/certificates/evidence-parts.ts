@@ -38,14 +38,14 @@ export const maxPackedEntityWithdrawals = 100;
 
 /**
  * The audit entries about this certificate in its business's chain, oldest first, with the data to verify them. Entries that the audit log
- * does not contain yet are missing.
+ * does not contain yet are omitted.
  */
 export interface PackedAudit {
   readonly chainIndex: number;
-  /** The newest entry in the chain, which may be about a different record. */
+  /** The newest entry in the chain, which may be about another record. */
   readonly head: { readonly seq: string; readonly hash: string };
   readonly entries: readonly AuditEntry[];
-  /** The payloads by sequence number. Erased payloads are missing. */
+  /** The payloads by sequence number. Erased payloads are omitted. */
   readonly payloads: ReadonlyMap<string, { readonly salt: string; readonly payload: JsonObject }>;
   /** The c2sp.org/tlog-proof@v1 of each entry, by sequence number. */
   readonly proofs: ReadonlyMap<string, string>;

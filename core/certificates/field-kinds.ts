@@ -21,8 +21,8 @@ const isCalendarDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 
 /**
- * Returns whether the text is a date: `1980-01-31`, or a different format used in forms, such as `01/31/1980` and `31.1.1980`. In those
- * formats, day and month can be in either order.
+ * Returns whether the text is a date: `1980-01-31`, or another format used in forms, such as `01/31/1980` or `31.1.1980`. In those formats,
+ * day and month can be in either order.
  */
 const isDate = (text: string): boolean => {
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];

@@ -1,5 +1,5 @@
-// Decides POST /v1/consent: issues a certificate with its domain event, or refuses the submission. The decision depends only on the
-// arguments, which include IDs, salts and the time.
+// Makes the decision for POST /v1/consent: issues a certificate with its domain event, or refuses the submission. The decision depends only
+// on the arguments, which include IDs, salts and the time.
 import { authorizeCapture, type AccessRefusal, type Environment, type Plan } from "../access/entitlement.ts";
 import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
 import type { BusinessPrincipal } from "../access/principal.ts";

@@ -87,7 +87,7 @@ const toAttestedView = (attested: AttestedStatement) => {
 
 /**
  * Returns the published form of an anchor. While the anchor is pending, the result contains the statement that will be anchored. Afterward,
- * it also contains the verified receipt.
+ * it also contains the proof from the verified receipt.
  */
 export const toAnchorView = (anchor: PublishedAnchor | null) => {
   if (anchor === null) return null;
@@ -114,7 +114,7 @@ export const toAnchorView = (anchor: PublishedAnchor | null) => {
   };
 };
 
-/** Returns the published form of a withdrawal, with the deadline to cease contact and whether the business has met it. */
+/** Returns the published form of a withdrawal, with the deadline to cease contact and whether the business is overdue. */
 export const toWithdrawalView = (certId: string, withdrawal: PublishedWithdrawal, { apiBase, now }: ViewContext) => ({
   withdrawn_at: toIso(withdrawal.withdrawnAt),
   cease_by: toIso(withdrawal.ceaseBy),

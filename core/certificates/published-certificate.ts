@@ -33,7 +33,7 @@ export interface PublishedAnchor {
   /** The verified receipt; null while the statement is pending. */
   readonly receipt: Receipt | null;
   readonly anchoredAt: Instant | null;
-  /** Attestations by third parties; missing or null if there are none yet. */
+  /** Attestations by third parties; absent or null if there are none yet. */
   readonly attested?: AttestedStatement | null;
 }
 

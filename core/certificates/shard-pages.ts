@@ -30,7 +30,7 @@ export interface PagePlan<Extent> {
   readonly reads: readonly { readonly extent: Extent; readonly start: number }[];
   /** The number of certificates on the page. */
   readonly length: number;
-  /** The shards with only certificates that are newer than those on the page, and the shards with only older ones. */
+  /** The periods of the shards whose certificates are all newer than the page, and of those whose certificates are all older. */
   readonly newer: readonly Period[];
   readonly older: readonly Period[];
 }
@@ -38,7 +38,10 @@ export interface PagePlan<Extent> {
 const hasPeriod = <Extent extends ListExtent>(extent: Extent): extent is Extent & Period =>
   extent.newestAt !== null && extent.oldestAt !== null;
 
-/** Chooses the shards that contain the page if their periods do not overlap. Returns null if the totals do not show where it is. */
+/**
+ * Chooses the shards that contain the page, on the assumption that the shards' periods do not overlap. Returns null if the totals do not
+ * show where it is.
+ */
 export const planPage = <Extent extends ListExtent>(
   extents: readonly Extent[],
   { start, length }: ListRange,

@@ -15,11 +15,11 @@ const saltBytes = 16; // 128 bits, so that no table of guesses can be computed
 export const deriveFieldSalt = (rootSalt: Uint8Array, key: string): string =>
   toBase64Url(hmacSha256(rootSalt, `svc-subject-v1\n${key}`).subarray(0, saltBytes));
 
-/** Derives the evidence salt, which is as unpredictable as a random salt. The label keeps it different from the salts for fields. */
+/** Derives the evidence salt, which is as unpredictable as a random salt. The label makes it different from the salts for fields. */
 export const deriveEvidenceSalt = (rootSalt: Uint8Array): string =>
   toBase64Url(hmacSha256(rootSalt, "svc-evidence-v1").subarray(0, saltBytes));
 
-/** Derives the salt of the issuance's audit entry. It is stored separately from the root salt, because it must stay after an erasure. */
+/** Derives the salt of the issuance's audit entry. It is stored separately from the root salt, because it must survive an erasure. */
 export const deriveAuditSalt = (rootSalt: Uint8Array): string => toBase64Url(hmacSha256(rootSalt, "svc-audit-v1").subarray(0, saltBytes));
 
 /** Returns the hex SHA-256 of the canonical JSON `[salt, key, value]`. */

@@ -36,7 +36,7 @@ export interface Receipt {
   readonly leaf_index: string;
   /** The Merkle tree's leaf hash, in base64. */
   readonly leaf_hash: string;
-  /** The leaf in base64, for a ledger that wraps the statement; missing if the leaf is the statement itself. */
+  /** The leaf in base64, for a ledger that wraps the statement; absent if the leaf is the statement itself. */
   readonly leaf_body?: string;
   /** The hashes from the leaf's sibling up to the child of the root, in base64. */
   readonly inclusion_proof: readonly string[];

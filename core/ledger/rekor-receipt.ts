@@ -86,8 +86,7 @@ export interface RekorTrust {
 }
 
 /**
- * Like `verifyReceipt`, but for Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt from a different kind of
- * ledger.
+ * Like `verifyReceipt`, but for Rekor's signatures and leaf format. Fails with `leaf_mismatch` for a receipt from another kind of ledger.
  */
 export const verifyRekorReceipt = async (
   crypto: RekorCrypto,

@@ -57,7 +57,10 @@ export interface ProofSettings {
   readonly logSeed: string;
   /** Secret keys in note format that audit logs use instead of derived keys. */
   readonly auditKeys: readonly string[];
-  /** Earlier public keys of our audit logs, which verify existing proofs, and keys of other logs that our ledger's witness cosigns. */
+  /**
+   * Earlier public keys of our audit logs, which verify existing proofs, and keys of other logs whose checkpoints our ledger's witness
+   * cosigns.
+   */
   readonly auditVkeys: readonly string[];
   /** The validity periods of ledger and audit log keys, by public key in one-line form. */
   readonly keyValidityByVkey: ReadonlyMap<string, KeyValidity>;

@@ -66,7 +66,7 @@ const createLayoutTools = ({ language, messages, appUrl }: LayoutContext) => {
   };
 };
 
-/** The portal page that lists the records of each digest. */
+/** The portal page to which each digest links. */
 const digestPages: Readonly<Record<OwnerNoticeKind, string>> = {
   withdrawal_owner_notice: "/portal/deadlines",
   entities_owner_notice: "/portal/deadlines",

@@ -1,5 +1,4 @@
-// Builds the text of a removal affidavit: which data brokers were contacted on a person's behalf, and the results. A different module
-// renders the file.
+// Builds the text of a removal affidavit: which data brokers were contacted on a person's behalf, and the results. pdf.ts renders the file.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { toIso, type Instant } from "../time.ts";
 import { removalTargets, type Removal } from "./removal.ts";

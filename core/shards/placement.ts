@@ -14,7 +14,7 @@ export interface ShardFill {
 }
 
 /**
- * A shard that is filled to this fraction of its size limit gets no new accounts, and new certificates are issued in a different shard. The
+ * A shard that is filled to this fraction of its size limit gets no new accounts, and new certificates are issued in another shard. The
  * remaining space is for withdrawals, page views and email of the accounts and certificates that it already has.
  */
 const fullRatio = 0.7;

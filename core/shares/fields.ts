@@ -62,7 +62,7 @@ export const parseRequestedScope = (names: readonly string[]): Result<RequestedS
   return ok({ scope: sortContactKeys(scope), needed: sortContactKeys(needed) });
 };
 
-/** A person's values, each with the time when it was set. Keys without a value are missing. */
+/** A person's values, each with the time when it was set. Keys without a value are omitted. */
 export type ContactFields = Readonly<Partial<Record<ContactKey, { readonly value: string; readonly updatedAt: Instant }>>>;
 
 /** One value for each key in a scope; null if the person has none for that key. */

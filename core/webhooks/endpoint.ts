@@ -49,7 +49,7 @@ export interface NewEndpoint extends Omit<Endpoint, "status"> {
   readonly secretSealed: string;
 }
 
-/** The result of adding an endpoint. `url_taken`: a different endpoint of the same sequence already has this URL. */
+/** The result of adding an endpoint. `url_taken`: another endpoint of the same sequence already has this URL. */
 export type AddedEndpoint = "added" | "limit_reached" | "url_taken";
 
 /** Normalizes a URL, so that two spellings of one URL cannot both be registered. */
@@ -122,7 +122,7 @@ export interface Delivery {
   readonly eventId: string;
   readonly eventType: string;
   readonly status: DeliveryStatus;
-  /** The number of scheduled attempts so far, excluding replays. */
+  /** The number of scheduled attempts so far, excluding replays and recoveries. */
   readonly attempt: number;
   readonly responseStatus: number | null;
   readonly error: DeliveryError | null;

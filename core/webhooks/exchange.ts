@@ -1,5 +1,5 @@
 // The parts of a delivery attempt's request and response that are kept. The limits ensure that a busy or hostile endpoint can make the
-// service store at most 3,000 attempts of about 25 kB each.
+// service store at most about 3,000 attempts of about 25 kB each.
 import { encodeUtf8 } from "../bytes.ts";
 import { dayMs } from "../time.ts";
 

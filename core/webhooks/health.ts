@@ -7,6 +7,6 @@ export type FailureStreak = Pick<EndpointHealth, "failingSince" | "consecutiveFa
 const alertFailureThreshold = 100;
 const alertAfterMs = 24 * hourMs;
 
-/** Returns true after 100 consecutive failures, or 24 hours after the first of them. */
+/** Returns true after 100 consecutive failures, or if the endpoint has been failing for 24 hours. */
 export const shouldAlert = ({ failingSince, consecutiveFailures }: FailureStreak, now: Instant): boolean =>
   failingSince !== null && (consecutiveFailures >= alertFailureThreshold || now - failingSince >= alertAfterMs);

@@ -32,7 +32,7 @@ export const getEndpointHost = (url: string): string => new URL(url).hostname;
 
 /**
  * The maximum time until a delivery queue asks for a permit again. A queue therefore learns within a minute that the host has returned a
- * 2xx status for a different endpoint or a test.
+ * 2xx status for another endpoint or a test.
  */
 export const maxHostWaitMs = minuteMs;
 

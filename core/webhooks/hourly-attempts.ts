@@ -1,4 +1,4 @@
-// Counts delivery attempts per hour for the endpoint chart, including hours without attempts.
+// Builds the chart of an endpoint's delivery attempts per hour, including hours without attempts.
 import type { ChartPoint } from "../accounts/activity.ts";
 import { hourMs, type Instant } from "../time.ts";
 

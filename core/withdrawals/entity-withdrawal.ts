@@ -41,10 +41,7 @@ export const listActiveEntities = (
   return listConsentedEntities(certificate).filter((name) => !withdrawn.has(name));
 };
 
-/**
- * Finds the recipients on the certificate with the given names. Refuses an empty list, and names of recipients for whom the person did not
- * consent.
- */
+/** Finds the recipients with the given names among those to whom the person gave consent. Refuses an empty list and all other names. */
 export const resolveNamedEntities = (
   certificate: NamedRecipients,
   names: readonly string[],

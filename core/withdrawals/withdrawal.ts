@@ -37,7 +37,7 @@ export interface WithdrawableCertificate {
   readonly chain: AuditChain;
 }
 
-/** A withdrawal request that reached the business through a different channel. */
+/** A withdrawal request that the business received outside this service. */
 export interface RecordedRequest {
   readonly channel: RecordedChannel;
   readonly receivedAt: Instant;
