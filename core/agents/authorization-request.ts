@@ -54,7 +54,7 @@ export const isForResource = (requested: readonly string[], resource: string): b
 };
 
 /** Returns the error message for a wrong resource. The message names the correct resource. */
-export const describeResourceFault = (resource: string): string => `resource must be ${resource}`;
+export const describeResourceFault = (resource: string): string => `resource must be ${resource}.`;
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });
 
@@ -74,17 +74,17 @@ export const parseAuthorizationRequest = (
   const state = getFirst("state");
   const challenge = getFirst("code_challenge") ?? "";
   const findFault = () => {
-    if (supportedParameters.some(isRepeated)) return createOAuthFault("invalid_request", "parameters must not be repeated");
+    if (supportedParameters.some(isRepeated)) return createOAuthFault("invalid_request", "Parameters must not be repeated.");
     if (unsupportedParameters.some((name) => query[name] !== undefined))
-      return createOAuthFault("invalid_request", "request and request_uri are not supported");
+      return createOAuthFault("invalid_request", "request and request_uri are not supported.");
     if (state !== null && state.length > maxStateLength)
-      return createOAuthFault("invalid_request", "state must be at most 2,048 characters");
+      return createOAuthFault("invalid_request", "state must be at most 2,048 characters.");
     if (Object.values(query).some((values) => values.some((value) => value.length > maxValueLength)))
-      return createOAuthFault("invalid_request", "each parameter must be at most 4,096 characters");
-    if (getFirst("response_type") !== "code") return createOAuthFault("unsupported_response_type", "response_type must be code");
-    if ((getFirst("response_mode") ?? "query") !== "query") return createOAuthFault("invalid_request", "response_mode must be query");
+      return createOAuthFault("invalid_request", "Each parameter must be at most 4,096 characters.");
+    if (getFirst("response_type") !== "code") return createOAuthFault("unsupported_response_type", "response_type must be code.");
+    if ((getFirst("response_mode") ?? "query") !== "query") return createOAuthFault("invalid_request", "response_mode must be query.");
     if (getFirst("code_challenge_method") !== "S256" || !isCodeChallenge(challenge))
-      return createOAuthFault("invalid_request", "PKCE with code_challenge_method=S256 is required");
+      return createOAuthFault("invalid_request", "PKCE is required: send code_challenge and code_challenge_method=S256.");
     if (!isForResource(query.resource ?? [], resource)) return createOAuthFault("invalid_target", describeResourceFault(resource));
     return null;
   };

@@ -15,6 +15,8 @@ export const rpcErrors = {
   unauthorized: { code: -32001, message: "Authentication is required. Send a valid agent token." },
   rateLimited: { code: -32029, message: "Too many requests. Retry after the time given in Retry-After." },
   invalidRequest: { code: -32600, message: "The message must be a JSON-RPC 2.0 request." },
+  tooLarge: { code: -32600, message: "The message must be at most 256 KiB." },
+  invalidBatch: { code: -32600, message: "A batch must contain 1 to 20 messages. Protocol revision 2026-07-28 does not allow batches." },
   methodNotFound: { code: -32601, message: "Method not found." },
   invalidParams: { code: -32602, message: "params of tools/call must contain the name of a tool." },
   internalError: { code: -32603, message: "An internal error occurred. Try again later." },

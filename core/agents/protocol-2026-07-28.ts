@@ -21,7 +21,7 @@ const getMeta = ({ params }: Pick<RpcMessage, "params">) => (isJsonObject(params
 export const isModernRequest = (message: Pick<RpcMessage, "params">): boolean => Object.hasOwn(getMeta(message) ?? {}, versionKey);
 
 /** The error for a request that uses a method of this revision without the version key. */
-export const missingVersionError: RpcError = { code: invalidParamsCode, message: `params._meta must contain ${versionKey}` };
+export const missingVersionError: RpcError = { code: invalidParamsCode, message: `params._meta must contain ${versionKey}.` };
 
 export type HeaderLookup = (name: string) => string | undefined;
 
@@ -52,15 +52,15 @@ export const findModernRequestError = (message: RpcMessage, header: HeaderLookup
   const meta = getMeta(message) ?? {};
   const version = meta[versionKey];
   const info = meta[`${metaPrefix}clientInfo`];
-  if (typeof version !== "string") return { code: invalidParamsCode, message: `${versionKey} must be a string` };
-  if (!isJsonObject(meta[capabilitiesKey])) return { code: invalidParamsCode, message: `params._meta must contain ${capabilitiesKey}` };
+  if (typeof version !== "string") return { code: invalidParamsCode, message: `${versionKey} must be a string.` };
+  if (!isJsonObject(meta[capabilitiesKey])) return { code: invalidParamsCode, message: `params._meta must contain ${capabilitiesKey}.` };
   if ((info ?? null) !== null && !isJsonObject(info))
-    return { code: invalidParamsCode, message: `${metaPrefix}clientInfo must be an object` };
+    return { code: invalidParamsCode, message: `${metaPrefix}clientInfo must be an object.` };
   if (header("mcp-protocol-version") !== version) return createHeaderMismatch("MCP-Protocol-Version");
   if (version !== modernProtocolVersion)
     return {
       code: unsupportedVersionCode,
-      message: "This protocol revision is not supported.",
+      message: "This protocol revision is not supported. Use one in data.supported.",
       data: { supported: [modernProtocolVersion], requested: version },
     };
   if (header("mcp-method") !== message.method) return createHeaderMismatch("Mcp-Method");

@@ -455,7 +455,7 @@ describe("a code", () => {
     const client = await registerClient();
     const code = await getAuthorizationCode(client, await signInAsPat());
     const refused = await exchangeCode(code, client, { resource: "http://svc.test/other" });
-    expect(refused.body).toMatchObject({ error: "invalid_target", error_description: "resource must be http://svc.test/mcp" });
+    expect(refused.body).toMatchObject({ error: "invalid_target", error_description: "resource must be http://svc.test/mcp." });
   });
 
   test("expires after five minutes", async () => {
@@ -490,7 +490,9 @@ describe("a code", () => {
     expect([...responses, ...minted].filter(({ status }) => status < 300)).toHaveLength(10);
     const refused = responses.filter(({ status }) => status === 400);
     expect(refused.length).toBeGreaterThan(1);
-    expect(refused.every(({ body }) => body.error === "invalid_grant" && body.error_description.includes("10 connections"))).toBe(true);
+    expect(refused.every(({ body }) => body.error === "invalid_grant" && body.error_description.includes("10 active agent tokens"))).toBe(
+      true,
+    );
     expect(await count("agent_tokens")).toBe(10);
   });
 

@@ -43,7 +43,7 @@ describe("initialize", () => {
           protocolVersion: "2025-03-26",
           capabilities: { tools: {} },
           serverInfo: { name: "svc-mcp", version: "1.0.0" },
-          instructions: expect.stringContaining("No tool can agree to, widen or renew a share, or issue a certificate"),
+          instructions: expect.stringContaining("No tool can issue a certificate, or agree to, widen or renew a share."),
         },
       });
     }
@@ -349,7 +349,7 @@ describe("tools", () => {
       for (const args of [undefined, {}, { cursor: "nonsense" }, [], null, 7, { share_id: "shr_00000000000000000000000000" }])
         expect(parseResult(await callTool(token, name, args)), name).toEqual({
           isError: true,
-          text: `tool ${name} requires a ${realm} token`,
+          text: `Tool ${name} requires a ${realm} token.`,
         });
   });
 });

@@ -190,7 +190,7 @@ describe("an agent of a person", () => {
     await updateCity("Two");
     expect(parseResult(await updateCity("Three"))).toEqual({
       isError: true,
-      text: "Too many changes in the last hour. Nothing was changed.",
+      text: "Too many changes in the last hour. Nothing was changed. Try again later.",
     });
     expect((await pat.get("/v1/me/fields")).body.data.fields.city).not.toBe("Three");
   });
@@ -237,7 +237,7 @@ describe("an agent of a business", () => {
     const { share } = await grantShare(await connectPerson());
     for (const name of ["svc_revoke_share", "svc_update_field"])
       expect(await readErrorText(business.token, name, { share_id: share.id, field: "city", value: "x" })).toBe(
-        `tool ${name} requires a consumer token`,
+        `Tool ${name} requires a consumer token.`,
       );
   });
 

@@ -73,7 +73,7 @@ describe("every tool", () => {
 
   test("says that agents cannot grant consent and where the person can", () => {
     const sentence =
-      "An agent can never agree to, widen or renew a share, or issue a certificate. Only the person can do that, at http://svc.test/app/shares/<share_id>.";
+      "An agent can never issue a certificate, or agree to, widen or renew a share. Only the person can decide about a share, at http://svc.test/app/shares/<share_id>.";
     expect(definitions.filter(({ description }) => !description.endsWith(` ${sentence}`)).map(({ name }) => name)).toEqual([]);
   });
 

@@ -177,7 +177,7 @@ const handleBatch = async (call: AgentRequest, values: readonly Json[]): Promise
   const messages = values.map(parseRpcMessage);
   // Revision 2026-07-28 does not allow batches.
   const hasModern = messages.some((message) => message !== null && isModernMessage(call, message));
-  if (values.length === 0 || values.length > maxBatchSize || hasModern) return sendRpcError(c, "invalid_request", rpcErrors.invalidRequest);
+  if (values.length === 0 || values.length > maxBatchSize || hasModern) return sendRpcError(c, "invalid_request", rpcErrors.invalidBatch);
   if (messages.every((message) => message === null)) {
     c.set("refused", "invalid_request");
     return c.json(
@@ -206,7 +206,7 @@ const handleRequest = async (c: Context<AppEnv>): Promise<Response> => {
     const agent = await authenticateAgent(c, id);
     if (agent instanceof Response) return agent;
     c.set("caller", { kind: "agent_token", id: agent.tokenId, businessId: agent.realm === "business" ? agent.business.id : null });
-    if (!body.ok) return sendRpcError(c, body.refused, rpcErrors.invalidRequest);
+    if (!body.ok) return sendRpcError(c, body.refused, rpcErrors[body.refused === "payload_too_large" ? "tooLarge" : "invalidRequest"]);
     const { value } = body;
     return await (Array.isArray(value) ? handleBatch({ c, agent }, value) : handleSingle({ c, agent }, value));
   } catch (error) {

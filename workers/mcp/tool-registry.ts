@@ -40,7 +40,7 @@ interface ToolDefinition {
 
 /** Part of every description. Without this note, models look for a tool that grants consent. */
 const cannotGrantNote = (appUrl: string): string =>
-  `An agent can never agree to, widen or renew a share, or issue a certificate. Only the person can do that, at ${appUrl}/app/shares/<share_id>.`;
+  `An agent can never issue a certificate, or agree to, widen or renew a share. Only the person can decide about a share, at ${appUrl}/app/shares/<share_id>.`;
 
 /** Converts a tool to the wire format of revision 2025-03-26. */
 export const toolToWire = (tool: Tool, listing: ToolListing): ToolDefinition => {

@@ -7,7 +7,7 @@ import { describeResourceFault, isForResource, oauthScope, type OAuthError } fro
 import { tokenLifetimeMs } from "../../../core/agents/agent-token.ts";
 import { parseIJson } from "../../../core/i-json.ts";
 import { isCodeVerifier } from "../../../core/shares/pkce.ts";
-import type { RefusalCode } from "../../../core/refusals.ts";
+import { refusals, type RefusalCode } from "../../../core/refusals.ts";
 import { secondMs } from "../../../core/time.ts";
 import { requestMediaType, readBodyUpTo } from "../../http/body.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -40,7 +40,7 @@ const respondWithError = (
 
 const checkIpLimit = async (c: Context<AppEnv>, name: LimitName): Promise<Response | null> => {
   if ((await enforceLimitByAddress(c, name)) === null) return null;
-  return respondWithError(c, "temporarily_unavailable", "too many requests; try again after the time in Retry-After", 429, "rate_limited");
+  return respondWithError(c, "temporarily_unavailable", refusals.rate_limited, 429, "rate_limited");
 };
 
 /** Parses a form. Returns null if the body is not a form or is too large, or if it repeats a field other than `resource`. */
@@ -80,38 +80,43 @@ const authenticateClient = async (c: Context<AppEnv>, form: ReadonlyMap<string, 
   const header = c.req.header("authorization");
   const respondUnknownClient = () => {
     if (header !== undefined) c.header("WWW-Authenticate", 'Basic realm="svc"');
-    return respondWithError(c, "invalid_client", "unknown client or wrong secret", 401, "unauthorized");
+    return respondWithError(c, "invalid_client", "The client is unknown, or its secret is wrong.", 401, "unauthorized");
   };
   const posted = { id: form.get("client_id")?.[0], secret: form.get("client_secret")?.[0] ?? null };
   const basic = header === undefined ? null : parseBasicCredentials(header);
   if (header !== undefined && (basic === null || posted.secret !== null || (posted.id !== undefined && posted.id !== basic[0])))
     return respondUnknownClient();
   const [id, secret] = basic ?? [posted.id, posted.secret];
-  if (id === undefined || id === "") return respondWithError(c, "invalid_request", "client_id is required");
+  if (id === undefined || id === "") return respondWithError(c, "invalid_request", "client_id is required.");
   return (await isValidClientSecret(c.var.services, id, secret)) ? id : respondUnknownClient();
 };
 
 const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseForm(c);
-  if (form === null) return respondWithError(c, "invalid_request", "the body must be a form that sends each parameter once");
+  if (form === null)
+    return respondWithError(c, "invalid_request", "The body must be a form of at most 8 KiB. Only resource can be repeated.");
   const grant = form.get("grant_type")?.[0];
-  if (grant === undefined) return respondWithError(c, "invalid_request", "grant_type is required");
-  if (grant !== "authorization_code") return respondWithError(c, "unsupported_grant_type", "grant_type must be authorization_code");
+  if (grant === undefined) return respondWithError(c, "invalid_request", "grant_type is required.");
+  if (grant !== "authorization_code") return respondWithError(c, "unsupported_grant_type", "grant_type must be authorization_code.");
   const clientId = await authenticateClient(c, form);
   if (clientId instanceof Response) return clientId;
   const [code, redirectUri, verifier] = ["code", "redirect_uri", "code_verifier"].map((name) => form.get(name)?.[0] ?? "");
   if (!code || !redirectUri || !verifier)
-    return respondWithError(c, "invalid_request", "code, redirect_uri and code_verifier are required");
+    return respondWithError(c, "invalid_request", "code, redirect_uri and code_verifier are required.");
   const { resource } = getOAuthUrls(c);
   if (!isForResource(form.get("resource") ?? [], resource)) return respondWithError(c, "invalid_target", describeResourceFault(resource));
   const token = isCodeVerifier(verifier) ? await exchangeOAuthCode(c.var.services, { code, clientId, redirectUri, verifier }) : "refused";
   if (token === "full")
-    return respondWithError(c, "invalid_grant", "this person already has 10 connections; one must be disconnected first");
+    return respondWithError(
+      c,
+      "invalid_grant",
+      "This person already has 10 active agent tokens. The person must disconnect or revoke one first.",
+    );
   if (token === "refused")
     return respondWithError(
       c,
       "invalid_grant",
-      "the code was already used, or does not belong to this client, redirect_uri and code_verifier",
+      "The code has expired or was already used, or it does not belong to this client, redirect_uri and code_verifier.",
     );
   return c.json({ access_token: token, token_type: "Bearer", expires_in: tokenLifetimeMs / secondMs, scope: oauthScope });
 };
@@ -119,13 +124,13 @@ const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
 const handleRegister = async (c: Context<AppEnv>): Promise<Response> => {
   const bytes = await readBodyUpTo(c.req.raw, maxBodyBytes);
   const parsed = bytes === null || requestMediaType(c.req.raw) !== "application/json" ? null : parseIJson(bytes);
-  if (parsed?.ok !== true) return respondWithError(c, "invalid_client_metadata", "the body must be a JSON object of at most 8 KiB");
+  if (parsed?.ok !== true) return respondWithError(c, "invalid_client_metadata", "The body must be a JSON object of at most 8 KiB.");
   const { services } = c.var;
   const client = await registerOAuthClient(services, parsed.value);
   if (client === "invalid_redirect_uri")
-    return respondWithError(c, client, "redirect_uris must contain allowed URIs; see docs/guides/agents.md");
+    return respondWithError(c, client, "redirect_uris must contain 1 to 20 URIs, at least one of them allowed. See docs/guides/agents.md.");
   if (client === "invalid_client_metadata")
-    return respondWithError(c, client, "the client metadata is not supported; see docs/guides/agents.md");
+    return respondWithError(c, client, "The client metadata must be a JSON object. See docs/guides/agents.md.");
   return c.json(
     {
       client_id: client.id,
@@ -144,7 +149,7 @@ const handleRegister = async (c: Context<AppEnv>): Promise<Response> => {
 
 const handleRevoke = async (c: Context<AppEnv>): Promise<Response> => {
   const token = (await parseForm(c))?.get("token")?.[0] ?? "";
-  if (token === "") return respondWithError(c, "invalid_request", "token is required");
+  if (token === "") return respondWithError(c, "invalid_request", "The body must be a form that contains token.");
   await revokeTokenByPossession(c.var.services, token);
   return c.body(null, 200);
 };
@@ -205,9 +210,15 @@ const withErrorHandling = (limit: LimitName, handler: (c: Context<AppEnv>) => Pr
     return (await checkIpLimit(c, limit)) ?? (await handler(c));
   } catch (error) {
     c.var.services.log.error({ request_id: c.var.requestId, at: "oauth", error: getErrorKind(error) });
-    if (!isTemporaryFault(error)) return respondWithError(c, "server_error", "something went wrong on our side", 500, "internal_error");
+    if (!isTemporaryFault(error)) return respondWithError(c, "server_error", refusals.internal_error, 500, "internal_error");
     c.header("Retry-After", "1");
-    return respondWithError(c, "temporarily_unavailable", "storage is unavailable; try again", 503, "storage_unavailable");
+    return respondWithError(
+      c,
+      "temporarily_unavailable",
+      "Storage is temporarily unavailable. Retry the same request.",
+      503,
+      "storage_unavailable",
+    );
   }
 };
 

@@ -27,7 +27,7 @@ export const updateField = defineTool({
     const person = personFromAgent(agent);
     // Changes that the person makes in the app count toward the same limit.
     const { isAllowed } = await services.takeExactly("FIELD_CHANGES", person.id);
-    if (!isAllowed) return { ok: false, text: "Too many changes in the last hour. Nothing was changed." };
+    if (!isAllowed) return { ok: false, text: "Too many changes in the last hour. Nothing was changed. Try again later." };
     const changed = await updateContactFields(services, person, new Map([[field, value]]));
     if (changed.ok) {
       const data = fieldUpdateResultToWire(changed.value);
