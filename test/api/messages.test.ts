@@ -267,7 +267,7 @@ describe("the message of a 400 response", () => {
 
 describe("the message of a 415 response", () => {
   test.each([
-    [null, "Content-Type: is missing; it must be application/json or text/plain."],
+    [null, "Content-Type: is required and must be application/json or text/plain."],
     ["text/html", "Content-Type: must be application/json or text/plain."],
     ["application/json; charset=iso-8859-1", "Content-Type: the charset must be UTF-8."],
     ["text/plain;charset=utf-16", "Content-Type: the charset must be UTF-8."],

@@ -4,6 +4,7 @@ import { concatBytes } from "../../core/bytes.ts";
 import type { Json } from "../../core/canonical-json.ts";
 import { isSubmissionSizeAccepted, maxSubmissionBytes } from "../../core/certificates/submission-size.ts";
 import { parseIJson, type IJsonOptions } from "../../core/i-json.ts";
+import { refusals } from "../../core/refusals.ts";
 import type { AppEnv } from "./context.ts";
 import { failure, refusal } from "./envelope.ts";
 import { defineGuard } from "./guards/define-guard.ts";
@@ -34,7 +35,7 @@ const findEncodingError = ({ headers }: Request, accepted: readonly string[]): s
   if (headers.has("content-encoding")) return "Content-Encoding: must not be sent.";
   const rule = `must be ${accepted.join(" or ")}`;
   const type = headers.get("content-type");
-  if (type === null) return `Content-Type: is missing; it ${rule}.`;
+  if (type === null) return `Content-Type: is required and ${rule}.`;
   const [name, ...parameters] = type
     .toLowerCase()
     .split(";")
@@ -56,6 +57,7 @@ interface BodyRules extends IJsonOptions {
   readonly accepted: readonly string[];
   readonly isOptional?: boolean;
   readonly invalidRequestMeaning?: string;
+  readonly tooLargeMessage?: string;
   readonly maxBytes?: number;
   /** Decides whether a body of more than 256 KiB is accepted. */
   readonly isLargeBodyAccepted?: (body: Json, bytes: number) => boolean;
@@ -65,12 +67,13 @@ const requireJson = ({
   accepted,
   isOptional = false,
   invalidRequestMeaning = "The message names the invalid field or parameter and the rule.",
+  tooLargeMessage = refusals.payload_too_large,
   maxBytes = maxBodyBytes,
   isLargeBodyAccepted = () => false,
   ...options
 }: BodyRules) =>
   defineGuard<AppEnv>(
-    { refuses: ["payload_too_large", "unsupported_media_type"], when: { invalid_request: invalidRequestMeaning } },
+    { refuses: ["unsupported_media_type"], when: { payload_too_large: tooLargeMessage, invalid_request: invalidRequestMeaning } },
     async (c, next) => {
       const { raw } = c.req;
       const isAbsent = raw.body === null || raw.headers.get("content-length") === "0";
@@ -82,10 +85,10 @@ const requireJson = ({
       const bytes = await readBodyUpTo(raw, maxBytes);
       const encodingError = findEncodingError(raw, accepted);
       if (encodingError !== null) return failure(c, "unsupported_media_type", encodingError);
-      if (bytes === null) return failure(c, "payload_too_large");
+      if (bytes === null) return failure(c, "payload_too_large", tooLargeMessage);
       const parsed = parseIJson(bytes, options);
       if (bytes.length > maxBodyBytes && !(parsed.ok && isLargeBodyAccepted(parsed.value, bytes.length)))
-        return failure(c, "payload_too_large");
+        return failure(c, "payload_too_large", tooLargeMessage);
       if (!parsed.ok) return refusal(c, parsed);
       c.set("sent", parsed.value);
       c.req.raw = withJsonBody(raw, bytes);
@@ -105,6 +108,8 @@ export const submissionBody = requireJson({
   accepted: ["application/json", "text/plain"],
   looseMember: "fields",
   maxBytes: maxSubmissionBytes,
+  tooLargeMessage:
+    "The request body must be at most 256 KiB, or at most 4 MiB if everything except disclosure_text and the lists of recipients takes at most 64 KiB.",
   isLargeBodyAccepted: isSubmissionSizeAccepted,
 });
 

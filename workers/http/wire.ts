@@ -18,7 +18,7 @@ const requestIdSchema = z.string().meta({
 });
 
 export const idempotencyKeySchema = (
-  description = "Makes retries safe for 24 hours. Repeating the request with the same key and body changes nothing and returns the first response with `Idempotency-Replayed: true`.",
+  description = "Makes retries safe for 24 hours. Repeating the request with the same key and body changes nothing and returns the same data with `Idempotency-Replayed: true`.",
 ) => z.string().regex(idempotencyPattern, idempotencyKeyRule).optional().meta({ description, example: "order-1042" });
 
 export const idempotencyHeaders = z.object({ "Idempotency-Key": idempotencyKeySchema() });

@@ -32,7 +32,7 @@ const commonFields = {
   realm: realmSchema,
   name: z.string().nullable().meta({ description: "Label of the token, or `null`." }),
   created_at: timeSchema,
-  expires_at: timeSchema.meta({ description: "Expiry, 90 days after creation." }),
+  expires_at: timeSchema.meta({ description: "When the token expires: 90 days after it was created." }),
 };
 
 const createdTokenSchema = z
@@ -43,7 +43,10 @@ const createdTokenSchema = z
 export const getAgentTokenSchemas = once(() => {
   const connectedClientSchema = z
     .object({
-      name: z.string().nullable().meta({ description: "Name that the client reported; `null` if it is not safe to display." }),
+      name: z
+        .string()
+        .nullable()
+        .meta({ description: "Name that the client reported; `null` if it has none or the name is not safe to display." }),
       host: z.string().nullable().meta({ description: "Host of the client's metadata document; `null` if the client registered itself." }),
       verified: z
         .boolean()
@@ -145,7 +148,7 @@ const createTokenRequest = { body: optionalRequestBody(agentTokenRequestSchema, 
 const tokenLimitRefusal = { token_limit: "You already have 10 active tokens. Revoke one first." } as const;
 const tokenNotFoundRefusal = { not_found: "The token does not exist, is no longer active, or is not yours." } as const;
 const agentTokenDescription =
-  "Creates a token that an AI assistant sends to the agent server as `Authorization: Bearer pat_…` (see docs/guides/agents.md). The token expires after 90 days.";
+  "Creates a token that an AI assistant sends to the agent server in the header `Authorization: Bearer pat_…` (see docs/guides/agents.md). The token expires after 90 days.";
 
 const createConsumerTokenRoute = createRoute({
   method: "post",
@@ -190,7 +193,7 @@ const createBusinessTokenRoute = createRoute({
   path: "/v1/business/portal/agent-token",
   operationId: "mintBusinessAgentToken",
   summary: "Create an agent token for a business",
-  description: `${agentTokenDescription} The token lets the assistant read the live shares, events and history of the business, but not change anything. The token stops working when your membership ends, and does not work while the account is suspended. You can have up to 10 active tokens.`,
+  description: `${agentTokenDescription} The token lets the assistant read the live shares, events and history of the business, but not change anything. The token stops working when your membership ends. It does not work while the account is suspended. You can have up to 10 active tokens.`,
   middleware: portalGuard(optionalJsonBody, idempotencyGuard),
   request: createTokenRequest,
   responses: { 201: createdTokenResponse("MintedBusinessAgentTokenAnswer", "business") },

@@ -45,7 +45,7 @@ export const auditTrailSchema = z
           hash: hashSchema.meta({
             description: "SHA-256 of the canonical JSON with the eight string members listed in docs/reference/ledger.md.",
           }),
-          log_index: textSchema.meta({ description: "Index in the audit log, decimal." }),
+          log_index: textSchema.meta({ description: "Index in the audit log: a decimal number, as a string." }),
         }),
       )
       .meta({ description: "Entries on this page, newest first." }),

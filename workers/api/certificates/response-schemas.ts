@@ -21,7 +21,7 @@ export const getCertificateSchemas = once(() => {
     .meta({ description: "Sandbox certificates are for testing and have no evidentiary value." });
   const textMapSchema = z.record(z.string(), z.string());
   const verifyUrlSchema = z.string().meta({ format: "uri", description: "URL of the certificate's public page." });
-  const entitiesSchema = namesSchema.meta({ description: "Recipients shown to the person, sorted." });
+  const entitiesSchema = namesSchema.meta({ description: "Recipients shown to the person, sorted by name." });
   const acceptedEntitiesSchema = namesSchema
     .optional()
     .meta({ description: "Recipients that the person accepted. Present only if the form asked about each recipient." });
@@ -80,7 +80,7 @@ export const getCertificateSchemas = once(() => {
     .optional()
     .meta({
       description:
-        "Keys of fields with invalid values, for example a `country` that is not a country code. The values are stored but can't be searched. Absent if there are none.",
+        "Keys of fields with invalid values, for example a `country` that is not a country code. The values are stored, but no search finds them. Absent if there are none.",
       example: ["country"],
     });
   const submissionNotesFields = {
@@ -105,7 +105,7 @@ export const getCertificateSchemas = once(() => {
       environment: certificateEnvironmentSchema,
       manage_url: z.string().meta({
         format: "uri",
-        description: "One-click withdrawal link, valid for 5 years. Give it only to the person. It is shown only once.",
+        description: "One-click withdrawal link, valid for 5 years. Give it only to the person. No other route returns it.",
       }),
       fields_unrecognized: unrecognizedFieldsSchema,
       entities_accepted: acceptedEntitiesSchema,
@@ -121,7 +121,7 @@ export const getCertificateSchemas = once(() => {
     captured_at: describedTime("When this text was first captured"),
   });
   const policySchema = policyObjectSchema.openapi("Policy", {
-    description: "Snapshot of a privacy policy or terms at the time of issuance.",
+    description: "Snapshot of the website's privacy policy or terms.",
   });
   const policyWithTextSchema = policyObjectSchema
     .extend({ text: z.string().nullable().meta({ description: "Text of the policy; `null` if temporarily unavailable." }) })
@@ -311,7 +311,9 @@ export const getCertificateSchemas = once(() => {
         description: "Salt for each field's commitment. With it, you can prove one field without disclosing the others.",
       }),
       evidence: nullableSchema(evidenceSchema),
-      evidence_hash: describedHashSchema("the canonical JSON of `evidence` (kept after the evidence is erased)"),
+      evidence_hash: hashSchema.meta({
+        description: "SHA-256 of the canonical JSON of `evidence`, 64 lowercase hex characters. Kept when the evidence is erased.",
+      }),
       withdrawal: businessWithdrawalSchema,
       entities_withdrawn: z.array(businessWithdrawnEntitySchema).optional().meta(withdrawnEntitiesDescription),
       policies: z.array(policyWithTextSchema),
@@ -355,7 +357,7 @@ export const getCertificateSchemas = once(() => {
       per_page: z.int(),
       truncated: z.literal(true).optional().meta({
         description:
-          "Present if `total` or the pages might not include all matches. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. We keep counts for a limited number of combinations of purpose, recipients and domain. Among certificates with any other combination, a search by purpose, recipient, domain or date reads only the newest 1,000. To reach older certificates, use `from` and `to`.",
+          "Present if `total` or the pages might not include all matches. Pages contain at most the newest 10,000 matches. A search by email address or phone number reads only the newest 1,000 certificates with that address or number. We keep counts for a limited number of combinations of purpose, recipients and domain. Among certificates with any other combination, a search by purpose, recipient, domain or date reads only the newest 1,000 in the period. To reach older certificates, use `from` and `to`. This does not help in a search by email address or phone number.",
       }),
     })
     .openapi("CertificateList");
@@ -372,7 +374,7 @@ export const getCertificateSchemas = once(() => {
       payload_hash: hashSchema,
       prev_hash: hashSchema,
       hash: hashSchema,
-      log_index: nullableSchema(z.string()).meta({ description: "Index in the audit log, decimal." }),
+      log_index: nullableSchema(z.string()).meta({ description: "Index in the audit log: a decimal number, as a string." }),
       tlog_proof: nullableSchema(z.string()).meta({
         description: "Proof that the audit log contains the entry, in the c2sp.org/tlog-proof@v1 text format.",
       }),

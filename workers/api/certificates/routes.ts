@@ -76,7 +76,7 @@ const issueCertificateRoute = createRoute({
   operationId: "captureConsent",
   summary: "Issue a certificate",
   description:
-    "Creates a certificate for one form submission. Called by the widget on your page, or by your server with an `Origin` header. Returns 201 only after the certificate is durably stored. The Origin and the host of `page_url` must be on your verified domains. Without an API key, the limit is 60 requests per minute per IP address. With an API key, the key's own limit applies, and your server can send the visitor's IP address and browser in `X-Subject-IP` and `X-Subject-User-Agent`.",
+    "Creates a certificate for one form submission. Called by the widget on your page, or by your server with an `Origin` header. Returns 201 only after the certificate is durably stored. The Origin and the host of `page_url` must be on your verified domains. Without an API key, the limit is 60 requests per minute per IP address. With an API key, the key's own limit applies, and your server can send the person's IP address and browser in `X-Subject-IP` and `X-Subject-User-Agent`.",
   middleware: combineGuards<VisitorOrServerEnv>(optionalApiKeyGuard, limitByCaller, submissionBody),
   request: {
     headers: z.object({
@@ -95,8 +95,8 @@ const issueCertificateRoute = createRoute({
       "X-Subject-IP": z
         .string()
         .optional()
-        .meta({ description: "IP address of the visitor. Used only with an API key.", example: "203.0.113.7" }),
-      "X-Subject-User-Agent": z.string().optional().meta({ description: "User agent of the visitor. Used only with an API key." }),
+        .meta({ description: "IP address of the person. Used only with an API key.", example: "203.0.113.7" }),
+      "X-Subject-User-Agent": z.string().optional().meta({ description: "User agent of the person's browser. Used only with an API key." }),
     }),
     body: {
       required: true,
@@ -132,7 +132,7 @@ const issueCertificateRoute = createRoute({
     rate_limited:
       "More than 60 requests per minute from one IP address, or 120 per minute with one API key. Without a key, also more than 600 requests per minute, 50,000 requests per day or 200 MB per day from the client's verified origins. With a key, also more than 500,000 requests or 2 GB per day for the business. For a test client, also more than 10,000 test records or 100 MB in 30 days for the business.",
     storage_unavailable:
-      "Retry the same request. With the same `Idempotency-Key` or `submission_id`, only one certificate is issued, even if the first request succeeded.",
+      "Retry the same request. If it has an `Idempotency-Key` or `submission_id`, only one certificate is issued, even if the first request succeeded.",
   },
 });
 
@@ -308,7 +308,7 @@ const eraseSubjectRoute = createRoute({
   operationId: "eraseSubject",
   summary: "Erase the personal data on a certificate",
   description:
-    "Owners only. This cannot be undone. Erases the values that the person typed, the evidence (including IP address and user agent), the view trail, withdrawal notes and the search indexes for email address and phone number. Codes and links for the certificate stop working. Hashes, times, status, signature and proofs are kept, and the certificate can still be verified. It can no longer be withdrawn by email, but you can still record a withdrawal. Export an evidence pack first if you are allowed to keep one. The database's point-in-time recovery keeps the values for up to 30 days.",
+    "Owners only. This cannot be undone. Erases the values that the person typed, the evidence (including IP address and user agent), the view trail, withdrawal notes and the search indexes for email address and phone number. Withdrawal codes and links for the certificate stop working. Hashes, times, status, signature and proofs are kept, and the certificate can still be verified. The person can no longer withdraw consent online, but you can still record a withdrawal. Export an evidence pack first if you are allowed to keep one. The database's point-in-time recovery keeps the values for up to 30 days.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
   request: { params: wire.certIdParamSchema, body: requestBody(wire.eraseSubjectSchema, wire.eraseSubjectExample) },
   responses: {

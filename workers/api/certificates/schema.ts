@@ -51,7 +51,7 @@ const fieldMapSchema = z
     type: "object",
     additionalProperties: { type: "string", maxLength: 500 },
     description:
-      "Fields the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored as typed, encrypted. A value is never refused for its content: an `email` that is not an email address, for example, is stored and listed in `fields_unrecognized`, and no search finds it. Characters that cannot be stored are replaced with U+FFFD.",
+      "Fields that the person filled in: 1 to 20, with keys that match `^[a-z][a-z0-9_]{0,39}$` and at least one non-empty value. Stored as typed, encrypted. A value is never refused for its content: for example, an `email` that is not an email address is stored and listed in `fields_unrecognized`, but no search finds it. Characters that cannot be stored are replaced with U+FFFD.",
     example: consentRequestExample.fields,
   });
 
@@ -59,7 +59,7 @@ const presentationSchema = z
   .object({
     opt_in_type: z.enum(["manual", "pre_selected", "non_interactive"]).nullish().meta({
       description:
-        "How the consent box was checked. `manual`: by the visitor. `pre_selected`: in the page's markup. `non_interactive`: there was no checkbox.",
+        "How the consent box was checked. `manual`: by the person. `pre_selected`: in the page's markup. `non_interactive`: there was no checkbox.",
     }),
     font_px: z.number().min(0).max(1_000).nullish().meta({ description: "Font size of the disclosure in CSS pixels." }),
     contrast_ratio: z.number().min(1).max(21).nullish().meta({ description: "Contrast ratio of the disclosure, 1 to 21." }),
@@ -75,7 +75,7 @@ export const consentRequestSchema = z
     disclosure_text: z.string().meta({ description: "Disclosure as displayed, 1 to 200,000 characters. Stored exactly as sent." }),
     fields_truncated: z.boolean().nullish().meta({
       description:
-        "`true` if some fields were left out: the form had more than 20, or values of more than 500 characters. The certificate shows this.",
+        "`true` if you left out some fields, because the form had more than 20 fields or values of more than 500 characters. The certificate shows this.",
     }),
     entities: namesSchema.meta({ description: "Recipients shown to the person: 1 to 1,000 names of at most 200 characters." }),
     purpose: z.string().meta({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
@@ -85,11 +85,11 @@ export const consentRequestSchema = z
     }),
     entities_accepted: namesSchema.nullish().meta({
       description:
-        "Recipients that the visitor accepted, if the form asks about each one. Send this together with `entities_rejected`, or omit both. An empty list means that the visitor accepted none.",
+        "Recipients that the person accepted, if the form asks about each one. Send this together with `entities_rejected`, or omit both. An empty list means that the person accepted none.",
     }),
     entities_rejected: namesSchema
       .nullish()
-      .meta({ description: "Recipients that the visitor rejected. A name must not also be in `entities_accepted`." }),
+      .meta({ description: "Recipients that the person rejected. A name must not also be in `entities_accepted`." }),
     submission_id: z.guid("must be a UUID").nullish().meta({
       description:
         "UUID of the submission. Has the same effect as the `Idempotency-Key` header, which takes precedence if a request has both.",
@@ -100,20 +100,20 @@ export const consentRequestSchema = z
     esign: z
       .object({
         disclosure_text: z.string().max(20_000).meta({ description: "E-SIGN disclosure as displayed, at most 20,000 characters." }),
-        accepted: z.boolean().meta({ description: "Whether the visitor accepted the E-SIGN disclosure." }),
+        accepted: z.boolean().meta({ description: "Whether the person accepted the E-SIGN disclosure." }),
       })
       .nullish()
       .meta({ description: "Separate electronic-signature disclosure, if the page shows one." }),
     widget: z
       .object({
         version: z.string().max(64).nullish().meta({ description: "Version of the widget." }),
-        sha256: z.string().max(64).nullish().meta({ description: "SHA-256 of the widget." }),
+        sha256: z.string().max(64).nullish().meta({ description: "SHA-256 of the widget's script." }),
         automated: z.boolean().nullish().meta({ description: "Whether the browser identified itself as automated." }),
       })
       .nullish()
       .meta({ description: "Widget that captured the submission." }),
     referrer: z.string().max(2_048).nullish().meta({ description: "Referrer as reported by the page, at most 2,048 characters." }),
-    client_time: z.string().max(40).nullish().meta({ description: "Time on the visitor's device. Stored as reported." }),
+    client_time: z.string().max(40).nullish().meta({ description: "Time on the person's device. Stored as reported." }),
   })
   .openapi("ConsentRequest");
 
@@ -127,7 +127,7 @@ export const anchorSchema = z
     status: z
       .enum(["pending", "anchored"])
       .meta({ description: "`pending` until the ledger contains the statement. The certificate is valid in the meantime." }),
-    event: z.string().meta({ description: "Event that was anchored, for example `certificate.issued`." }),
+    event: z.string().meta({ description: "Event that the statement records, for example `certificate.issued`." }),
     entry_hash: describedHashSchema("`statement`"),
     statement: z
       .string()
@@ -171,7 +171,8 @@ export const anchorSchema = z
       })
       .optional()
       .meta({
-        description: "Third-party attestations, if any: a timestamp, or witnesses that confirm a single history of the log.",
+        description:
+          "Third-party attestations, if any: a timestamp, or cosignatures of witnesses that confirm a single history of the log.",
       }),
   })
   .openapi("Anchor", { description: "Anchor for an event in the append-only ledger." });
@@ -219,15 +220,16 @@ export const certificateListQuerySchema = z.object({
   q: optionalMember(z.string().max(500)).meta({ description: "Text contained in the purpose. Not case-sensitive.", example: "solar" }),
   origin_domain: optionalMember(z.string().trim().min(1).max(253).transform(toAsciiHost)).meta({
     type: "string",
-    description: "Returns only certificates from this website host. Internationalized domains are accepted in Unicode or Punycode form.",
+    description:
+      "Host of the website where the form was submitted. Internationalized domain names are accepted in Unicode or Punycode form.",
   }),
   entity: optionalMember(z.string().min(1).max(200)).meta({ description: "Exact name of a recipient." }),
   from: optionalMember(instantSchema).meta({
-    description: "Issued at or after this time, ISO 8601. A date without a time means the whole day (UTC).",
+    description: "Issued at or after this time, ISO 8601. A date without a time means the start of that day (UTC).",
     format: "date-time",
   }),
   to: optionalMember(instantSchema).meta({
-    description: "Issued at or before this time, ISO 8601. A date without a time means the whole day (UTC).",
+    description: "Issued at or before this time, ISO 8601. A date without a time means the end of that day (UTC).",
     format: "date-time",
   }),
 });

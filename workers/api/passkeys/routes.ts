@@ -62,7 +62,7 @@ const addPasskeyRoute = createRoute({
   operationId: "addPasskey",
   summary: "Add a passkey",
   description:
-    "Stores the credential that the authenticator created. You get an email confirming that a passkey was added. You can have up to 10. You must have signed in within the last 10 minutes. The challenge is used up even if the credential is refused.",
+    "Stores the credential that the authenticator created. You get an email confirming that a passkey was added. You can have up to 10 passkeys. You must have signed in within the last 10 minutes. The challenge is used up even if the credential is refused.",
   middleware: consumerGuard(requireFreshSignIn, jsonBody, idempotencyGuard),
   request: { body: requestBody(newPasskeySchema, { credential: attestationCredentialExample, name: "My phone" }) },
   responses: { 201: successResponse("The passkey was added.", "PasskeyAnswer", passkeySchema, { ...passkeyExample, last_used: null }) },
@@ -79,7 +79,7 @@ const removePasskeyRoute = createRoute({
   operationId: "removePasskey",
   summary: "Remove a passkey",
   description:
-    "Requires a sign-in within the last 10 minutes. You can no longer sign in with the passkey. Sessions started with it stay active until you end them.",
+    "Requires a sign-in within the last 10 minutes. You can no longer sign in with the passkey. Sessions started with it stay active until they expire or you end them.",
   middleware: consumerGuard(requireFreshSignIn, noBody),
   request: { params: passkeyIdParamSchema },
   responses: { 200: successResponse("The passkey was removed.", "RemovedPasskeyAnswer", deletedSchema, deletedToWire(passkeyExample.id)) },

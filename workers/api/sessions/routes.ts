@@ -27,8 +27,8 @@ const sessionListItemSchema = z
       description:
         "Operating system and browser, as reported by the browser. `null` for sessions that started before devices were recorded.",
     }),
-    created_at: timeSchema.meta({ description: "When the device signed in." }),
-    expires_at: timeSchema.meta({ description: "When the session expires. Use does not extend it." }),
+    created_at: timeSchema.meta({ description: "When the session started." }),
+    expires_at: timeSchema.meta({ description: "When the session expires. Activity does not extend it." }),
     last_seen: z.string().nullable().meta({ format: "date", description: "Date (UTC) of the last use." }),
     current: z.boolean().meta({ description: "`true` for the session that sent this request." }),
   })

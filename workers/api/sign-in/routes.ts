@@ -77,6 +77,12 @@ const requestSignInCodeRoute = createRoute({
   },
 });
 
+/** These routes share one limit. */
+const sharedLimitRefusal = {
+  rate_limited:
+    "More than 120 requests per minute from one IP address (IPv6: one /64 network) to `verify-code`, `passkey/options`, `passkey/verify` and `logout` together.",
+} as const;
+
 const verifySignInCodeRoute = createRoute({
   method: "post",
   path: "/v1/auth/verify-code",
@@ -84,10 +90,11 @@ const verifySignInCodeRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   summary: "Sign in with a code",
   description:
-    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. Signing in never accepts an invitation: a person who belongs to no business gets a session of one hour with `role: null` and `business_id: null`, and accepts or declines in the portal. A code works once and allows 5 attempts from the browser that requested it (identified by a cookie) and 5 from all other browsers together. All failures return the same error. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
+    "Starts a session: 12 hours for a member of a business, 30 days for a consumer. The first sign-in of a consumer creates the account. A member of several businesses is signed in to the last one used and can switch in the portal. Signing in never accepts an invitation: a person who belongs to no business gets a session of one hour with `role: null` and `business_id: null`, and accepts or declines in the portal. A code works once and allows 5 attempts from the browser that requested it (identified by a cookie) and 5 from all other browsers together. All failed attempts get the same error. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
   request: { body: requestBody(signInCodeVerificationSchema, { email: "owner@acme-solar.example", code: "042917", realm: "business" }) },
   responses: { 200: signedInResponse(memberUserExample) },
   when: {
+    ...sharedLimitRefusal,
     login_failed:
       "The email address or code is incorrect, or the code expired, was used or had too many attempts. The response does not say which.",
   },
@@ -104,7 +111,7 @@ const createPasskeyOptionsRoute = createRoute({
   responses: {
     200: successResponse("Options for the browser.", "PasskeyRequestAnswer", passkeyRequestSchema, { options: passkeyRequestExample }),
   },
-  when: { rate_limited: "More than 120 requests per minute from one IP address, including `verify`." },
+  when: sharedLimitRefusal,
 });
 
 const signInWithPasskeyRoute = createRoute({
@@ -118,6 +125,7 @@ const signInWithPasskeyRoute = createRoute({
   request: { body: requestBody(passkeySignInSchema, { credential: assertionCredentialExample }) },
   responses: { 200: signedInResponse(consumerUserExample) },
   when: {
+    ...sharedLimitRefusal,
     login_failed:
       "The passkey is unknown, was removed or belongs to the other realm; its signature, origin or host is incorrect; the user was not verified; the counter went backward; or the challenge is unknown, expired or used. The response does not say which.",
   },
@@ -134,6 +142,7 @@ const signOutRoute = createRoute({
   responses: {
     200: successResponse("You are signed out.", "SignOutAnswer", z.object({ logged_out: z.literal(true) }), { logged_out: true }),
   },
+  when: sharedLimitRefusal,
 });
 
 const getSessionRoute = createRoute({

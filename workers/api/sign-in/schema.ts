@@ -6,7 +6,7 @@ import type { SignedInUser } from "../../operations/access/get-signed-in-user.ts
 
 const realmEnum = z.enum(realms);
 export const realmSchema = realmEnum.meta({
-  description: "`business` signs in a member of a business; `consumer` signs in a person.",
+  description: "`business` for a member of a business, `consumer` for a consumer.",
   example: "business",
 });
 const emailSchema = z.string().meta({ description: "Email address.", example: "owner@acme-solar.example" });
@@ -59,7 +59,7 @@ export const sessionSchema = userSchema
 
 export const signedInSchema = z.object({
   user: userSchema,
-  created: z.boolean().meta({ description: "`true` if this sign-in created the consumer account." }),
+  created: z.boolean().meta({ description: "`true` if this sign-in created the account of a consumer or business." }),
 });
 
 export const userToWire = (user: SignedInUser): z.input<typeof userSchema> => toWire(userSchema, user);
