@@ -121,7 +121,7 @@ beforeAll(async () => {
   await eventSequences.getByName(world.acme.id).drain();
   deliveryId = (await eventSequences.getByName(world.acme.id).listDeliveries(webhookId, 1, null))?.deliveries[0]?.id as string;
 });
-// These tests send more requests per person than the rate limits allow, so each test sets the clock two minutes ahead.
+// These tests send more requests per person than the rate limits allow, so each test moves the clock two minutes forward.
 beforeEach(() => {
   clock += 120_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });
@@ -244,7 +244,7 @@ const requestIntegration = ({ body = integrationRequest, changed: parts = {}, ..
 
 const hook = "https://hook1.merchant-tests.com/in";
 const auditPath = "/v1/business/portal/audit";
-/** A business can have one endpoint per URL, so each new endpoint needs another URL. */
+/** A business can have only one endpoint per URL, so each new endpoint needs another URL. */
 const createHookUrl = (): string => `${hook}?tenant=${crypto.randomUUID()}`;
 const noWebhook = "whk_00000000000000000000000000";
 const noDelivery = "dlv_00000000000000000000000000";
@@ -372,7 +372,7 @@ const buildOwnUnsafeRefusals = (method: string, at: string, body?: unknown): Rec
   payload_too_large: () => callAsConsumer(method, at, { body: " ".repeat(256 * 1_024 + 1) }),
   unsupported_media_type: () => callAsConsumer(method, at, { body: "a=b", headers: { "content-type": "text/plain" } }),
 });
-/** Signs in to an account that has as many passkeys as the limit allows. */
+/** Signs in to a new account and registers as many passkeys as an account can have. */
 const signInWithTenPasskeys = async (): Promise<Record<string, string>> => {
   const email = `${crypto.randomUUID()}@example.com`;
   const headers = await signIn(email, "consumer");
@@ -390,7 +390,7 @@ const buildDomain = () => ({ domain: `d${crypto.randomUUID()}.example.net` });
 const buildInvitation = () => ({ email: `invited-${crypto.randomUUID()}@example.com`, role: "member" });
 const readOwnerId = async (): Promise<string> => (await callAsMember("GET", buildPortalPath(""), { owner: true })).body.data.user.id;
 
-/** Adds 100 rows of acme to the table, so that acme exceeds the limit for this table, and then sends the request. */
+/** Adds 100 rows of acme to the table, so that acme is at or above its limit, sends the request, and deletes the rows. */
 const callAtLimit = async (table: string, columns: string, values: string, at: string, body: object): Promise<TestResponse> => {
   const [nameColumn, nameValue] = /^(?:api_keys|clients)$/.test(table) ? [", name", ", 'filled'"] : ["", ""];
   await env.DB.prepare(

@@ -1,5 +1,5 @@
-// Tests optional members of requests: in every route, JSON null means the same as an absent member, and times are accepted in the forms
-// that other programming languages produce.
+// Tests optional members of requests: JSON null means the same as an absent member, and times are accepted in the forms that other
+// programming languages produce.
 import { describe, expect, test } from "vitest";
 import { signIn } from "../support/people.ts";
 import { callPortal, signUpBusiness } from "../support/portal.ts";
@@ -40,7 +40,7 @@ describe("JSON null for an optional member", () => {
     );
   });
 
-  test("leaves the profile, new keys, clients and endpoints as they are without it", async () => {
+  test("has the same effect as leaving the member out, in the profile and in new keys, clients and endpoints", async () => {
     const owner = await signUpBusiness("owner@optional-members.example");
     const before = (await callPortal(owner, "GET", "")).body.data.business;
     for (const member of profileMembers) {
@@ -96,7 +96,7 @@ describe("a time in a filter", () => {
     "2026-11-26t10:00:00z",
     "2026-11-26 10:00:00+00:00",
     " 2026-11-26 ",
-  ])("is accepted in the format of other programming languages: %s", async (time) => {
+  ])("is accepted in the forms that other programming languages produce: %s", async (time) => {
     for (const name of ["from", "to"]) {
       expect(describeOutcome(await get(`/v1/certs?${name}=${encodeURIComponent(time)}`))).toBe("200 ok");
       expect(describeOutcome(await post("/v1/certs/search", { [name]: time }))).toBe("200 ok");

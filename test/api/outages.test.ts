@@ -40,7 +40,7 @@ test("returns 503 when the rate limiter has not responded for two seconds", asyn
   expect([response.status, response.body.error.code]).toEqual([503, "storage_unavailable"]);
 });
 
-test("B2: the same key sent again returns the certificate that a database wrote without responding", async () => {
+test("B2: a repeat with the same key returns the certificate that a database wrote without responding", async () => {
   let isAway = false;
   const sometimes = {
     prepare: (text: string) => env.DB.prepare(text),

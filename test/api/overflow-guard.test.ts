@@ -46,14 +46,14 @@ const isHeld = async (): Promise<boolean> =>
   (await env.DB_01.prepare("SELECT revision FROM issuers WHERE business_id = ?").bind(id).first("revision")) === null;
 
 describe("a change of the account", () => {
-  test("takes effect for the next submission, whichever isolate sends it", async () => {
+  test("takes effect for the next submission, even in an isolate that has cached the account", async () => {
     await setStatus("suspended");
     expect(await submit()).toBe("402 business_suspended");
     await setStatus("active");
     expect(await submit()).toBe("201 ok");
   });
 
-  test("is refused by the database of the account unless all of its shards are held", async () => {
+  test("is refused by the account's database unless all issuing shards of the account are held", async () => {
     const change = () => env.DB.prepare("UPDATE businesses SET status = 'suspended' WHERE id = ?").bind(id).run();
     await expect(change()).rejects.toThrow("the issuing shards of an account must be held while it changes");
     const until = Date.now() + 4_000; // shorter than the allowed difference between the clocks of two databases
@@ -66,7 +66,7 @@ describe("a change of the account", () => {
     expect([await getStatus(), await env.DB.prepare("SELECT held_until FROM issuing_shards").first("held_until")]).toEqual(["active", 0]);
   });
 
-  test("waits for another one, because a hold that is replaced would let certificates through", async () => {
+  test("fails while another change holds the account, because replacing that hold would let certificates through", async () => {
     const hold = await tryHoldAccount(shards, id, otherShard);
     await keepHolds();
     expect(await tryHoldAccount(shards, id, otherShard)).toBeNull();
@@ -143,7 +143,7 @@ describe("when the process that changes the account dies", () => {
     throw new Error("the change did not end");
   });
 
-  test("after the change is committed: the cron job renews the copy of the account, even if nothing is submitted", async () => {
+  test("after it put a hold on the account: the cron job ends the expired hold, even if nothing is submitted", async () => {
     await tryHoldAccount(shards, id, otherShard);
     await expireHolds();
     await endExpiredHolds(platform);

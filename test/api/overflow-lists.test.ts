@@ -1,5 +1,5 @@
-// Tests the list of a business whose certificates are in two shards, if certificates of the earlier shard were issued later than some of
-// the other shard. This happens if a journal stores certificates late, or if clocks differ.
+// Tests the list of a business whose certificates are in two shards, where some certificates of the earlier shard were issued later than
+// some of the other shard. This happens if a journal stores certificates late, or if clocks differ.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -51,7 +51,7 @@ afterAll(() => {
 });
 
 const readPage = async (search: string): Promise<{ readonly ids: readonly string[]; readonly total: number }> => {
-  vi.setSystemTime(Date.now() + 1_000); // moves the clock on, because the API key has a limit per minute
+  vi.setSystemTime(Date.now() + 1_000); // moves the clock forward, because the API key has a limit per minute
   const { status, body, text } = await service(`/v1/certs?${search}`, { headers: key });
   if (status !== 200) throw new Error(text);
   return { ids: listIds(body.data), total: body.data.total };
@@ -83,7 +83,7 @@ describe("the list of a business with certificates in two shards", () => {
     for (const perPage of [1, 2, 3, 5]) expect(await readAllPages(search, perPage, wanted.length)).toEqual(allIds);
   });
 
-  test("has each active certificate on exactly one page after some were withdrawn", async () => {
+  test("has each active certificate on exactly one page after other certificates were withdrawn", async () => {
     const withdrawn = issued.filter(({ minute }) => minute % 4 === 0).map(({ certId }) => certId);
     for (const certId of withdrawn) await insertWithdrawal(certId.startsWith("cc_00") ? env.DB : env.DB_01, certId).run();
     const active = issued.filter(({ certId }) => !withdrawn.includes(certId));
@@ -97,10 +97,10 @@ describe("the list of a business with certificates in two shards", () => {
     ["per_page=3&page=5", { "00": 3, "01": 1 }],
     ["per_page=2&q=solar", { "00": 2, "01": 1 }],
     [`subject_email=${encodeURIComponent(email)}`, { "00": 2, "01": 1 }],
-  ])("with %s queries each shard once, and again only the shard with the page", async (search, wanted) => {
+  ])("queries each shard once for %s, and again only the shard whose certificates are on the page", async (search, wanted) => {
     for (const count of Object.values(calls)) count.calls = 0;
     await readPage(search);
-    expect({ "00": calls["00"].calls, "01": calls["01"].calls }).toEqual(wanted); // one of these calls authenticates the API key
+    expect({ "00": calls["00"].calls, "01": calls["01"].calls }).toEqual(wanted); // one call of shard 00 authenticates the API key
   });
 });
 

@@ -64,7 +64,7 @@ describe("a business whose shard is closed", () => {
     expect((await service(`/v1/certs/${other.cert_id}/evidence-pack`, { headers: key })).status).toBe(200);
   });
 
-  test("issues one certificate for a repeated submission, although one isolate has cached the account and the shard responds late", async () => {
+  test("issues one certificate for a repeated submission, even if one isolate has cached the account and the shard responds late", async () => {
     const submission_id = crypto.randomUUID();
     const first = await issueThrough(service, { submission_id });
     await setFault("slow", hourMs);
@@ -120,7 +120,7 @@ describe("a business whose shard is closed", () => {
     expect(await listStatuses()).toEqual(["revoked", "revoked", "revoked"]);
   });
 
-  test("has one account, although the other shard has a copy of it", async () => {
+  test("has one account, even though the other shard has a copy of it", async () => {
     const [first, second] = await Promise.all([env.DB, env.DB_01].map((db) => listBusinessIdsAfter(openDatabase(db), "", 1_000)));
     expect(first).toContain(world.acme.id);
     expect(second).not.toContain(world.acme.id);
@@ -205,7 +205,7 @@ describe("a person whose certificates are in two shards", () => {
     expect(JSON.stringify(await check())).toContain("revoked");
   });
 
-  test("withdraws all of them with one request of the business", async () => {
+  test("has all of them withdrawn by one request of the business", async () => {
     const recorded = await service(
       `/v1/certs/${other.cert_id}/withdrawals`,
       buildJsonPost({ method: "phone", received_at: new Date().toISOString(), scope: "business" }, key),

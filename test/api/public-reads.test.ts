@@ -1,5 +1,4 @@
-// Tests the limits per IP address on requests with a missing or invalid credential. Requests above a limit reach no database and no Durable
-// Object.
+// Tests the limits per IP address on requests with a missing or invalid credential. Requests above a limit do not reach the database.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { generateSecret, type ShardId } from "../../core/ids.ts";

@@ -90,7 +90,7 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
   test.each([
     ["sent with the request", { scope: "certificate" }, "business"],
     ["the default of the business", {}, "certificate"],
-  ])("is not used if certificate scope is %s", async (_name, recording, set) => {
+  ])("is not used if scope certificate is %s", async (_name, recording, set) => {
     await updateBusiness(`revocation_scope_default = '${set}'`);
     const email = createEmailAddress();
     const same = [await issueToNewPerson({ fields: { email } }), await issueToNewPerson({ fields: { email } })] as const;
@@ -99,7 +99,7 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
     expect((await record(same[1].certId, { scope: "business" })).body.data.withdrawal.scope).toBe("business");
   });
 
-  test("follows every email address and phone number of the certificate, whichever of them the person used to stop", async () => {
+  test("covers every certificate that shares an email address or phone number with this one", async () => {
     const [first, second, mobile, landline] = [createEmailAddress(), createEmailAddress(), createPhone(), createPhone()];
     const stopped = await issueToNewPerson({ fields: { phone: landline, mobile, email: first, work_email: second } });
     const sharing = [
@@ -120,7 +120,7 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
       expect(await check(subject)).toBe("revoked");
   });
 
-  test("matches by phone number, and withdraws only the certificate if it has no address", async () => {
+  test("matches by phone number, and withdraws only this certificate if it has neither an email address nor a phone number", async () => {
     const phone = createPhone();
     const email = createEmailAddress();
     const called = await issueToNewPerson({ fields: { phone } });
@@ -199,7 +199,7 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
 });
 
 describe("POST /v1/certs/{id}/withdrawals with entities", () => {
-  test("keeps the certificate active for the others, and counts the deadline from received_at", async () => {
+  test("keeps the certificate active for the other recipients, and counts the deadline from received_at", async () => {
     const issued = await issueToNewPerson({ entities: threeRecipients });
     const received = Date.now() - 2 * day;
     const recording = { method: "mail", received_at: new Date(received).toISOString(), note: "letter 7", entities: [" Bright Homes Inc "] };
@@ -228,7 +228,7 @@ describe("POST /v1/certs/{id}/withdrawals with entities", () => {
     });
   });
 
-  test("returns the first response to a repeat, also after the acknowledgment, and 409 idempotency_conflict for other entities", async () => {
+  test("returns the first response to a repeat, even after the acknowledgment, and 409 idempotency_conflict for other entities", async () => {
     const issued = await issueToNewPerson({ entities: threeRecipients });
     const recording = { received_at: new Date().toISOString(), entities: ["Zenith Roofing", "Acme Solar LLC"] };
     const send = (body: object) => record(issued.certId, body, key, { "idempotency-key": "single-1" });

@@ -1,4 +1,4 @@
-// Tests removals: a person whose plan includes removals requests one, an operator handles it, and an affidavit completes it.
+// Tests removals: a person whose plan includes removals requests one, an operator handles it, and an affidavit documents the result.
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { fromBase64Url } from "../../core/bytes.ts";
@@ -245,7 +245,7 @@ describe("GET /v1/me/removals/{id}/affidavit", () => {
     expect(describeOutcome(await requestAffidavit(id, person))).toBe("409 affidavit_not_ready");
   });
 
-  test("is erased with the account, with the notes, and the operator can no longer update the removal", async () => {
+  test("is erased with the account, as are the notes, and the operator can no longer update the removal", async () => {
     const person = await signInOnPlan();
     const [completedId, open] = [await requestId(person), (await request(person, { notes: "Also Patricia" })).body.data.id];
     await recordProgress(completedId, { spokeo: "completed", radaris: "completed" });

@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
-/** Signs in with the given browser, one minute after the previous sign-in. */
+/** Signs in with the given browser, and then moves the clock one minute forward. */
 const signInWith = async (userAgent: string, email = consumerEmail): Promise<string> => {
   await clearCodes();
   await requestEmailCode(email, "consumer");

@@ -120,7 +120,7 @@ const decidePath = (path: string): string => path.replace("/authorize?", "/autho
 
 describe("an authorization code", () => {
   test(
-    "P1: is redeemed once by many concurrent redemptions, with one entry in each audit chain",
+    "P1: is redeemed only once by many concurrent redemptions, with one entry in each audit chain",
     async () => {
       let pat = await signInPerson();
       for (let round = 0; round < codeCount; round += 1) {
@@ -238,7 +238,7 @@ describe("an authorization code", () => {
     expect(describeOutcome(await redeemCode(grant, {}, from("203.0.113.31"), service))).toBe("200 ok");
   });
 
-  test("P6: is refused after a revocation was confirmed, however the two race", async () => {
+  test("P6: is refused once a revocation is confirmed, even if the two requests race", async () => {
     const pat = await signInPerson();
     for (let round = 0; round < 12; round += 1) {
       const grant = await grantShare(pat);
@@ -285,7 +285,7 @@ describe("an authorization code", () => {
     expect(sheet.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("P12, P7: is sent only to the verified origin, and unknown clients end on our own page", async () => {
+  test("P12, P7: is sent only to the verified origin, and an invalid request gets an error page instead of a redirect", async () => {
     const sheet = createSheet(null);
     for (const [change, status] of [
       [{ client_id: "pc_live_00zzzzzzzzzzzzzzzzzzzzzzzz" }, 404],
@@ -433,7 +433,7 @@ describe("the consent sheet", () => {
     expect(extractReturnUrl(await seen.get(query({ return_url: back })))).toBe(""); // this is a different request for the same page
   });
 
-  test("P21: accepts no cookie of others as evidence", async () => {
+  test("P21: accepts no forged cookie as evidence", async () => {
     const pat = await signInPerson();
     const path = query({ return_url: `${origin}/quote` });
     const first = await createSheet(pat).get(path, { referer: `${origin}/` });
@@ -522,7 +522,7 @@ describe("the consent sheet", () => {
 });
 
 describe("a share", () => {
-  test("P13: of a test person is created for no live client, and in production for test clients only", async () => {
+  test("P13: of a test person is created only for test clients, even in production, and one of a real person only for live clients", async () => {
     const live = await call("/v1/share/sandbox-consent", buildJsonPost(buildDecision(createVerifier()), { origin }));
     expect(describeOutcome(live)).toBe("403 sandbox_only");
     const inProduction = createServiceCall({ ...productionSettings }, "https://api.svc.test");
@@ -558,7 +558,7 @@ describe("a share", () => {
     expect(await env.DB.prepare("SELECT consumer_id FROM shares WHERE id = ?").bind(trial.share.id).first("consumer_id")).toBeNull();
   });
 
-  test("P14: is revoked by its person only", async () => {
+  test("P14: is revoked only by the person who granted it", async () => {
     const [pat, sam] = [await signInPerson(), await signInPerson()];
     const grant = await grantShare(pat);
     const path = `/v1/shares/${grant.share.id}/revoke`;
@@ -588,7 +588,7 @@ describe("a share", () => {
     expect((await listMailTo(pat.email)).filter(({ subject }) => subject === "You stopped sharing")).toHaveLength(1);
   });
 
-  test("P16: is acknowledged only by its business, and only after it was revoked", async () => {
+  test("P16: is acknowledged only by the business that received it, and only after it was revoked", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const path = `/v1/shares/${share.id}/cease-ack`;
@@ -612,7 +612,7 @@ describe("a share", () => {
     expect(await listEventTypes(share.id)).toEqual(["share.created"]);
   });
 
-  test("P15, P17: keeps the first of two concurrent ends, and the second is refused", async () => {
+  test("P15, P17: is ended by the first of two concurrent requests, and the second is refused", async () => {
     const pat = await signInPerson();
     const buildPaths = (id: string) => ({ renew: `/v1/me/shares/${id}/renew`, revoke: `/v1/shares/${id}/revoke` });
     const expireShare = (id: string) =>
@@ -656,7 +656,7 @@ describe("a share", () => {
     expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual(["audit_entries"]);
   });
 
-  test("P27: is no longer readable past its end, whether or not a sweep has run", async () => {
+  test("P27: cannot be read after its end, even before a sweep", async () => {
     const pat = await signInPerson();
     const grant = await grantShare(pat, { duration_days: 1 });
     const at = Date.parse(grant.share.expires_at) - Date.now();
@@ -675,7 +675,7 @@ describe("a share", () => {
 });
 
 describe("PUT /v1/me/fields", () => {
-  test("U1: accepts the ten documented keys only, and a refused change changes nothing", async () => {
+  test("U1: accepts only the ten documented keys, and a refused request changes nothing", async () => {
     const pat = await signInPerson();
     const before = await readDatabaseContents();
     const bodies: unknown[] = [

@@ -111,7 +111,7 @@ describe("a share", () => {
     expect((await getWithApiKey(`/v1/shares/${share.id}`)).body.data).toMatchObject({ status: "revoked", reason: stored });
   });
 
-  test("sends its business an event for a changed field in its scope, and for no other", async () => {
+  test("sends the business an event for a changed field in its scope, and for no other field", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { scope: ["email", "name"] });
     const changed = await pat.put("/v1/me/fields", { phone: "+1 202 555 0199", first_name: "Patricia", email: ` ${contactValues.email} ` });
@@ -132,7 +132,7 @@ describe("a share", () => {
     expect(after.map(({ data }) => data)).toEqual([null]);
   });
 
-  test("shows when data was last delivered to the business, but only to its person", async () => {
+  test("shows when data was last delivered to the business, but only to the person who granted it", async () => {
     const pat = await signInPerson();
     const granted = await grantShare(pat);
     const { id } = granted.share;
@@ -164,7 +164,7 @@ describe("a share", () => {
     expect((await pat.get("/v1/me/export")).body.shares[0].last_delivered_at).toBe(await readLastDelivery());
   });
 
-  test("is listed only by its current status", async () => {
+  test("is listed only under its current status", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { duration_days: 1 });
     const listIds = async (status: string) =>
@@ -210,7 +210,7 @@ describe("a share", () => {
     expect(Date.parse(data.expires_at) - Date.parse(data.share.created_at)).toBe(60_000);
   });
 
-  test("contains the renewed share in its history after a renewal", async () => {
+  test("has its renewal in its history, as does the renewed share", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const fresh = (await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true })).body.data.share;
@@ -259,7 +259,7 @@ describe("a share", () => {
     ]);
   });
 
-  test("is in the list for its status, and in `expired` before and after the sweep", async () => {
+  test("is listed under its status, and after its end under `expired`, both before and after the sweep", async () => {
     const pat = await signInPerson();
     const [ended, swept, active] = [
       await grantShare(pat, { duration_days: 1 }),
@@ -279,7 +279,7 @@ describe("a share", () => {
     expect((await listShareIds("limit=200")).filter((id) => ownIds.includes(id))).toEqual(ownIds);
   });
 
-  test("is revoked by the link of its email, and by no other token", async () => {
+  test("is revoked by the link in its email, and by no other token", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const other = await grantShare(pat);

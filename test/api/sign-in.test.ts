@@ -49,7 +49,7 @@ const countUsableCodes = (): Promise<number | null> =>
 const buildSession = (cookie: string): RequestInit => ({ headers: { cookie } });
 const readSession = (cookie: string): Promise<TestResponse> => call("/v1/auth/session", buildSession(cookie));
 
-/** Tables that contain rows after an email code was requested. */
+/** Tables that change when an email code is requested. */
 const mailTables = ["email_codes", "email_code_failures", "mail_outbox", "captured_mail"];
 const randomColumns = /^(?:id|token_hash|user_id|audit_chain|\w+_sealed)$/;
 /** Returns the rows with random values replaced by their lengths. */
@@ -67,12 +67,12 @@ const setTime = (instant: number): void => {
   vi.useFakeTimers({ toFake: ["Date"], now: instant });
 };
 
-describe("signIn of the test support", () => {
+describe("the test support's signIn", () => {
   test.each<[string, string, Realm]>([
     ["a member", ownerEmail, "business"],
     ["a consumer", consumerEmail, "consumer"],
     ["a new consumer", "newcomer@example.com", "consumer"],
-  ])("leaves the same rows of %s as signing in by email", async (_name, email, realm) => {
+  ])("writes the same rows for %s as signing in by email", async (_name, email, realm) => {
     const before = await readDatabaseContents();
     const readChangedRows = async (): Promise<Record<string, unknown>> => {
       const contents = await readDatabaseContents();
@@ -190,7 +190,7 @@ describe("a consumer", () => {
     expect([repeated.body.data.created, repeated.body.data.user]).toEqual([false, user]);
   });
 
-  test("gets the exact mailbox that received the code, not a similar spelling", async () => {
+  test("signs in only with the exact mailbox that received the code, not with a similar spelling", async () => {
     await requestEmailCode("Somebody@example.com", "consumer");
     const code = await findEmailCode("Somebody@example.com");
     expect(describeOutcome(await submitEmailCode("somebody@example.com", code, "consumer"))).toBe("400 login_failed");
@@ -198,7 +198,7 @@ describe("a consumer", () => {
     expect(response.body.data.user.email).toMatch(/^Somebody@/);
   });
 
-  test("is recognized if they exist already", async () => {
+  test("is recognized if their account exists already", async () => {
     await requestEmailCode(consumerEmail, "consumer");
     const response = await submitEmailCode(consumerEmail, await findEmailCode(consumerEmail), "consumer");
     expect([response.body.data.created, response.body.data.user.email]).toEqual([false, consumerEmail]);
@@ -240,7 +240,7 @@ describe("an email code", () => {
     expect(describeOutcome(await submitEmailCode(ownerEmail, code, "business"))).toBe("400 login_failed");
   });
 
-  test("of a new consumer sent many times at once creates one consumer and one session", async () => {
+  test("of a new consumer, sent many times at once, signs in once and creates one consumer", async () => {
     const email = "race@example.com";
     const before = await countRows(["consumers"]);
     await requestEmailCode(email, "consumer");
@@ -250,7 +250,7 @@ describe("an email code", () => {
     expect((await countRows(["consumers"])).consumers).toBe((before.consumers as number) + 1);
   });
 
-  test("allows five attempts, counted before comparing", async () => {
+  test("allows five attempts: the fifth can succeed, and a sixth is refused", async () => {
     await requestEmailCode(ownerEmail, "business");
     const code = await findEmailCode(ownerEmail);
     for (let attempt = 0; attempt < 4; attempt += 1)
@@ -363,7 +363,7 @@ describe("POST /v1/auth/request-code", () => {
     expect((await listMailTo(ownerEmail)).length).toBe(2);
   });
 
-  test("sends at most five codes in a quarter of an hour to an address in both realms together, and does not reveal it", async () => {
+  test("sends at most five codes in 15 minutes to an address in both realms together, and does not reveal the limit", async () => {
     const email = "many@example.com";
     const start = Date.now();
     for (let count = 0; count < 8; count += 1) {
@@ -377,7 +377,7 @@ describe("POST /v1/auth/request-code", () => {
     expect(await countUsableCodes()).toBe(6);
   });
 
-  test("sends twenty codes a day", async () => {
+  test("sends at most twenty codes a day", async () => {
     const email = "guessed@example.com";
     const start = Date.now();
     const requestCodeAfter = async (after: number): Promise<number> => {
@@ -605,7 +605,7 @@ describe("whether an address is known", () => {
     expect(refused.some(({ headers }) => headers.has("set-cookie"))).toBe(false);
   });
 
-  test("does not help a guess: the code of an unknown address starts no session", async () => {
+  test("is not revealed by a correct guess: the code of an unknown address starts no session", async () => {
     await requestEmailCode(stranger, "business");
     const vault = await openVaultFromVars(env);
     const index = getPlainIndex(await vault.blindIndex("email", stranger));
@@ -719,7 +719,7 @@ describe("a session", () => {
     expect(response.headers.has("www-authenticate")).toBe(false);
   });
 
-  test("is refused if sent twice, and is not read from a header, a query or a body", async () => {
+  test("is refused if sent twice or changed, and is not read from the Authorization header or the query", async () => {
     const { cookie } = await signInByEmail(ownerEmail);
     const token = cookie.split("=")[1] as string;
     expect((await readSession(`${cookie}; ${cookie}`)).status).toBe(401);
@@ -800,7 +800,7 @@ describe("a request from another site", () => {
     ["the app without fetch metadata", { origin: app }],
     ["a program without an origin", {}],
     ["a typed address", { "sec-fetch-site": "none" }],
-  ])("does not include %s", async (_name, headers: Record<string, string>) => {
+  ])("is not a request from %s", async (_name, headers: Record<string, string>) => {
     expect((await call("/v1/auth/request-code", buildJsonRequest({ email: ownerEmail, realm: "business" }, headers))).status).toBe(200);
   });
 

@@ -70,7 +70,7 @@ afterEach(() => {
 
 describe("a full tile in R2", () => {
   test.each(hashTiles.flatMap((path) => [["GET", path] as const, ["HEAD", path] as const]))(
-    "is the same response as the object's, without starting the object: %s %s",
+    "gives the same response as the object, without starting the object: %s %s",
     async (method, path) => {
       const stored = await describeResponse(await askStoredTiles(path, { method }));
       expect(stored).toMatchObject({ status: 200, headers: { "cache-control": "public, max-age=31536000, immutable" } });

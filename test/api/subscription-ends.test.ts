@@ -125,7 +125,7 @@ describe("a person who deletes their account", () => {
     expect(await listPendingEnds()).toEqual([]);
   });
 
-  test("is not charged for a checkout paid after the deletion", async () => {
+  test("gets no plan from a checkout paid after the deletion, and its subscription is canceled", async () => {
     const signed = await signInPerson({});
     const id = await readConsumerId(signed);
     const customer = createCustomer(id, "white_glove");
@@ -139,7 +139,7 @@ describe("a person who deletes their account", () => {
     expect(listPaths(calls)).toEqual([`/v1/subscriptions/${customer.subscription}`]);
   });
 
-  test("causes one call to the provider for twenty concurrent workers", async () => {
+  test("causes only one call to the provider, even with twenty concurrent workers", async () => {
     const { signed } = await createPayingPerson();
     await remove(signed);
     const calls = mockProvider(buildCanceledResponse);
@@ -178,7 +178,7 @@ describe("a business that is closed", () => {
     expect(await listPendingEnds()).toEqual([customer.subscription]);
   });
 
-  test("stops paying, unlike a suspended one, which may pay again", async () => {
+  test("differs from a suspended one, whose subscription is not canceled", async () => {
     const customer = createCustomer(free.id, "business");
     await sendProviderEvent(customer.checkout(0));
     await setStatus("suspended");

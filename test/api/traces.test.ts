@@ -91,7 +91,7 @@ type Posts = ReturnType<typeof mockReceivers>;
 const listSpans = (posts: Posts): readonly SentSpan[] =>
   posts.filter(({ url }) => url === collector).flatMap(({ body }) => readSpans(body));
 
-/** Waits until the trace with this name was sent. Returns its spans, the first of which is the whole request or job. */
+/** Waits until the trace with this name has been sent. Returns its spans, the first of which is the whole request or job. */
 const waitForTrace = async (posts: Posts, name: string): Promise<readonly [SentSpan, ...SentSpan[]]> => {
   await expect.poll(() => listSpans(posts).map((span) => span.name)).toContain(name);
   const spans = listSpans(posts);
@@ -272,7 +272,7 @@ const span: Span = {
 };
 
 describe("the exporter", () => {
-  test("encodes a span as OTLP does", () => {
+  test("encodes a span in the OTLP JSON format", () => {
     expect(encodeSpans({ "service.name": "svc" }, [span])).toEqual({
       resourceSpans: [
         {
@@ -351,12 +351,12 @@ describe("the exporter", () => {
     expect(sizes).toEqual([1, 1_000]);
   });
 
-  test("sends the waiting spans with the next call if the last requests filled the queue", async () => {
+  test("sends at most five requests in one call, and the spans that are still waiting with the next call", async () => {
     const reports: string[] = [];
     const sizes: number[] = [];
     const send = async (request: Request): Promise<Response> => {
       sizes.push(readSpans(await request.text()).length);
-      if (sizes.length <= 5) await exportSpans(Array.from({ length: 1_000 }, () => span)); // five requests are one turn
+      if (sizes.length <= 5) await exportSpans(Array.from({ length: 1_000 }, () => span)); // one call sends at most five requests
       return Response.json({});
     };
     const settings = { url: collector, headers: [], sampleRate: 1 };
@@ -370,7 +370,7 @@ describe("the exporter", () => {
 });
 
 describe("the tracer", () => {
-  /** Creates a tracer whose sampling decisions use these numbers, as shares of 2^32. */
+  /** Creates a tracer with this sample rate. Its random 32-bit number for the sampling decision is `chosen` times 2^32. */
   const createSampled = (sampleRate: number, chosen: number) => {
     const traces: (readonly Span[])[] = [];
     const generateRandom = (count: number): Uint8Array => {

@@ -1,5 +1,6 @@
-// Tests deliveries that a member triggers: test events and replays. They are sent immediately and signed with the real secret. A test event
-// is never recorded. A successful replay marks the original delivery as successful.
+// Tests deliveries that a member triggers. Test events and replays are sent immediately; recovering an endpoint queues its failed
+// deliveries. All are signed with the real secret. A test event is never recorded. A successful replay marks the original delivery as
+// successful.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { BusinessId, DeliveryId, WebhookId } from "../../core/ids.ts";
@@ -60,7 +61,7 @@ const setUpEndpoint = async (status: () => number) => {
 };
 
 describe("testEndpoint", () => {
-  test("sends a ping signed with the real secret, which is in no feed, no list and no database", async () => {
+  test("sends a ping that is signed with the real secret, and that is in no feed, no list and no database", async () => {
     const { services, posts, business, id, secret, deliveries } = await setUpEndpoint(() => 200);
     const before = await readDatabaseContents();
     expect(await testEndpoint(services, business, id)).toMatchObject({ ok: true, value: { delivered: true, responseStatus: 200 } });

@@ -90,7 +90,7 @@ const listSubjects = async (email: string): Promise<readonly string[]> => {
 };
 
 describe("POST /v1/admin/keys/webhook", () => {
-  test("replaces the secrets of all businesses, records and reports it, and both secrets sign for exactly seven days", async () => {
+  test("replaces the secrets of all businesses, records it and notifies the owners, and both secrets sign for exactly seven days", async () => {
     const [ownEndpoint, otherEndpoint] = [await create(ownerEmail, "acme"), await create(otherOwnerEmail, "other")];
     vi.setSystemTime(start + 1_000);
     const { before, ...check } = await runSteps({ check: true });
@@ -130,7 +130,7 @@ describe("POST /v1/admin/keys/webhook", () => {
     expect(await getSecret(ownerEmail, laterEndpoint.id)).toBe(laterEndpoint.secret);
   });
 
-  test("waits until a secret that the owner rotated shortly before no longer signs", async () => {
+  test("waits until a secret that the owner replaced shortly before no longer signs", async () => {
     const { id, secret } = await create(ownerEmail, "acme");
     const rotated = (await send(ownerEmail, "POST", `/${id}/rotate-secret`)).body.data.secret as string;
     vi.setSystemTime(start + 1_000);

@@ -1,4 +1,4 @@
-// Tests webhook endpoints as members manage them: permissions, allowed addresses, secrets that are shown once, and audit entries.
+// Tests webhook endpoints as members manage them: permissions, allowed addresses, secrets and audit entries.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";
@@ -184,7 +184,7 @@ describe("POST /v1/webhooks", () => {
     "javascript:alert(1)",
     "",
   ];
-  test("returns 400 invalid_webhook_url for an address that may not be a public receiver", async () => {
+  test("returns 400 invalid_webhook_url for a URL that cannot be a public receiver", async () => {
     for (const url of urls) expect(describeOutcome(await create({ url })), url).toBe("400 invalid_webhook_url");
     expect(await list()).toEqual([]);
   });
@@ -231,7 +231,7 @@ describe("POST /v1/webhooks", () => {
     expect((await list()).map(({ url }) => url)).toEqual([hook]);
   });
 
-  test("accepts a host without an address yet, or when no resolver answers, because each attempt resolves again", async () => {
+  test("accepts a host that has no address yet, or for which no resolver answers, because each delivery attempt resolves it again", async () => {
     addresses = () => [];
     expect((await create({ url: "https://later.merchant-tests.com/" })).status).toBe(201);
     addresses = () => new Response(null, { status: 500 });
@@ -302,7 +302,10 @@ describe("POST /v1/webhooks", () => {
     }
   });
 
-  /** Runs the service on a database that commits the next endpoint but loses the response. With `isAwayAfter`, later reads also fail. */
+  /**
+   * Runs the service on a database that commits the audit entry of the next endpoint but loses the response. With `isAwayAfter`, later
+   * reads also fail.
+   */
   const callLosingResponse = (isAwayAfter: boolean): Call => {
     let isLost = false;
     const rejectQuery = (): Promise<never> => Promise.reject(new Error("D1_ERROR: Network connection lost."));
@@ -417,7 +420,7 @@ describe("the secret of an endpoint", () => {
     }
   });
 
-  test("is replaced by rotation, and the previous one signs too for exactly one day", async () => {
+  test("is replaced by rotation, and the previous one also signs for exactly one day", async () => {
     const { id, secret } = await createWebhook();
     const rotated = (await callWebhooks(owner, "POST", `/${id}/rotate-secret`)).body.data;
     expect(rotated).toEqual({
@@ -510,7 +513,7 @@ describe("GET /v1/webhooks/{webhook_id}/deliveries", () => {
       expect(describeOutcome(await callWebhooks(member, "GET", `/${id}/deliveries?${query}`)), query).toBe("400 invalid_request");
   });
 
-  test("shows why a delivery failed, also in the endpoint's state", async () => {
+  test("shows why a delivery failed, and counts the failure in the endpoint's state", async () => {
     const { id } = await createWebhook();
     receiverStatus = 500;
     await createDelivery(id);
@@ -687,7 +690,7 @@ describe("permissions on webhooks", () => {
     );
   });
 
-  test("require JSON, also on routes without required members", async () => {
+  test("require JSON, even on routes without required members", async () => {
     const { webhook, delivery } = await record();
     for (const path of [`/${webhook}/test`, `/${webhook}/rotate-secret`, `/deliveries/${delivery}/replay`, ""])
       expect(
@@ -702,7 +705,7 @@ describe("permissions on webhooks", () => {
 });
 
 describe("the audit chain of webhooks", () => {
-  test("records each change and each reading of a secret with its member, and no test, replay or list (C7)", async () => {
+  test("records each change and each reading of a secret, and no test, replay or list (C7)", async () => {
     const { webhook, delivery } = await record();
     await callRoutes(
       routes.filter(([name]) => !["create", "delete"].includes(name)),
@@ -876,7 +879,7 @@ describe("a delivery", () => {
       const { body, text } = await getDelivery(delivery);
       expect(text).not.toContain(email);
       expect(body.data.attempts).toMatchObject([{ response_status: 200, response_body: null }]);
-      // The master key cannot decrypt the stored exchange.
+      // The master key can no longer decrypt the stored exchange.
       const { vault } = await getPlatform(env as unknown as Env);
       const sealed = record?.attempts[0]?.exchangeSealed as string;
       await expect(openExchange(vault, { deliveryId: delivery, businessId: world.acme.id }, sealed)).rejects.toThrow();

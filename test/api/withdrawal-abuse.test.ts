@@ -49,7 +49,7 @@ const isActive = async (certId: string): Promise<boolean> => (await getWithKey(`
 const tables = ["email_codes", "email_code_failures", "mail_outbox", "audit_entries", "anchors", "withdrawals"];
 const events = "(SELECT COUNT(*) FROM changes WHERE sequence IS NOT NULL) AS events";
 
-/** Counts the rows that each table has gained, and the emails that were sent. */
+/** Does the work, and returns how many rows it added to each table. */
 const countAddedRows = async (work: () => Promise<unknown>): Promise<Record<string, number>> => {
   const count = async (): Promise<Record<string, number>> =>
     (await env.DB.prepare(
@@ -104,7 +104,7 @@ describe("O1: whether an address is on a certificate", () => {
     expect(await isActive(issued.certId)).toBe(true);
   });
 
-  test("is not revealed by a limit: past it both get the same response and the same rows, and no email is sent", async () => {
+  test("is not revealed by a limit: above it, every address gets the same response and the same rows, and no email is sent", async () => {
     const issued = await issueToNewPerson();
     const stranger = createEmailAddress();
     for (const address of [issued.email, stranger])
@@ -123,7 +123,7 @@ describe("O1: whether an address is on a certificate", () => {
     expect(await listCodes(issued.email)).toHaveLength(3);
   });
 
-  test("cannot be probed past a limit, because a code requested then is expired from the start", async () => {
+  test("cannot be probed above a limit, because a code requested above it is expired from the start", async () => {
     const issued = await issueToNewPerson();
     const requests = [await requestWithdrawalCode(issued.certId, issued.email)];
     for (let count = 0; count < 3; count += 1) requests.push(await requestWithdrawalCode(issued.certId, issued.email));
@@ -135,7 +135,7 @@ describe("O1: whether an address is on a certificate", () => {
     expect(results.map(({ life }) => life)).toEqual([0, 600_000, 600_000, 600_000]);
   });
 
-  test("is not revealed by the stored code, which has the same form", async () => {
+  test("is not revealed by the stored code, which has the same form for every address", async () => {
     const issued = await issueToNewPerson();
     await requestWithdrawalCode(issued.certId, issued.email);
     await requestWithdrawalCode(issued.certId, createEmailAddress());
@@ -153,7 +153,7 @@ describe("O1: whether an address is on a certificate", () => {
 });
 
 describe("O2: guessing", () => {
-  test("is limited to ten comparisons per code for many concurrent guesses", { timeout: 120_000 }, async () => {
+  test("is limited to ten comparisons per code, even for many concurrent guesses", { timeout: 120_000 }, async () => {
     const issued = await issueToNewPerson();
     const { code, cookie } = await startWithdrawal(issued.certId, issued.email);
     const wrong = createDifferentCode(code);
@@ -396,7 +396,7 @@ describe("O4: mail bombing", () => {
       await requestWithdrawalCode(issued.certId, address, {}, createServiceAt(hours));
       await createServiceAt(hours)("/dev/mail"); // loading this page sends the emails that are due at that time
     };
-    // At most three codes can be active at the same time. After 11 minutes, the first codes have expired.
+    // At most three codes can be active at the same time. After 12 minutes (0.2 hours), the first codes have expired.
     for (const hours of [0, 0, 0, 0, 0.2, 0.2, 0.2, 0.4]) await requestCodeAt(hours, issued.email.toLowerCase());
     expect(await countSentMail()).toBe(5);
     for (const hours of [2, 2, 2, 2.2, 2.2, 2.2, 2.4, 4, 4, 4, 4.2]) await requestCodeAt(hours, issued.email);
@@ -651,7 +651,7 @@ describe("O10: the owner's email", () => {
 });
 
 describe("O11: the deadline", () => {
-  test("is the end of the tenth business day, for every day of ten years", () => {
+  test("is the end of the tenth business day, for random times in ten years", () => {
     const first = Date.UTC(2024, 0, 1);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 3_653 * 86_400_000 - 1 }), (offset) => {

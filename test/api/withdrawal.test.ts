@@ -343,7 +343,7 @@ describe("POST /v1/certs/{id}/withdrawals", () => {
     expect(await countTraces(certId)).toEqual({ withdrawals: 1, audit: 1, anchors: 1 });
   });
 
-  test("returns the first response to a repeat, also after the deadline and the acknowledgment", async () => {
+  test("returns the first response to a repeat, even after the deadline and the acknowledgment", async () => {
     const { certId } = await issueToNewPerson();
     const received = Date.now();
     const createCallAt = (moment: number) =>

@@ -1,5 +1,5 @@
-// Tests that every route, tool and job that stores something is in a table of docs/reference/limits.md, and that a route returns 429 to
-// calls above its limit before it stores anything. hostile-database.test.ts checks which GET routes store something.
+// Tests that every route, tool and job that stores something is in a table of docs/reference/limits.md, and that each route returns 429 to
+// calls above its first limit. hostile-database.test.ts checks which GET routes store something.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import limitsPage from "../../docs/reference/limits.md?raw";

@@ -153,7 +153,7 @@ describe("the billing status", () => {
 });
 
 // every-route.test.ts checks that all routes require a session.
-describe("portal routes", () => {
+describe("a portal route", () => {
   test("requires a session of the business realm, the app's own origin, JSON, and an owner for changes", async () => {
     await clearCodes();
     const consumer = await signIn(world.consumerEmail, "consumer");

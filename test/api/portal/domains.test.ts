@@ -116,7 +116,7 @@ describe("POST /v1/business/portal/domains", () => {
     expect(describeOutcome(await claim("one-more.com"))).toBe("409 domain_limit");
   });
 
-  test("creates a claim that cannot be verified after two weeks, is swept, and can be made again", async () => {
+  test("creates a claim that expires after two weeks: it cannot be verified, can be made again, and is deleted", async () => {
     const { id, token } = await createClaim();
     publish([`svc-verify=${token}`]);
     vi.setSystemTime(start + 14 * day);
@@ -309,7 +309,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
     expect((await list())[0]).toMatchObject({ status: "verified", method: "dns" });
   });
 
-  test("does not check a domain that was verified another way", async () => {
+  test("does not check a domain that has no token", async () => {
     await clearCodes();
     const acme = await signIn(world.ownerEmail);
     const seeded = (await list(acme)).find((candidate) => candidate.domain === "demo.example");
@@ -334,7 +334,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
   });
 });
 
-/** Runs the cron jobs of every 15 minutes and of every minute at the current fake time. */
+/** Runs the 15-minute cron job and the every-minute cron job at the current fake time. */
 const runJobs = async (): Promise<void> => {
   await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "*/15 * * * *" }), env as never);
   await worker.scheduled(createScheduledController({ scheduledTime: Date.now(), cron: "* * * * *" }), env as never);

@@ -19,7 +19,7 @@ const list = async () => (await callPortal(owner, "GET", "/keys")).body.data.key
 const readKeyLastUsed = async (id: string): Promise<unknown> => (await list()).find((key) => key.id === id)?.last_used_at;
 
 describe("POST /v1/business/portal/keys", () => {
-  test("returns the key once, which reads the business's records and is stored nowhere in the clear", async () => {
+  test("returns a key that reads the business's records, and neither shows it again nor stores it in plaintext", async () => {
     const created = await create({ name: " CRM " });
     expect(created.status).toBe(201);
     const { id, key, last4, created_at, ...rest } = created.body.data;
@@ -63,7 +63,7 @@ describe("POST /v1/business/portal/keys", () => {
     expect(describeOutcome(await create())).toBe("201 ok");
   });
 
-  test("creates a key whose date of last use is written once a day", async () => {
+  test("writes a key's date of last use only once a day", async () => {
     const day = Date.UTC(2033, 4, round, 10);
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(day);
@@ -93,7 +93,7 @@ describe("POST /v1/business/portal/keys", () => {
     });
   });
 
-  test("creates a key that stops working at the request after it is revoked", async () => {
+  test("creates a key that stops working as soon as it is revoked", async () => {
     const { id, key } = (await create()).body.data;
     expect(describeOutcome(await getWithKey("/v1/certs", key))).toBe("200 ok");
     expect((await callPortal(owner, "DELETE", `/keys/${id}`)).body.data).toEqual({ revoked: true });
@@ -164,7 +164,7 @@ describe("PATCH /v1/business/portal/clients/{client_id}", () => {
     acmeOwner = await signIn(world.ownerEmail);
   });
 
-  test("replaces the return URLs, without duplicates, and records it in the audit trail once", async () => {
+  test("replaces the return URLs, without duplicates, and records the change in the audit trail once", async () => {
     const urls = [`${origin}/quote?step=2`, `${origin}`, `${origin}/`];
     const changed = await callPortal(acmeOwner, "PATCH", buildPath(), { return_urls: urls });
     expect(changed.body.data).toMatchObject({
@@ -179,7 +179,7 @@ describe("PATCH /v1/business/portal/clients/{client_id}", () => {
     expect(await readStoredUrls()).toEqual([]);
   });
 
-  test("sets require_origin and leaves the return URLs as they are, and the other way around", async () => {
+  test("changes require_origin without the return URLs, and the return URLs without require_origin", async () => {
     const before = (await listAuditEntryTypes(world.acme.id)).length;
     const urls = [`${origin}/quote`];
     await callPortal(acmeOwner, "PATCH", buildPath(), { return_urls: urls, require_origin: null });

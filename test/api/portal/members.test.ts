@@ -32,7 +32,7 @@ const inviteAndJoin = async (name: string, role = "member"): Promise<Person & { 
 const list = async (person: Person = owner) => (await callPortal(person, "GET", "/members")).body.data.members as Record<string, unknown>[];
 
 describe("POST /v1/business/portal/members", () => {
-  test("sends an invitation, which signing in with its address does not accept", async () => {
+  test("sends an invitation that is not accepted by signing in with its address", async () => {
     const email = buildAddress("sam");
     const invited = await invite(email);
     expect(invited.status).toBe(201);
@@ -205,7 +205,7 @@ describe("PATCH /v1/business/portal/members/{id}", () => {
     expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "member.role_changed")).toHaveLength(2);
   });
 
-  test("returns 409 last_owner for the last owner, as removing them does", async () => {
+  test("returns 409 last_owner if it would demote the last owner, as DELETE does if it would remove them", async () => {
     const before = await listAuditEntryTypes(owner.id);
     expect(describeOutcome(await callPortal(owner, "PATCH", `/members/${owner.userId}`, { role: "member" }))).toBe("409 last_owner");
     expect(describeOutcome(await callPortal(owner, "DELETE", `/members/${owner.userId}`))).toBe("409 last_owner");

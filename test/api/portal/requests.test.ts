@@ -87,7 +87,7 @@ describe("GET /v1/business/portal/requests/{id}", () => {
     expect(JSON.stringify(stored)).not.toContain(marker);
   });
 
-  test("returns 404 to another business and for requests that were not refused", async () => {
+  test("returns 404 to another business and for an unknown ID, and 401 without a session", async () => {
     const refused = await submitConsent({ ...buildSubmission(), purpose: "" });
     await waitForRecord(refused.body.request_id);
     expect(describeOutcome(await read(refused.body.request_id, stranger))).toBe("404 not_found");
@@ -125,7 +125,7 @@ describe("GET /v1/business/portal/requests/{id}", () => {
     expect(describeOutcome(await read(id, laterSession))).toBe("404 not_found");
   });
 
-  test("stores a limited number per day, so that a stranger's flood fills no store", async () => {
+  test("stores a limited number per day, so that a stranger cannot fill the store", async () => {
     const small = createServiceCall({ LIMIT_REFUSALS_KEPT: "2/86400" });
     const bad = buildConsentRequest({ ...buildSubmission(world.examples.free), purpose: "" });
     const before = (await env.KV.list({ prefix: `refused:${world.examples.free.id}:` })).keys.length;
@@ -149,7 +149,7 @@ describe("GET /v1/business/portal/requests/{id}", () => {
     expect(await isStored(last)).toBe(false);
   });
 
-  test("stores a limited number from one address, without looking up the client ID of the others", async () => {
+  test("stores a limited number from each network address", async () => {
     const { past_due: target } = world.examples;
     const small = createServiceCall({ DEV_RATE_SCALE: "1", LIMIT_REFUSALS_PER_IP: "2/60" });
     const sendRequest = (ip: string): Promise<TestResponse> =>

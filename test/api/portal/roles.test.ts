@@ -1,5 +1,5 @@
-// Tests portal permissions per route: every route in the OpenAPI document that needs a session has an entry here with the outcome for
-// each role. A refused request changes no row, and no request changes another business's rows.
+// Tests portal permissions per route: every route in the OpenAPI document that needs a member's session has an entry here with the outcome
+// for each role. A refused request changes no row, and no request changes another business's rows.
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   signInCast,
@@ -149,7 +149,7 @@ const send = (role: Role, name: string, sent?: unknown, query = ""): Promise<Tes
   });
 };
 
-test("every route that needs a session has an entry, and every entry a route", () => {
+test("every route that needs a member's session has an entry, and every entry has a route", () => {
   const portalRoutes = described.filter((name) => !consumerRoutes.test(name) && !personalRoutes.test(name));
   expect(portalRoutes.toSorted()).toEqual(Object.keys(access).toSorted());
   expect(described.filter((name) => consumerRoutes.test(name)).length).toBeGreaterThan(10);
