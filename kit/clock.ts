@@ -1,4 +1,4 @@
-// `svc clock`: reads the sandbox clock or moves it forward, so that you can test expiring shares, and the warnings before, without waiting.
+// `svc clock`: reads the sandbox clock or moves it forward, so that you can test share expirations and their warnings without waiting.
 import { getApiUrl, UsageError, parseArguments, requireTestKey } from "./arguments.ts";
 import { createSvc, type SandboxClockMove } from "./client.ts";
 

@@ -145,7 +145,7 @@ const receiptColumns = [
   "anchoredAt",
 ] as const;
 
-/** Returns the statements that store verified receipts in batches and link the rows in `anchors` to them. */
+/** Returns the SQL statements that store verified receipts in batches and link the rows in `anchors` to these batches. */
 const storeReceipts = (
   db: Database,
   anchored: readonly { readonly anchor: DueAnchor; readonly outcome: Extract<SubmissionOutcome, { ok: true }> }[],

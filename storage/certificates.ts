@@ -134,7 +134,7 @@ const selectPublishedById = prepareOnce<{ certId: CertId }>()((db, { certId }) =
   selectPublished(db, { twins: twinsField }).where(eq(certificates.id, certId)).prepare(),
 );
 
-/** Returns null if the certificate is unknown. SPEC Public verification. */
+/** Finds a certificate for public verification. Returns null if the certificate is unknown. SPEC Public verification. */
 export const findPublishedCertificate = async (db: Database, certId: CertId): Promise<PublishedCertificate | null> => {
   const row = await selectPublishedById(db, { certId }).get();
   if (row === undefined) return null;

@@ -130,7 +130,7 @@ export const deleteExceptions = (
   { offset, readUpTo }: { readonly offset: SQL<number>; readonly readUpTo: number },
 ) => db.delete(changeExceptions).where(allOf(areExceptions(reader, subjects), sql`${offset} <= ${readUpTo}`));
 
-/** Postpones the next attempt. The delay doubles with each failure. */
+/** Postpones the next attempt. The delay doubles with each failure, up to `maxMs`. */
 export const postponeExceptions = (db: Database, reader: string, subjects: readonly string[], { firstMs, maxMs }: Backoff, now: Instant) =>
   db
     .update(changeExceptions)

@@ -167,7 +167,7 @@ export interface FollowUpScheduler {
 }
 
 /**
- * Commits a change and its domain events in one transaction. Throws and writes nothing if any statement fails. Returns the results in the
+ * Commits a change and its domain events in one transaction. Throws if any statement fails, as `batch` does. Returns the results in the
  * shape of `statements`. Does not schedule the follow-up work, so the job that runs every minute does it later.
  *
  * If other shards must not issue certificates during the change, holds the account and tries again (issuing-shards.ts).

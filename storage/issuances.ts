@@ -282,7 +282,7 @@ export const insertIssuance = async (
     /** The URL of the page with the form. It is stored unencrypted, so it has no query or fragment. */
     readonly policyPage: string;
     readonly storageLimits: StorageLimits;
-    /** True if the submission has an API key. In that case, the business's limit applies instead of the client's. */
+    /** True if the submission has an API key. In that case, the limit of the business or sandbox applies instead of the client's. */
     readonly hasApiKey: boolean;
   },
 ) => {

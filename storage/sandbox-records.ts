@@ -99,7 +99,10 @@ const deleteUnusedDisclosures = (db: Database, hashes: readonly string[]) =>
       ),
     );
 
-/** Deletes captures that no other certificate uses, and then snapshots that no other capture uses. A job deletes the texts in KV later. */
+/**
+ * Deletes captures that no other certificate uses, and then snapshots that no other capture uses. A job deletes the snapshots' texts from
+ * KV later.
+ */
 const deleteUnusedPolicies = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const captures = expired.flatMap(({ captureId }) => captureId ?? []);
   const snapshots = expired.flatMap(({ privacyId, termsId }) => [privacyId, termsId].flatMap((id) => id ?? []));

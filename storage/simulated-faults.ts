@@ -3,7 +3,7 @@ import type { ShardId } from "../core/ids.ts";
 import { slowAnswerMs, type FaultMode } from "../core/simulated-fault.ts";
 import type { Instant } from "../core/time.ts";
 
-/** The simulated faults of this isolate. A local runtime runs the Worker and its Durable Objects in one isolate. */
+/** The simulated faults. They also apply to Durable Objects, because a local runtime runs them in the same isolate as the Worker. */
 const faults = new Map<ShardId, { readonly mode: FaultMode; readonly until: Instant }>();
 
 /** Simulates a fault of the shard's database until the given time. A time that is not in the future ends the fault. */

@@ -80,7 +80,10 @@ export interface Vault extends Sealer, Rewrapper, IndexReader {
   readonly listLinkTokens: (purpose: string) => Promise<readonly string[]>;
   /** Returns whether a token is accepted for `purpose`. Compares in constant time. */
   readonly isLinkToken: (purpose: string, token: string) => Promise<boolean>;
-  /** Derives a token from the index key, so that the token never changes. Use it for IDs, or if `purpose` contains a sealed secret. */
+  /**
+   * Derives a token from the index key, so that the token never changes. Use it for IDs, or if `purpose` contains a secret that is stored
+   * sealed.
+   */
   readonly permanentToken: (purpose: string) => Promise<string>;
   /** Returns a keyed hash of a text that was sent for a record. Without the key, a guess cannot be tested. */
   readonly sentHash: (record: string, text: string) => Promise<string>;

@@ -16,8 +16,8 @@ export const insertChallenge = (db: Database, challenge: Challenge & { readonly 
   db.insert(webauthnChallenges).values({ ...challenge, expiresAt: now + challengeLifetimeMs });
 
 /**
- * Marks a challenge as used. Only one of several concurrent calls succeeds. Returns null if the challenge is unknown, expired or already
- * used, or belongs to another session or purpose.
+ * Marks a challenge as used and returns its user handle. Only one of several concurrent calls succeeds. Returns null if the challenge is
+ * unknown, expired or already used, or belongs to another session or purpose.
  */
 export const consumeChallenge = async (db: Database, challenge: Challenge, now: Instant) => {
   const [used] = await db

@@ -1,5 +1,5 @@
 // Builds the widget for browsers: svc.js, the share part (which svc.js loads for share tags), and a copy of each file whose name contains
-// the file's hash. Returns their sizes and integrity values.
+// the file's hash.
 
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";

@@ -67,7 +67,7 @@ function hasMode(tag: HTMLScriptElement, expectedMode: string): boolean {
   return mode === expectedMode;
 }
 
-/** Returns the URL that this code was loaded from. A module has no current script, so the first tag with a known URL is used instead. */
+/** Returns the URL that this code was loaded from. A module has no current script, so the first tag with a svc.js URL is used instead. */
 export function getOwnScriptUrl(): string {
   const current = document.currentScript;
   // Without this check, an <img name="currentScript"> would shadow the document's property, and submissions would be sent to the image's

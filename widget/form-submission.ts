@@ -57,7 +57,7 @@ function findConfig(form: HTMLFormElement, configs: GetConfigs): Config | undefi
   return configs().find((config) => isTargetForm(config, form));
 }
 
-/** Some components dispatch events with these names from elements that are not forms. */
+/** Some components dispatch `submit` or `reset` events from elements that are not forms. */
 function isForm(target: EventTarget | null): target is HTMLFormElement {
   return target instanceof HTMLFormElement;
 }

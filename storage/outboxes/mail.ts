@@ -26,10 +26,7 @@ export type NewMail = TemplatedMail & {
   /** The language of the email; English by default. */
   readonly language?: Language;
   readonly now: Instant;
-  /**
-   * The certificate whose person gets the email. Erasing that person's data deletes an email that has not been sent, and prevents another
-   * one.
-   */
+  /** The certificate whose person gets the email. Erasing that person's data deletes an email that has not been sent, and prevents more. */
   readonly certId?: CertId;
   /** The consumer who gets the email. Erasing the account deletes an email that has not been sent. */
   readonly consumerId?: ConsumerId;
