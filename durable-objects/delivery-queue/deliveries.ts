@@ -38,7 +38,8 @@ export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
 
 /**
  * Inserts a delivery for each event that the queue has not received yet. `upTo` is the last sequence number that was read for this
- * endpoint, including events of types that it has not selected. Returns the last sequence number that the queue has now received.
+ * endpoint, including events of types that it has not selected. Returns the last sequence number that the queue has received, including
+ * these events.
  */
 export const insertEvents = (
   sql: SqlStorage,
@@ -342,7 +343,7 @@ export const getActivity = (sql: SqlStorage): EndpointActivity => ({ health: get
 const retentionByStatus = Object.entries(deliveryRetentionMs);
 
 /**
- * Deletes hourly counts that are too old for the charts, and attempts and ended deliveries after their retention periods. Deletes at most
+ * Deletes hourly counts that are too old for the chart, and attempts and ended deliveries after their retention periods. Deletes at most
  * 1,000 deliveries of each status.
  */
 export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {

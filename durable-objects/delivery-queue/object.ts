@@ -94,7 +94,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     if (!this.#sender.wake() && deliveries.findNextDueAt(storage.sql) !== null) await storage.setAlarm(Date.now() + 1);
   }
 
-  /** Creates the tables for a new endpoint. The endpoint receives only events after number `head`. */
+  /** Creates the tables for a new endpoint. The endpoint receives only the events after number `head`. */
   open(settings: EndpointSettings, head: number): void {
     migrateSchema(this.ctx.storage, deliveryQueueSteps);
     queue.saveSettings(this.ctx.storage.sql, settings, head);

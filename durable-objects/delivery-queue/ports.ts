@@ -19,7 +19,7 @@ export interface DeliveryPorts {
   readonly takeHostAttempt: (settings: EndpointSettings) => Promise<HostPermit>;
   /** Records that the endpoint's host has returned a 2xx status for the business. */
   readonly recordHostSuccess: (settings: EndpointSettings) => Promise<void>;
-  /** Emails the owners that their endpoint keeps failing. */
+  /** Emails the owners about their failing endpoint. */
   readonly alert: (settings: EndpointSettings, health: EndpointHealth) => Promise<void>;
   readonly logError: (error: unknown) => void;
 }

@@ -2,8 +2,8 @@
 import { dayMs, type Instant } from "../../core/time.ts";
 
 /**
- * The maximum number of businesses for which the host is stored as proven. Beyond this number, the oldest rows are deleted. The host is
- * then unproven for these businesses until their next 2xx response.
+ * The maximum number of businesses for which the host is stored as proven. Beyond this number, the oldest rows are deleted, and the host is
+ * unproven for those businesses until it returns a 2xx status again.
  */
 const maxProven = 10_000;
 /** The maximum number of waiting businesses. Other businesses cannot join the queue until there is room. */

@@ -101,7 +101,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
     return parseLedgerOrigin(this.env.LEDGER_ORIGIN ?? "", origin) === null;
   }
 
-  /** Opens the keys. If this log or its witness has no valid keys, logs an error and returns null. */
+  /** Opens the keys. If the log has no key or a secret is malformed, logs an error and returns null. */
   #openKeys(): Promise<LedgerKeys | null> {
     this.#keys ??= openLedgerKeys(this.env, this.getOrigin() ?? "").catch((error: unknown) => {
       console.error(JSON.stringify({ level: "error", at: "ledger-log.keys", error: error instanceof Error ? error.message : "unknown" }));
