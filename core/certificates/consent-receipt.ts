@@ -1,6 +1,6 @@
 // Consent receipts for other systems, in two formats: ISO/IEC TS 27560:2023 as JSON-LD with terms from the Data Privacy Vocabulary, and
-// Kantara Consent Receipt 1.1. They are built only from the published certificate, so they contain no personal data. The person appears
-// only as the certificate's subject hash. Information that the certificate does not contain is never guessed.
+// Kantara Consent Receipt 1.1. They contain no personal data: the person appears only as the certificate's subject hash. Information that
+// the certificate does not contain is never guessed.
 import { toIso, secondMs, type Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";
 import type { PublishedCertificate } from "./published-certificate.ts";

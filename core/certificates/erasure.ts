@@ -1,5 +1,5 @@
-// The reasons and the domain event for an erasure of a certificate's subject, which an owner of the business requests or which is due when
-// the retention period ends. An erasure cannot be undone. Hashes, times, status and proofs remain.
+// The domain event for erasing a certificate's subject, and the reasons that an owner of the business can give. The subject is also erased
+// when the retention period ends. An erasure cannot be undone. Hashes, times, status and proofs remain.
 import type { Actor } from "../actor.ts";
 import { createCertificateEvent, type AuditChain, type DomainEvent } from "../domain-events.ts";
 import type { CertId } from "../ids.ts";

@@ -33,7 +33,7 @@ export interface LedgerSettings {
   readonly retiredKeys: readonly { readonly origin: string; readonly vkey: string }[];
 }
 
-/** A ledger that receives only checkpoints. */
+/** A ledger that receives only statements about checkpoints. */
 export type MirrorSettings = Pick<LedgerSettings, "kind" | "id" | "origin" | "url" | "writeToken" | "vkeys">;
 
 export interface TimestampAuthoritySettings {
