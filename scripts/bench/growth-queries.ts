@@ -22,14 +22,16 @@ export const withKey =
   });
 
 /**
- * For each size, prints the runtime's CPU time and the response time per request in milliseconds. Also prints how much CPU time the last
- * size takes compared with the first. The services take turns, so that a temporary slowdown of the machine affects all of them.
+ * For each size, prints the CPU time of the runtime per request, and the median and the 95th percentile of the response times, in
+ * milliseconds. Also prints the CPU time and the 95th percentile of the last size relative to the first. The services take turns, so that a
+ * temporary slowdown of the machine affects all of them.
  */
 export const runQueriesInTurn = async (all: readonly SeededService[], queries: readonly BenchQuery[], rounds: number): Promise<void> => {
-  console.log(`\nms of CPU / median ms per request   ${all.map(({ size }) => String(size).padStart(14)).join("")}   last to first (CPU)`);
+  console.log(
+    `\nms per request: CPU / p50 / p95     ${all.map(({ size }) => String(size).padStart(22)).join("")}   last to first: CPU, p95`,
+  );
   for (const [name, query] of queries) {
-    const costs = all.map((): number[] => []);
-    const waits = all.map((): number[] => []);
+    const slices = all.map(() => ({ cpu: [] as number[], p50: [] as number[], p95: [] as number[] }));
     let faults = 0;
     for (let round = 0; round <= rounds; round += 1) {
       for (const [at, one] of all.entries()) {
@@ -37,15 +39,24 @@ export const runQueriesInTurn = async (all: readonly SeededService[], queries: r
         const before = getCpuMs(one.pid);
         const measured = await runLoad(one.url, (n) => query(one, n + 20_000 * round), { seconds: 1, connections: 4 });
         if (round === 0) continue; // ignore the first round, which warms up code paths and caches
-        costs[at]?.push((getCpuMs(one.pid) - before) / measured.requests);
-        waits[at]?.push(percentile(measured.latencies, 0.5));
+        slices[at]?.cpu.push((getCpuMs(one.pid) - before) / measured.requests);
+        slices[at]?.p50.push(percentile(measured.latencies, 0.5));
+        slices[at]?.p95.push(percentile(measured.latencies, 0.95));
         faults += measured.requests - (measured.statuses[200] ?? 0);
       }
     }
-    const cost = costs.map(median);
-    const cells = cost.map((ms, at) => `${ms.toFixed(2)} / ${median(waits[at] ?? []).toFixed(1)}`.padStart(14)).join("");
-    const ratio = ((cost.at(-1) as number) / (cost[0] as number)).toFixed(2);
+    const figures = slices.map(({ cpu, p50, p95 }) => [median(cpu), median(p50), median(p95)] as const);
+    const cells = figures
+      .map((ms) =>
+        ms
+          .map((one) => one.toFixed(2))
+          .join(" / ")
+          .padStart(22),
+      )
+      .join("");
+    const [first, last] = [figures[0], figures.at(-1)] as [(typeof figures)[number], (typeof figures)[number]];
+    const ratios = `${(last[0] / first[0]).toFixed(2)}, ${(last[2] / first[2]).toFixed(2)}`;
     process.stderr.write(`\r${" ".repeat(60)}\r`);
-    console.log(`${name.padEnd(36)}${cells}   ${ratio}${faults === 0 ? "" : `   ${faults} not 200`}`);
+    console.log(`${name.padEnd(36)}${cells}   ${ratios}${faults === 0 ? "" : `   ${faults} not 200`}`);
   }
 };
