@@ -30,10 +30,12 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
 };
 
 /**
- * Responds with a refusal. After midnight (UTC), storage limits allow more records, so their `Retry-After` is the number of seconds until
- * then.
+ * Responds with a refusal of an operation. If the operation itself has a limit, removes the RateLimit headers, because they describe the
+ * limit of the route. After midnight (UTC), storage limits allow more records, so their `Retry-After` is the number of seconds until then.
  */
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => {
+  if (refused.code === "rate_limited")
+    for (const name of ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]) c.header(name, undefined);
   if (isStorageLimitMessage(refused.detail)) c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));
   return failure(c, refused.code, refused.detail);
 };
