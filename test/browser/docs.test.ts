@@ -1,5 +1,5 @@
 // Tests the documentation in a real browser: whether it is accessible in wide and narrow windows, in light and dark mode, and without
-// scripts. Also runs the curl commands of the reference unchanged.
+// scripts. Also runs the curl commands of the reference. Only the example client and domain are replaced.
 import { spawnSync } from "node:child_process";
 import { DomUtils, parseDocument } from "htmlparser2";
 import type { Browser, Page } from "playwright-core";
@@ -210,7 +210,7 @@ describe("the API reference", () => {
     /^\/v1\/me\/removals plan_required$/,
   ];
 
-  test("shows curl commands that run unchanged", async () => {
+  test("shows curl commands that run with this deployment's client and domain", async () => {
     const calls: string[] = [];
     for (const path of operations) calls.push(...(await listCurlCommands(path)));
     const owner = await signInDemoUser(service.world.ownerEmail, "business");

@@ -40,7 +40,6 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   wpforms: ["first_name", "last_name", "email", "phone"],
 };
 
-/** Counts the elements that match a selector. */
 const countMatches = (selector: string): Promise<number> => page.evaluate((css) => document.querySelectorAll(css).length, selector);
 
 describe("real-world forms", () => {

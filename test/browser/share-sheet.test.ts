@@ -145,7 +145,6 @@ const overrideOpenerPolicy = async (page: Page, policy: string): Promise<void> =
   );
 };
 
-/** Returns the requests that redeem a code. */
 const filterRedemptions = (requests: readonly Request[]): readonly Request[] =>
   requests.filter((request) => request.method() === "POST" && new URL(request.url()).pathname === "/v1/share/redeem");
 

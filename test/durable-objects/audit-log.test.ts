@@ -71,7 +71,7 @@ describe("audit chains", () => {
     }
     expect(seen.size).toBe(1_000);
 
-    // Appends the same thousand rows again: all of them, some of them, and some together with new rows.
+    // Appends the same thousand rows again: all of them, 200 of them, and each of 300 twice in one batch.
     const repeated = await Promise.all([
       stub.append(rows),
       stub.append(rows.slice(200, 400)),

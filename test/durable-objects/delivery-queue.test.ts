@@ -742,7 +742,7 @@ describe("an endpoint", () => {
       await runAlarm(queue);
       left.push([Math.round((at - ended) / 86_400_000), (await listDeliveries(queue)).length]);
     }
-    // After 7 days, the alarms only delete old attempts.
+    // The alarms of the first 7 days only delete old attempts.
     expect(left.filter(([days]) => days > 7)).toEqual([
       [30, 1],
       [90, 0],

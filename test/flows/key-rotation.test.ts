@@ -239,8 +239,8 @@ describe("the rotation of every key under traffic", () => {
     expect(sealedColumns.length).toBeGreaterThan(25);
     expect(await listColumnsUnderFirstKey(sealedColumns)).toEqual([]);
 
-    // The index key is rotated with the same interruptions. Between the steps, people sign up and sign in, and a certificate that was
-    // issued before the rotation is found by its email address.
+    // The index key is rotated with the same interruptions. Between the steps, people sign in again, and a certificate that was issued
+    // before the rotation is found by its email address.
     const known = traffic.acknowledged[0] as Acknowledged;
     const person = "rotated@example.com";
     await signInToOrigin(service.origin, person, "consumer");

@@ -149,7 +149,7 @@ describe("a receiver", () => {
     expect(hits.get("/flips")).toBeLessThanOrEqual(605); // if all this took longer than ten seconds, the first five were sent twice
   });
 
-  test("gets thousands of events from one drain, each once", { timeout: 120_000 }, async () => {
+  test("gets all events from one drain, each once", { timeout: 120_000 }, async () => {
     const business = world.examples.suspended.id;
     const arrived: string[] = [];
     const endpoint = await register(business, "/many", (request, response) => {
@@ -169,7 +169,7 @@ describe("a receiver", () => {
   });
 
   // The test does not depend on timing, because the busy business is blocked at two points until the other business has been served.
-  test("is not delayed by thousands of events of another business, and neither is the feed", { timeout: 180_000 }, async () => {
+  test("is not delayed by many events of another business, and neither is the feed", { timeout: 180_000 }, async () => {
     const [busy, other] = [world.examples.free.id, world.examples.past_due.id];
     const arrived = new Map<string, string[]>([
       ["/busy", []],

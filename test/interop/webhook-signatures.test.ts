@@ -1,5 +1,5 @@
 // Runs the signature checks that docs/guides/first-hour.md and docs/guides/webhooks.md show for Node, Python, PHP, Go and Workers. Each
-// runs in its own language, exactly as printed, against the test vectors.
+// check runs in its own language, exactly as printed, against the test vectors.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

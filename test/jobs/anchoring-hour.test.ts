@@ -98,7 +98,7 @@ test("after an hour without the ledger each statement is anchored once, in order
   expect(late.length).toBeLessThanOrEqual(4);
   for (const [at, probe] of late.slice(1).entries()) expect(probe - (late[at] as Instant)).toBeGreaterThanOrEqual(0.75 * 900 * secondMs);
 
-  // From here on, the ledger is available, the clock runs normally, and the cron runs every minute.
+  // From here on, the ledger is available, the clock runs normally, and the cron job runs every minute.
   const real = openNamedLedger(name);
   const drainBegan = performance.now();
   let minuteBegan = drainBegan;

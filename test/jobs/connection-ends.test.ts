@@ -22,7 +22,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Runs the job twice at the same time, as if the cron had fired twice. */
+/** Runs the job twice at the same time, as if the cron trigger had fired twice. */
 const runMinuteAt = async (at: number): Promise<void> => {
   vi.setSystemTime(at);
   const platform = await getPlatform(env as unknown as Env);

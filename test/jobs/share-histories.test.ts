@@ -329,7 +329,7 @@ test.each(seeds)(
       },
       sweep: async () => {
         await runJob(sweepDueShares);
-        await Promise.all([sweepDueShares(isolate.services), sweepDueShares(isolate.services)]); // as if the cron had started twice
+        await Promise.all([sweepDueShares(isolate.services), sweepDueShares(isolate.services)]); // as if the cron job had started twice
         const now = Date.now();
         for (const share of shares) {
           if (share.state !== "active") continue;

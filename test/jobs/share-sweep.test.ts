@@ -229,7 +229,7 @@ describe("a sweep with much due work", () => {
     return due;
   };
 
-  test("uses few queries for 50 emails, and schedules its follow-up work only once", async () => {
+  test("uses at most 50 queries for 300 emails, and schedules its follow-up work only once", async () => {
     const due = await createDueShares(300);
     const { counts, platform } = createCountingPlatform(() => due);
     await sweepDueShares(platform);

@@ -1,4 +1,5 @@
-// Tests that the API reference matches the OpenAPI document and loads files only from this origin.
+// Tests that the API reference matches the OpenAPI document, that the guides link only to existing pages, and that all pages load files
+// only from this origin.
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   buildExample,
@@ -241,7 +242,7 @@ describe("colors in code", () => {
     expect(blocks.some(([, code]) => code?.includes('<span class="s">'))).toBe(true);
   });
 
-  test("keep the code in an unknown language plain", () => {
+  test("do not mark code in an unknown language", () => {
     for (const language of ["", "text", "toString"]) expect(splitCode('a "b" # c', language)).toEqual([{ kind: null, text: 'a "b" # c' }]);
   });
 });

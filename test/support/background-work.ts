@@ -34,9 +34,8 @@ export const startNewIsolate = async (): Promise<void> => {
 const { fetch } = worker;
 worker.fetch = (request, bindings, context) => trackWork(fetch(request, bindings, context));
 
-// Drops messages to the anchor queue, which only make the cron job's work start sooner. Because the tests' clock is stopped, handling a
-// message would make each test wait three seconds for the ledger. Tests that need proofs call `submitAnchors`, and
-// test/jobs/anchoring.test.ts delivers messages itself.
+// Drops messages to the anchor queue, which only make the cron job's work start sooner. Handling a message would make the test wait for the
+// ledger. Tests that need proofs call `submitAnchors`, and test/jobs/anchoring.test.ts delivers messages itself.
 (env.ANCHOR_QUEUE as Queue<object>).send = async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } });
 
 // Runs the jobs of each shard in this isolate, in the order of the messages. The runtime would start them in another isolate, at any time.

@@ -1,6 +1,6 @@
 // Buffers the Worker's log lines and prints them only if a test fails. Passing each line to vitest would take a tenth of the tests' time.
 const maxLinesShown = 200; // shows only the newest lines, because a stress test logs thousands
-const originalConsole = Symbol.for("svc.test.console"); // test files that share a runtime replace the console only once
+const originalConsole = Symbol.for("svc.test.console"); // keeps the real console, because each test file in a runtime replaces the console
 
 type LogFunction = (...values: readonly unknown[]) => void;
 interface Console {

@@ -56,7 +56,6 @@ const openFirefoxDevice = async (browser: Browser): Promise<Device> => {
   };
 };
 
-/** Opens a device in a page's window. */
 export const openDevice = async (page: Page): Promise<Device> => {
   const browser = page.context().browser() as Browser;
   return browser.browserType().name() === "firefox" ? openFirefoxDevice(browser) : openChromiumDevice(page);

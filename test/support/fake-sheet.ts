@@ -30,7 +30,7 @@ export interface Redemption {
   readonly status: number;
 }
 
-/** How the page, the sheet and the API behave. Tests change it between requests. */
+/** The behavior of the page, the sheet and the API. Tests change it between requests. */
 export interface FakeServiceSettings {
   html: string;
   /** HTML of /page-inner, which the page can embed in a frame. */

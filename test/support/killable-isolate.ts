@@ -10,7 +10,10 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 import type { Call } from "./world.ts";
 
-/** The number of round trips until the isolate dies, and whether it dies before or after the last one takes effect. */
+/**
+ * The number of round trips that succeed before the isolate dies at the next one, and whether it dies before or after that one takes
+ * effect.
+ */
 export interface IsolateDeath {
   readonly trips: number;
   readonly written: "before" | "after";

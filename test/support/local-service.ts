@@ -1,5 +1,5 @@
 // Runs the whole service for a test: the real Worker on the local runtime and the demo business site, on free ports, with its own
-// databases. The databases are copies of those that the first service prepared, and have the same secrets.
+// databases. The first test file prepares the databases. Every service gets a copy of them, with the same secrets.
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -170,7 +170,7 @@ export const ensureBuiltWorker = async (): Promise<string> => {
   return built;
 };
 
-const monthSlotMs = 30 * 60_000; // the month of demo data ends when it is created, so it is created again in the next half hour
+const monthSlotMs = 30 * 60_000; // the month of demo data ends when it is created, so it is created again every half hour
 
 /** Returns a folder in the build with databases that contain the month of demo data. The first test file that uses it builds it. */
 const ensureMonth = async (built: string): Promise<string> => {

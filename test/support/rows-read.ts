@@ -1,5 +1,5 @@
 // Counts the rows that each SQL statement reads, in D1 and in Durable Objects, for all code in this isolate. D1 reports the count only with
-// results that the service does not request, so this file observes the method that the runtime uses to send queries.
+// results that the service does not request, so this file observes the methods that the runtime uses to send queries.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 

@@ -56,7 +56,6 @@ const buildBearerRequest = (key: string): RequestInit => ({ headers: { authoriza
 /** Builds a POST request like one from a page of the business. */
 export const buildPost = (body: unknown): RequestInit => buildJsonPost(body, { origin });
 export const buildBearerHeader = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
-/** Builds a POST request with an API key. */
 export const buildKeyedPost = (body: unknown, key = world.acme.keys.live): RequestInit => buildJsonPost(body, buildBearerHeader(key));
 
 /** Lists the refusals that all routes with an API key share. With `body`, the calls are POST requests. */

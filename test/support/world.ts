@@ -47,10 +47,10 @@ const createCall =
     toTestResponse(await fetch(new Request(`${host}${path}`, init), createExecutionContext()));
 
 /**
- * Runs the service in an isolate with changed settings or bindings, and with its own caches and in-memory rate limits. If the isolate's
- * clock is ahead, each response waits for its background work. Otherwise, that work could later discard emails and codes that other
- * isolates created, because they have expired by this isolate's clock. A test that sends email through another transport must call
- * `waitUntilSettled`, so that the relay does not send later emails through it.
+ * Creates an isolate with changed settings or bindings, and with its own caches and in-memory rate limits. If the isolate's clock is ahead,
+ * each response waits for its background work. Otherwise, that work could later discard emails and codes that other isolates created,
+ * because they have expired by this isolate's clock. A test that sends email through another transport must call `waitUntilSettled`, so
+ * that the relay does not send later emails through it.
  */
 export const createServiceCall = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
   const deployment = { ...env, ...settings } as unknown as Env;
@@ -63,7 +63,7 @@ export const createServiceCall = (settings: Readonly<Record<string, unknown>> = 
   }, host);
 };
 
-/** Calls the Worker's entry point with changed settings, which may be invalid. */
+/** Returns a function that calls the Worker's entry point with changed settings, which may be invalid. */
 export const createEntryCall = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
   createCall((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
 
@@ -178,7 +178,7 @@ export const readDatabaseContents = async (db: D1Database = env.DB): Promise<Rec
   );
 };
 
-/** Tables that issuing a certificate writes to. Background work that follows does not change their row counts. */
+/** Tables that show whether a certificate was issued. Background work that follows does not change their row counts. */
 const issuanceTables = ["certificates", "purposes", "disclosures", "anchors"] as const;
 
 /** Returns the number of rows in each table, in one query. */

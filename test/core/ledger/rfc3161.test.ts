@@ -371,7 +371,7 @@ describe("a timestamp authority", () => {
   });
 });
 
-/** Returns the real time, which openssl uses. No test changes this clock. */
+/** Returns the real time, which openssl uses. */
 const readMachineClock = (): number => Date.now() - clockOffsetMs;
 
 const describeOpenssl = (keys: readonly TsaKey[]): void => {

@@ -88,7 +88,7 @@ const edges = [255, 256, 257, 65_535, 65_536, 65_537];
 const many = createEntries(65_537).map(computeNaiveLeaf);
 const rootOfMany = createNaiveRoots(many);
 
-/** Returns a `hashNode` that remembers every hash, because a million proofs from one tree hash the same few thousand nodes. */
+/** Returns a `hashNode` that remembers every hash, because thousands of proofs from one tree hash the same few nodes. */
 const createMemoizedHash = (): NodeHash => {
   const hashes = new Map<string, Uint8Array>();
   return (left, right) => {

@@ -686,7 +686,7 @@ const listCells = (row: Row): readonly (readonly [string, Cell])[] => [
   ["contradicting it", row.contradicting],
 ];
 
-describe.each(rows.map((row) => [row.member, row] as const))("%s, with what binds it", (_, row) => {
+describe.each(rows.map((row) => [row.member, row] as const))("%s, with the evidence that binds it", (_, row) => {
   test.each(listCells(row))("%s (T7)", async (_how, { verdict: expected, change, pack = withdrawn }) => {
     const files = new Map(pack);
     await change(files);

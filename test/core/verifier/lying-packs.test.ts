@@ -1,5 +1,5 @@
-// Generates thousands of false packs from honest packs and a seed, and checks that verification rejects each of them. LYING_PACKS sets the
-// number of packs; `npm run stress -- lying-packs` tries 10,000. LYING_SEED sets the first seed.
+// Generates false packs from honest packs and a seed, and checks that verification rejects each of them. LYING_PACKS sets the number of
+// packs; `npm run stress -- lying-packs` tries 10,000. LYING_SEED sets the first seed.
 import { expect, test } from "vitest";
 import { memoizeNoteCrypto } from "../../../core/ledger/note.ts";
 import { minuteMs } from "../../../core/time.ts";
