@@ -23,7 +23,7 @@ export const getDatabasePath = (stateDir: string, id: string): string =>
 /** Returns the local database ID of a shard other than `00`, whether or not wrangler.toml binds the shard. */
 export const getLocalDatabaseId = (shard: string): string => `svc-shard-${shard}`;
 
-export const maxLocalShards = 32; // each shard takes memory and slows down the start
+export const maxLocalShards = 32; // each shard takes memory and slows down startup
 
 /** The shards that the setting SHARDS can add. */
 export const addableShards: readonly ShardId[] = Array.from({ length: maxLocalShards - 1 }, (_, at) => getShardId(at + 1));

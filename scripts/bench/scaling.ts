@@ -1,5 +1,5 @@
 // Calculates the tables of docs/operate/scaling.md from the measured tables of docs/reference/benchmarks.md. `npm run bench -- --scaling`
-// prints them. Use it after a measured figure has changed.
+// prints them. Run it after a measured figure changes.
 import { issuingRatio } from "../../core/shards/placement.ts";
 
 const shardBytes = 10e9 * issuingRatio; // D1's limit for one database, times the share of it that certificates may fill

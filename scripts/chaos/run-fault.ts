@@ -272,7 +272,7 @@ export const prepareService = async (folder: string, bundleDir: string): Promise
     await runner.start();
     const [accounts, oldTile] = await Promise.all([
       createAccounts(client, machines, worlds),
-      moveTileToR2(client, stateDir, secrets), // takes little CPU time
+      moveTileToR2(client, stateDir, secrets), // runs at the same time, because it mostly waits
     ]);
     return { bundleDir, stateDir, secrets, ...accounts, oldTile };
   } finally {

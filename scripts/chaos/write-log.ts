@@ -40,7 +40,7 @@ export interface WriteLog {
   readonly submissions: Submission[];
   readonly grants: Grant[];
   readonly registrations: Registration[];
-  /** The email addresses that requested a code, if the service accepted the request. */
+  /** The email addresses for which the service accepted the request for a code. */
   readonly codes: { readonly email: string; readonly phase: number }[];
   /** Responses that contradict an acknowledged write. */
   readonly contradictions: string[];

@@ -8,7 +8,6 @@ import { escapeHtml } from "../../core/mail/message.ts";
 export interface PaymentProviderMock {
   /** Origin of this mock. */
   readonly origin: string;
-  /** Origin of the service. */
   readonly serviceOrigin: string;
   readonly secretKey: string;
   readonly webhookSecret: string;

@@ -14,7 +14,7 @@ const minPassphraseLength = 20;
 const scryptCost = { N: 2 ** 17, r: 8, p: 1 } as const;
 const scryptMemory = 256 * 1_048_576;
 
-/** What a file contains. The names of objects are only inside the encrypted files. */
+/** What a file contains. The names of objects are only in the encrypted contents, not in the paths of the files. */
 export type FileKind = "settings" | "table" | "object" | "texts";
 
 export interface ExportedFile {

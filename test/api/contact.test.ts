@@ -267,7 +267,7 @@ describe("POST /v1/certs/{id}/match", () => {
     expect(await matchAsOther(issued)).toBe("404 cert_not_found");
   });
 
-  test("returns 404 to a business that renames itself to a recipient on another business's certificate", async () => {
+  test("returns 404 to a business that takes the name of a recipient on another business's certificate", async () => {
     const issued = await issueToNewPerson();
     const { cookie } = await signIn(world.otherOwnerEmail);
     const rename = (name: string) =>

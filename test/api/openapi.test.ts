@@ -336,7 +336,7 @@ const buildNotFound = (method: string, at: string, body?: unknown): Scenarios =>
 /** A request body that links a recipient's name on acme's certificates to the account of the other business. */
 const buildBrightRecipient = () => ({ entity: "Bright Homes Inc", business_id: world.other.id });
 
-/** Client data that contains a challenge. Without a challenge the request is refused before any database is read. */
+/** Client data that contains a challenge. Without a challenge, the request is refused before any database is read. */
 const credentialWithChallenge = {
   ...assertionCredentialExample,
   response: { ...assertionCredentialExample.response, clientDataJSON: toBase64Url(encodeUtf8('{"challenge":"AAAA"}')) },

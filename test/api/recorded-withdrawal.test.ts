@@ -241,7 +241,7 @@ describe("POST /v1/certs/{id}/withdrawals with entities", () => {
     expect(describeOutcome(await send({ ...recording, entities: ["Bright Homes Inc"] }))).toBe("409 idempotency_conflict");
   });
 
-  test("accepts only recipients consented to, on the business's own certificates, and not together with scope business", async () => {
+  test("accepts only recipients that the person consented to, on the business's own certificates, and not together with scope business", async () => {
     const issued = await issueToNewPerson({ entities: threeRecipients });
     const recording = { entities: ["Zenith Roofing"] };
     expect(describeOutcome(await record(issued.certId, { entities: ["Nobody Ltd"] }))).toBe("400 invalid_request");

@@ -381,7 +381,7 @@ test("POST /v1/share/sandbox-consent returns 429 past the limit of active shares
   await env.DB.prepare(filled)
     .bind(JSON.stringify(Array.from({ length: 9_999 }, (_, at) => at)), created.id)
     .run();
-  await env.DB.exec("DELETE FROM record_usage"); // frees the limit of records in 30 days, which another test covers
+  await env.DB.exec("DELETE FROM record_usage"); // resets the limit of records in 30 days, which another test covers
   const full = await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(createVerifier(), { client_id: clientId })));
   expect([describeOutcome(full), full.headers.get("retry-after")]).toEqual(["429 rate_limited", "60"]);
   expect((await reset()).body.data).toEqual({ environment: "sandbox", ended: 2_000, more: true });

@@ -22,7 +22,7 @@ test("security.txt contains the configured contact on every public host, and exp
   }
 });
 
-test("security.txt is 404 without a contact, and an invalid contact stops the deployment", async () => {
+test("security.txt returns 404 if no contact is set, and an invalid contact stops the deployment", async () => {
   expect(
     (await createServiceCall({ ...productionSettings, SECURITY_CONTACT: "" }, "https://api.svc.test")("/.well-known/security.txt")).status,
   ).toBe(404);

@@ -91,7 +91,7 @@ const formatCookieHeader = (cookies: Record<string, string>): string =>
     .join("; ");
 /** The headers of a browser that arrives from the business's page. */
 const fromPage = { referer: `${origin}/` };
-/** Opens the consent sheet in a browser that keeps its cookies. */
+/** Creates a browser that keeps its cookies, for requests to the consent sheet. */
 const createSheet = (pat: SignedPerson | null, service: Call = call) => {
   let cookies: Record<string, string> = {};
   if (pat !== null) cookies = Object.fromEntries([pat.headers.cookie.split("=") as [string, string]]);
@@ -701,7 +701,7 @@ describe("PUT /v1/me/fields", () => {
     expect(await readDatabaseContents()).toEqual(before);
   });
 
-  test("U2: accepts sixty changes an hour, with one event per change and group, and loses none of many concurrent changes", async () => {
+  test("U2: accepts sixty changes an hour, with one event per change and group, and loses no accepted change", async () => {
     stopClock();
     const pat = await signInPerson({});
     await pat.put("/v1/me/fields", contactValues);
@@ -741,7 +741,7 @@ describe("PUT /v1/me/fields", () => {
 });
 
 describe("the number of active shares of a person with one business", () => {
-  test("is at most a hundred, also for concurrent grants; ending one makes room, and other people are not affected", async () => {
+  test("is at most a hundred, even for concurrent grants; ending one makes room, and other people are not affected", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     await copyRow("shares", share.id, 98);

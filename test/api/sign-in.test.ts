@@ -418,7 +418,7 @@ describe("POST /v1/auth/request-code", () => {
     expect(describeOutcome(await submitEmailCode(email, await findEmailCode(email), "consumer"))).toBe("200 ok");
   });
 
-  test("counts wrong codes of the requesting browser on its own code only", async () => {
+  test("counts wrong codes from other browsers separately from those of the requesting browser", async () => {
     const browser = getCookie(await requestEmailCode(ownerEmail, "business"));
     const code = await findEmailCode(ownerEmail);
     const submitFromOwnBrowser = (submitted: string) =>

@@ -28,7 +28,7 @@ const collector = "https://otlp.svc-tests.com/v1/traces";
 const deployment = env as unknown as Env;
 const platform = await getPlatform(deployment);
 
-/** Restarts the isolate with these settings. */
+/** Simulates a restart of the isolate with these settings. */
 const restartWith = async (settings: Readonly<Record<string, string>>): Promise<void> => {
   trackBackgroundWork(Object.assign(platform, await createPlatform({ ...deployment, ...settings })));
   Object.assign(platform, createSchedules(platform));

@@ -188,7 +188,7 @@ describe("recoverEndpoint", () => {
       expect(spread.filter((entry, other) => other >= at && entry < first + 1_000).length).toBeLessThanOrEqual(10);
     expect(new Set(posts.map(({ headers }) => headers.get("svc-attempt")))).toEqual(new Set(["5"]));
     expect(new Set((await deliveries()).map((entry) => `${entry.status} ${entry.attempt}`))).toEqual(new Set(["success 5"]));
-  }, 120_000); // 60 failed attempts take long on a busy machine
+  }, 120_000); // 60 failed attempts take a long time on a busy machine
 
   test("keeps the state of a delivery that fails again, and ignores deliveries that never failed", async () => {
     const { services, business, id, queue, deliveries, commitEvent } = await setUpEndpoint(() => 500);

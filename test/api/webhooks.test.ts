@@ -213,14 +213,14 @@ describe("POST /v1/webhooks", () => {
     "https://hook1.merchant-tests.com/{tenant}/in",
     "https://hook1.merchant-tests.com/in?tags=a|b",
     "https://hook_1.merchant-tests.com/in",
-  ])("refuses %j instead of rewriting it, also for changes", async (url) => {
+  ])("refuses %j instead of rewriting it, in changes too", async (url) => {
     const { id } = await createWebhook();
     expect(describeOutcome(await create({ url }))).toBe("400 invalid_webhook_url");
     expect(describeOutcome(await callWebhooks(owner, "PATCH", `/${id}`, { url }))).toBe("400 invalid_webhook_url");
     expect((await list()).map((endpoint) => endpoint.url)).toEqual([hook]);
   });
 
-  test("returns 400 invalid_webhook_url where a resolver returns an address that is not public, also for changes", async () => {
+  test("returns 400 invalid_webhook_url if a resolver returns an address that is not public, in changes too", async () => {
     const { id } = await createWebhook();
     for (const address of ["10.0.0.7", "127.0.0.1", "169.254.169.254", "192.168.1.1"]) {
       addresses = (name) => [name.startsWith("inside") ? address : "93.184.216.34"];
@@ -598,7 +598,7 @@ describe("permissions on webhooks", () => {
     expect(await callRoutes(routes, owner, await record())).toEqual(expectAll(routes, (name) => (name === "create" ? "201 ok" : "200 ok")));
   });
 
-  test("let a member list, test, replay and read deliveries; other routes return 403 owner_required, also for unknown ids", async () => {
+  test("let a member list, test, replay and read deliveries; other routes return 403 owner_required, even for unknown ids", async () => {
     const records = await record();
     const before = await list();
     const getExpected = (name: string): string => (ownerRoutes.includes(name) ? "403 owner_required" : "200 ok");

@@ -121,7 +121,7 @@ describe("POST /v1/certs/{id}/opt-out/confirm", () => {
     expect((await submitWithdrawalCode(issued.certId, { email: issued.email, code: paste(digits) }, cookie)).status).toBe(200);
   });
 
-  test("accepts the code from another browser than the one that requested it", async () => {
+  test("accepts the code from a browser other than the one that requested it", async () => {
     const issued = await issueToNewPerson();
     const { code: digits } = await startWithdrawal(issued.certId, issued.email);
     expect((await submitWithdrawalCode(issued.certId, { email: ` ${issued.email.toUpperCase()} `, code: digits })).status).toBe(200);

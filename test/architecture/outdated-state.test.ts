@@ -40,7 +40,7 @@ test("a state folder with current migrations is kept, and one with unknown migra
   expect(reports.length).toBe(1);
 });
 
-test("any other error during the start is thrown unchanged", async () => {
+test("any other error during startup is thrown unchanged", async () => {
   const start = async () => {
     throw new Error("port in use");
   };

@@ -152,7 +152,7 @@ describe("the billing status", () => {
   });
 });
 
-// every-route.test.ts checks that all routes require a session.
+// every-route.test.ts tests every route that needs a session.
 describe("a portal route", () => {
   test("requires a session of the business realm, the app's own origin, JSON, and an owner for changes", async () => {
     await clearCodes();

@@ -160,7 +160,7 @@ describe("portal routes return the expected outcome to signed-out callers, consu
     const expected: Readonly<Record<Role, string>> = { nobody: "401 unauthorized", consumer: "403 forbidden", ...byRole };
     for (const role of roles) {
       const isRefused = Number.parseInt(expected[role], 10) >= 400;
-      // The contents are read only if they are compared, because reading them takes longer than most requests.
+      // The database is read only if its contents are compared, because reading it takes longer than most requests.
       const before = isRefused || role === "stranger" ? await readDatabaseContents() : {};
       const response = await send(role, name, sent, query);
       await waitUntilSettled();
