@@ -32,7 +32,7 @@ const readToolData = async (token: string, name: string, args?: object): Promise
 };
 
 describe("every tool", () => {
-  const listed = { isLater: false, appUrl: "http://svc.test" };
+  const listed = { isModern: false, appUrl: "http://svc.test" };
   const definitions = tools.flatMap((one) => getToolRealms(one).map((realm) => toolToWire(one, { ...listed, realm })));
 
   test("describes what it does in each realm and its risks", () => {

@@ -28,8 +28,8 @@ export type AnyToolContext = ToolContext<Realm>;
 export interface ToolCall {
   readonly name: string;
   readonly rawArguments: Json | undefined;
-  /** Whether the call uses revision 2026-07-28. */
-  readonly isLater: boolean;
+  /** True for revision 2026-07-28. */
+  readonly isModern: boolean;
 }
 
 interface RecordedOutcome extends CompletedToolCall {
@@ -59,7 +59,7 @@ const runTool = async (context: AnyToolContext, tool: Tool, toolArguments: never
   }
 };
 
-const executeToolCall = async (context: AnyToolContext, { name, rawArguments, isLater }: ToolCall): Promise<RecordedOutcome> => {
+const executeToolCall = async (context: AnyToolContext, { name, rawArguments, isModern }: ToolCall): Promise<RecordedOutcome> => {
   const tool = findTool(name);
   const refused = (text: string, record: Partial<ToolCallRecord> = {}): RecordedOutcome => ({
     result: { ok: false, text },
@@ -70,7 +70,7 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
   if (tool === undefined) return refused(unknownToolMessage(context));
   const [realm] = getToolRealms(tool);
   if (!getToolRealms(tool).includes(context.agent.realm)) return refused(`Tool ${tool.name} requires a ${realm} token.`);
-  const inputSchema = getInputSchema(tool, { realm: context.agent.realm, isLater });
+  const inputSchema = getInputSchema(tool, { realm: context.agent.realm, isModern });
   const argumentNames = isJsonObject(rawArguments) ? Object.keys(inputSchema.shape).filter((key) => Object.hasOwn(rawArguments, key)) : [];
   const parsed = inputSchema.safeParse(omitEmptyArguments(inputSchema, rawArguments ?? {}));
   if (!parsed.success) return refused(describeArgumentError(inputSchema, parsed.error), { argumentNames });

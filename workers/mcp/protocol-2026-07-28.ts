@@ -40,7 +40,7 @@ const respondInputRequired = (message: MessageWithId, url: string): ModernRespon
  * `inputResponses`.
  */
 const callModernTool = async (context: AnyToolContext, message: MessageWithId, name: string, params: { readonly [key: string]: Json }) => {
-  const completed = await callTool(context, { name, rawArguments: params.arguments, isLater: true });
+  const completed = await callTool(context, { name, rawArguments: params.arguments, isModern: true });
   const { result, handOverUrl } = completed;
   const isRetry = (params.inputResponses ?? null) !== null;
   if (handOverUrl !== null && !isRetry && supportsUrlElicitation(message)) return respondInputRequired(message, handOverUrl);

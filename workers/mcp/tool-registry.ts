@@ -18,15 +18,15 @@ export const getToolRealms = ({ descriptions }: Tool): readonly Realm[] => realm
 
 export const listToolsForRealm = (realm: Realm): readonly Tool[] => tools.filter((tool) => getToolRealms(tool).includes(realm));
 
-/** The values that determine a tool's description and arguments. `isLater` is true for revision 2026-07-28. */
+/** The values that determine a tool's description and arguments. `isModern` is true for revision 2026-07-28. */
 export interface ToolListing {
   readonly realm: Realm;
-  readonly isLater: boolean;
+  readonly isModern: boolean;
   readonly appUrl: string;
 }
 
-const getHandOver = ({ handOver }: Tool, { realm, isLater }: Omit<ToolListing, "appUrl">) =>
-  isLater && realm === "consumer" ? handOver : undefined;
+const getHandOver = ({ handOver }: Tool, { realm, isModern }: Omit<ToolListing, "appUrl">) =>
+  isModern && realm === "consumer" ? handOver : undefined;
 
 export const getInputSchema = (tool: Tool, listing: Omit<ToolListing, "appUrl">): z.ZodObject =>
   getHandOver(tool, listing)?.inputSchema ?? tool.inputSchema;
@@ -72,11 +72,11 @@ const wireTools = new Map<string, readonly ToolDefinition[]>();
 
 /** Lists a realm's tools in wire format. Builds each list once per isolate, because converting the schemas takes milliseconds. */
 export const listWireTools = (listing: ToolListing): readonly ToolDefinition[] => {
-  const { realm, isLater, appUrl } = listing;
-  const key = `${realm} ${isLater} ${appUrl}`;
+  const { realm, isModern, appUrl } = listing;
+  const key = `${realm} ${isModern} ${appUrl}`;
   const known = wireTools.get(key);
   if (known !== undefined) return known;
-  const listed = listToolsForRealm(realm).map((tool) => (isLater ? modernToolToWire(tool, listing) : toolToWire(tool, listing)));
+  const listed = listToolsForRealm(realm).map((tool) => (isModern ? modernToolToWire(tool, listing) : toolToWire(tool, listing)));
   wireTools.set(key, listed);
   return listed;
 };
