@@ -160,14 +160,15 @@ const handleSingle = async (call: AgentRequest, value: Json): Promise<Response> 
 };
 
 /** Responds to one message of a batch. Refuses `initialize`, which the protocol does not allow in a batch. */
-const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResponse | "storage_unavailable" | null> => {
+const handleBatchItem = async (call: AgentRequest, value: Json): Promise<RpcResponse | null> => {
   const message = parseRpcMessage(value);
   if (message === null || message.method === "initialize") return toRpcError(getRpcMessageId(value), rpcErrors.invalidRequest);
   try {
     return await handleMessage(call, message);
   } catch (error) {
     if (!isStorageUnavailable(error)) throw error;
-    return "storage_unavailable";
+    call.c.set("refused", "storage_unavailable");
+    return toRpcError(getRpcMessageId(value), rpcErrors.storageUnavailable);
   }
 };
 
@@ -188,15 +189,11 @@ const handleBatch = async (call: AgentRequest, values: readonly Json[]): Promise
   const refused = await checkCallLimit(call, values.length, null);
   if (refused !== null) return refused;
   const replies: RpcResponse[] = [];
-  let isComplete = true;
   for (const value of values) {
     const reply = await handleBatchItem(call, value);
-    if (reply === "storage_unavailable") isComplete = false;
-    if (reply !== null)
-      replies.push(reply === "storage_unavailable" ? toRpcError(getRpcMessageId(value), rpcErrors.storageUnavailable) : reply);
+    if (reply !== null) replies.push(reply);
   }
-  if (!isComplete) c.set("refused", "storage_unavailable");
-  return replies.length === 0 ? c.body(null, 202) : c.json(replies, isComplete ? 200 : 500);
+  return replies.length === 0 ? c.body(null, 202) : c.json(replies, c.var.refused === "storage_unavailable" ? 500 : 200);
 };
 
 const handleRequest = async (c: Context<AppEnv>): Promise<Response> => {

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { refusals } from "../../core/refusals.ts";
 import type { Refusal } from "../../core/result.ts";
-import type { ToolResult } from "./tool.ts";
+import { StorageUnavailableError, type ToolResult } from "./tool.ts";
 
 export const integerArgument = (min: number, max: number) => {
   const rule = `must be a whole number from ${min} to ${max}`;
@@ -15,8 +15,11 @@ export const enumArgument = <const T extends string>(values: readonly T[]) =>
       input === undefined ? `is missing; it must be one of: ${values.join(", ")}` : `must be one of: ${values.join(", ")}`,
   });
 
-/** Converts an operation's refusal to a tool result, with the same message as in the API. */
-export const toolResultFromRefusal = ({ detail, code }: Refusal): ToolResult => ({ ok: false, text: detail ?? refusals[code] });
+/** Converts an operation's refusal to a tool result, with the same message as in the API. Throws if the storage is unavailable. */
+export const toolResultFromRefusal = ({ detail, code }: Refusal): ToolResult => {
+  if (code === "storage_unavailable") throw new StorageUnavailableError();
+  return { ok: false, text: detail ?? refusals[code] };
+};
 
 /** Returns a message that names the invalid argument and its rule. If the argument is unknown, lists the valid arguments instead. */
 export const describeArgumentError = (inputSchema: z.ZodObject, { issues: [issue] }: z.ZodError): string => {

@@ -2,8 +2,8 @@
 import { z } from "@hono/zod-openapi";
 import { auditTrailToWire, auditTrailSchema } from "../../api/audit/schema.ts";
 import { getAuditTrail } from "../../operations/audit/get-audit-trail.ts";
-import { integerArgument } from "../tool-arguments.ts";
-import { StorageUnavailableError, readOnlyHints, defineTool } from "../tool.ts";
+import { integerArgument, toolResultFromRefusal } from "../tool-arguments.ts";
+import { readOnlyHints, defineTool } from "../tool.ts";
 
 export const getAudit = defineTool({
   name: "svc_get_audit",
@@ -23,7 +23,6 @@ export const getAudit = defineTool({
   untrustedFields: [], // audit entries contain no text written by third parties
   run: async ({ services, agent }, { limit, before_seq: beforeSeq = null }) => {
     const trail = await getAuditTrail(services, { id: agent.ownerId, chain: agent.chain }, { limit, beforeSeq });
-    if (!trail.ok) throw new StorageUnavailableError();
-    return { ok: true, data: auditTrailToWire(trail.value) };
+    return trail.ok ? { ok: true, data: auditTrailToWire(trail.value) } : toolResultFromRefusal(trail);
   },
 });

@@ -6,7 +6,7 @@ import { revokedShareSchema, revokedShareToWire } from "../../api/shares/schema.
 import { getOwnShare } from "../../operations/shares/get-own-share.ts";
 import { revokeShareByPerson } from "../../operations/shares/revoke-share-by-person.ts";
 import { untrustedShareFields, shareNotFoundResult, shareIdArgument, toolResultFromRefusal } from "../tool-arguments.ts";
-import { StorageUnavailableError, defineTool } from "../tool.ts";
+import { defineTool } from "../tool.ts";
 
 export const revokeShare = defineTool({
   name: "svc_revoke_share",
@@ -34,8 +34,7 @@ export const revokeShare = defineTool({
       const data = revokedShareToWire(revoked.value, services.clock());
       return revoked.value.isRepeated ? { ok: true, data } : { ok: true, data, isAudited: true };
     }
-    if (revoked.code === "storage_unavailable") throw new StorageUnavailableError();
-    if (revoked.code === "invalid_request") return toolResultFromRefusal(revoked);
+    if (revoked.code === "storage_unavailable" || revoked.code === "invalid_request") return toolResultFromRefusal(revoked);
     const share = await getOwnShare(services, person, id);
     return share.ok ? { ok: false, text: `This share is ${share.value.share.status}. Nothing was changed.` } : shareNotFoundResult;
   },

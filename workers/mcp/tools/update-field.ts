@@ -6,7 +6,7 @@ import { hasVisibleCharacter } from "../../../core/text.ts";
 import { fieldUpdateResultSchema, fieldUpdateResultToWire } from "../../api/consumers/schema.ts";
 import { updateContactFields } from "../../operations/consumers/update-contact-fields.ts";
 import { enumArgument, toolResultFromRefusal } from "../tool-arguments.ts";
-import { StorageUnavailableError, defineTool } from "../tool.ts";
+import { defineTool } from "../tool.ts";
 
 export const updateField = defineTool({
   name: "svc_update_field",
@@ -33,7 +33,6 @@ export const updateField = defineTool({
       const data = fieldUpdateResultToWire(changed.value);
       return changed.value.changedGroups.length === 0 ? { ok: true, data } : { ok: true, data, isAudited: true };
     }
-    if (changed.code === "storage_unavailable") throw new StorageUnavailableError();
     return toolResultFromRefusal(changed);
   },
 });
