@@ -3,6 +3,7 @@ import type { ShardId } from "../../core/ids.ts";
 import { createAuditReader, type PendingAuditEntry } from "../../storage/audit-entries.ts";
 import { runReader } from "../../storage/change-reader.ts";
 import type { Database } from "../../storage/database.ts";
+import { logError } from "../error-log.ts";
 import type { AppendOutcome, AuditRow } from "./tables.ts";
 
 const entriesPerPage = 500;
@@ -26,9 +27,6 @@ export interface DrainPorts {
   /** Appends entries. Returns null if the log is frozen. */
   readonly append: (rows: readonly AuditRow[]) => AppendOutcome | null;
 }
-
-export const logError = (at: "alarm" | "drain", error: unknown): void =>
-  console.error(JSON.stringify({ level: "error", at: `audit-log.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
 /** Appends the entries of one shard's unread changes. Returns null if the log is frozen. */
 const drainShard = async (shard: ShardId, db: Database, { auditLog, append }: DrainPorts): Promise<DrainResult | null> => {
@@ -64,7 +62,7 @@ export const drainShards = async (shards: Iterable<readonly [ShardId, Database]>
       appended += result.appended;
       hasMore ||= result.hasMore;
     } catch (error) {
-      logError("drain", error);
+      logError("audit-log.drain", error);
       fault ??= error instanceof Error ? error : new Error("a shard could not be drained");
     }
   }

@@ -18,7 +18,8 @@ import {
 } from "../transparency-log/responses.ts";
 import { ensureSignedCheckpoint, openLogKeys, type LogKeys } from "../transparency-log/signing.ts";
 import { findFreezeReason, findMeta, setMeta, type SignedCheckpoint } from "../transparency-log/tables.ts";
-import { drainShards, logError, type DrainOutcome, type DrainResult } from "./drain.ts";
+import { logError } from "../error-log.ts";
+import { drainShards, type DrainOutcome, type DrainResult } from "./drain.ts";
 import { checkpointInterval, type IntervalCheckpoint } from "./intervals.ts";
 import { auditLogSteps } from "./migrations.ts";
 import {
@@ -194,7 +195,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
       // new entries.
       else if (fault === null && (await storage.getAlarm()) === retryAt) await storage.deleteAlarm();
     } catch (error) {
-      logError("alarm", error);
+      logError("audit-log.alarm", error);
     }
     this.ctx.waitUntil(this.#uploadTiles());
   }

@@ -21,6 +21,7 @@ import type {
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import { attemptLeaseMs } from "../../core/webhooks/retry-schedule.ts";
+import { logError } from "../error-log.ts";
 import { migrateSchema } from "../schema-steps.ts";
 import { listAttempts } from "./attempts.ts";
 import { deliveryQueueSteps } from "./migrations.ts";
@@ -235,7 +236,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     try {
       if (!this.#sender.isStopped) await this.ctx.storage.setAlarm(Date.now() + retryAfterErrorMs);
     } catch (error) {
-      console.error(JSON.stringify({ level: "error", at: "delivery-queue.alarm", error: error instanceof Error ? error.name : "unknown" }));
+      logError("delivery-queue.alarm", error);
     }
   }
 }

@@ -4,7 +4,8 @@
 // it already has.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { Instant } from "../../core/time.ts";
-import { drainBackoff, logError, nextRetry, type RetryState } from "./faults.ts";
+import { logError } from "../error-log.ts";
+import { drainBackoff, nextRetry, type RetryState } from "./retries.ts";
 import * as tables from "./tables.ts";
 import type { SegmentRow } from "./tables.ts";
 
@@ -95,7 +96,7 @@ export class EventArchive {
       this.#retry = null;
     } catch (error) {
       this.#retry = nextRetry(this.#retry, drainBackoff);
-      logError("archive", error);
+      logError("event-sequence.archive", error);
     }
     return true;
   }

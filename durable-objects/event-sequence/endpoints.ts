@@ -24,7 +24,7 @@ import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import type { Instant } from "../../core/time.ts";
 import { isSameSealedValue } from "../../storage/vault.ts";
 import type { DeliveryQueue, EndpointOverview } from "../delivery-queue/object.ts";
-import { logError } from "./faults.ts";
+import { logError } from "../error-log.ts";
 import type { HandOver, HandOverPorts } from "./hand-over.ts";
 import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
@@ -83,7 +83,7 @@ export class Endpoints {
       const activity = await this.#ports.getQueue(row.id).getActivity();
       return { endpoint, health: activity?.health ?? null, hours: activity?.hours ?? null };
     } catch (error) {
-      logError("health", error);
+      logError("event-sequence.health", error);
       return { endpoint, health: null, hours: null };
     }
   }
@@ -100,7 +100,7 @@ export class Endpoints {
     try {
       return { endpoint, overview: await this.#ports.getQueue(id).getOverview(limit, before, status) };
     } catch (error) {
-      logError("overview", error);
+      logError("event-sequence.overview", error);
       return { endpoint, overview: null };
     }
   }

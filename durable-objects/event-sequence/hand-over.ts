@@ -3,8 +3,9 @@ import type { Environment } from "../../core/access/entitlement.ts";
 import { isEventReceiver } from "../../core/webhooks/endpoint.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { DeliveryQueue } from "../delivery-queue/object.ts";
+import { logError } from "../error-log.ts";
 import type { EventArchive } from "./archive.ts";
-import { logError, nextRetry, type RetryState } from "./faults.ts";
+import { nextRetry, type RetryState } from "./retries.ts";
 import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
 
@@ -112,7 +113,7 @@ export class HandOver {
       this.#retries.delete(endpointId);
     } catch (error) {
       this.#retries.set(endpointId, nextRetry(this.#retries.get(endpointId), pushBackoff));
-      logError("push", error);
+      logError("event-sequence.push", error);
       await this.#ports.scheduleNextAlarm();
     } finally {
       this.#pushing.delete(endpointId);

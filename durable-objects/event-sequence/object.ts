@@ -26,9 +26,9 @@ import { listIssuingShards } from "../../storage/issuing-shards.ts";
 import { openShards, type Shards } from "../../storage/shards.ts";
 import type { DeliveryList, DeliveryQueue } from "../delivery-queue/object.ts";
 import { migrateSchema } from "../schema-steps.ts";
+import { logError } from "../error-log.ts";
 import { EventArchive, isSegmentName } from "./archive.ts";
 import { Endpoints, type EndpointWithHealth, type EndpointWithOverview, type SealedReplacement } from "./endpoints.ts";
-import { logError } from "./faults.ts";
 import { HandOver, safetyAlarmMs } from "./hand-over.ts";
 import { eventSequenceSteps } from "./migrations.ts";
 import { Sequence, type EventPage } from "./sequence.ts";
@@ -140,7 +140,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
       this.#alarmAt = null;
       await this.#scheduleNextAlarm();
     } catch (error) {
-      logError("alarm", error);
+      logError("event-sequence.alarm", error);
     }
   }
 

@@ -6,8 +6,9 @@ import type { Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import type { ChangePosition } from "../../storage/changes.ts";
 import { listEventsToPlace } from "../../storage/public-events.ts";
+import { logError } from "../error-log.ts";
 import type { EventArchive } from "./archive.ts";
-import { drainBackoff, logError, nextRetry, type RetryState } from "./faults.ts";
+import { drainBackoff, nextRetry, type RetryState } from "./retries.ts";
 import * as tables from "./tables.ts";
 
 export interface EventPage {
@@ -89,7 +90,7 @@ export class Sequence {
       return true;
     } catch (error) {
       this.#retry = nextRetry(this.#retry, drainBackoff);
-      logError("drain", error);
+      logError("event-sequence.drain", error);
       await this.#ports.scheduleNextAlarm();
       return false;
     } finally {

@@ -8,6 +8,7 @@ import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 import type { Database } from "../../storage/database.ts";
 import { findStorageFault } from "../../storage/faults.ts";
 import { openShards } from "../../storage/shards.ts";
+import { logError } from "../error-log.ts";
 import { migrateSchema } from "../schema-steps.ts";
 import type { AppendAnswer, JournalEntry } from "./entry.ts";
 import { isFull } from "./limits.ts";
@@ -22,12 +23,6 @@ const refusedRetryMs = minuteMs; // the database is unlikely to accept the entry
 const probeMs = secondMs; // the timeout of the first query, so that a database that does not respond is noticed quickly
 const batchTimeoutMs = 10 * secondMs; // long enough for a slow database to finish a batch; otherwise, no entry would ever be placed
 const receiptMs = 10 * secondMs; // isolates keep using an empty journal for at most two seconds, so this is long enough
-
-/** Logs only the kind of the error, because its message can contain values. */
-const logError = (at: string, error: unknown): void => {
-  const kind = findStorageFault(error)?.message ?? (error instanceof Error ? error.name : "unknown");
-  console.error(JSON.stringify({ level: "error", at: `intake-journal.${at}`, error: kind }));
-};
 
 export class IntakeJournal extends DurableObject<object> {
   /** The next alarm time if this process has set an alarm; otherwise infinity. */
@@ -96,7 +91,7 @@ export class IntakeJournal extends DurableObject<object> {
     try {
       await this.#placeNext();
     } catch (error) {
-      logError("count", error);
+      logError("intake-journal.count", error);
     }
     return tables.countWaiting(sql, head);
   }
@@ -152,7 +147,7 @@ export class IntakeJournal extends DurableObject<object> {
         this.#batchSize = Math.min(maxBatch, this.#batchSize * 2);
       } catch (error) {
         if (!this.#isDatabaseWell) throw error;
-        logError("refused", error);
+        logError("intake-journal.refused", error);
         const [only] = entries;
         if (entries.length === 1 && only !== undefined) tables.countRefusal(sql, only.ord);
         this.#batchSize = Math.max(1, Math.floor(this.#batchSize / 2));
@@ -167,7 +162,7 @@ export class IntakeJournal extends DurableObject<object> {
     try {
       await this.#placeNext();
     } catch (error) {
-      logError("alarm", error);
+      logError("intake-journal.alarm", error);
     }
     tables.deletePlacedReceipts(sql, Date.now() - receiptMs);
     if (tables.countWaiting(sql) > 0) {

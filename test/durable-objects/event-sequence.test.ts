@@ -195,6 +195,7 @@ describe("an event sequence", () => {
     const down = createFaultyDatabase(env.DB, () => {
       if (failing) throw new Error("D1_ERROR: away");
     });
+    using logged = vi.spyOn(console, "error");
     await useDatabase(stub, down, async (log, state) => {
       const pauses: number[] = [];
       for (let run = 0; run < 6; run += 1) {
@@ -202,6 +203,7 @@ describe("an event sequence", () => {
         pauses.push(Math.round((((await state.storage.getAlarm()) ?? 0) - Date.now()) / 1_000));
       }
       expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);
+      expect(JSON.parse(logged.mock.calls[0]?.[0])).toEqual({ level: "error", at: "event-sequence.drain", error: "storage outage" });
       failing = false;
       await log.alarm();
       expect(await state.storage.getAlarm()).toBeNull();

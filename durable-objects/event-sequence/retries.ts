@@ -1,9 +1,6 @@
-// Error logging and retry times for all parts of an event sequence.
+// Retry times for all parts of an event sequence.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
-
-export const logError = (at: "alarm" | "archive" | "drain" | "health" | "overview" | "push", error: unknown): void =>
-  console.error(JSON.stringify({ level: "error", at: `event-sequence.${at}`, error: error instanceof Error ? error.name : "unknown" }));
 
 export interface RetryState {
   /** The number of failures since the last success. */
