@@ -162,7 +162,7 @@ describe("the app", { timeout: 180_000 }, () => {
     await close();
   });
 
-  test("adds a passkey and signs in with it, using only forms of its own pages", async () => {
+  test("adds a passkey and signs in with it, using only the pages' own forms", async () => {
     const { page, problems, close } = await openPage(browser, { viewport: { width: 390, height: 900 } });
     const devtools = await addVirtualAuthenticator(page);
     const email = createEmail();

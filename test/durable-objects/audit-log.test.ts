@@ -136,7 +136,7 @@ describe("audit chains", () => {
     expect(seqs).toEqual(["7", "6", "5", "4", "3", "2", "1"]);
   });
 
-  test("are returned in pages for some entities, with unchanged sequence numbers", async () => {
+  test("are returned in pages for selected entities, with unchanged sequence numbers", async () => {
     const stub = getAuditLogStub(toAuditLog(3));
     const chain = toChainTag(0x1e);
     const about = ["shr_0", "shr_2"];
@@ -151,7 +151,7 @@ describe("audit chains", () => {
     expect(((await stub.getChainPage(chain, 4, null, null, [])) as ChainPage).entries).toEqual([]);
   });
 
-  test("are returned for some types, also together with some entities", async () => {
+  test("are returned for selected types, also together with selected entities", async () => {
     const stub = getAuditLogStub(toAuditLog(3));
     const chain = toChainTag(0x3e);
     const types = ["share.created", "share.revoked"];
@@ -168,7 +168,7 @@ describe("audit chains", () => {
     expect(await listSeqs([])).toEqual([]);
   });
 
-  test("are scanned up to the limit per page for some entities, even if none matches", async () => {
+  test("are scanned up to the limit per page for selected entities, even if none matches", async () => {
     const stub = getAuditLogStub(toAuditLog(3));
     const chain = toChainTag(0x2e);
     const others = Array.from({ length: maxEntriesScanned }, (_, at) => buildAuditRow(`of others ${at}`, chain, { entityId: "shr_other" }));
@@ -483,7 +483,7 @@ describe("closing an interval", () => {
   });
 });
 
-describe("the trail of some entries", () => {
+describe("the trail of selected entries", () => {
   const shard = toAuditLog(10);
   const stub = getAuditLogStub(shard);
   const [first, second] = [toChainTag(0x51), toChainTag(0x52)];

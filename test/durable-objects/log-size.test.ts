@@ -65,7 +65,7 @@ test("a full shard's audit log and ledger each stay below 2 GB", async () => {
   for (const bytes of [audit, ledger]) expect(bytes * certificatesPerShard).toBeLessThan(maxBytes);
 });
 
-test("2 GB hold 45 million entries of a ledger whose old entries are in R2", async () => {
+test("2 GB can hold 45 million entries of a ledger whose old entries are in R2", async () => {
   const ledger = createTiledLedger({ DEV_KEPT_TILES: "2" });
   const getBytes = () => ledger.withObject((_, { sql }) => sql.databaseSize);
   const perRound = 5_120;

@@ -157,7 +157,7 @@ describe("while R2 cannot return an old tile", () => {
   });
 });
 
-describe("before it deletes a tile", () => {
+describe("before a ledger deletes a tile", () => {
   test("a ledger without a bucket keeps everything", async () => {
     const ledger = createTiledLedger({ DEV_KEPT_TILES: String(keptTiles) });
     ledger.useBucket(undefined);
@@ -188,7 +188,7 @@ describe("before it deletes a tile", () => {
     expect((await ledger.call("tile/0/001")).status).toBe(200);
   });
 
-  test.each(["tile/0/000", "tile/entries/000"])("it keeps a tile if R2 has other bytes at %s", async (path) => {
+  test.each(["tile/0/000", "tile/entries/000"])("the ledger keeps a tile if R2 has other bytes at %s", async (path) => {
     const error = vi.spyOn(console, "error").mockReturnValue();
     const ledger = await createLedger();
     const get = async (original: (...values: unknown[]) => Promise<unknown>, key: unknown) =>

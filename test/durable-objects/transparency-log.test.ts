@@ -315,7 +315,7 @@ describe("a log that was reset to an earlier state", () => {
     });
   });
 
-  test("keeps the first reason it froze for", async () => {
+  test("keeps the reason of the first freeze", async () => {
     await inFreshLog((storage) => {
       append(storage, createEntries(0, 2));
       expect(freezeUnlessConsistent(storage.sql, { size: 3, root: sha256("x") })).toBe(false);

@@ -163,7 +163,7 @@ describe("npm run deploy", () => {
     hosts: /^PUT \/workers\/scripts\/svc\/domains\/records$/,
   };
 
-  test("generates no keys in a build whose disk will be deleted, and creates nothing there", async () => {
+  test("generates no keys and creates no resources in a build whose disk will be deleted", async () => {
     const { status, output } = await deploy({ WORKERS_CI: "1" });
     expect(status, output).toBe(1);
     expect(output).toContain("The first deployment generates the keys, so run it on your own machine");

@@ -207,7 +207,7 @@ describe("against a busy or unreachable service", () => {
     await expect(svc.readSandboxClock({}, { signal: ended.signal })).rejects.toThrow("enough");
   });
 
-  test("returns unexpected_answer for a response of another server", async () => {
+  test("returns unexpected_answer for a response from another server", async () => {
     for (const status of [200, 404]) {
       const page = new Response("<h1>Sign in to the hotel's network</h1>", { status, headers: { "content-type": "text/html" } });
       const broken = new Response("{", { status, headers: { "content-type": "application/json" } });

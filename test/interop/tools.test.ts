@@ -236,7 +236,7 @@ describe("svc-verify as it is distributed", () => {
     expect(status, output).toBe(0);
   });
 
-  test("passes a certificate exported before the log has recorded its business", async () => {
+  test("passes a certificate exported before the log recorded its business", async () => {
     const { other } = service.world;
     const { headers, body } = consentRequest(other, "https://www.other.example", sent++);
     const response = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });

@@ -71,7 +71,7 @@ const runVerifier = (command: string, args: readonly string[]): readonly string[
 
 const expected = cases.map(({ valid }) => (valid ? "true" : "false"));
 
-test("the documented Python agrees with every vector, and with a header of two signatures", () => {
+test("the documented Python agrees with every vector, and with a header with two signatures", () => {
   const program = `${extractSnippet("Python")}
 import json, sys
 for case in json.load(sys.stdin):
@@ -81,7 +81,7 @@ print("false" if verify_signature(b"", None, "x", 0) is False else "true")
   expect(runVerifier("python3", ["-c", program])).toEqual([...expected, "false"]);
 });
 
-test("the documented PHP agrees with every vector, and with a header of two signatures", () => {
+test("the documented PHP agrees with every vector, and with a header with two signatures", () => {
   const program = `${extractSnippet("PHP")}
 foreach (json_decode(stream_get_contents(STDIN), true) as $case)
   echo verify_signature($case['body'], $case['header'], $case['secret'], $case['now_seconds']) ? "true\\n" : "false\\n";
@@ -90,7 +90,7 @@ echo verify_signature('', null, 'x', 0) ? "true\\n" : "false\\n";
   expect(runVerifier("php", ["-d", "display_errors=stderr", "-d", "error_reporting=-1", "-r", program])).toEqual([...expected, "false"]);
 });
 
-test("the documented Go agrees with every vector, and with a header of two signatures", () => {
+test("the documented Go agrees with every vector, and with a header with two signatures", () => {
   const source = extractSnippet("Go").replace("import (", 'import (\n\t"encoding/json"\n\t"fmt"\n\t"os"');
   writeFileSync(
     join(folder, "main.go"),

@@ -555,7 +555,7 @@ describe("queue messages", () => {
     expect((await anchors()).map(({ status }) => status)).toEqual(["anchored", "anchored"]);
   });
 
-  test("do not affect the response when they cannot be sent, and the cron anchors the rows (O3)", async () => {
+  test("do not affect the response when they cannot be sent, and the cron job anchors the rows (O3)", async () => {
     const failing = vi
       .spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring")
       .mockRejectedValue(new Error("queue is down"));
@@ -601,7 +601,7 @@ describe("an hour without the ledger", () => {
 });
 
 describe("queue messages that never arrive", () => {
-  test("delay anchoring by a minute, when the cron anchors everything (O3)", async () => {
+  test("delay anchoring by a minute, until the cron job anchors everything (O3)", async () => {
     const [id] = await issueWaiting(1);
     await runScheduledJobs({ ...createPlatformWith(sendToRealLedger) }, "* * * * *", Date.now());
     expect((await anchorOf(id as string)).status).toBe("anchored");

@@ -202,7 +202,7 @@ describe("a mail provider", () => {
     expect(await listWaitingMail()).toEqual([]);
   });
 
-  test("gets no email again that it refused, and the log does not contain the address", async () => {
+  test("does not get a refused email again, and the log does not contain the address", async () => {
     await write();
     await relayMail(createSendingPlatform("refused"));
     expect([await listWaitingMail(), faults]).toEqual([[], ["mail: refused"]]);
@@ -211,7 +211,7 @@ describe("a mail provider", () => {
     expect(sent.length).toBe(1);
   });
 
-  test("delays no other worker while it hangs, and the cron takes over after a crash", async () => {
+  test("delays no other worker while it hangs, and the cron job takes over after a crash", async () => {
     await write();
     const dying = { ...createSendingPlatform("accepted"), mailer: { send: () => new Promise<MailOutcome>(() => undefined) } };
     void relayMail(dying);

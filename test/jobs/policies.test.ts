@@ -141,7 +141,7 @@ describe("issuing a certificate", () => {
     expect((await getPublicPolicies(certId)).status).toBe("captured");
   });
 
-  test("succeeds while snapshots cannot be written, and they are written later", async () => {
+  test("succeeds while snapshots cannot be written, and the snapshots are written later", async () => {
     await env.DB.prepare("CREATE TRIGGER broken BEFORE INSERT ON policy_snapshots BEGIN SELECT RAISE(ABORT, 'injected fault'); END").run();
     const certId = await issueWaitingCertificate(host);
     await runCapture(0, { log: silentLog });
@@ -424,7 +424,7 @@ describe("crashes and concurrent runs", () => {
     expect(await listWaitingRows()).toEqual([]);
   });
 
-  test("one of two workers links the same certificates", async () => {
+  test("only one of two workers links the same certificates", async () => {
     const certIds = [await issueWaitingCertificate(host), await issueWaitingCertificate(host)];
     let overtaken = false;
     const db = interceptBatches(async () => {
@@ -662,7 +662,7 @@ describe("the policies of test certificates", () => {
     expect(await queryRows("SELECT * FROM deleted_policy_texts")).toEqual([]);
   });
 
-  test.each(["before", "after"] as const)("stay if a live certificate shares them that was issued %s the capture", async (order) => {
+  test.each(["before", "after"] as const)("stay if a live certificate that was issued %s the capture shares them", async (order) => {
     const live = order === "before" ? [await issueWaitingCertificate(host)] : [];
     const tested = await issueTestCertificate();
     await runCapture();

@@ -100,8 +100,8 @@ const settleWith = (databases: { readonly DB?: D1Database; readonly DB_01?: D1Da
 const callWithDatabase = (db: D1Database, path: string, init: RequestInit) =>
   callWith({ shards: openShards({ DB: env.DB, DB_01: db }) }, path, init);
 
-describe("a share in another shard than its person", () => {
-  test("is granted, redeemed, updated, renewed and revoked, and is in the person's list with their others", async () => {
+describe("a share in a different shard from its person", () => {
+  test("is granted, redeemed, updated, renewed and revoked, and is listed with the person's other shares", async () => {
     const pat = await signInPerson();
     const near = await grantShare(pat);
     const far = await grantThere(pat);

@@ -306,7 +306,7 @@ describe("account deletion", () => {
   });
 });
 
-test("shows the sign-in page at each of these URLs without a session", async () => {
+test("shows the sign-in page at each account URL without a session", async () => {
   for (const path of ["/app/agents", "/app/removals", "/app/export", "/app/delete", "/app/prove/delete"]) {
     const page = await createBrowserSession().open(path);
     expect([page.status, parseFormFields(page, "/app/sign-in").next]).toEqual([200, path]);

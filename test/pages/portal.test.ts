@@ -139,7 +139,7 @@ describe("every portal page", () => {
     expect(findByTagName(page.document, "a").some(({ attribs }) => attribs.href === path.slice(0, path.lastIndexOf("/")))).toBe(true);
   });
 
-  test("belongs to its reader, also with several readers at the same time", async () => {
+  test("belongs to its reader, even with several readers at the same time", async () => {
     const readTeamPage = async (member: Member): Promise<readonly unknown[]> => {
       const page = await openPage(member, "/portal/team");
       return [getPageText(page), parseFormFields(page, "/portal/team").form];
@@ -274,7 +274,7 @@ describe("certificates", () => {
     expect(file.text).not.toContain("csv@example.com");
   });
 
-  test("are found by a person who appears in no URL", async () => {
+  test("are found by a person's address, which appears in no URL", async () => {
     const email = `found-${crypto.randomUUID().slice(0, 8)}@example.com`;
     await issueCertificate({ fields: { email } });
     const found = await submitForm(acme, "/portal/certificates", "/portal/certificates/find", { person: email });
@@ -504,7 +504,7 @@ describe("secrets that are shown once", () => {
     expect((await getWithKey("/v1/certs", key)).status).toBe(401);
   });
 
-  test("show the secret of a webhook endpoint and of its rotation once, also when submitted several times", async () => {
+  test("show the secret of a webhook endpoint and of its rotation once, even when submitted several times", async () => {
     const bad = await submitForm(other, "/portal/webhooks/new", "/portal/webhooks", { url: "http://10.0.0.1/x" });
     expect([bad.status, bad.text.includes("http://10.0.0.1/x")]).toEqual([400, true]);
     const created = await submitForm(other, "/portal/webhooks/new", "/portal/webhooks", { url: "https://hooks.example.com/in" });

@@ -193,7 +193,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     expect(await getSignedInEmail(browser)).toBe(email);
   });
 
-  test("has a fragment that survives a gateway which encodes it", async () => {
+  test("has a fragment that still works after a gateway encodes it", async () => {
     const response = await call(`${linkPaths[realm]}%23s=abc`, { redirect: "manual" });
     expect(describeRedirect(response)).toBe(`302 ${linkPaths[realm]}#s=abc`);
   });

@@ -94,7 +94,7 @@ describe("verifyAuditProof", () => {
     expect(verdict).toMatchObject({ ok: true, complete: null });
   });
 
-  test("refuses a record at another position than it claims, so an old record cannot pass as the newest", async () => {
+  test("refuses a record at a different position from the one it claims, so an old record cannot pass as the newest", async () => {
     expect(await getVerdict(await buildProof({ logSize: "2" }))).toBe("record_malformed");
     expect(await getVerdict(await buildProof({ logSize: "03" }))).toBe("record_malformed");
   });

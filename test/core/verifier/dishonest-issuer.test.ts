@@ -577,7 +577,7 @@ describe("an audit trail", () => {
     ["a chain that lacks its last entries", "audit.heads", { leaf: { seq: "4", head: "00".repeat(32) } }],
     ["a chain longer than it was", "audit.heads", { order: "after the record" }],
     ["another chain in this one's place", "audit.heads", { leaf: { chain: "ff".repeat(16) } }],
-    ["a record at another position than it states", "audit.heads", { logSize: "3" }],
+    ["a record at a different position from the one it states", "audit.heads", { logSize: "3" }],
   ])("is refused when the log itself holds %s", async (_, check, lies = {}) => {
     const truth = (await buildWorld({ isRevoked: true })).parts.audit!;
     const issuance = lies.issuance === undefined ? {} : { issuance: { ...truth.payloads.get("2")!.payload, ...lies.issuance } };

@@ -255,7 +255,7 @@ describe("an erased person", () => {
   });
 });
 
-describe("what the reader provides", () => {
+describe("the input of the reader", () => {
   test("includes an expected fingerprint, which must match", async () => {
     const { fingerprint } = await buildWorld();
     expect((await verifyWanted({}, trustDocument, { expectedFingerprint: fingerprint })).verdict).toBe("valid");

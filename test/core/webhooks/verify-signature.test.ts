@@ -47,7 +47,7 @@ describe("a signature", () => {
     expect(verifySignature(new TextEncoder().encode(body), buildHeader(), secret, now)).toBe(true);
   });
 
-  test("is accompanied by a Standard Webhooks signature over id, time and body", () => {
+  test("is accompanied by a Standard Webhooks signature over ID, time and body", () => {
     const all = buildHeaders([secret, earlier]);
     const expected = [secret, earlier].map((one) => {
       const key = Buffer.from(one.slice("whsec_".length), "base64");
