@@ -23,6 +23,7 @@ import {
 } from "../support/world.ts";
 import { stopClock } from "../support/stopped-clock.ts";
 import { buildDecision, createVerifier, grantShare, signInPerson } from "../support/sharing.ts";
+import { fillPath, unknownRecords } from "../support/unknown-records.ts";
 
 interface Operation {
   readonly method: string;
@@ -42,23 +43,6 @@ const requiresScheme = (security: Described["security"], name: string): boolean 
 
 let operations: readonly Operation[] = [];
 let ownCertId = "";
-/** For each path parameter, an ID that belongs to no record. */
-const unknownRecords: Readonly<Record<string, string>> = {
-  cert_id: "cc_00000000000000000000000000",
-  webhook_id: "whk_00000000000000000000000000",
-  delivery_id: "dlv_00000000000000000000000000",
-  share_id: "shr_00000000000000000000000000",
-  session_id: "ssn_00000000000000000000000000",
-  passkey_id: "psk_00000000000000000000000000",
-  token_id: "tok_00000000000000000000000000",
-  domain_id: "dom_00000000000000000000000000",
-  key_id: "key_00000000000000000000000000",
-  member_id: "mem_00000000000000000000000000",
-  business_id: "biz_00000000000000000000000000",
-  client_id: "pc_live_00000000000000000000000000",
-  removal_id: "rmv_00000000000000000000000000",
-  request_id: "req_00000000000000000000000000",
-};
 /** Two shares between one person and acme. Some routes succeed only for an active share, others only for a revoked one. */
 let activeShareId = "";
 let stoppedShareId = "";
@@ -142,20 +126,13 @@ const queryFor = ({ path }: Operation): string => {
 };
 /** Reading changes nothing, and withdrawing is the person's right, so neither requires a paid account. */
 const worksPastDue = /\/(?:withdrawals|match|contact-check|search)$/;
-const buildAddress = ({ path, parameters }: Operation, records: Readonly<Record<string, string>>): string =>
-  parameters.reduce((filled, name) => {
-    const value = records[name];
-    if (value === undefined) throw new Error(`no record for {${name}} of ${path}`);
-    return filled.replace(`{${name}}`, value);
-  }, path);
-
 const requestTo = (
   operation: Operation,
   headers: Record<string, string> = {},
   query = queryFor(operation),
   records = getRecordsFor(operation),
 ): Promise<TestResponse> =>
-  call(`${buildAddress(operation, records)}${query}`, {
+  call(`${fillPath(operation.path, records)}${query}`, {
     method: operation.method,
     headers: { ...(operation.method !== "GET" && { "content-type": "application/json" }), origin: "https://www.example.com", ...headers },
     ...(operation.method !== "GET" && { body: JSON.stringify(buildBodyFor(operation)) }),
@@ -409,8 +386,8 @@ describe("every route", () => {
     ...(operation.parameters.length > 0
       ? [await requestTo(operation, { authorization: `Bearer ${world.other.keys.live}` }, "", malformedRecords)]
       : []),
-    await call(buildAddress(operation, getOwnRecords()), { method: "DELETE" }),
-    await call(buildAddress(operation, getOwnRecords()), {
+    await call(fillPath(operation.path, getOwnRecords()), { method: "DELETE" }),
+    await call(fillPath(operation.path, getOwnRecords()), {
       method: "OPTIONS",
       headers: { origin: "https://evil.com", "access-control-request-method": operation.method },
     }),
@@ -490,7 +467,7 @@ describe("every route", () => {
       const isHere = (path: string): boolean => new RegExp(`^${path.replaceAll(/\{[a-z_]+\}/g, "[^/]+")}$`).test(operation.path);
       const here = operations.filter(({ path }) => isHere(path)).map(({ method }) => method);
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((other) => !here.includes(other))) {
-        const response = await call(buildAddress(operation, getOwnRecords()), { method });
+        const response = await call(fillPath(operation.path, getOwnRecords()), { method });
         if (describeOutcome(response) !== "405 method_not_allowed") return `${method} answers ${describeOutcome(response)}`;
         const allowed = response.headers.get("allow")?.split(", ") ?? [];
         if (here.some((allowedMethod) => !allowed.includes(allowedMethod)) || allowed.includes(method))
@@ -530,7 +507,7 @@ describe("every route", () => {
       async (operation) => {
         const headers = { authorization: `Bearer ${world.acme.keys.live}` };
         const got = await requestTo(operation, headers);
-        const head = await call(`${buildAddress(operation, getOwnRecords())}${queryFor(operation)}`, { method: "HEAD", headers });
+        const head = await call(`${fillPath(operation.path, getOwnRecords())}${queryFor(operation)}`, { method: "HEAD", headers });
         return head.status === got.status && head.text === "" ? null : `${head.status} instead of ${got.status}`;
       },
     );
@@ -551,7 +528,7 @@ describe("every route", () => {
     const silent = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const unfit = createEntryCall({ MASTER_KEYS: "" });
     const faults = await collectFaults(operations, async (operation) => {
-      const response = await unfit(buildAddress(operation, getOwnRecords()), {
+      const response = await unfit(fillPath(operation.path, getOwnRecords()), {
         method: operation.method,
         headers: { authorization: `Bearer ${world.acme.keys.live}`, "content-type": "application/json", origin: "https://www.example.com" },
         ...(operation.method !== "GET" && { body: JSON.stringify(buildSubmission()) }),

@@ -1,10 +1,11 @@
 // Tests reading and changing a business's account in each billing status.
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { getExampleOwnerEmail } from "../../../scripts/demo-world.ts";
 import { clearCodes, signIn } from "../../support/people.ts";
-import { callPortal, listAuditEntryTypes, signUpBusiness, describeOutcome, type Method, type Person } from "../../support/portal.ts";
-import { call, readDatabaseContents, createServiceCall, world } from "../../support/world.ts";
+import { callPortal, listAuditEntryTypes, signUpBusiness, describeOutcome, type Person } from "../../support/portal.ts";
+import { fillPath, unknownRecords } from "../../support/unknown-records.ts";
+import { call, readDatabaseContents, createServiceCall, world, type Call, type TestResponse } from "../../support/world.ts";
 
 let round = 0;
 let owner: Person & { id: string; userId: string };
@@ -119,62 +120,114 @@ describe("GET and PATCH /v1/business/portal", () => {
   });
 });
 
-const reads: readonly string[] = ["", "/domains", "/clients", "/keys", "/members", "/certs", "/audit"];
-const writes: readonly (readonly [Method, string, object | undefined])[] = [
-  ["PATCH", "", { legal_name: "x" }],
-  ["POST", "/domains", { domain: "x-roofs.com" }],
-  ["POST", "/domains/dom_00000000000000000000000000/verify", undefined],
-  ["DELETE", "/domains/dom_00000000000000000000000000", undefined],
-  ["POST", "/clients", { name: "x" }],
-  ["POST", "/keys", { name: "x" }],
-  ["DELETE", "/keys/key_00000000000000000000000000", undefined],
-  ["POST", "/members", { email: "x@example.com", role: "member" }],
-  ["PATCH", "/members/mem_00000000000000000000000000", { role: "member" }],
-  ["DELETE", "/members/mem_00000000000000000000000000", undefined],
-  ["DELETE", "/members/me", undefined],
+/** A portal route: its name in the OpenAPI document and its URL with the IDs of unknown records. */
+interface PortalRoute {
+  readonly name: string;
+  readonly url: string;
+  readonly method: string;
+  readonly hasBody: boolean;
+  readonly changes: boolean;
+  readonly needsOwner: boolean;
+  /** The outcome if the caller may use the route and it takes no body. */
+  readonly found: string;
+}
+
+/** These routes only read, but record each read. */
+const recordedReads: readonly string[] = [
+  "POST /v1/business/portal/certs/{cert_id}/reveal",
+  "POST /v1/webhooks/deliveries/{delivery_id}/reveal",
 ];
+const ownerReads: readonly string[] = ["GET /v1/business/portal/recipients", "GET /v1/webhooks/{webhook_id}/secret"];
+const memberChanges: readonly string[] = [
+  "DELETE /v1/business/portal/agent-tokens/{token_id}", // a member's own tokens
+  "DELETE /v1/business/portal/members/me",
+  "POST /v1/business/portal/agent-token",
+  "POST /v1/business/portal/integrate",
+  "POST /v1/webhooks/deliveries/{delivery_id}/replay",
+  "POST /v1/webhooks/{webhook_id}/recover",
+  "POST /v1/webhooks/{webhook_id}/test",
+];
+
+/** All routes of the portal, so that the tests below include a new one. A new route is for owners if it changes something. */
+let routes: readonly PortalRoute[] = [];
+beforeAll(async () => {
+  const { paths } = (await call("/v1/openapi.json")).body as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly requestBody?: object }>>>>;
+  };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { requestBody }]) => ({
+      path,
+      method: method.toUpperCase(),
+      hasBody: requestBody !== undefined,
+    })),
+  );
+  routes = operations
+    .filter(({ path }) => /^\/v1\/(?:business\/portal|webhooks)(?:\/|$)/.test(path) && path !== "/v1/webhooks/stripe")
+    .map((operation) => {
+      const { path, method } = operation;
+      const name = `${method} ${path}`;
+      const changes = method !== "GET" && !recordedReads.includes(name);
+      const needsOwner = changes ? !memberChanges.includes(name) : ownerReads.includes(name);
+      const notFound = path.includes("{cert_id}") ? "404 cert_not_found" : "404 not_found";
+      return {
+        ...operation,
+        name,
+        url: fillPath(path, unknownRecords),
+        changes,
+        needsOwner,
+        found: path.includes("{") ? notFound : "200 ok",
+      };
+    });
+  expect(routes.map(({ name }) => name)).toEqual(expect.arrayContaining([...recordedReads, ...ownerReads, ...memberChanges]));
+});
+
+const callRoute = (
+  { url, method, hasBody }: PortalRoute,
+  person: Person | null,
+  headers: Readonly<Record<string, string>> = {},
+  service: Call = call,
+): Promise<TestResponse> =>
+  service(url, {
+    method,
+    headers: { ...(person !== null && { cookie: person.cookie }), ...(hasBody && { "content-type": "application/json" }), ...headers },
+    ...(hasBody && { body: "{}" }),
+  });
 
 describe("the billing status", () => {
   test.each([
-    ["past_due", "200 ok", "402 subscription_past_due"],
+    ["past_due", null, "402 subscription_past_due"],
     ["suspended", "402 business_suspended", "402 business_suspended"],
     ["closed", "402 business_inactive", "402 business_inactive"],
-  ])("%s: reads return %s and writes %s", async (name, reading, writing) => {
+  ])("%s: reads are refused with %s and changes with %s", async (name, refusedRead, refusedChange) => {
     await clearCodes();
     const person = await signIn(getExampleOwnerEmail(name));
     const before = await readDatabaseContents();
-    for (const path of reads) expect(describeOutcome(await callPortal(person, "GET", path)), path).toBe(reading);
-    for (const [method, path, body] of writes)
-      expect(describeOutcome(await callPortal(person, method, path, body)), `${method} ${path}`).toBe(writing);
-    const reveal = await callPortal(person, "POST", "/certs/cc_00000000000000000000000000/reveal");
-    expect(describeOutcome(reveal)).toBe(reading === "200 ok" ? "404 cert_not_found" : reading);
+    for (const route of routes)
+      expect(describeOutcome(await callRoute(route, person)), route.name).toBe(
+        route.changes ? refusedChange : (refusedRead ?? route.found),
+      );
     expect(await readDatabaseContents()).toEqual(before);
   });
 });
 
-// every-route.test.ts tests every route that needs a session.
+// every-route.test.ts checks that all routes require a session.
 describe("a portal route", () => {
   test("requires a session of the business realm, the app's own origin, JSON, and an owner for changes", async () => {
     await clearCodes();
     const consumer = await signIn(world.consumerEmail, "consumer");
     const member = await signIn(world.memberEmail);
     const before = await readDatabaseContents();
-    for (const path of reads) {
-      expect(describeOutcome(await callPortal(null, "GET", path)), path).toBe("401 unauthorized");
-      expect(describeOutcome(await callPortal(consumer, "GET", path)), path).toBe("403 forbidden");
-    }
-    for (const [method, path, body] of writes) {
-      const name = `${method} ${path}`;
-      expect(describeOutcome(await callPortal(null, method, path, body)), name).toBe("401 unauthorized");
-      expect(describeOutcome(await callPortal(consumer, method, path, body)), name).toBe("403 forbidden");
-      expect(describeOutcome(await callPortal(owner, method, path, body, { origin: "null" })), name).toBe("403 csrf_failed");
-      expect(describeOutcome(await callPortal(owner, method, path, body, { "sec-fetch-site": "cross-site" })), name).toBe(
-        "403 csrf_failed",
-      );
-      if (path !== "/members/me") expect(describeOutcome(await callPortal(member, method, path, body)), name).toBe("403 owner_required");
-      if (body === undefined) continue;
-      const asText = { method, headers: { cookie: owner.cookie, "content-type": "text/plain" }, body: JSON.stringify(body) };
-      expect(describeOutcome(await call(`/v1/business/portal${path}`, asText)), name).toBe("415 unsupported_media_type");
+    for (const route of routes) {
+      const { name, url, method, hasBody, needsOwner } = route;
+      expect(describeOutcome(await callRoute(route, null)), name).toBe("401 unauthorized");
+      expect(describeOutcome(await callRoute(route, consumer)), name).toBe("403 forbidden");
+      if (needsOwner) expect(describeOutcome(await callRoute(route, member)), name).toBe("403 owner_required");
+      if (method === "GET") continue;
+      expect(describeOutcome(await callRoute(route, owner, { origin: "null" })), name).toBe("403 csrf_failed");
+      expect(describeOutcome(await callRoute(route, owner, { "sec-fetch-site": "cross-site" })), name).toBe("403 csrf_failed");
+      if (!hasBody) continue;
+      const asText = { method, headers: { cookie: owner.cookie, "content-type": "text/plain" }, body: "{}" };
+      expect(describeOutcome(await call(url, asText)), name).toBe("415 unsupported_media_type");
     }
     expect(await readDatabaseContents()).toEqual(before);
   });
@@ -197,10 +250,8 @@ describe("a portal route", () => {
         batch: rejectQuery,
       },
     });
-    for (const path of reads)
-      expect(describeOutcome(await callPortal(owner, "GET", path, undefined, {}, callDuringOutage)), path).toBe("503 storage_unavailable");
-    for (const [method, path, body] of writes)
-      expect(describeOutcome(await callPortal(owner, method, path, body, {}, callDuringOutage)), path).toBe("503 storage_unavailable");
+    for (const route of routes)
+      expect(describeOutcome(await callRoute(route, owner, {}, callDuringOutage)), route.name).toBe("503 storage_unavailable");
     expect(describeOutcome(await callPortal(owner, "GET", ""))).toBe("200 ok");
   });
 });
