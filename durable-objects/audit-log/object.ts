@@ -210,7 +210,7 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
     const { pathname, searchParams } = new URL(request.url);
     const base = `/audit/${this.#getShard()}/`;
     if (request.method !== "GET" && request.method !== "HEAD")
-      return textResponse(405, "The method must be GET, HEAD.\n", { Allow: "GET, HEAD" });
+      return textResponse(405, "The method must be GET or HEAD.\n", { Allow: "GET, HEAD" });
     if (!pathname.startsWith(base)) return notFoundResponse();
     const page = await this.#servePage(pathname.slice(base.length), searchParams);
     return request.method === "GET" ? page : new Response(null, page);

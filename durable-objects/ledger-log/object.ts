@@ -33,7 +33,8 @@ const defaultEntriesPerSecond = 2_000; // about two thirds of what one object ca
 const defaultKeptTiles = 1_024;
 
 const notConfiguredResponse = (): Response => textResponse(503, "The ledger is not configured.\n");
-const methodNotAllowedResponse = (allow: string): Response => textResponse(405, `The method must be ${allow}.\n`, { Allow: allow });
+const methodNotAllowedResponse = (allow: string): Response =>
+  textResponse(405, `The method must be ${allow.replace(", ", " or ")}.\n`, { Allow: allow });
 
 export class LedgerLog extends TransparencyLog<LedgerEnv> {
   readonly #entries: Budget;

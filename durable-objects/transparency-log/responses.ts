@@ -102,7 +102,8 @@ export const proofResponse = async (sql: SqlStorage, query: URLSearchParams, rem
   const index = parseCount(query.get("index") ?? "");
   const requestedSize = query.get("size");
   const size = requestedSize === null ? null : parseCount(requestedSize);
-  if (index === null || (requestedSize !== null && size === null)) return textResponse(400, "index and size must be decimal counts.\n");
+  if (index === null || (requestedSize !== null && size === null))
+    return textResponse(400, "index and size must be whole numbers in decimal notation.\n");
   const checkpoint = size === null ? findNewestCheckpoint(sql) : size < 2n ** 53n ? findCheckpoint(sql, Number(size)) : null;
   if (checkpoint === null || index >= BigInt(checkpoint.size))
     return textResponse(404, "No signed checkpoint of that size contains that entry.\n");
