@@ -45,7 +45,7 @@ export const parseClaimedDomain = (
   const isUnchanged = !/^[\x21-\x7e]+$/.test(typed) || hostname === typed;
   if (!isName || !isUnchanged || /^\d+$/.test(labels.at(-1) as string)) return refuse("invalid_request", domainRule);
   if (getRegistrableDomain(hostname) === null)
-    return refuse("invalid_request", "domain: must be a registrable domain, not a public suffix.");
+    return refuse("invalid_request", "domain: must not be a public suffix such as co.uk. Send a domain that you control.");
   return ok(hostname);
 };
 

@@ -87,7 +87,7 @@ export const applyRemovalProgress = (
   const names = new Set<string>(removal.targets.map(({ name }) => name));
   if ([...statuses.keys()].some((name) => !names.has(name)))
     return refuse("invalid_request", "targets: must contain only targets of this removal.");
-  if (isFinalStatus(removal.status)) return refuse("invalid_request", "The removal is already final.");
+  if (isFinalStatus(removal.status)) return refuse("invalid_request", "The removal is already final, so it cannot be changed.");
   const targets = removal.targets.map((target) => {
     const status = statuses.get(target.name);
     if (status === undefined || isFinalStatus(target.status)) return target;

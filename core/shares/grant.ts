@@ -212,7 +212,7 @@ const hasMissingValue = (scope: readonly ContactKey[], fields: ContactFields, mi
 
 const missingValueRefusal = refuse(
   "invalid_request",
-  "scope: a field has no value. Remove the field, save a value, or add it to missing_ok.",
+  "scope: must contain only fields with a value. Save a value, remove the field or, for a new share, add it to missing_ok.",
 );
 
 export interface ShareGrant extends PreparedShare {

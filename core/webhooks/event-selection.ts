@@ -16,7 +16,7 @@ const selectableEventTypeSet: ReadonlySet<string> = new Set(selectableEventTypes
 export const parseSelectedEvents = (events: readonly string[] | null): Result<readonly string[] | null, "invalid_request"> => {
   if (events === null) return ok(null);
   if (events.length === 0)
-    return refuse("invalid_request", "events: must contain at least one type. Omit it to receive all default types.");
+    return refuse("invalid_request", "events: must contain at least one type. Send null to receive all default types.");
   if (events.some((type) => !selectableEventTypeSet.has(type)))
     return refuse("invalid_request", "events: must contain only known event types.");
   return ok(selectableEventTypes.filter((type) => events.includes(type)));

@@ -33,7 +33,8 @@ export const authorizeByToken = (attempt: {
 }): Result<"manage_link" | "email_code", "opt_out_failed" | "invalid_request" | "already_revoked"> => {
   const isManageLink = attempt.expectedHashes.some((expected) => isEqualConstantTime(expected, attempt.givenHash)) && attempt.isInTime;
   const wasMailed = attempt.mailedHashes.some((mailed) => isEqualConstantTime(mailed, attempt.givenHash));
-  if (!isManageLink && !wasMailed) return refuse("opt_out_failed");
+  if (!isManageLink && !wasMailed)
+    return refuse("opt_out_failed", "token: must be a token for this certificate that has not expired. Request a code to get a new link.");
   // Anyone who submits a form in another person's name receives the manage link for that submission, so the link must not withdraw other
   // certificates.
   if (!wasMailed && attempt.scope !== "certificate")

@@ -59,7 +59,7 @@ describe("a test share", () => {
     const { fields } = (await redeemCode(granted, { client_id: clientId })).body.data;
     expect(fields).toMatchObject({ address_line1: "1 Test St", address_line2: null, zip: "94000", first_name: "Sandy" });
     for (const change of [{ scope: ["address_line2"] }, { scope: ["address"], persona: "minimal" }])
-      await expect(grantTestShare(change)).rejects.toThrow("scope: a field has no value.");
+      await expect(grantTestShare(change)).rejects.toThrow("scope: must contain only fields with a value.");
   });
 
   test("goes from grant to end like a live one, with its events in the sandbox's own sequence", async () => {

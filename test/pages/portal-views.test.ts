@@ -107,7 +107,7 @@ test("allows twenty views, even when they are sent at the same time", async () =
   for (let at = 1; at < 20; at += 1) await postForm(owner, action, { ...form, name: `View ${String(at).padStart(2, "0")}` });
   const responses = await Promise.all(["a", "b", "c"].map((name) => postForm(owner, action, { ...form, name })));
   expect(responses.map(({ status }) => status).sort()).toEqual([303, 400, 400]);
-  expect(getPageText(responses.find(({ status }) => status === 400) as never)).toContain("Saved view limit reached.");
+  expect(getPageText(responses.find(({ status }) => status === 400) as never)).toContain("Saved view limit reached (20).");
   expect(await listOwnViews()).toHaveLength(20);
 });
 

@@ -17,7 +17,7 @@ const faultSchema = z.strictObject({
   for_ms: z.int().min(0).max(maxFaultMs),
 });
 
-const rule = `The body must contain \`database\` (a shard, such as "00"), \`mode\` (${faultModes.join(", ")}) and \`for_ms\` (0 to ${maxFaultMs}; 0 ends the fault).`;
+const rule = `The body must contain \`database\` (a shard, such as "00"), \`mode\` (${faultModes.join(", ")}) and \`for_ms\` (milliseconds, 0 to ${maxFaultMs}; 0 ends the fault).`;
 
 export const registerFaultRoutes = (app: Hono<AppEnv>): void => {
   app.post("/dev/faults", jsonBody, async (c) => {

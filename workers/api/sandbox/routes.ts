@@ -25,7 +25,7 @@ import { eventExample, eventSchema } from "../events/schema.ts";
 import { fieldKeySchema, shareExample, shareSchema, shareToWire } from "../shares/schema.ts";
 
 const sandboxEnvironmentSchema = z.literal("sandbox");
-const exactlyOneIssue = { message: "is required unless you send to; send only one of them", path: ["advance_seconds"] };
+const exactlyOneIssue = { message: "is required unless `to` is sent, and must not be sent together with it", path: ["advance_seconds"] };
 
 const clockAdvanceSchema = z
   .object({
@@ -47,7 +47,7 @@ const clockAdvanceFromWire = ({ advance_seconds: advanceSeconds, to }: z.output<
 const clockFields = {
   environment: sandboxEnvironmentSchema,
   now: timeSchema.meta({ description: "Current time in your sandbox." }),
-  offset_seconds: z.number().meta({ description: "Seconds by which the sandbox clock is ahead." }),
+  offset_seconds: z.number().meta({ description: "Seconds by which the sandbox clock is ahead of the real time." }),
   moved_at: timeSchema.nullable().meta({ description: "When you last advanced the clock; `null` if it shows the real time." }),
 };
 const clockSchema = z.object(clockFields).openapi("SandboxClock");
@@ -75,7 +75,8 @@ const triggerRequestSchema = z
   .object({
     type: z.enum(triggerableEventTypes).meta({ description: "Event to trigger.", example: "share.revoked" }),
     share_id: z.string().max(64).nullish().meta({
-      description: "ID of an active test share. For `business.ceased`, ID of a revoked test share. Default: a new share.",
+      description:
+        "ID of an active test share or, for `business.ceased`, of a revoked one. Must be omitted for `share.created`. Default: a new share.",
     }),
     fields: z
       .partialRecord(fieldKeySchema, z.string().max(300).nullable())
@@ -135,7 +136,7 @@ const createRoute = createRouteFactory("sandbox");
 
 const requireTestKey = defineGuard<ApiKeyEnv>({ when: { sandbox_only: "The request uses a live key." } }, async (c, next) => {
   if (c.var.principal.environment === "sandbox") return next();
-  return failure(c, "sandbox_only", "This requires a test key.");
+  return failure(c, "sandbox_only", "This operation requires a test key. Use a key that starts with sk_test_.");
 });
 
 const requireWriteAccess = defineGuard<ApiKeyEnv>({ refuses: ["subscription_past_due"] }, async (c, next) => {
@@ -143,7 +144,10 @@ const requireWriteAccess = defineGuard<ApiKeyEnv>({ refuses: ["subscription_past
   return authorized.ok ? next() : refusal(c, authorized);
 });
 
-const limitClockChanges = limitByAccount("SANDBOX_CLOCK", "More than 20 requests per minute for one business, or 120 with one key.");
+const limitClockChanges = limitByAccount(
+  "SANDBOX_CLOCK",
+  "More than 20 clock changes and resets per minute by one business, or 120 requests per minute with one key.",
+);
 
 const getClockRoute = createRoute({
   method: "get",
@@ -183,10 +187,10 @@ const triggerEventRoute = createRoute({
   },
   refuses: ["share_inactive"],
   when: {
-    client_not_found: "Your business has no sandbox client. Create one first.",
+    client_not_found: "Your business has no test client. Create one first.",
     not_found: "The share does not exist in your sandbox.",
     rate_limited:
-      "More than 120 requests per minute with one key. Also returned when the sandbox has 10,000 active shares. To revoke these, call `POST /v1/sandbox/reset`.",
+      "More than 120 requests per minute with one key. Also returned when the sandbox has 10,000 active shares (to revoke them, call `POST /v1/sandbox/reset`), or has reached 10,000 test records or 100 MB in 30 days.",
     cease_not_open: "The share is not revoked, or its revocation was already acknowledged.",
   },
 });
@@ -197,10 +201,10 @@ const resetSandboxRoute = createRoute({
   operationId: "resetSandbox",
   summary: "Reset the sandbox",
   description:
-    "Revokes up to 2,000 active test shares per request, sends an event for each, and resets the clock. Events, ended shares and endpoints are kept.",
+    "Revokes up to 2,000 active test shares per request and sends an event for each. Resets the clock once none are left. Events, ended shares and endpoints are kept.",
   middleware: apiKeyGuard(limitClockChanges, requireTestKey, requireWriteAccess, noBody, idempotencyGuard),
   responses: { 200: successResponse("The result of the reset.", "SandboxResetAnswer", resetSchema, { environment: "sandbox", ended: 3 }) },
-  when: { invalid_request: "The body is not JSON (no body is needed), or the idempotency key is malformed." },
+  when: { invalid_request: "The body is not valid JSON (no body is needed), or the idempotency key is malformed." },
 });
 
 const testerFromPrincipal = (principal: Principal): SandboxActor => ({ ...principal, actor: actorFromApiKey(principal) });

@@ -51,7 +51,7 @@ const parseWebsiteDomain = ({ getRegistrableDomain }: PageFetcher, website: stri
   if (text === "") return ok(null);
   const url = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   if (url.length > 2_048 || !URL.canParse(url))
-    return refuse("invalid_request", "website: must be an https URL of at most 2,048 characters.");
+    return refuse("invalid_request", "website: must be a URL or host name of at most 2,048 characters.");
   const claimed = parseClaimedDomain(new URL(url).hostname.replace(/^www\./, ""), { getRegistrableDomain, localHosts: [] });
   return ok(claimed.ok ? claimed.value : null);
 };

@@ -42,7 +42,7 @@ const parseIntegrationRequest = ({
   const fault = validateLine(purpose);
   if (fault !== null) return refuse("invalid_request", `purpose: ${fault}.`);
   if (entities.length === 0 && mode === "share") return ok({ mode, purpose, entities });
-  if (entities.some((name) => name.includes("|"))) return refuse("invalid_request", "entities: names must not contain a vertical bar.");
+  if (entities.some((name) => name.includes("|"))) return refuse("invalid_request", "entities: names must not contain a vertical bar (|).");
   if (entities.length > maxEntities) return refuse("invalid_request", "entities: must list 1 to 1,000 recipients.");
   const recipients = parseRecipients({ entities, accepted: undefined, rejected: undefined });
   if (!recipients.ok) return recipients;

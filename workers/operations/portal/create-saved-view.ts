@@ -16,7 +16,7 @@ const maxNameLength = 60;
 
 const nameTakenMessage = "name: must be unique. Another view has this name.";
 
-const viewLimitMessage = "name: saved view limit reached. Remove an unused view first.";
+const viewLimitMessage = "name: saved view limit reached (20). Remove an unused view first.";
 
 /** Returns the audited action for saving or removing a view. */
 export const toViewAction = ({ business }: MemberSession, type: "view.saved" | "view.removed") =>
