@@ -88,7 +88,7 @@ const introduction = `Turns form submissions into consent certificates that anyo
 
 **Envelope.** Unless a route says otherwise, JSON responses are \`{"ok": true, "data": …, "request_id": …}\` or \`{"ok": false, "error": {"code", "message"}, "request_id": …}\`. \`request_id\` is also sent in the \`X-Request-Id\` header. Include it when you contact support.
 
-**Errors.** Handle errors by \`code\`. \`message\` is for developers and never repeats a value you sent. Besides the codes listed with each route, an unknown path returns 404 \`not_found\`, an unsupported method returns 405 \`method_not_allowed\` with \`Allow\`, and a deployment with a missing setting returns 503 \`misconfigured\`.
+**Errors.** Handle errors by \`code\`. \`message\` is for developers and never repeats a value you sent. Besides the codes listed with each route, an unknown path returns 404 \`not_found\`, an unsupported method returns 405 \`method_not_allowed\` with \`Allow\`, and a deployment with a missing or invalid setting returns 503 \`misconfigured\`.
 
 **Times** are ISO 8601 in UTC with milliseconds.
 
@@ -143,7 +143,7 @@ export const openApiDocument = (app: OpenAPIHono<AppEnv>, apiOrigin: string): ob
         description:
           "Use a test key to advance the sandbox clock, trigger events and reset the sandbox. Nothing here affects live records.",
       },
-      { name: "withdrawal", description: "A person withdraws consent; the business records and acknowledges the withdrawal." },
+      { name: "withdrawal", description: "Withdraw consent as a person, and record or acknowledge withdrawals as a business." },
       { name: "contact", description: "Check whether you may contact a person." },
       { name: "integration", description: "Generate the script tag for a form on your page." },
       { name: "billing", description: "Pay for a plan. Also includes the webhook that receives the payment provider's events." },

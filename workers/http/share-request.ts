@@ -41,7 +41,7 @@ export const authorizeQuerySchema = z.object({
     .min(1)
     .max(500)
     .meta({
-      description: `Field keys and groups, separated by spaces or commas. Keys: ${contactKeys.join(", ")}. Groups: ${fieldGroupNames.join(", ")}. Add \`?\` to a key to make the field optional for the person.`,
+      description: `Field keys and groups, separated by spaces or commas. Keys: ${contactKeys.join(", ")}. Groups: ${fieldGroupNames.join(", ")}. Add \`?\` to a key or group to let the person leave out its fields.`,
       example: "email phone?",
     }),
   purpose: purposeSchema,
@@ -68,9 +68,9 @@ export const authorizeQuerySchema = z.object({
   }),
   request_signature: z.string().max(100).optional().meta({
     description:
-      "Signature from `POST /v1/share/requests`. It proves to the consent sheet that your server made this request. Ignored by the API.",
+      "Signature from `POST /v1/share/requests`. It proves to the consent sheet that your server made this request. This route ignores it.",
   }),
-  display: z.enum(["popup", "page"]).optional().meta({ description: "How the consent sheet was opened. Ignored by the API." }),
+  display: z.enum(["popup", "page"]).optional().meta({ description: "How the consent sheet was opened. This route ignores it." }),
 });
 
 /** The request that this service signs for a business's server. Contains the parameters of the consent sheet. */

@@ -22,7 +22,7 @@ const blockCrossSite = defineGuard<SessionEnv>({ when: { csrf_failed: "The reque
   return c.req.header("sec-fetch-site")?.toLowerCase() === "cross-site" ? failure(c, "csrf_failed") : next();
 });
 
-const limitCheckouts = limitByAccount("CHECKOUT", "More than 30 requests per hour for one account, or 120 per minute for one person.");
+const limitCheckouts = limitByAccount("CHECKOUT", "More than 30 requests per hour by one account, or 120 per minute by one person.");
 
 const openCheckoutRoute = createRoute({
   method: "get",
@@ -31,7 +31,7 @@ const openCheckoutRoute = createRoute({
   middleware: combineGuards<SessionEnv>(signedInGuard, blockCrossSite, limitCheckouts),
   summary: "Open checkout",
   description:
-    "Open this link in a browser. It redirects to the payment provider: to checkout for the plan or, with an existing subscription, to the billing portal for invoices, cards and cancellation. The result arrives later as an event from the provider. A business that is suspended for non-payment can still use it.",
+    "Open this link in a browser. It redirects to the payment provider: to checkout for the plan or, with an existing subscription, to the billing portal for invoices, cards and cancellation. Your plan changes once the provider reports the payment. A business that is suspended for non-payment can still use it.",
   request: { query: checkoutQuerySchema },
   responses: {
     303: {
@@ -43,7 +43,7 @@ const openCheckoutRoute = createRoute({
   when: {
     invalid_request: "`plan` is missing or cannot be bought.",
     forbidden: "The plan does not match your account: `business` is for businesses, `white_glove` for consumers.",
-    not_found: "Billing is not enabled on this deployment.",
+    not_found: "Billing is not available on this deployment.",
   },
 });
 
@@ -66,8 +66,8 @@ const receiveProviderEventRoute = createRoute({
   when: {
     csrf_failed: "A browser sent the request from another site.",
     invalid_request:
-      "The signature is missing or expired, or it does not match the body; the body is not an event; or the event is a test-mode event.",
-    not_found: "Billing is not enabled on this deployment.",
+      "The signature is missing or expired, or it does not match the body; the body is not an event; or, in production, the event is a test-mode event.",
+    not_found: "Billing is not available on this deployment.",
   },
 });
 

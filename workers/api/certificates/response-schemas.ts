@@ -323,7 +323,7 @@ export const getCertificateSchemas = once(() => {
       audit: z
         .object({ seq: z.int(), hash: hashSchema, prev_hash: hashSchema })
         .nullable()
-        .meta({ description: "Audit log entry for issuing this certificate; `null` until it is written." }),
+        .meta({ description: "Entry of your audit chain for the issuance of this certificate; `null` until it is written." }),
       retention_until: describedTime("When the personal data will be erased"),
     })
     .openapi("CertificateDetail", { description: "Certificate with personal data. Returned only to its issuer." });
@@ -419,11 +419,11 @@ export const getCertificateSchemas = once(() => {
           entry: nullableSchema(z.string()).meta({ description: "Anchored statement." }),
           entry_hash: nullableSchema(hashSchema),
           leaf_hash: nullableSchema(z.string()).meta({
-            description: "Base64. `null` until the statement is anchored.",
+            description: "Hash of the ledger leaf, in base64. `null` until the statement is anchored.",
           }),
           leaf_index: nullableSchema(z.string()).meta({ description: "Decimal number, as a string." }),
           leaf_body: nullableSchema(z.string()).optional().meta({
-            description: "Leaf that contains the statement, base64. Present only if the ledger wraps statements.",
+            description: "Leaf that contains the statement, in base64. Present only if the ledger wraps statements.",
           }),
           tree_size: nullableSchema(z.string()).meta({ description: "Decimal number, as a string." }),
           inclusion_proof: z.array(z.string()).meta({ description: "Inclusion proof: base64 hashes, from the sibling of the leaf up." }),

@@ -219,7 +219,7 @@ const listCertificatesRoute = createRoute({
   operationId: "listCertificates",
   summary: "List your certificates",
   description:
-    "Returns certificates, newest first, with masked personal data and the total. If you send several filters, a certificate must match all of them. A live key lists live certificates; a test key lists sandbox certificates.",
+    "Returns certificates with masked personal data, newest first, and their total number. If you send several filters, a certificate must match all of them. A live key lists live certificates; a test key lists sandbox certificates.",
   middleware: apiKeyGuard(),
   request: { query: wire.certificateListQuerySchema },
   responses: {

@@ -121,7 +121,9 @@ export const certIdSchema = z.string().meta({ description: "ID of the certificat
 export const hashSchema = z.string().meta({ description: "SHA-256, 64 lowercase hex characters." });
 export const describedHashSchema = (input: string) => hashSchema.meta({ description: `SHA-256 of ${input}, 64 lowercase hex characters.` });
 export const timestampSchema = describedTime("ISO 8601, UTC, with milliseconds");
-export const certificateStatusSchema = z.enum(["active", "revoked"]).meta({ description: "`revoked`: the person withdrew consent." });
+export const certificateStatusSchema = z
+  .enum(["active", "revoked"])
+  .meta({ description: "`revoked`: consent was withdrawn for all recipients." });
 export const anchorSchema = z
   .object({
     status: z

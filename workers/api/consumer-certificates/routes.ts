@@ -73,8 +73,8 @@ const businessIdParamSchema = z.object({
 const namingBusinessSchema = z.object({
   business_id: z.string(),
   name: z.string(),
-  certificates: z.int().meta({ description: "Number of certificates that contain your email address. 1,000 means at least 1,000." }),
-  active: z.int().meta({ description: "Number of these certificates that are active. 1,000 means at least 1,000." }),
+  certificates: z.int().meta({ description: "Number of certificates that contain your sign-in email address. 1,000 means 1,000 or more." }),
+  active: z.int().meta({ description: "Number of these certificates that are active. 1,000 means 1,000 or more." }),
   others_shares: z.int().meta({
     description: "Number of shares that other people created with your sign-in email address. They do not count as your consent.",
   }),
@@ -88,7 +88,7 @@ const businessListSchema = z
   .object({
     businesses: z.array(namingBusinessSchema).meta({ description: "Businesses sorted by ID, at most 20." }),
     has_more: z.boolean(),
-    incomplete: z.boolean().meta({ description: "`true` if a database did not respond, so that businesses may be missing from the list." }),
+    incomplete: z.boolean().meta({ description: "`true` if a database did not respond, so businesses may be missing from the list." }),
   })
   .openapi("BusinessesNamingYou");
 
@@ -139,10 +139,10 @@ const withdrawalResultSchema = z
       description:
         "Number of shares ended so far: your own shares, and shares that other people created with your sign-in email address. 0 with scope `certificate`.",
     }),
-    pending: z.boolean().meta({ description: "`true` if more certificates will be withdrawn within minutes." }),
+    pending: z.boolean().meta({ description: "`true` if consent for more certificates will be withdrawn within minutes." }),
     withdrawn_at: describedTime("When you withdrew consent; the same for all certificates in this request"),
     cert_id: z.string().nullable().meta({ description: "ID of the certificate if the scope is `certificate`, otherwise `null`." }),
-    cease_by: describedTime("Deadline by which the business must stop contacting you. Present only with scope `certificate`").nullable(),
+    cease_by: describedTime("Deadline by which the business must stop contacting you; `null` unless the scope is `certificate`").nullable(),
   })
   .openapi("WithdrawnFromAccount");
 
@@ -191,7 +191,8 @@ const withdrawCertificatesRoute = createRoute({
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
   responses: { 200: successResponse("Consent was withdrawn.", "OwnWithdrawalAnswer", withdrawalResultSchema, withdrawalResultExample) },
   when: {
-    cert_not_found: "The certificate does not exist or does not name you, or the business has no certificate that names you.",
+    cert_not_found:
+      "The certificate does not exist or does not name you, or the business has no certificate that names you, no share of yours and no share with your email address.",
     already_revoked: "Consent was already withdrawn for this certificate.",
   },
 });

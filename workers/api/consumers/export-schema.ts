@@ -43,7 +43,7 @@ export const getAccountExportSchema = once(() =>
       }),
       receipts: z
         .array(z.record(z.string(), z.unknown()))
-        .meta({ description: "Consent receipt for each share, as ISO/IEC TS 27560 JSON-LD." }),
+        .meta({ description: "One consent receipt for each share, as ISO/IEC TS 27560 JSON-LD." }),
     })
     .openapi("AccountExport"),
 );

@@ -35,7 +35,7 @@ const getProfileRoute = createRoute({
   path: "/v1/me",
   operationId: "readProfile",
   summary: "Read your profile",
-  description: "Returns the signed-in person and the number of their active shares.",
+  description: "Returns your profile and the number of your active shares.",
   middleware: consumerGuard(),
   responses: { 200: successResponse("The profile.", "ProfileAnswer", wire.profileSchema, wire.profileExample) },
 });
@@ -56,7 +56,7 @@ const updateContactFieldsRoute = createRoute({
   operationId: "changeContactFields",
   summary: "Update contact fields",
   description:
-    "Updates the fields you send. `null` clears a field; fields that you omit stay the same. Each business with an active share that includes a changed field gets one event per field group. The event contains those fields in the group that are in the share's scope. Sending the same values again has no effect.",
+    "Updates the fields you send. `null` clears a field; fields that you omit stay the same. Each business with an active share that includes a changed field gets one event per changed field group. The event contains only the fields of the group that are in the share's scope. Sending the same values again has no effect.",
   middleware: consumerGuard(limitFieldChanges, jsonBody),
   request: { body: requestBody(wire.fieldUpdateSchema, { phone: "+1 202 555 0199", address_line2: null }) },
   responses: {
@@ -93,7 +93,12 @@ const revokeOwnShareRoute = createRoute({
     body: optionalRequestBody(shares.revokeOwnShareRequestSchema, { reason: "Found another provider" }),
   },
   responses: {
-    200: successResponse("The revoked share and its deadline.", "SeverAnswer", shares.revokedShareSchema, shares.revokedShareExample),
+    200: successResponse(
+      "The revoked share and the deadline to stop contact.",
+      "SeverAnswer",
+      shares.revokedShareSchema,
+      shares.revokedShareExample,
+    ),
   },
   when: { ...shareNotFoundRefusal, share_inactive: "The share expired or was renewed." },
 });
@@ -104,7 +109,7 @@ const renewShareRoute = createRoute({
   operationId: "renewShare",
   summary: "Renew a share",
   description:
-    "Creates a new share with the person's current values. The new share replaces the active one. The business gets a `share.renewed` event and can read the values; no code is issued.",
+    "Creates a new share with your current values. The new share replaces the active one. The business gets a `share.renewed` event and can read the values; no code is issued.",
   middleware: consumerGuard(jsonBody, idempotencyGuard),
   request: { params: shares.shareIdParamSchema, body: requestBody(shares.renewShareRequestSchema, { consent: true, duration_days: 365 }) },
   responses: {

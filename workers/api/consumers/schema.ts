@@ -114,10 +114,9 @@ export const fieldUpdateResultSchema = z
   .object({
     fields: fieldValuesSchema,
     changed_groups: z.array(fieldGroupSchema),
-    events_emitted: z
-      .number()
-      .int()
-      .meta({ description: "Number of events written before this response. Events for some businesses are written shortly after it." }),
+    events_emitted: z.number().int().meta({
+      description: "Number of events written before this response. Events for some businesses are written shortly after the response.",
+    }),
   })
   .openapi("ContactFieldsChanged");
 

@@ -29,9 +29,12 @@ const optInNote = "Opt-in: enable it in your profile and select it on the endpoi
 
 const webhookEventDescriptions: Readonly<Record<EventType | "test.ping", WebhookEventDescription>> = {
   "share.created": { subject: "share", when: "A person shared contact fields with you." },
-  "share.expiring": { subject: "share", when: "A share is about to expire. Sent 7 days and 1 day before it expires." },
+  "share.expiring": { subject: "share", when: "A share is about to expire. Sent 7 days and 1 day before the share expires." },
   "share.expired": { subject: "share", when: "A share expired. You may no longer use its data." },
-  "share.revoked": { subject: "share", when: "The person revoked the share. You must stop contacting the person by the deadline." },
+  "share.revoked": {
+    subject: "share",
+    when: "The person revoked the share. You must stop contacting the person by the share's `cease_by` deadline.",
+  },
   "share.renewed": {
     subject: "share",
     when: "The person renewed a share. `share_id` is the new share, which replaces the old one.",
@@ -110,7 +113,7 @@ export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void
   const webhookHeaders = z.object({
     "Svc-Signature": z.string().meta({
       description:
-        "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the endpoint's secret. Verify it before you parse the body.",
+        "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the endpoint's secret. For 24 hours after a rotation, there is a `v1` for each secret. Verify the signature before you parse the body.",
       example: "t=1763632800,v1=250028caefb951519f8204bbee7b86e5fc5e189ec0dcf003256a39a5beea9ec6",
     }),
     "Svc-Delivery-Id": z.string().meta({
@@ -134,7 +137,10 @@ export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void
         body: { required: true, content: { "application/json": { schema: webhookBodySchema(type, description) } } },
       },
       responses: {
-        "2XX": { description: "Delivered. Any other status, or no response within 10 seconds, counts as a failed attempt and is retried." },
+        "2XX": {
+          description:
+            "Delivered. With any other status, or without a response within 10 seconds, the attempt fails. Each event is attempted at most 5 times.",
+        },
       },
     });
   }

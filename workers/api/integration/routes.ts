@@ -25,7 +25,7 @@ const integrationRequestSchema = z
     }),
     purpose: z.string().meta({ description: "Purpose shown to the person, 1 to 500 characters.", example: "solar quote follow-up" }),
     entities: z.array(z.string()).meta({
-      description: "Names of the recipients. `consent` mode requires at least one. Names must not contain a vertical bar.",
+      description: "Names of the recipients. `consent` mode requires at least one. Names must not contain a vertical bar (`|`).",
       example: ["Acme Solar LLC", "Bright Homes Inc"],
     }),
   })
@@ -98,12 +98,12 @@ const createIntegrationRoute = createRoute({
   middleware: portalGuard(jsonBody, idempotencyGuard),
   summary: "Generate the script tag for a form",
   description:
-    "Fetches a public page on one of your verified domains, maps the fields of its form, and returns the script tag to paste. The same page returns the same result. Limit: 10 pages per hour per business. Requests that are refused before the page is fetched do not count.",
+    "Fetches a public page on one of your verified domains, maps the fields of its form, and returns the script tag to paste. For 30 days, an unchanged page returns the same result. Limit: 10 pages per hour per business. Requests that are refused before the page is fetched do not count.",
   request: { body: requestBody(integrationRequestSchema, integrationRequestExample) },
   responses: { 200: successResponse("The mapping and the script tag.", "IntegrationAnswer", integrationSchema, integrationExample) },
   refuses: ["page_unreachable"],
   when: {
-    invalid_request: "A field is invalid, or the page has no form. The message states which.",
+    invalid_request: "A field is invalid, or the page has no form that can be mapped. The message says which.",
     page_url_not_verified: "The host of `url` is not on one of your verified domains.",
     rate_limited: "More than 10 pages per hour for one business, or 120 requests per minute by one person.",
   },

@@ -167,7 +167,7 @@ const signUpRoute = createRoute({
   operationId: "signUpBusiness",
   summary: "Sign up a business",
   description:
-    "Emails a 6-digit code. Send it to `POST /v1/auth/verify-code` (realm `business`) to create the account, with a live and a sandbox client, and sign in its owner. The account does not exist until then. For one day, you can get another code from `POST /v1/auth/request-code`. The response is the same if the email address is already registered; the email then contains a code to sign in to the existing account.",
+    "Emails a 6-digit code. Send it to `POST /v1/auth/verify-code` (realm `business`) to create the account, with a live client and a test client, and sign in its owner. The account does not exist until then. For one day, you can get another code from `POST /v1/auth/request-code`. The response is the same if the email address is already registered; the email then contains a code to sign in to the existing account.",
   middleware: publicGuard(sameOriginGuard, limitByAddress("SIGNUP_PER_IP"), jsonBody, idempotencyGuard),
   request: { body: requestBody(signupSchema, signupExample) },
   responses: {

@@ -159,7 +159,8 @@ const removeDomainRoute = createRoute({
   path: "/v1/business/portal/domains/{domain_id}",
   operationId: "removeDomain",
   summary: "Remove a domain",
-  description: "Owners only. Certificates are no longer issued for forms on the domain. Existing certificates do not change.",
+  description:
+    "Owners only. Forms on the domain no longer get certificates, and share requests from it are refused. Existing certificates do not change.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: domainIdParamSchema },
   responses: { 200: successResponse("The domain was removed.", "RemovedDomainAnswer", deletedSchema, deletedToWire(exampleDomainId)) },

@@ -64,7 +64,7 @@ const keySchema = z
     id: z.string(),
     name: z.string(),
     environment: keyEnvironmentSchema,
-    prefix: z.string().meta({ description: "Prefix of the key." }),
+    prefix: z.string().meta({ description: "Prefix of the key: `sk_live_` or `sk_test_`." }),
     last4: z.string().meta({ description: "Last four characters of the key." }),
     created_at: timeSchema,
     last_used_at: timeSchema.nullable().meta({ description: "Day (UTC) on which the key was last used; `null` if never used." }),
@@ -91,7 +91,7 @@ const clientRequestSchema = z
     name: nameSchema,
     environment: memberWithDefault(environmentSchema, "live").meta({
       default: "live",
-      description: "Certificates from a sandbox client are for testing and have no evidentiary value.",
+      description: "A `sandbox` client is a test client: its certificates are for testing and have no evidentiary value.",
     }),
   })
   .openapi("ClientRequest");
@@ -123,7 +123,7 @@ const clientChangeSchema = z
     }),
     require_origin: optionalMember(z.boolean()).meta({
       description:
-        "`true` refuses redemptions without an `Origin` header with 403 `origin_mismatch`. Set it if only your pages redeem codes, not your server. Applies to codes issued from now on.",
+        "If `true`, redemptions without an `Origin` header are refused with 403 `origin_mismatch`. Set it if only your pages redeem codes, not your server. Applies to codes issued from now on.",
     }),
   })
   .refine(({ return_urls: urls, require_origin: requireOrigin }) => urls !== undefined || requireOrigin !== undefined, {
@@ -150,7 +150,7 @@ const createKeyRoute = createRoute({
   path: "/v1/business/portal/keys",
   operationId: "createKey",
   summary: "Create an API key",
-  description: "Owners only. Save the key now: we store only its hash. You can have up to 20 active keys.",
+  description: "Owners only. Save the key from the response: we store only its hash. You can have up to 20 active keys.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(keyRequestSchema, { name: "CRM", environment: "live" }) },
   responses: { 201: successResponse("The new API key.", "CreatedKeyAnswer", createdKeySchema, createdKeyExample) },
@@ -190,7 +190,7 @@ const createClientRoute = createRoute({
   path: "/v1/business/portal/clients",
   operationId: "createClient",
   summary: "Create a public client",
-  description: "Owners only. Creates a client. Use the client's ID in the script tag on your pages. You can have up to 50 clients.",
+  description: "Owners only. Use the client's ID in the script tag on your pages. You can have up to 50 clients.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(clientRequestSchema, { name: "Website", environment: "live" }) },
   responses: { 201: successResponse("The new client.", "CreatedClientAnswer", clientSchema, clientExample) },
@@ -217,7 +217,7 @@ const updateClientRoute = createRoute({
   operationId: "updateClient",
   summary: "Update a public client",
   description:
-    "Owners only. Changes only the members that you send. `return_urls` replaces the URLs to which the consent sheet can return the person. A share request that uses one of these URLs counts as yours, regardless of how the person reached the consent sheet.",
+    "Owners only. Fields that you omit stay the same. `return_urls` replaces the URLs to which the consent sheet can return the person. A share request that uses one of these URLs counts as yours, regardless of how the person reached the consent sheet.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: clientIdParamSchema, body: requestBody(clientChangeSchema, { return_urls: ["https://acme-solar.example/quote"] }) },
   responses: { 200: successResponse("The client.", "UpdatedClientAnswer", clientSchema, clientExample) },

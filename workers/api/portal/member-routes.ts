@@ -35,10 +35,10 @@ const memberSchema = z
     status: z
       .enum(["active", "invited"])
       .meta({ description: "`invited` until the person accepts the invitation in the portal. Signing in does not accept it." }),
-    invited_until: timeSchema.nullable().meta({ description: "Expiry of the invitation; `null` for a member." }),
+    invited_until: timeSchema.nullable().meta({ description: "When the invitation expires; `null` for a member." }),
     delivery_failed_at: timeSchema.nullable().meta({
       description:
-        "Time at which delivery of the invitation email failed, or `null` if it did not fail. After a failure, check the address and invite the person again.",
+        "When delivery of the invitation email failed; `null` if it did not fail. After a failure, check the address and invite the person again.",
     }),
     created_at: timeSchema,
   })
@@ -83,7 +83,7 @@ const inviteMemberRoute = createRoute({
   operationId: "inviteMember",
   summary: "Invite a member",
   description:
-    "Owners only. Emails an invitation that is valid for 7 days. After signing in with that address, the person sees who invited them and can accept or decline in the portal. The response does not reveal whether the email address belongs to another business. A business can have up to 100 members and invitations.",
+    "Owners only. Emails an invitation that is valid for 7 days. After signing in with the invited email address, the person sees who invited them and can accept or decline in the portal. The response does not reveal whether the person is a member of another business. A business can have up to 100 members and invitations.",
   middleware: portalGuard(requireOwner, limitInvitations, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(invitationSchema, { email: "sam@acme-solar.example", role: "member" }) },
   responses: { 201: successResponse("The invitation was sent.", "InvitedMemberAnswer", memberSchema, memberExample) },
@@ -94,7 +94,7 @@ const updateMemberRoute = createRoute({
   method: "patch",
   path: "/v1/business/portal/members/{member_id}",
   operationId: "changeMember",
-  summary: "Change a role",
+  summary: "Change a member's role",
   description: "Owners only. Takes effect on that person's next request. The last owner's role cannot be changed to member.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: memberIdParamSchema, body: requestBody(z.object({ role: roleSchema }).openapi("RoleChange"), { role: "owner" }) },

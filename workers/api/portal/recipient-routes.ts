@@ -84,8 +84,7 @@ const unlinkRecipientRoute = createRoute({
   path: "/v1/business/portal/recipients",
   operationId: "unlinkRecipient",
   summary: "Unlink a recipient",
-  description:
-    "Owners only. The linked business can no longer call `match` as this recipient. The removal is recorded in your audit trail.",
+  description: "Owners only. The linked business can no longer call `match` as this recipient. Unlinking is recorded in your audit trail.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
   responses: {

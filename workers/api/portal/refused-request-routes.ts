@@ -19,11 +19,13 @@ const refusedRequestSchema = z
     route: z.string().meta({ description: "Path with placeholders for IDs." }),
     status: z.int(),
     code: z.string(),
-    message: z.string().meta({ description: "General message for the code. The original response may have been more specific." }),
+    message: z
+      .string()
+      .meta({ description: "General message for the code. The message in the original response may have been more specific." }),
     origin_host: z.string().nullable().meta({ description: "Host in the `Origin` header." }),
     page_host: z.string().nullable().meta({ description: "Host of the `page_url` in the request." }),
     client_id: z.string().nullable(),
-    key_id: z.string().nullable().meta({ description: "ID of the API key." }),
+    key_id: z.string().nullable().meta({ description: "ID of the API key; `null` if the request had none." }),
   })
   .openapi("RefusedRequest");
 
@@ -38,7 +40,7 @@ const getRefusedRequestRoute = createRoute({
   operationId: "readRefusedRequest",
   summary: "Look up a refused request",
   description:
-    "Returns the reason that a request was refused, by the `request_id` from its response. The result contains codes, hosts and IDs, but not the values that you sent. Up to 10,000 refused requests are kept for 7 days. Rate-limited and successful requests are not kept.",
+    "Returns why a request was refused. The result contains codes, hosts and IDs, but no other values that you sent. Refused requests are kept for 7 days: about 10,000 with a credential and 10,000 without. Rate-limited and successful requests are not kept.",
   middleware: portalGuard(),
   request: {
     params: z.object({

@@ -62,8 +62,10 @@ export const getRemovalSchemas = once(() => {
       ),
       notes: z.string().nullable(),
       requested_at: describedTime("When you requested the removal"),
-      completed_at: describedTime("When every broker had either completed or refused the removal").nullable(),
-      recheck_at: describedTime("When we will check again").nullable(),
+      completed_at: describedTime(
+        "When every broker had completed or refused the removal; `null` until then, or if every broker refused",
+      ).nullable(),
+      recheck_at: describedTime("When we will check the brokers again; `null` until the removal is complete").nullable(),
       affidavit_url: z.string().nullable().meta({ description: "URL of the affidavit; `null` until the removal is complete." }),
       affidavit: z
         .object({

@@ -23,7 +23,7 @@ const getHealthRoute = createRoute({
   responses: {
     200: { description: "All checks passed.", content: { "application/json": { schema: envelopeSchema("HealthAnswer", healthSchema) } } },
   },
-  when: { unhealthy: "A check failed. The message names the check." },
+  when: { unhealthy: "At least one check failed. The message names the failed checks." },
 });
 
 const getIssuerKeysRoute = createRoute({
@@ -91,7 +91,7 @@ const getOpenApiDocumentRoute = createRoute({
 const handleHealth = async (c: RequestContext) => {
   const health = await checkHealth(c.var.services);
   const { failing } = health;
-  if (failing.length > 0) return failure(c, "unhealthy", `Failing: ${failing.join(", ")}.`);
+  if (failing.length > 0) return failure(c, "unhealthy", `These checks failed: ${failing.join(", ")}.`);
   return success(c, 200, healthToWire(health));
 };
 

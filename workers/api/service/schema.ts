@@ -81,7 +81,7 @@ export const trustDocumentSchema = z
       })
       .meta({
         description:
-          "Keys published at /.well-known/jwks.json, with their validity periods. A signature made outside the period is not valid.",
+          "Keys published at /.well-known/jwks.json, with their validity periods. A signature made outside its key's period is not valid.",
       }),
     anchor_keys: z.array(z.string()).meta({ description: "Issuer keys for ledgers that require signed entries: SPKI, base64." }),
   })

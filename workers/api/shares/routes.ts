@@ -69,7 +69,7 @@ const authorizeShareRoute = createRoute({
   operationId: "authorizeShare",
   summary: "Check a share request",
   description:
-    "Validates a share request and returns the information that a consent screen shows. Nothing is stored. Browsers that navigate here are redirected to the consent sheet.",
+    "Validates a share request and returns the information that the consent sheet shows. Nothing is stored. Browsers that navigate here are redirected to the consent sheet.",
   middleware: publicGuard(redirectToConsentSheet, limitByAddress("AUTHORIZE_PER_IP")),
   request: { query: authorizeQuerySchema },
   responses: {
@@ -104,7 +104,7 @@ const signShareRequestRoute = createRoute({
   },
   refuses: ["subscription_past_due"],
   when: {
-    client_not_found: "The client does not exist, is not yours, or is in a different environment from the key.",
+    client_not_found: "The client does not exist, is not yours, or is not in the key's environment.",
     origin_mismatch: "The origin is not on a verified domain of the business.",
   },
 });
@@ -141,9 +141,9 @@ const grantShareRoute = createRoute({
   when: {
     ...grantRefusals.when,
     share_inactive: "The person already decided on this request, and the share has ended.",
-    share_limit: "The person has 100 active shares with this business, or 1,000 with all businesses in the same database.",
+    share_limit: "The person has 100 active shares with this business, or 1,000 with all businesses that are stored in the same database.",
     forbidden:
-      "The session does not belong to a consumer, or the client is a sandbox client. For sandbox clients, use `POST /v1/share/sandbox-consent`.",
+      "The session does not belong to a consumer, or the client is a test client. For test clients, use `POST /v1/share/sandbox-consent`.",
   },
 });
 
@@ -153,7 +153,7 @@ const grantSandboxShareRoute = createRoute({
   operationId: "grantSandboxShare",
   summary: "Share a test person's fields",
   description:
-    "Same as `POST /v1/share/consent` for sandbox clients, without a session. A test person with fictional details gives consent.",
+    "Same as `POST /v1/share/consent`, but for test clients and without a session. A test person with fictional details gives consent.",
   middleware: publicGuard(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotencyGuard),
   request: { body: requestBody(wire.sandboxShareConsentSchema, wire.sandboxShareConsentExample) },
   responses: {
@@ -168,7 +168,7 @@ const grantSandboxShareRoute = createRoute({
   when: {
     ...grantRefusals.when,
     rate_limited:
-      "More than 60 requests per minute from one IP address, or 600 for one client. Also returned when the sandbox has 10,000 active shares. To revoke these, call `POST /v1/sandbox/reset`.",
+      "More than 60 requests per minute from one IP address, or 600 per minute for one client. Also returned when the sandbox has 10,000 active shares (to revoke them, call `POST /v1/sandbox/reset`), or has reached 10,000 test records or 100 MB in 30 days.",
   },
 });
 
@@ -221,18 +221,23 @@ const revokeShareRoute = createRoute({
   operationId: "revokeShare",
   summary: "Revoke a share",
   description:
-    "Revokes a share for the person, who is signed in or uses the `revoke_token` from the link in an email. The business is notified immediately and must stop contacting the person by the end of the tenth business day (UTC). Repeating the request returns the same response. Works regardless of the business's billing status.",
+    "Revokes a share for the person, who is signed in or uses the `revoke_token` from the link in an email. The business is notified immediately and must stop contacting the person by the end of the tenth business day (UTC). Repeating the request has no further effect. Works regardless of the business's billing status.",
   middleware: combineGuards<RevokerEnv>(sameOriginGuard, allowSessionOrLink, optionalJsonBody, idempotencyGuard),
   request: {
     params: wire.lenientShareIdParamSchema,
     body: optionalRequestBody(wire.revokeShareRequestSchema, { reason: "Found another provider" }),
   },
   responses: {
-    200: successResponse("The revoked share and its deadline.", "RevokeAnswer", wire.revokedShareSchema, wire.revokedShareExample),
+    200: successResponse(
+      "The revoked share and the deadline to stop contact.",
+      "RevokeAnswer",
+      wire.revokedShareSchema,
+      wire.revokedShareExample,
+    ),
   },
   when: {
     ...shareNotFoundRefusal,
-    unauthorized: "The request has neither a session nor a token, or the token is for another share.",
+    unauthorized: "The request has neither a session nor a `revoke_token`, or the token is not valid for this share.",
     forbidden: "The session does not belong to a consumer.",
     share_inactive: "The share expired or was renewed.",
   },
@@ -242,7 +247,7 @@ const acknowledgeShareRoute = createRoute({
   method: "post",
   path: "/v1/shares/{share_id}/cease-ack",
   operationId: "acknowledgeShare",
-  summary: "Acknowledge a revoked share",
+  summary: "Acknowledge a revocation",
   description:
     "Confirms that you stopped contacting the person after they revoked the share. Repeating the request returns the first acknowledgment. The person gets an email with your note.",
   middleware: apiKeyGuard(optionalJsonBody, idempotencyGuard),
@@ -255,7 +260,7 @@ const acknowledgeShareRoute = createRoute({
   },
   responses: {
     200: successResponse(
-      "The acknowledged share.",
+      "The share and your acknowledgment.",
       "ShareCeaseAnswer",
       () => wire.getShareSchemas().acknowledgedShareSchema,
       wire.acknowledgedShareExample,
@@ -269,9 +274,9 @@ const listSharesRoute = createRoute({
   method: "get",
   path: "/v1/shares",
   operationId: "listShares",
-  summary: "List your shares",
+  summary: "List shares",
   description:
-    "Returns your shares, newest first, at most 200 per page. If `has_more` is `true`, pass the ID of the last share as `starting_after`. A test key lists sandbox shares.",
+    "Returns the shares that people gave you, newest first, at most 200 per page. If `has_more` is `true`, pass the ID of the last share as `starting_after`. A test key lists sandbox shares.",
   middleware: apiKeyGuard(),
   request: { query: wire.shareListQuerySchema },
   responses: {
@@ -303,7 +308,7 @@ const getCurrentValuesRoute = createRoute({
   operationId: "readCurrentValues",
   summary: "Read the current values of a share",
   description:
-    "Returns the current values of an active share, limited to its scope. Each read is recorded in your audit trail and, once a day, in the person's audit trail.",
+    "Returns the current values of the fields in an active share's scope. Each read is recorded in your audit trail. The person's audit trail records only the first read of each day (UTC).",
   middleware: apiKeyGuard(),
   request: { params: wire.shareIdParamSchema },
   responses: {

@@ -47,7 +47,7 @@ const durationDaysSchema = z
   .int()
   .min(1)
   .max(maxDurationDays)
-  .meta({ description: `Duration in days of 24 hours. Default: ${defaultDurationDays}.`, example: 365 });
+  .meta({ description: `Duration in days, each of 24 hours. Default: ${defaultDurationDays}.`, example: 365 });
 const scopeNameSchema = z.string().min(1).max(40);
 
 export const shareExample = {
@@ -264,7 +264,7 @@ const decisionFields = {
   consent: z.literal(true).meta({ description: "Must be `true`, to confirm that the person gave consent." }),
   missing_ok: z.array(scopeNameSchema).max(20).nullish().meta({
     description:
-      "Fields that may have no value. Otherwise, a request for a field without a value is refused. If the first line of the address has a value, the second line is always optional.",
+      "Fields in scope that may be without a value. If any other field in scope has no value, the request is refused. `address_line2` may always be empty if `address_line1` is in scope and has a value.",
   }),
   authorize_token: z.string().max(300).nullish().meta({
     description:
@@ -276,7 +276,7 @@ export const shareConsentSchema = z.object(decisionFields).openapi("ShareConsent
 export const sandboxShareConsentSchema = z
   .object({
     ...decisionFields,
-    client_id: clientIdSchema.meta({ description: "The ID of a sandbox client.", example: sandboxClientId }),
+    client_id: clientIdSchema.meta({ description: "ID of a test client. Starts with `pc_test_`.", example: sandboxClientId }),
     persona: z.enum(personaNames).nullish().meta({ description: "Test person. `minimal` has only an email address and a first name." }),
   })
   .openapi("SandboxShareConsent");
@@ -344,7 +344,7 @@ export const shareSchema = z
     supersedes: z.string().nullable().meta({ description: "ID of the share that this one renewed." }),
     superseded_by: z.string().nullable().meta({ description: "ID of the share that renewed this one." }),
     cease: nullableSchema(ceaseNoticeSchema).meta({
-      description: "The business's duty to stop contacting the person; `null` unless the share is revoked.",
+      description: "The business's duty to stop contacting the person; `null` unless the person revoked the share.",
     }),
     last_delivered_at: describedTime(
       "When the business last received data by redeeming the code, reading the values, or receiving an update. `null` if never. Included only in responses to the person",
@@ -393,7 +393,7 @@ export const redeemRequestSchema = z
 
 const sharedFieldsSchema = z
   .record(z.string(), z.string().nullable())
-  .meta({ description: "All fields in scope; `null` for a field without a value." });
+  .meta({ description: "Values of all fields in scope; `null` for a field without a value." });
 
 export const redeemedShareSchema = z
   .object({
@@ -417,7 +417,11 @@ export const revokeOwnShareRequestSchema = z.object({ reason: reasonSchema }).op
 export const revokeShareRequestSchema = z
   .object({
     reason: reasonSchema,
-    revoke_token: z.string().max(200).nullish().meta({ description: "Token from the link in the email. Use it instead of a session." }),
+    revoke_token: z
+      .string()
+      .max(200)
+      .nullish()
+      .meta({ description: "Token from the link in an email to the person. It replaces the session." }),
   })
   .openapi("RevokeRequest");
 
@@ -431,7 +435,7 @@ export const revokedShareSchema = z
 
 export const shareAcknowledgmentRequestSchema = z
   .object({
-    note: z.string().max(500).nullish().meta({ description: "Note to the person, included in the email to them." }),
+    note: z.string().max(500).nullish().meta({ description: "Note to the person. The email about the acknowledgment contains it." }),
     acknowledged_by: z
       .string()
       .max(120)
@@ -549,10 +553,10 @@ export const getShareSchemas = once(() => {
     .extend({
       disclosure_text: z.string().nullable(),
       anchor: nullableSchema(anchorSchema),
-      reason: z.string().nullable().meta({ description: "Reason the person gave." }),
+      reason: z.string().nullable().meta({ description: "Reason that the person gave." }),
       history: z.array(
         z.object({
-          at: describedTime("When it happened"),
+          at: describedTime("When the action happened"),
           type: z.string(),
           audit_seq: z
             .int()

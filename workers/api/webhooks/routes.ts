@@ -33,7 +33,7 @@ const limitWebhookCalls = defineGuard<MemberEnv>(
 
 const webhookNotFoundRefusal = { not_found: "The endpoint does not exist or is not yours." } as const;
 const invalidBodyOrKeyRefusal = {
-  invalid_request: "The body is not JSON (no body is needed), or the idempotency key is malformed.",
+  invalid_request: "The body is not valid JSON (no body is needed), or the idempotency key is malformed.",
 } as const;
 const invalidUrlRefusal = { invalid_webhook_url: "`url` is invalid, or its host is not public." } as const;
 
@@ -131,7 +131,7 @@ const listDeliveriesRoute = createRoute({
   path: "/v1/webhooks/{webhook_id}/deliveries",
   operationId: "listDeliveries",
   summary: "List recent deliveries",
-  description: "Returns deliveries, newest first. Successful deliveries are kept for 30 days, abandoned ones for 90.",
+  description: "Returns deliveries, newest first. Successful deliveries are kept for 30 days, abandoned ones for 90 days.",
   middleware: portalGuard(),
   request: { params: wire.webhookIdParamSchema, query: wire.deliveryListQuerySchema },
   responses: {
@@ -149,7 +149,7 @@ const getDeliveryRoute = createRoute({
   method: "get",
   path: "/v1/webhooks/deliveries/{delivery_id}/attempts",
   operationId: "getDeliveryAttempts",
-  summary: "Show the attempts of a delivery",
+  summary: "List the attempts of a delivery",
   description:
     "Returns a delivery with the request and response of each recent attempt: headers as sent and received, and the first 4 KiB of the response body. Attempts are kept for 7 days. For events with shared details (`consumer.updated.*`), `withheld` is `true`, and the response omits the details and everything that could contain them. To reveal the details, call `POST /v1/webhooks/deliveries/{delivery_id}/reveal`.",
   middleware: portalGuard(),
@@ -166,7 +166,7 @@ const revealDeliveryRoute = createRoute({
   operationId: "revealDelivery",
   summary: "Reveal the details in a delivery",
   description:
-    "Returns a delivery with the shared details that its request contained. Each call for an event that contains shared details is recorded in your audit trail.",
+    "Returns a delivery and its attempts with the shared details. Each call for an event that contains shared details is recorded in your audit trail.",
   middleware: portalReadGuard(noBody),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
@@ -174,7 +174,7 @@ const revealDeliveryRoute = createRoute({
   },
   when: {
     ...deliveryNotFoundRefusal,
-    invalid_request: "The body is not JSON (no body is needed).",
+    invalid_request: "The body is not valid JSON. This route does not need a body.",
     share_inactive: "The share is no longer active, so its details can no longer be read.",
   },
 });
@@ -185,7 +185,7 @@ const replayDeliveryRoute = createRoute({
   operationId: "replayDelivery",
   summary: "Replay a delivery",
   description:
-    "Sends the event to the same endpoint again, with a new signature. If it succeeds, the delivery is complete; if it fails, the delivery does not change.",
+    "Sends the event to the same endpoint again, with a new signature. If the replay succeeds, the delivery is complete. If it fails, the delivery does not change.",
   middleware: portalGuard(limitWebhookCalls, noBody, idempotencyGuard),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
@@ -207,7 +207,7 @@ const recoverWebhookRoute = createRoute({
   operationId: "recoverWebhook",
   summary: "Recover failed deliveries",
   description:
-    "Resends deliveries that failed since a given time, including abandoned ones, in event order and at most 10 per second. Resending does not count as an attempt: a delivery that fails again keeps its status. Repeating the request does not send a queued delivery twice. A recovery counts once toward the limit for tests and replays.",
+    "Resends deliveries that failed since a given time, including abandoned ones, in event order and at most 10 per second. Resending does not count as a scheduled attempt: a delivery that fails again keeps its status. Repeating the request does not send a queued delivery twice. A recovery counts once toward the limit for tests and replays.",
   middleware: portalGuard(limitWebhookCalls, jsonBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.recoverWebhookSchema, { since: "2026-03-05T09:12:00.000Z" }) },
   responses: {

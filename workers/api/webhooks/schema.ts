@@ -104,10 +104,11 @@ const urlSchema = z.string().meta({
     "HTTPS URL that receives events: a public host name, port 443 or 8443, at most 2,048 characters, without a username, password or fragment.",
   example: "https://hooks.example.com/svc",
 });
-const eventsSchema = z.array(z.string()).meta({
-  description: `Event types to receive: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. Omit to receive all default event types, including future ones. ${optInEventTypes.map((type) => `\`${type}\``).join(" and ")} are not default types. To receive them, list them here.`,
+const describeEvents = (preset: string) => ({
+  description: `Event types to receive: ${selectableEventTypes.map((type) => `\`${type}\``).join(", ")}. ${preset} ${optInEventTypes.map((type) => `\`${type}\``).join(" and ")} are not default types. To receive them, list them here and set \`emit_certificate_issued\` in your profile.`,
   example: ["certificate.revoked", "share.revoked"],
 });
+const eventsSchema = z.array(z.string());
 const descriptionSchema = z
   .string()
   .meta({ description: `Label, one line of at most ${maxDescriptionLength} characters.`, example: "CRM" });
@@ -120,7 +121,7 @@ const webhookEnvironmentSchema = environmentSchema.meta({
 export const createWebhookSchema = z
   .strictObject({
     url: urlSchema,
-    events: eventsSchema.nullish(),
+    events: eventsSchema.nullish().meta(describeEvents("Omit to receive all default event types, including future ones.")),
     description: descriptionSchema.nullish(),
     environment: optionalMember(environmentSchema).meta({
       description: "Environment whose events the endpoint receives. It cannot be changed later. Default: `live`.",
@@ -131,10 +132,12 @@ export const createWebhookSchema = z
 export const updateWebhookSchema = z
   .object({
     url: optionalMember(urlSchema),
-    events: eventsSchema.nullish(),
+    events: eventsSchema
+      .nullish()
+      .meta(describeEvents("Send `null` to receive all default event types, including future ones. Omit to keep the current selection.")),
     description: descriptionSchema.nullish(),
     status: optionalMember(z.enum(["enabled", "disabled"])).meta({
-      description: "While the endpoint is `disabled`, its events are held. They are sent when you enable it again.",
+      description: "While the endpoint is `disabled`, its events are held. They are sent when you enable the endpoint again.",
       example: "enabled",
     }),
   })
@@ -175,7 +178,7 @@ export const createdWebhookSchema = z
 export const webhookSchema = z
   .object({
     ...commonFields,
-    secret_hint: z.string().meta({ description: "Last four characters of the current secret." }),
+    secret_hint: z.string().meta({ description: "Prefix and last four characters of the current secret." }),
     created_at: timeSchema,
     last_delivery_at: timeSchema.nullable().meta({ description: "Time when the last attempt ended, successfully or not." }),
     last_response_status: z
@@ -207,7 +210,7 @@ const deliverySchema = z
     event_id: z.string(),
     event_type: z.string(),
     status: z.enum(["pending", "retrying", "success", "abandoned"]),
-    attempt: z.int().meta({ description: "Scheduled attempts made, at most 5. Replays do not count." }),
+    attempt: z.int().meta({ description: "Number of scheduled attempts so far, at most 5. Replays and recoveries do not count." }),
     response_status: z.int().nullable().meta({ description: "HTTP status of the last attempt; `null` if there was no response." }),
     error: errorSchema,
     duration_ms: z.int().nullable(),
@@ -231,12 +234,14 @@ const attemptSchema = z
     error: errorSchema,
     duration_ms: z.int(),
     request_headers: headersSchema.nullable().meta({ description: "Headers as sent. `null` if nothing was sent, or if withheld." }),
-    response_headers: headersSchema.nullable().meta({ description: "Headers, with names in lowercase; `null` if there was no response." }),
+    response_headers: headersSchema
+      .nullable()
+      .meta({ description: "Headers, with names in lowercase. `null` if there was no response, or if withheld." }),
     response_body: z
       .string()
       .nullable()
-      .meta({ description: "First 4 KiB of the response body, as text; `null` if there was no response." }),
-    response_cut: z.boolean().meta({ description: "`true` if the response body was longer than the part that is kept." }),
+      .meta({ description: "First 4 KiB of the response body, as text. `null` if there was no response, or if withheld." }),
+    response_cut: z.boolean().meta({ description: "`true` if the response body was longer than 4 KiB." }),
   })
   .openapi("DeliveryAttempt");
 export const deliveryDetailSchema = z
@@ -245,7 +250,7 @@ export const deliveryDetailSchema = z
     request_body: z.string().meta({ description: "The body of the request, the same in each attempt." }),
     withheld: z.boolean().meta({
       description:
-        "`true` if the event contains shared details. `data` in `request_body` is then `null`, and the headers and response bodies are omitted.",
+        "`true` if this response leaves out shared details of the event. `data` in `request_body` is then `null`, as are all headers and response bodies.",
     }),
     attempts: z.array(attemptSchema).meta({ description: "Attempts in the last 7 days, newest first, at most 20." }),
   })
@@ -260,7 +265,7 @@ export const recoverWebhookSchema = z
   .object({
     since: instantSchema.meta({
       format: "date-time",
-      description: "Start time, ISO 8601. Must not be in the future.",
+      description: "Resends deliveries whose last attempt failed at or after this time, ISO 8601. Must not be in the future.",
       example: "2026-03-05T09:12:00.000Z",
     }),
   })

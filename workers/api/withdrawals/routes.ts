@@ -36,7 +36,7 @@ const requestWithdrawalCodeRoute = createRoute({
   operationId: "requestWithdrawalCode",
   summary: "Request a withdrawal code",
   description:
-    "Lets the person named on the certificate request a code. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. For each email address and business, up to 5 codes per hour and 10 per day are sent. The response sets a cookie so that attempts from this browser are counted separately.",
+    "Lets the person named on the certificate request a code. If the email address is on the certificate, emails a 6-digit code that is valid for 10 minutes and a link that is valid for 1 day. The response has the same body, headers and timing for every email address. The code works for all certificates of the same business and environment that contain the email address. Up to 3 codes can be active at the same time; a new one does not cancel the others. For each email address and business, up to 5 codes per hour and 10 per day are sent. The response sets a cookie so that attempts from this browser are counted separately.",
   middleware: publicGuard(limitByAddress("OPT_OUT_REQUEST_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutRequestSchema, { email: "pat@example.com" }) },
   responses: {
@@ -132,7 +132,7 @@ const recordWithdrawalRoute = createRoute({
   operationId: "recordWithdrawal",
   summary: "Record a withdrawal",
   description:
-    "Records a withdrawal that you received by text message, phone or letter, in person, or in any other reasonable way. Without `entities`, the certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another), all your other active certificates that name the person also become `revoked`. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. The person gets an email if the certificate has an email address. This works even while a payment is past due, because withdrawal is the person's right.",
+    "Records a withdrawal that you received by text message, phone or letter, in person, or in any other reasonable way. Without `entities`, the certificate becomes `revoked`. With `scope: business` (the default, unless your profile sets another default), all your other active certificates that name the person also become `revoked`. A `certificate.revoked` event is sent for each, and `cease_by` counts from `received_at`. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. The person gets an email if the certificate has an email address. This works even while a payment is past due, because withdrawal is the person's right.",
   middleware: apiKeyGuard(jsonBody, idempotencyKeyGuard),
   request: {
     params: certIdParamSchema,
@@ -170,8 +170,12 @@ const acknowledgeWithdrawalRoute = createRoute({
       () => wire.getWithdrawalExamples().acknowledgment,
     ),
   },
-  refuses: ["subscription_past_due", "cease_not_open"],
-  when: certificateNotFoundRefusal,
+  refuses: ["subscription_past_due"],
+  when: {
+    ...certificateNotFoundRefusal,
+    cease_not_open:
+      "The certificate is not revoked or, with `entities`, the person has not withdrawn consent for each of these recipients individually.",
+  },
 });
 
 export const withdrawalRoutes = createApi();

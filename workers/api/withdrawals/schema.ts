@@ -42,7 +42,7 @@ const scopeSchema = nullableScopeSchema
   .transform((chosen) => chosen ?? "certificate")
   .meta({
     description:
-      "`certificate` (default): this certificate. `business`: all active certificates of the same business with the same email address, without another code.",
+      "`certificate` (default): this certificate. `business`: all active certificates of the same business with the same email address. No further code is needed.",
   });
 
 const entitiesSchema = z
@@ -138,7 +138,7 @@ export const getWithdrawalSchemas = once(() => {
       entities_withdrawn: z
         .array(withdrawnEntitySchema)
         .optional()
-        .meta({ description: "Recipients for which you confirmed that contact has stopped. Present if you sent `entities`." }),
+        .meta({ description: "Recipients whose withdrawals you acknowledged. Present if you sent `entities`." }),
       already_acknowledged: z.literal(true).optional().meta({ description: "Present if you had already acknowledged the withdrawal." }),
     })
     .openapi("CeaseAcknowledged");
@@ -172,7 +172,7 @@ export const receiptQuerySchema = z.object({
       type: "integer",
       minimum: 1,
       description:
-        "Which withdrawal for individual recipients to return, counting from 1. Use the number from `receipt_url` in `entities_withdrawn`.",
+        "Number of a withdrawal for individual recipients, starting at 1. Use the number in its `receipt_url` (see `entities_withdrawn`).",
     }),
   format: z.enum(receiptFormats).optional().meta({
     description: "`iso27560`: ISO/IEC TS 27560:2023, as JSON-LD. `kantara`: Kantara Consent Receipt 1.1.0.",
