@@ -9,22 +9,42 @@ export interface Account {
   readonly cloudflare: CloudflareClient;
 }
 
+interface AccountName {
+  readonly id: string;
+  readonly name: string;
+}
+
+const hiddenMembershipsCodes = [9_106, 10_000]; // an API token may be unable to read memberships
+
+/** Returns the accounts that the user is a member of, as wrangler does. If the memberships cannot be read, returns all accounts. */
+const filterOwnAccounts = async (cloudflare: CloudflareClient, accounts: readonly AccountName[]): Promise<readonly AccountName[]> => {
+  const memberships = await cloudflare.list<{ readonly account: AccountName }>("/memberships").catch((error: unknown) => {
+    if (error instanceof CloudflareError && error.codes.some((code) => hiddenMembershipsCodes.includes(code))) return null;
+    throw error;
+  });
+  return memberships === null ? accounts : accounts.filter(({ id }) => memberships.some(({ account }) => account.id === id));
+};
+
 /**
- * Returns the account. Throws a DeploymentError if there are no valid credentials, or if they do not give access to exactly one account and
- * CLOUDFLARE_ACCOUNT_ID does not select one of them.
+ * Returns the account that CLOUDFLARE_ACCOUNT_ID selects, or the only account that the user is a member of. Throws a DeploymentError if
+ * there is no such account, or if there are no valid credentials.
  */
 export const getAccount = async (): Promise<Account> => {
   const cloudflare = await connectToCloudflare();
-  const accounts = await cloudflare.list<{ id: string; name: string }>("/accounts").catch((error: unknown) => {
+  const accounts = await cloudflare.list<AccountName>("/accounts").catch((error: unknown) => {
     throw error instanceof CloudflareError && [400, 401, 403].includes(error.status) ? notSignedIn : error;
   });
-  const chosen = process.env.CLOUDFLARE_ACCOUNT_ID ?? "";
-  const candidates = chosen === "" ? accounts : accounts.filter(({ id }) => id === chosen);
+  if (accounts.length === 0) throw new DeploymentError(["The Cloudflare credentials give access to no account. Check their permissions."]);
+  const chosen = process.env.CLOUDFLARE_ACCOUNT_ID ?? process.env.CF_ACCOUNT_ID ?? "";
+  const findOwn = () => (accounts.length === 1 ? accounts : filterOwnAccounts(cloudflare, accounts));
+  const candidates = chosen === "" ? await findOwn() : accounts.filter(({ id }) => id === chosen);
   const [account] = candidates;
-  if (account === undefined || candidates.length > 1)
+  if (account === undefined || candidates.length > 1) {
+    const listed = candidates.length === 0 ? accounts : candidates;
     throw new DeploymentError([
-      `Set CLOUDFLARE_ACCOUNT_ID to the account to use: ${accounts.map(({ id, name }) => `${id} (${name})`).join(", ")}.`,
+      `Set CLOUDFLARE_ACCOUNT_ID to the account to use: ${listed.map(({ id, name }) => `${id} (${name})`).join(", ")}.`,
     ]);
+  }
   return { id: account.id, name: account.name, cloudflare };
 };
 

@@ -1,10 +1,14 @@
 // Calls the Cloudflare API with the credentials that wrangler uses. A call takes milliseconds, while each start of wrangler takes a second
 // of CPU time.
+import { setTimeout as pause } from "node:timers/promises";
+import { computeRetryDelayMs } from "../../core/retry.ts";
+import { secondMs } from "../../core/time.ts";
 import { DeploymentError } from "./config.ts";
 import { readFromWrangler, WranglerError } from "./wrangler.ts";
 
-const defaultBaseUrl = "https://api.cloudflare.com/client/v4";
 const timeoutMs = 60_000;
+const maxAttempts = 4; // 7 seconds in total without a Retry-After
+const backoff = { firstMs: secondMs, maxMs: 60 * secondMs };
 const pageSize = 50; // the largest page that the API allows for accounts
 
 /** Thrown if the API refuses a call. */
@@ -21,7 +25,10 @@ export class CloudflareError extends Error {
   }
 }
 
-/** Each call rejects with a CloudflareError if the API refuses it. Paths start with a slash, such as `/accounts`. */
+/**
+ * Each call rejects with a CloudflareError if the API refuses it. Paths start with a slash, such as `/accounts`. `get` and `list` retry
+ * network errors, rate limits and errors of the API.
+ */
 export interface CloudflareClient {
   readonly get: <T>(path: string) => Promise<T>;
   /** Returns the items of all pages. The path must not contain a query. */
@@ -37,26 +44,59 @@ type Credentials = { readonly token: string } | { readonly email: string; readon
 
 /** Gets the credentials from wrangler, which renews an expired sign-in. Uses an API token in the environment without starting wrangler. */
 const readCredentials = async (): Promise<Credentials> => {
-  const { CLOUDFLARE_API_TOKEN: token = "", CLOUDFLARE_API_KEY: key = "" } = process.env;
-  if (token !== "" && key === "") return { token }; // wrangler prefers an API key to a token
+  const { CLOUDFLARE_API_TOKEN: token = "", CLOUDFLARE_API_KEY: key = "", CF_API_KEY: formerKey = "" } = process.env;
+  if (token !== "" && key === "" && formerKey === "") return { token }; // wrangler prefers an API key to a token
   return (await readFromWrangler("auth", "token", "--json").catch((error: unknown) => {
     throw error instanceof WranglerError ? notSignedIn : error;
   })) as Credentials;
 };
 
-/** Throws a DeploymentError if there are no credentials. */
+const hostsByRegion: Readonly<Record<string, string>> = { public: "api.cloudflare.com", fedramp_high: "api.fed.cloudflare.com" };
+
+/** Returns the base URL that wrangler uses in this environment. Throws a DeploymentError for an environment that is not supported. */
+const getBaseUrl = (): string => {
+  const { CLOUDFLARE_COMPLIANCE_REGION: region = "public", WRANGLER_API_ENVIRONMENT: environment = "production" } = process.env;
+  const host = hostsByRegion[region];
+  if (host === undefined) throw new DeploymentError(["Set CLOUDFLARE_COMPLIANCE_REGION to public or fedramp_high, or remove it."]);
+  if (environment !== "production")
+    throw new DeploymentError(["Remove WRANGLER_API_ENVIRONMENT. Only Cloudflare's production environment is supported."]);
+  return process.env.CLOUDFLARE_API_BASE_URL ?? process.env.CF_API_BASE_URL ?? `https://${host}/client/v4`;
+};
+
+const isRetryable = ({ status }: Response): boolean => status === 429 || status >= 500;
+
+/** Returns how long to wait before the next attempt; null if there are no more attempts. `response` is null if there was none. */
+const getRetryDelayMs = (response: Response | null, attempt: number): number | null => {
+  if (attempt === maxAttempts || (response !== null && !isRetryable(response))) return null;
+  const retryAfter = response?.headers.get("retry-after") ?? "";
+  const delayMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * secondMs : computeRetryDelayMs(backoff, attempt);
+  return delayMs > backoff.maxMs ? null : delayMs;
+};
+
+/** Sends a request and repeats it if it fails. */
+const fetchWithRetries = async (send: () => Promise<Response>): Promise<Response> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const [result] = await Promise.allSettled([send()]);
+    const delayMs = getRetryDelayMs(result.status === "fulfilled" ? result.value : null, attempt);
+    if (delayMs !== null) await pause(delayMs);
+    else if (result.status === "fulfilled") return result.value;
+    else throw result.reason;
+  }
+};
+
+/** Throws a DeploymentError if there are no credentials, or if the environment is not supported. */
 export const connectToCloudflare = async (): Promise<CloudflareClient> => {
+  const baseUrl = getBaseUrl();
   const credentials = await readCredentials();
   const headers: HeadersInit =
     "token" in credentials
       ? { authorization: `Bearer ${credentials.token}` }
       : { "x-auth-email": credentials.email, "x-auth-key": credentials.key };
-  const baseUrl = process.env.CLOUDFLARE_API_BASE_URL ?? defaultBaseUrl;
 
   const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const signal = AbortSignal.timeout(timeoutMs);
     const init = body !== undefined && { headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) };
-    const response = await fetch(`${baseUrl}${path}`, { method, headers, signal, ...init }).catch((error: unknown) => {
+    const send = (): Promise<Response> => fetch(`${baseUrl}${path}`, { method, headers, signal: AbortSignal.timeout(timeoutMs), ...init });
+    const response = await (method === "GET" ? fetchWithRetries(send) : send()).catch((error: unknown) => {
       throw new Error(`Could not reach ${new URL(baseUrl).host}.`, { cause: error });
     });
     const { success, result, errors } = (await response.json().catch(() => ({}))) as {
