@@ -80,7 +80,9 @@ const bundleEntry = (entry: string, outfile: string, more: { readonly banner?: {
 const compilerOptions = ["--ignoreConfig", "--declaration", "--emitDeclarationOnly", "--strict", "--allowImportingTsExtensions"];
 const compilerTarget = ["--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2024,dom,dom.iterable"];
 
-/** Writes the type declarations. In the package, those of api.gen.ts are in api.d.ts, so the import in client.d.ts is changed. */
+/**
+ * Writes the type declarations. In the package, the declarations of api.gen.ts are in api.d.ts, so the import in client.d.ts is changed.
+ */
 const writeTypeDeclarations = (outDir: string): void =>
   withTemporaryFolder((folder) => {
     const files = ["kit/client.ts", "core/webhooks/verify-signature.ts"];

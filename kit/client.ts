@@ -44,7 +44,7 @@ const unexpectedResponseFailure: Failure = { code: "unexpected_answer", message:
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null;
 
-/** Creates a substitute for a response that was cut off, or that came from a proxy or captive portal. */
+/** Creates the response that replaces one that was cut off, or that came from a proxy or captive portal. */
 const createBadGatewayResponse = (): Response => new Response(null, { status: 502 });
 
 /** Operations that may respond with a file. */

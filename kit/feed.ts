@@ -56,11 +56,13 @@ interface FollowOptions {
   readonly isOnce: boolean;
   readonly signal: AbortSignal;
   readonly handleEvent: (event: Event) => Promise<void>;
-  /** Called with the new feed position: after each handled event, and after a page that ended with events of other types. */
+  /**
+   * Called with the new feed position: after each handled event, and after a page whose last events are of types that were not requested.
+   */
   readonly saveCursor: (cursor: number) => void;
 }
 
-/** Handles all events after `from`. If a page was refused, waits as `waitOrThrow` does and returns `isComplete: false`. */
+/** Handles all events after `from`. If a page is refused, waits as `waitOrThrow` does and returns `isComplete: false`. */
 const readPages = async (
   { svc, types, signal, handleEvent, saveCursor }: FollowOptions,
   from: number,
@@ -100,7 +102,9 @@ export const followFeed = async (options: FollowOptions, from: number): Promise<
   }
 };
 
-/** Returns the exit code of a command that reads the feed: 0 if it ended or the user stopped it, 1 if the service refused. */
+/**
+ * Returns the exit code of a command that reads the feed: 0 if the feed ended or the user stopped the command, 1 if the service refused.
+ */
 export const toExitCode = async (work: Promise<void>, signal: AbortSignal): Promise<number> => {
   try {
     await work;
