@@ -24,7 +24,7 @@ export interface AnchorEvidence {
   readonly receipt: string | null;
   /** The ledger's receipt in the format c2sp.org/tlog-proof@v1. */
   readonly entryProof: string | null;
-  /** The log entry of a ledger that wraps statements in its own format. */
+  /** The log entry, for a ledger that wraps statements in its own format. */
   readonly rekorBody: Uint8Array | null;
   readonly attestedProof: string | null;
   /** The attested note without cosignatures. */

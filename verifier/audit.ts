@@ -1,6 +1,6 @@
 // Checks one certificate's audit entries: that they are well-formed and linked, that the audit log contains them, and that they match the
-// recorded chain head. The pack omits entries about other certificates. The hash link across such a gap cannot be checked, but the order of
-// the entries in the log can.
+// recorded chain head. The pack omits entries about other certificates. Hash links across omitted entries cannot be checked, but the order
+// of the entries in the log can.
 import { hashAuditEntry, serializeAuditEntry, createGenesisHead, type AuditEntry } from "../core/audit/chain.ts";
 import { serializeHeadLeaf, hashHeadsRecord } from "../core/audit/heads.ts";
 import { hashAuditPayload } from "../core/audit/payload.ts";
@@ -115,7 +115,10 @@ export const checkChain = (files: PackFiles, audit: AuditSubject): Finding => {
 
 const parseProofOrigin = (proof: string): string | null => parseCheckpoint(parseTlogProof(proof)?.checkpoint ?? "")?.origin ?? null;
 
-/** A pack whose audit entries are checked. `createdAt` is the time when the pack was created. Log keys must still have been valid then. */
+/**
+ * A pack whose audit entries are checked. `createdAt` is the time when the pack was created. Log keys must still have been valid at that
+ * time.
+ */
 interface AuditedPack {
   readonly crypto: NoteCrypto;
   readonly trust: Trust | null;

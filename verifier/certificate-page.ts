@@ -148,8 +148,8 @@ const inOrderOfPage = <T>(fields: readonly (readonly [string, T])[], page: strin
 };
 
 /**
- * Returns the capture methods that the page may show: the one in the evidence or, failing that, in the audit log. If the pack contains
- * neither, both methods are possible.
+ * Returns the capture methods that the page may show: the one in the evidence or, failing that, the one in the audit log. If the pack
+ * contains neither, both methods are possible.
  */
 const listCaptureMethods = ({ certificate, loggedCaptureMethod }: PageSource): readonly CaptureMethod[] => {
   const bound = asObject(certificate.evidence)?.captured_via ?? loggedCaptureMethod;

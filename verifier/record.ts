@@ -167,7 +167,10 @@ const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
   preimage: preimage as unknown as JsonObject,
 });
 
-/** Finds contradictory members in a withdrawal, for one recipient or for the whole certificate. Returns null if there are none. */
+/**
+ * Finds members of a withdrawal that contradict each other. The withdrawal is for one recipient or for the whole certificate. Returns null
+ * if there are none.
+ */
 const findContradiction = (withdrawal: JsonObject): string | null => {
   const { method, received_at: receivedAt = null, cease_acknowledged_at: acknowledgedAt = null, overdue } = withdrawal;
   if (acknowledgedAt !== null && overdue === true) return "an acknowledged withdrawal is called overdue";
