@@ -61,8 +61,8 @@ export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
 
 function hasMode(tag: HTMLScriptElement, expectedMode: string): boolean {
   const mode = tag.getAttribute("data-mode");
-  // Every copy of the script looks for share tags. Only the copy that handles form submissions looks for consent tags, so an unknown mode
-  // is reported only once.
+  // Every copy of the script looks for share tags, but only one copy looks for consent tags. The warning for an unknown mode therefore
+  // appears only once.
   if (expectedMode === "consent" && mode !== "consent" && mode !== "share") warnOwner("data-mode is unknown: use consent or share");
   return mode === expectedMode;
 }

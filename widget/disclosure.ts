@@ -62,8 +62,8 @@ export function replaceRefusedCharacters(text: string): string {
 }
 
 export function getDisplayedText(element: HTMLElement): string {
-  // innerText returns the text of elements that are not rendered, even script text, so the contents must have boxes. A range is used
-  // because an element with display:contents has no box of its own.
+  // innerText also returns the text of elements that are not rendered, even script text. The text therefore counts only if the contents
+  // have boxes. A range is used because an element with display:contents has no box of its own.
   const contents = document.createRange();
   contents.selectNodeContents(element);
   // biome-ignore lint/performance/useDomNodeTextContent: textContent also contains hidden text

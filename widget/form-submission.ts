@@ -33,8 +33,7 @@ export function watchForms(configs: GetConfigs): void {
     for (const unhold of [...heldForms.values()]) unhold();
     for (const form of queryPage<HTMLFormElement>("form")) forgetSubmission(form, configs);
   });
-  // The hook is only for pages that opt in because they call form.submit(). A form may be added late, but always before the visitor first
-  // interacts with it.
+  // Pages that call form.submit() opt in to the hook. A form may be added late, but always before the visitor first interacts with it.
   hookForms(configs);
   for (const moment of ["DOMContentLoaded", "focusin", "click"]) addEventListener(moment, () => hookForms(configs), true);
 }

@@ -59,8 +59,8 @@ function formatScope({ scope = "", needed }: ShareOptions): string {
 }
 
 /**
- * Returns the disclosure, or an empty text if neither option is set. As in consent mode, `disclosureText` is used only if the selector
- * matches nothing.
+ * Returns the disclosure, or an empty text if neither `disclosureSelector` nor `disclosureText` is set. As in consent mode,
+ * `disclosureText` is used only if the selector matches nothing.
  */
 function getShareDisclosure({ disclosureSelector, disclosureText = "" }: ShareOptions): string {
   const found = findDisclosureElements(disclosureSelector);
