@@ -76,7 +76,7 @@ const pathsByHost = (config: Config): ((host: string) => readonly RegExp[]) => {
   return (host) => paths.get(host) ?? [];
 };
 
-/** Returns true if an error is shown as a page: to browsers, except on paths under /v1 and /.well-known. */
+/** Returns true if errors are shown as pages: for browsers, except on paths under /v1 and /.well-known. */
 const showsErrorPage = (c: Context<AppEnv>): boolean => acceptsHtml(c) && !/^\/(?:v1|\.well-known)\//.test(c.req.path);
 
 const respondNotFound = (c: Context<AppEnv>): Response | Promise<Response> =>

@@ -167,7 +167,7 @@ const defaultBatchWindowMs = 2_000;
 const defaultMaxShardBytes = 10_000_000_000; // the size limit of a D1 database
 // Much longer than the slowest response of a healthy database, but short enough for a person who is waiting.
 const defaultIntakeWaitMs = 600;
-// The collector gets an example of each common request, and few requests bear the cost of a trace.
+// With this rate, the collector gets an example of each common request, and few requests bear the cost of a trace.
 const defaultTraceSampleRate = 0.01;
 const isLocationHint = (text: string): boolean => /^(?:[ew]nam|sam|[ew]eur|apac(?:-[ns]e)?|oc|afr|me)$/.test(text);
 /** The path of the agent server. Clients identify the server by its URL, so only this spelling is accepted. */

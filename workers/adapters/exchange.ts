@@ -57,7 +57,7 @@ export const retryAfterMs = (headers: Headers, clock: Clock): number | undefined
   return Number.isFinite(instant) ? Math.max(0, instant - clock()) : undefined;
 };
 
-// After a 499, the server may or may not have processed the request.
+// 499 is retryable, because the server may or may not have processed the request.
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429, 499]);
 
 export const failureFromResponse = ({ status, headers }: ExchangeResponse, clock: Clock): LedgerFailure =>

@@ -68,7 +68,7 @@ export const createRekorCrypto = (noteCrypto: NoteCrypto): RekorCrypto => ({
 
 /** Each Rekor shard is a separate ledger. The shard's host is the ledger's origin. */
 export interface RekorLedger extends LedgerEndpoint {
-  /** The public keys of earlier anchor keys. Submissions signed with these keys may still be pending. */
+  /** The public parts of earlier anchor keys. Submissions signed with these keys may still be pending. */
   readonly retiredAnchorKeys: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// Requests attestations of checkpoints from witnesses and timestamp authorities every 15 minutes. If one does not respond, retries with
-// increasing delays, at most once a minute. No other work waits for attestations.
+// Requests attestations of checkpoints from witnesses and timestamp authorities every 15 minutes. If an attestor does not respond, retries
+// with increasing delays, at most once a minute. No other work waits for attestations.
 import { firstShard } from "../../core/ids.ts";
 import type { AttestationOutcome } from "../../core/ledger/attestor.ts";
 import type { Instant } from "../../core/time.ts";

@@ -7,7 +7,7 @@ import { isUnplacedEvent } from "../../storage/public-events.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-const changesPerStatement = 5_000; // one such statement takes half a second
+const changesPerStatement = 5_000; // deleting this many takes half a second
 
 export const deletePassed = (platform: Platform): Promise<void> => {
   const auditOffset = slowestAuditOffset(platform.shards.all().map(([shard]) => shard));

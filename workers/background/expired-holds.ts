@@ -5,7 +5,8 @@ import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-// Renewing an account takes three database calls, and a hold is left only if the process that changed the account died.
+// Renewing an account takes three database calls. Few accounts need it, because a hold is left only if the process that changed the account
+// died.
 const maxPerRun = 50;
 
 /** Renews up to 50 accounts in each shard. */

@@ -13,7 +13,7 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-// If scheduled work is overdue by this many times its delay, the platform must have ended it together with its request.
+// If scheduled work has not started this many delays after it was due, the platform must have ended the request that scheduled it.
 const lostAfterFactor = 10;
 
 /**

@@ -1,6 +1,6 @@
 // Sends the emails in the outboxes, right after a response and every minute. An email can be sent more than once, but always with the same
-// ID. If the provider refuses an email, or it cannot be sent in time, the relay moves it to the failed emails and logs the reason without
-// the recipient.
+// ID. If the provider refuses an email, or the email cannot be sent in time, the relay moves it to the failed emails and logs the reason
+// without the recipient.
 import { composeMail } from "../../core/mail/compose.ts";
 import type { MailFailureReason, MailOutcome } from "../../core/mail/message.ts";
 import { renderMail } from "../../core/mail/render.ts";

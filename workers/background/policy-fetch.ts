@@ -101,7 +101,7 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
   // and looks like the policy.
   for (const kind of hostAnswers ? missing() : []) {
     const isAcceptable = ({ text, contentHash }: PolicyText): boolean => {
-      // The text is rejected below because it equals that of the page with the form, so the result depends on that page.
+      // A text that equals the page with the form is rejected below, so the result depends on that page.
       if (contentHash === pageHash) isOfPage = true;
       return !startTexts.has(contentHash) && looksLikePolicy(kind, text);
     };

@@ -30,8 +30,8 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
 };
 
 /**
- * Responds with a refusal of an operation. If the operation itself has a limit, removes the RateLimit headers, because they describe the
- * limit of the route. After midnight (UTC), storage limits allow more records, so their `Retry-After` is the number of seconds until then.
+ * Responds with a refusal of an operation. For `rate_limited`, removes the RateLimit headers, because they describe the route's limit and
+ * not the operation's. After midnight (UTC), storage limits allow more records, so their `Retry-After` is the number of seconds until then.
  */
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => {
   if (refused.code === "rate_limited")

@@ -17,7 +17,7 @@ interface WireToolResult {
 
 export interface CompletedToolCall {
   readonly result: ToolResult;
-  /** Keys of the result with values that third parties have written. */
+  /** The keys of the result whose values were written by third parties. */
   readonly foreign: readonly string[];
   /** The URL for the person to open. Null if the call did not request one or failed. */
   readonly handOverUrl: string | null;

@@ -38,5 +38,5 @@ export const shareIdArgument = z
 /** The result for an unknown ID, a malformed ID and another person's share, so that callers cannot tell them apart. */
 export const shareNotFoundResult: ToolResult = { ok: false, text: `Share not found for this token; ${shareIdHint}.` };
 
-/** Keys of a share with values that third parties have written. */
+/** The keys of a share whose values were written by third parties. */
 export const untrustedShareFields = ["name", "purpose", "origin", "disclosure_text", "reason"] as const;

@@ -32,7 +32,7 @@ export interface Tool<R extends Realm = Realm, S extends z.ZodObject = z.ZodObje
   readonly inputSchema: S;
   /** Schema of the result, the same as in the corresponding API route. */
   readonly outputSchema: z.ZodType;
-  /** Keys of the result with values that third parties have written. */
+  /** The keys of the result whose values were written by third parties. */
   readonly untrustedFields: readonly string[];
   readonly run: (context: ToolContext<R>, toolArguments: z.output<S>) => Promise<ToolResult>;
   /** The page of the app that the client can open for the person. Used only for consumer tokens in revision 2026-07-28. */

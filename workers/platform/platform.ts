@@ -18,8 +18,8 @@ import type { WebhookDependencies } from "../operations/webhooks/dependencies.ts
 export interface Mail {
   readonly mailer: Mailer;
   /**
-   * Returns the emails to `to`, or to anyone if it is null, that a development deployment has captured, newest first. The list is always
-   * empty in other deployments.
+   * Returns the emails that a development deployment has captured, newest first: those to `to`, or all of them if `to` is null. The list is
+   * always empty in other deployments.
    */
   readonly getMailbox: (to: string | null) => Promise<readonly CapturedMail[]>;
 }

@@ -15,8 +15,8 @@ export type ServeStoredTile = (origin: string, request: Request) => Promise<Resp
 
 const pauseMs = 30 * secondMs; // how long R2 is not used after it has failed
 /**
- * The minimum time between log lines about conflicts in one log. After an earlier log seed is removed, every read of a tile that it tagged
- * is a conflict.
+ * The minimum time between log lines about conflicts in one log. After an earlier log seed is removed, every read of a tile that was tagged
+ * with it is a conflict.
  */
 const conflictReportMs = hourMs;
 

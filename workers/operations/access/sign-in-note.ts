@@ -16,7 +16,10 @@ export interface PendingSignIn {
    * it.
    */
   readonly browser: string;
-  /** The page to open after signing in. If null, the sign-in was started in another tab that still shows that page. */
+  /**
+   * The page to open after signing in. Null if the sign-in was started on the consent sheet or the page that connects an agent, because
+   * that page is still open.
+   */
   readonly next: string | null;
 }
 

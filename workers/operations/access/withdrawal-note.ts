@@ -1,4 +1,4 @@
-// The data that a person entered on a certificate's withdrawal page, sealed in a form field until the next step.
+// The data that a person entered on a certificate's withdrawal page. A sealed cookie keeps it for the next steps.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { CertId } from "../../../core/ids.ts";

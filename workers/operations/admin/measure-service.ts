@@ -1,5 +1,4 @@
-// Computes the figures for the alerts, which compare them with thresholds. The alert job, GET /v1/admin/figures and the operator's page use
-// the figures.
+// Computes the figures that the alerts compare with thresholds. The alert job, GET /v1/admin/figures and the operator's page use them.
 import type { AlertFigures } from "../../../core/alerts.ts";
 import { dayMs, minuteMs } from "../../../core/time.ts";
 import { countFailedMailSince } from "../../../storage/failed-mail.ts";

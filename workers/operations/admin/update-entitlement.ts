@@ -21,7 +21,7 @@ const maxAttempts = 3;
 
 /**
  * Sets the status or plan of a business. Undefined properties stay unchanged. Does nothing if the business already has this status and
- * plan. Otherwise, setting a status also clears the unpaid state, which returns only if another payment fails. Closing a business requests
+ * plan. Otherwise, setting a status also clears the unpaid state, which returns only if a later payment fails. Closing a business requests
  * the end of its subscription. Can return `not_found`. Throws if the account changed during each of three attempts.
  */
 export const updateEntitlement = async (

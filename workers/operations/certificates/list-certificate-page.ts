@@ -26,8 +26,8 @@ interface ShardExtent extends ListExtent {
 }
 
 /**
- * Reads the totals of all shards. For the first page, also reads the certificates that are likely to be on it: those of the newest shard,
- * and in a search by email address or phone number, which usually finds few certificates, those of every shard.
+ * Reads the totals of all shards. For the first page, also reads certificates that are likely to be on it: those in the newest shard or,
+ * for a search by email address or phone number, those in every shard, because such a search usually finds few.
  */
 const findExtents = (
   services: Pick<Stores, "shards">,

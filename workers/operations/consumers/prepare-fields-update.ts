@@ -21,7 +21,7 @@ export interface FieldsWrite {
   /** The statements that write the change. The number of rows that the first statement changes is the number of events. */
   readonly rows: readonly [Statement, ...Statement[]];
   readonly domainEvent: DomainEvent;
-  /** Schedules sending the events and updating the remaining shares. Call it after the commit. */
+  /** Schedules the delivery of the events and the update of the remaining shares. Call it after the commit. */
   readonly continueAfterCommit: () => void;
 }
 

@@ -16,8 +16,8 @@ export interface FieldsUpdate {
 }
 
 /**
- * An attempt fails only if another change by the same person is committed during it. Therefore, ten simultaneous changes all succeed, even
- * if only one is committed each time.
+ * An attempt fails only if another change by the same person is committed during it. Ten simultaneous changes therefore all succeed, even
+ * if each round of attempts commits only one.
  */
 const maxAttempts = 10;
 

@@ -6,7 +6,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { toViewAction } from "./create-saved-view.ts";
 
-/** Removes a view by name. If there is no such view, changes and records nothing. */
+/** Removes a view by name. Does nothing, and adds no audit entry, if there is no such view. */
 export const removeSavedView = (services: WriteDependencies, member: MemberSession, name: string): Promise<void> =>
   commitWithAudit(
     services,

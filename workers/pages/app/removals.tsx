@@ -254,7 +254,7 @@ const handleRequestRemoval = async (request: AppFormRequest): Promise<Response> 
     await setFlash(request, { key: "removalAsked" });
     return c.redirect(`/app/removals/${requested.value.id}`, 303);
   }
-  // The removals page explains why the request was refused.
+  // After the redirect, the removals page explains why the request was refused.
   return requested.code === "invalid_request" ? renderError("notes", removals.badNotes) : c.redirect("/app/removals", 303);
 };
 
@@ -262,7 +262,7 @@ const downloadAffidavit = async (request: AppRequest): Promise<Response> => {
   const { c, services, person } = request;
   const id = parseRemovalId(c.req.param("id") ?? "");
   const file = await getAffidavit(services, person, id);
-  // The removal's page shows when the affidavit will be available.
+  // After the redirect, the removal's page shows when the affidavit will be available.
   if (!file.ok) return file.code === "not_found" ? removalNotFoundPage(request) : c.redirect(`/app/removals/${id}`, 303);
   c.header("Content-Disposition", `attachment; filename="affidavit-${id}.pdf"`);
   return c.body(file.value, 200, { "Content-Type": "application/pdf" });
@@ -276,7 +276,7 @@ const redirectToUpgrade = async (request: AppRequest): Promise<Response> => {
   if (limitResponse !== null) return limitResponse;
   const payment = await createPaymentSession(services, session, "white_glove");
   if (payment.ok) return c.redirect(payment.value, 303);
-  // The removals page says that upgrades are unavailable.
+  // After the redirect, the removals page says that upgrades are unavailable.
   return payment.code === "billing_unavailable" ? renderStorageUnavailable(c) : c.redirect("/app/removals", 303);
 };
 

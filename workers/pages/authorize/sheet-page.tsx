@@ -113,8 +113,8 @@ export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request
 export const Answers: FC<{ children?: Child }> = ({ children }) => <div class="answer">{children}</div>;
 
 /**
- * Links to the request's origin. It is a verified website of the business (for a test client, also localhost), even if another site made
- * the request.
+ * Links to the request's origin. The origin is a verified website of the business or (only for a test client) localhost, even if another
+ * site made the request.
  */
 export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages } }) => (
   <a class="btn primary" href={request.origin} rel="noreferrer">

@@ -134,7 +134,10 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
 type CeaseObligation = {
   readonly ceaseBy: Instant;
   readonly acknowledgedAt: Instant | null;
-  /** What identifies the record to a member: the masked person, or the purpose of a share, which shows no person. Empty after an erasure. */
+  /**
+   * Identifies the record for a member: the person's masked detail, or the purpose of a share, which shows no person. Empty after an
+   * erasure.
+   */
   readonly subject: string;
 } & (
   | { readonly kind: "certificate"; readonly id: CertId }

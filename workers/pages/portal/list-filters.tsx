@@ -29,7 +29,7 @@ export const FilterPanel: FC<{ active: number; children?: Child }> = ({ active, 
 
 export interface FilterChip {
   readonly label: string;
-  /** Null if the label says everything. */
+  /** Null if the label alone describes the filter. */
   readonly value: { readonly text: string; readonly content: Child } | null;
   /** The path of the list without this filter. */
   readonly pathWithout: string;
