@@ -19,9 +19,9 @@ import {
   toWire,
 } from "../../http/wire.ts";
 import type { Domain } from "../../../storage/domains.ts";
-import { claimDomain } from "../../operations/portal/claim-domain.ts";
+import { addDomain } from "../../operations/portal/add-domain.ts";
 import { listDomains } from "../../operations/portal/list-domains.ts";
-import { releaseDomain } from "../../operations/portal/release-domain.ts";
+import { removeDomain } from "../../operations/portal/remove-domain.ts";
 import { verifyDomain } from "../../operations/portal/verify-domain.ts";
 
 const exampleDomainId = "dom_00m4x8c1v6b3n9q2t7w0h5k3d8";
@@ -170,8 +170,8 @@ const removeDomainRoute = createRoute({
 export const domainRoutes = createApi();
 
 domainRoutes.openapi(addDomainRoute, async (c) => {
-  const claimed = await claimDomain(c.var.services, c.var.member, { ...c.req.valid("json"), idempotencyKey: getIdempotencyKey(c) });
-  return respondIdempotent(c, claimed, domainToWire);
+  const added = await addDomain(c.var.services, c.var.member, { ...c.req.valid("json"), idempotencyKey: getIdempotencyKey(c) });
+  return respondIdempotent(c, added, domainToWire);
 });
 
 domainRoutes.openapi(listDomainsRoute, async (c) =>
@@ -185,5 +185,5 @@ domainRoutes.openapi(verifyDomainRoute, async (c) => {
 });
 
 domainRoutes.openapi(removeDomainRoute, async (c) => {
-  return respond(c, 200, await releaseDomain(c.var.services, c.var.member, c.req.valid("param").domain_id), deletedToWire);
+  return respond(c, 200, await removeDomain(c.var.services, c.var.member, c.req.valid("param").domain_id), deletedToWire);
 });

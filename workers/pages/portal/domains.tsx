@@ -5,10 +5,10 @@ import { buildDomainChallenges } from "../../../core/accounts/domain-claim.ts";
 import { parseDomainId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../http/context.ts";
 import type { Domain } from "../../../storage/domains.ts";
-import { claimDomain } from "../../operations/portal/claim-domain.ts";
+import { addDomain } from "../../operations/portal/add-domain.ts";
 import { listWebsites } from "../../operations/portal/list-websites.ts";
 import { listDomains } from "../../operations/portal/list-domains.ts";
-import { releaseDomain } from "../../operations/portal/release-domain.ts";
+import { removeDomain } from "../../operations/portal/remove-domain.ts";
 import { verifyDomain } from "../../operations/portal/verify-domain.ts";
 import { EmptyState, formatDay, formatMessage, Notice, Timestamp, UntrustedText, PropertyList } from "../shared/components.tsx";
 import { CopyLine, Table } from "../shared/signed-in-components.tsx";
@@ -270,21 +270,21 @@ const renderRemoveDomain = async (request: PortalRequest, id: string): Promise<R
 
 const handleAddDomain = async (request: PortalFormRequest): Promise<Response> => {
   const domain = (request.form.get("domain") ?? "").trim();
-  const added = await claimDomain(request.services, request.member, { domain, idempotencyKey: null });
+  const added = await addDomain(request.services, request.member, { domain, idempotencyKey: null });
   return added.ok ? redirectTo(request, `${domainsPath}/${added.value.value.id}`, "added") : renderDomainList(request, toFormError(added));
 };
 
 const handleVerifyDomain = async (request: PortalFormRequest, id: string): Promise<Response> => {
   const verified = await verifyDomain(request.services, request.member, id, null);
-  if (verified.ok) return redirectTo(request, `${domainsPath}/${id}`, "proved");
+  if (verified.ok) return redirectTo(request, `${domainsPath}/${id}`, "verified");
   if (verified.code === "not_found") return notFoundPage(request);
-  const error = { code: verified.code, field: null, text: verified.detail ?? domainMessages.unproved };
+  const error = { code: verified.code, field: null, text: verified.detail ?? domainMessages.recordNotFound };
   return renderDomain(request, id, error, verified.otherTexts);
 };
 
 const handleRemoveDomain = async (request: PortalFormRequest, id: string): Promise<Response> => {
-  const released = await releaseDomain(request.services, request.member, id);
-  return released.ok ? redirectTo(request, domainsPath, "removed") : notFoundPage(request);
+  const removed = await removeDomain(request.services, request.member, id);
+  return removed.ok ? redirectTo(request, domainsPath, "removed") : notFoundPage(request);
 };
 
 export const registerDomainRoutes = (pages: Hono<AppEnv>): void => {

@@ -9,17 +9,17 @@ import { getBusinessDatabase } from "./commit-with-audit.ts";
 import { createOnce, type IdempotentResult } from "./create-once.ts";
 import { getLocalHosts } from "./find-domain-proof.ts";
 
-type ClaimRefusal = "invalid_request" | "domain_taken" | "domain_limit" | "idempotency_conflict";
+type AddDomainRefusal = "invalid_request" | "domain_taken" | "domain_limit" | "idempotency_conflict";
 
 /**
  * Adds a pending domain and the token that verifies it. Each idempotency key adds at most one domain. Can return `invalid_request`,
  * `domain_taken`, `domain_limit` and `idempotency_conflict`.
  */
-export const claimDomain = async (
+export const addDomain = async (
   services: PortalWriteDependencies,
   member: MemberSession,
   request: { readonly domain: string; readonly idempotencyKey: string | null },
-): Promise<Result<IdempotentResult<Domain>, ClaimRefusal>> => {
+): Promise<Result<IdempotentResult<Domain>, AddDomainRefusal>> => {
   const claimed = parseClaimedDomain(request.domain, {
     getRegistrableDomain: services.getRegistrableDomain,
     localHosts: getLocalHosts(services),

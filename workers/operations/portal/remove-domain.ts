@@ -7,7 +7,7 @@ import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
 /** Removes a domain. After this, submissions from the domain are refused. Issued certificates stay unchanged. Can return `not_found`. */
-export const releaseDomain = async (
+export const removeDomain = async (
   services: WriteDependencies,
   member: MemberSession,
   id: string,
