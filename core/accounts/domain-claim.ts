@@ -89,8 +89,8 @@ const verificationMethodLabels: Readonly<Record<VerificationMethod, string>> = {
 
 /** Formats the findings as text such as `TXT record: not found. Meta tag: …`. */
 export const describeFindings = (
-  seen: readonly { readonly method: VerificationMethod; readonly sighting: VerificationFinding }[],
-): string => seen.map(({ method, sighting }) => `${verificationMethodLabels[method]}: ${verificationFindings[sighting]}.`).join(" ");
+  findings: readonly { readonly method: VerificationMethod; readonly finding: VerificationFinding }[],
+): string => findings.map(({ method, finding }) => `${verificationMethodLabels[method]}: ${verificationFindings[finding]}.`).join(" ");
 
 /**
  * Checks the TXT records that all resolvers returned. An item is null if the resolver gave no usable answer. Every resolver must see the
@@ -161,9 +161,9 @@ export type DomainCheckOutcome =
  * Applies the result of one check of a verified domain. If the resolvers disagree, or a resolver or host does not respond, the domain's
  * state does not change until the check is a day overdue.
  */
-export const applyDomainCheck = (before: DomainCheckState, sighting: VerificationFinding, now: Instant): DomainCheckOutcome => {
-  const isSilent = sighting === "unanswered" || sighting === "disagreement";
-  if (sighting === "found") return { kind: "kept", state: { checkedAt: now, misses: 0, lapsesAt: null }, nextAt: now + recheckIntervalMs };
+export const applyDomainCheck = (before: DomainCheckState, finding: VerificationFinding, now: Instant): DomainCheckOutcome => {
+  const isSilent = finding === "unanswered" || finding === "disagreement";
+  if (finding === "found") return { kind: "kept", state: { checkedAt: now, misses: 0, lapsesAt: null }, nextAt: now + recheckIntervalMs };
   if (isSilent && now < before.checkedAt + recheckIntervalMs + silenceToleranceMs)
     return { kind: "kept", state: before, nextAt: now + retryIntervalMs };
   const misses = before.misses + 1;

@@ -58,7 +58,7 @@ const checkShardDomains = async (platform: Platform, db: Database): Promise<void
         platform,
         db,
         domain,
-        applyDomainCheck(domain.state, (await findDomainProof(platform, domain, domain.method)).sighting, now),
+        applyDomainCheck(domain.state, (await findDomainProof(platform, domain, domain.method)).finding, now),
         now,
       ),
     ),

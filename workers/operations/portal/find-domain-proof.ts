@@ -58,18 +58,16 @@ export const findDomainProof = async (
   services: PortalDependencies,
   { domain, token }: { readonly domain: string; readonly token: string },
   method: VerificationMethod,
-): Promise<{ readonly sighting: VerificationFinding; readonly otherTexts: readonly string[] }> => {
+): Promise<{ readonly finding: VerificationFinding; readonly otherTexts: readonly string[] }> => {
   const { dns, meta, wellKnown } = buildDomainChallenges(domain, token);
   if (method === "dns") {
     const answers = await services.lookupTxt(dns.name);
-    return { sighting: checkTxtRecords(answers, token), otherTexts: listOtherTxtValues(answers, token) };
+    return { finding: checkTxtRecords(answers, token), otherTexts: listOtherTxtValues(answers, token) };
   }
   const isMeta = method === "meta";
   const result = await fetchProofPage(services, domain, isMeta ? meta.url : wellKnown.url, isMeta ? maxPageBytes : maxFileBytes);
-  if (result.outcome !== "page") return { sighting: toFinding(result), otherTexts: [] };
+  if (result.outcome !== "page") return { finding: toFinding(result), otherTexts: [] };
   const { body } = result.page;
-  const sighting = isMeta
-    ? checkMetaTags(services.listMetaContents(body, verificationMetaName), token)
-    : checkVerificationFile(body, token);
-  return { sighting, otherTexts: [] };
+  const finding = isMeta ? checkMetaTags(services.listMetaContents(body, verificationMetaName), token) : checkVerificationFile(body, token);
+  return { finding, otherTexts: [] };
 };

@@ -42,7 +42,7 @@ export const verifyDomain = async (
   const findings = await Promise.all(
     methods.map(async (tried) => ({ method: tried, ...(await findDomainProof(services, { domain, token }, tried)) })),
   );
-  const proof = findings.find(({ sighting }) => sighting === "found");
+  const proof = findings.find(({ finding }) => finding === "found");
   if (proof === undefined)
     return { ...refuse("domain_unverified", describeFindings(findings)), otherTexts: findings.flatMap(({ otherTexts }) => otherTexts) };
 
