@@ -25,7 +25,7 @@ import type { Instant } from "../../core/time.ts";
 import { isSameSealedValue } from "../../storage/vault.ts";
 import type { DeliveryQueue, EndpointOverview } from "../delivery-queue/object.ts";
 import { logError } from "../error-log.ts";
-import type { HandOver, HandOverPorts } from "./hand-over.ts";
+import type { QueuePusher, QueuePusherPorts } from "./queue-pusher.ts";
 import * as tables from "./tables.ts";
 import type { EndpointRow } from "./tables.ts";
 
@@ -54,7 +54,7 @@ export interface SealedReplacement {
   readonly to: string;
 }
 
-type EndpointPorts = Omit<HandOverPorts, "archive"> & { readonly handOver: HandOver };
+type EndpointPorts = Omit<QueuePusherPorts, "archive"> & { readonly pusher: QueuePusher };
 
 export class Endpoints {
   readonly #storage: DurableObjectStorage;
@@ -71,10 +71,10 @@ export class Endpoints {
 
   /** Sends the endpoint's settings to its delivery queue. If that fails, the alarm tries again. */
   async #pushChange(endpointId: string): Promise<void> {
-    const { handOver, scheduleNextAlarm } = this.#ports;
+    const { pusher, scheduleNextAlarm } = this.#ports;
     await scheduleNextAlarm();
-    handOver.pushToAll();
-    await handOver.waitForPush(endpointId);
+    pusher.pushToAll();
+    await pusher.waitForPush(endpointId);
   }
 
   async #loadWithHealth(row: EndpointRow): Promise<EndpointWithHealth> {
@@ -169,7 +169,7 @@ export class Endpoints {
       for (const { from, to } of replacements) tables.replaceSealedSecret(this.#sql, from, to);
     });
     await this.#ports.scheduleNextAlarm();
-    this.#ports.handOver.pushToAll();
+    this.#ports.pusher.pushToAll();
   }
 
   findSettings(id: string): EndpointSettings | null {
@@ -195,11 +195,11 @@ export class Endpoints {
   }
 
   async #finishRemoval(id: string): Promise<void> {
-    const { handOver, getQueue } = this.#ports;
-    await handOver.waitForPush(id); // a push that is still in progress could create the queue again
+    const { pusher, getQueue } = this.#ports;
+    await pusher.waitForPush(id); // a push that is still in progress could create the queue again
     await getQueue(id).wipe();
     tables.deleteEndpoint(this.#sql, id);
-    handOver.forget(id);
+    pusher.forget(id);
   }
 
   findQueue(endpointId: string): DurableObjectStub<DeliveryQueue> | null {

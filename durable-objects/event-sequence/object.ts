@@ -29,7 +29,7 @@ import { migrateSchema } from "../schema-steps.ts";
 import { logError } from "../error-log.ts";
 import { EventArchive, isSegmentName } from "./archive.ts";
 import { Endpoints, type EndpointWithHealth, type EndpointWithOverview, type SealedReplacement } from "./endpoints.ts";
-import { HandOver, safetyAlarmMs } from "./hand-over.ts";
+import { QueuePusher, safetyAlarmMs } from "./queue-pusher.ts";
 import { eventSequenceSteps } from "./migrations.ts";
 import { Sequence, type EventPage } from "./sequence.ts";
 import * as tables from "./tables.ts";
@@ -56,7 +56,7 @@ const openOwnerDatabases = async (shards: Shards, businessId: BusinessId): Promi
 export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extends DurableObject<E> {
   readonly #archive: EventArchive;
   readonly #sequence: Sequence;
-  readonly #handOver: HandOver;
+  readonly #pusher: QueuePusher;
   readonly #endpoints: Endpoints;
   /** When the alarm will run; null if this process has not set it. */
   #alarmAt: Instant | null = null;
@@ -80,9 +80,9 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
       getName: () => this.#getName(),
       openDatabases: () => openOwnerDatabases(openShards(env, backgroundTimeoutMs), this.#getOwner().businessId as BusinessId),
       onAppended: () => {
-        this.#handOver.saveProgress();
+        this.#pusher.saveProgress();
         const armed = this.#scheduleNextAlarm();
-        this.#handOver.pushToAll();
+        this.#pusher.pushToAll();
         return armed;
       },
       scheduleNextAlarm,
@@ -94,8 +94,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
       getQueue: (endpointId: string) => env.DELIVERY_QUEUE.getByName(endpointId),
       scheduleNextAlarm,
     };
-    this.#handOver = new HandOver(storage, { archive, ...queuePorts });
-    this.#endpoints = new Endpoints(storage, { handOver: this.#handOver, ...queuePorts });
+    this.#pusher = new QueuePusher(storage, { archive, ...queuePorts });
+    this.#endpoints = new Endpoints(storage, { pusher: this.#pusher, ...queuePorts });
   }
 
   #getName(): string {
@@ -115,7 +115,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   #scheduleNextAlarm(): Promise<void> {
     const now = Date.now();
     const times = [
-      ...this.#handOver.listAlarmTimes(now),
+      ...this.#pusher.listAlarmTimes(now),
       this.#endpoints.hasUnfinishedRemovals ? now + safetyAlarmMs : null,
       this.#sequence.retryAt,
       this.#archive.getNextMoveAt(now),
@@ -133,9 +133,9 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
       await this.ctx.storage.setAlarm(this.#alarmAt);
       await this.#endpoints.finishRemovals();
       await this.drain();
-      this.#handOver.pushToAll();
-      await this.#handOver.waitForPushes();
-      this.#handOver.saveProgress();
+      this.#pusher.pushToAll();
+      await this.#pusher.waitForPushes();
+      this.#pusher.saveProgress();
       await this.ctx.storage.deleteAlarm();
       this.#alarmAt = null;
       await this.#scheduleNextAlarm();
@@ -150,7 +150,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
    */
   async drain(): Promise<boolean> {
     const isDone = await this.#sequence.drain();
-    await this.#handOver.waitForPushes();
+    await this.#pusher.waitForPushes();
     return isDone;
   }
 

@@ -17,7 +17,7 @@ const holdMs = secondMs; // events that arrive within this time share one push t
 /** If the process dies, an alarm resumes the work after this delay. */
 export const safetyAlarmMs = 15 * secondMs;
 
-export interface HandOverPorts {
+export interface QueuePusherPorts {
   readonly archive: EventArchive;
   readonly getHead: () => number;
   readonly getBusinessId: () => string;
@@ -26,9 +26,9 @@ export interface HandOverPorts {
   readonly scheduleNextAlarm: () => Promise<void>;
 }
 
-export class HandOver {
+export class QueuePusher {
   readonly #storage: DurableObjectStorage;
-  readonly #ports: HandOverPorts;
+  readonly #ports: QueuePusherPorts;
   /** Progress that a queue has acknowledged but this object has not stored yet. If it is lost, the push is repeated. */
   readonly #unsavedProgress = new Map<string, { readonly revision: number; readonly acked: number }>();
   readonly #pushing = new Map<string, Promise<void>>();
@@ -36,7 +36,7 @@ export class HandOver {
   /** When to push again to a queue whose receiver was hanging during the last push. */
   readonly #heldUntil = new Map<string, Instant>();
 
-  constructor(storage: DurableObjectStorage, ports: HandOverPorts) {
+  constructor(storage: DurableObjectStorage, ports: QueuePusherPorts) {
     this.#storage = storage;
     this.#ports = ports;
   }
