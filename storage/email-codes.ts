@@ -78,7 +78,7 @@ export const insertEmailCode = (
     readonly id: string;
     readonly codeHash: StoredIndex;
     /** The ID of the sign-up or invitation that entering the code also completes, if any. */
-    readonly opens?: string | null;
+    readonly signupId?: string | null;
     readonly now: Instant;
   },
 ) => {
@@ -88,7 +88,7 @@ export const insertEmailCode = (
     addressIndex: toStoredIndex(requester.addressIndex),
     id: code.id,
     codeHash: code.codeHash,
-    signupId: code.opens ?? null,
+    signupId: code.signupId ?? null,
     createdAt: now,
     expiresAt: sql<Instant>`case when ${isWithinCodeLimits(requester, limits, now)} then ${now + limits.lifeMs} else ${now} end`,
   };
@@ -176,7 +176,7 @@ export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now
 
 /** Returns the ID of the sign-up or invitation that this code also completes, or null if there is none. */
 export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
-  (await db.select({ opens: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.opens ?? null;
+  (await db.select({ signupId: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.signupId ?? null;
 
 /** Lists the codes created after `since`, except those beyond a limit. The limits keep this list short. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {

@@ -73,11 +73,11 @@ const prepareSignIn = async (
   const usedCode = { codeId, sessionHash: row.tokenHash, now: row.now };
   const session = [insertSessionByCode(db, { ...row, hasOtherShards }, { realm, emailIndex, codeId })];
   if (realm === "consumer") return { changes: await prepareNewConsumer(services, lookup, person, usedCode), session };
-  const opens = addressee?.kind === "person" ? null : await findSignupIdByCode(db, codeId);
-  if (opens?.startsWith("mem_")) {
-    return { changes: noSignInChanges, session: await prepareInvitedSession(services, db, row, { codeId, invitationId: opens }) };
+  const signupId = addressee?.kind === "person" ? null : await findSignupIdByCode(db, codeId);
+  if (signupId?.startsWith("mem_")) {
+    return { changes: noSignInChanges, session: await prepareInvitedSession(services, db, row, { codeId, invitationId: signupId }) };
   }
-  const changes = opens === null ? noSignInChanges : await prepareSignupCompletion(services, db, opens, shard, usedCode);
+  const changes = signupId === null ? noSignInChanges : await prepareSignupCompletion(services, db, signupId, shard, usedCode);
   return { changes, session };
 };
 

@@ -33,7 +33,7 @@ export const prepareEmailCode = async (
     readonly mail: (code: string, id: string) => Promise<TemplatedMail>;
     readonly language: Language;
     /** The ID of the sign-up or invitation that the code is for. */
-    readonly opens?: string | null;
+    readonly signupId?: string | null;
     readonly now: Instant;
   },
 ): Promise<{ readonly id: string; readonly rows: readonly Statement[] }> => {
@@ -51,7 +51,7 @@ export const prepareEmailCode = async (
   return {
     id,
     rows: [
-      insertEmailCode(db, requester, request.limits, { id, codeHash: toStoredIndex(codeHash), opens: request.opens ?? null, now }),
+      insertEmailCode(db, requester, request.limits, { id, codeHash: toStoredIndex(codeHash), signupId: request.signupId ?? null, now }),
       ...mails.flat(),
     ],
   };

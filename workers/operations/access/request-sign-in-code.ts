@@ -39,7 +39,7 @@ export const requestSignInCode = async (
     to: knownEmail ?? (realm === "consumer" ? trimWhiteSpace(request.email) : null),
     mail: async (code, id) => ({ template: "login_code", data: { code, signInUrl: await createSignInUrl(services, realm, id, binding) } }),
     language: request.language,
-    opens: addressee === null || addressee.kind === "person" ? null : addressee.id,
+    signupId: addressee === null || addressee.kind === "person" ? null : addressee.id,
     now,
   });
   await batch(db, rows);

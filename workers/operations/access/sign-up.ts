@@ -98,7 +98,7 @@ export const signUp = async (
       data: { code: digits, signInUrl: await createSignInUrl(services, "business", codeId, binding) },
     }),
     language,
-    opens: isMember ? null : id,
+    signupId: isMember ? null : id,
     now,
   });
   const signup = await insertSignup(
