@@ -29,7 +29,7 @@ export interface AppEnv {
     sent?: unknown;
     caller?: RequestCaller;
     /** Set while a request with an idempotency key runs for the first time. */
-    work?: ClaimedRequest;
+    claimedRequest?: ClaimedRequest;
   };
 }
 

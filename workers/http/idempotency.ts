@@ -37,27 +37,23 @@ const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<Idem
   return { caller: await hashCallerAddress(services, getIpRateLimitKey(ip)), ownerId: recordId ?? `con_${firstShard}` };
 };
 
-/** Returns a function that builds the statements that save the response, or undefined for a request without a key. */
-export const saveIdempotentResponse = <T>(
-  c: RequestContext,
-  status: number,
-  toWire: (value: T) => object,
-): SaveIdempotentResponse<T> | undefined => {
-  const { work } = c.var;
-  return work && ((value, onlyIf) => work.toStatements({ status, data: toWire(value), cookie: null }, onlyIf));
+/** Returns a function that builds the statements that save the response. For a request without a key, there are none. */
+export const saveIdempotentResponse = <T>(c: RequestContext, status: number, toWire: (value: T) => object): SaveIdempotentResponse<T> => {
+  const { claimedRequest } = c.var;
+  return async (value, onlyIf) => claimedRequest?.toStatements({ status, data: toWire(value), cookie: null }, onlyIf) ?? [];
 };
 
 /**
  * Saves the response, releases the key after a refusal, or suspends the claim after a server error. Errors are logged and not thrown. If
  * the response was not saved, a repeated request runs the operation again.
  */
-const finishWork = async (c: RequestContext, work: ClaimedRequest): Promise<void> => {
+const finishRequest = async (c: RequestContext, request: ClaimedRequest): Promise<void> => {
   try {
     const { status } = c.res;
-    if (status >= 500) return await work.suspend();
-    if (status >= 300) return await work.release();
+    if (status >= 500) return await request.suspend();
+    if (status >= 300) return await request.release();
     const { data } = (await c.res.clone().json()) as { data: object };
-    await work.saveResponse({ status, data, cookie: c.res.headers.get("set-cookie") });
+    await request.saveResponse({ status, data, cookie: c.res.headers.get("set-cookie") });
   } catch (error) {
     c.var.services.log.error({ request_id: c.var.requestId, at: "idempotency", error: getErrorKind(error) });
   }
@@ -106,8 +102,8 @@ export const idempotencyGuard = combineGuards<AppEnv>(
       return failure(c, "idempotency_conflict", inProgressMessage);
     }
     const { request: claimedRequest } = claim.value;
-    c.set("work", claimedRequest);
-    const done = next().then(() => finishWork(c, claimedRequest));
+    c.set("claimedRequest", claimedRequest);
+    const done = next().then(() => finishRequest(c, claimedRequest));
     services.waitUntil(() => done); // saving the response finishes even if the caller disconnects, so that a retry finds it
     await done;
   }),

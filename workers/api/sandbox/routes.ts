@@ -218,7 +218,7 @@ sandboxRoutes.openapi(advanceClockRoute, async (c) => {
     c.var.services,
     c.var.principal,
     clockAdvanceFromWire(c.req.valid("json")),
-    c.var.work?.saveDraft,
+    c.var.claimedRequest?.saveDraft,
   );
   return respond(c, 200, moved, advancedClockToWire);
 });

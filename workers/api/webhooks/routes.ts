@@ -259,13 +259,8 @@ webhookRoutes.openapi(revealSecretRoute, async (c) => {
 });
 
 webhookRoutes.openapi(rotateSecretRoute, async (c) => {
-  const { services, member, work } = c.var;
-  const rotated = await rotateWebhookSecret(
-    services,
-    member,
-    c.req.valid("param").webhook_id,
-    work?.saveDraft ?? (async (sealed) => sealed),
-  );
+  const { services, member, claimedRequest } = c.var;
+  const rotated = await rotateWebhookSecret(services, member, c.req.valid("param").webhook_id, claimedRequest?.saveDraft);
   return respond(c, 200, rotated, wire.rotatedSecretToWire);
 });
 

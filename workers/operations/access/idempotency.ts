@@ -39,7 +39,7 @@ export interface IdempotentResponse {
 
 /**
  * Returns the statements that save the response. They belong at the end of the change's batch. `onlyIf` is evaluated after the preceding
- * statements, and must be true if and only if the change happened. For a request without a key, operations do not receive this function.
+ * statements, and must be true if and only if the change happened.
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 

@@ -58,7 +58,7 @@ export const registerPasskey = async (
     readonly userAgent: string | undefined;
     readonly language: Language;
   },
-  saveResponse?: SaveIdempotentResponse<Passkey>,
+  saveIdempotentResponse: SaveIdempotentResponse<Passkey> = async () => [],
 ): Promise<Result<Passkey, "invalid_request" | "passkey_refused" | "passkey_limit">> => {
   const { vault } = services;
   const { made, userAgent, language } = request;
@@ -87,7 +87,7 @@ export const registerPasskey = async (
   const [inserted] = await commit(
     db,
     services,
-    [insert, ...mail, ...((await saveResponse?.(added, isWritten)) ?? [])],
+    [insert, ...mail, ...(await saveIdempotentResponse(added, isWritten))],
     [domainEvent],
     isWritten,
   );

@@ -31,7 +31,7 @@ export const createAgentToken = async (
   services: WriteDependencies,
   session: Session,
   request: { readonly name: string | null; readonly once?: string },
-  saveResponse?: SaveIdempotentResponse<CreatedAgentToken>,
+  saveIdempotentResponse: SaveIdempotentResponse<CreatedAgentToken> = async () => [],
 ): Promise<Result<CreatedAgentToken, "invalid_request" | "token_limit" | "idempotency_conflict">> => {
   const name = parseLine("name", request.name, maxNameLength);
   if (!name.ok) return name;
@@ -50,7 +50,7 @@ export const createAgentToken = async (
   const rows = await insertAgentToken(db, services.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
   const domainEvent = createTokenEvent(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
   const created: CreatedAgentToken = { ...token, secret, lastUsedDay: null, client: null };
-  const savedResponse = (await saveResponse?.(created, hasAgentToken(id))) ?? [];
+  const savedResponse = await saveIdempotentResponse(created, hasAgentToken(id));
   return commit(db, services, [...rows, ...savedResponse], [domainEvent], hasAgentToken(id)).then(
     ([inserted]) => (inserted.meta.changes === 0 ? refuse("token_limit") : ok(created)),
     refuseWhen(isDuplicateToken, "idempotency_conflict"),

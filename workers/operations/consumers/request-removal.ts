@@ -30,7 +30,7 @@ export const requestRemoval = async (
   services: WriteDependencies,
   person: Person,
   request: RemovalRequest,
-  saveIdempotentResponse?: SaveIdempotentResponse<Removal>,
+  saveIdempotentResponse: SaveIdempotentResponse<Removal> = async () => [],
 ): Promise<Result<Removal, "invalid_request" | "unauthorized" | "plan_required">> => {
   const { vault } = services;
   const targets = parseRemovalTargets(request.targets);
@@ -65,7 +65,7 @@ export const requestRemoval = async (
     recheckAt: null,
     affidavit: null,
   };
-  const saved = (await saveIdempotentResponse?.(removal)) ?? [];
+  const saved = await saveIdempotentResponse(removal);
   return commit(db, services, [...rows, ...saved], [createAuditedEvent(person, action, now)]).then(
     () => ok(removal),
     refuseWhen(isMissingConsumer, "unauthorized"),

@@ -32,7 +32,7 @@ export const acknowledgeShare = async (
   id: ShareId | null,
   details: CeaseDetails,
   requestId: string,
-  saveIdempotentResponse?: SaveIdempotentResponse<CeasedShare>,
+  saveIdempotentResponse: SaveIdempotentResponse<CeasedShare> = async () => [],
 ): Promise<Result<CeasedShare>> => {
   const writable = authorizeWrite(business.status);
   if (!writable.ok) return writable;
@@ -51,7 +51,7 @@ export const acknowledgeShare = async (
     const rows = await updateShareCeased(db, vault, share, details, { now, requestId });
     const mail = await prepareAcknowledgementMail(services, db, consumerId, share, { at: now, note: details.note, language });
     const ceased: CeasedShare = { share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false };
-    const saved = (await saveIdempotentResponse?.(ceased)) ?? [];
+    const saved = await saveIdempotentResponse(ceased);
     await commit(
       db,
       services,

@@ -28,7 +28,7 @@ export const commitRevocation = async (
   db: Database,
   { share, chains, consumerId, language }: ChangeableShare,
   by: { readonly actor: Actor; readonly reason: string | null; readonly requestId: string },
-  saveIdempotentResponse?: SaveIdempotentResponse<RevocationResult>,
+  saveIdempotentResponse: SaveIdempotentResponse<RevocationResult> = async () => [],
 ): Promise<RevocationResult> => {
   const { vault } = services;
   const writtenAt = services.clock();
@@ -40,7 +40,7 @@ export const commitRevocation = async (
   await commit(
     db,
     services,
-    [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails, ...((await saveIdempotentResponse?.(revoked)) ?? [])],
+    [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails, ...(await saveIdempotentResponse(revoked))],
     [withRecordedTime(revocation.domainEvent, writtenAt)],
   );
   services.scheduleMail();

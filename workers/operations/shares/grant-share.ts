@@ -61,14 +61,14 @@ const commitGrant = async (
   creation: ShareCreation,
   decided: ShareGrant,
   { challenge, requestHash }: { readonly challenge: string; readonly requestHash: string },
-  saveIdempotentResponse: SaveIdempotentResponse<GrantResult> | undefined,
+  saveIdempotentResponse: SaveIdempotentResponse<GrantResult>,
 ): Promise<GrantResult> => {
   const { share } = decided;
   const { writtenAt, client } = creation;
   const code = await deriveShareCode(services, shardOfId(share.id), requestHash, 1);
   const row = { codeHash: sha256Hex(code), requestHash, challenge, requireOrigin: client.requireOrigin, createdAt: writtenAt };
   const granted: GrantResult = { code, codeExpiresAt: writtenAt + codeLifetimeMs, share, isRepeated: false };
-  const after = [insertShareCode(db, decided, row), ...((await saveIdempotentResponse?.(granted)) ?? [])];
+  const after = [insertShareCode(db, decided, row), ...(await saveIdempotentResponse(granted))];
   await commitShare(services, db, decided, creation, { before: [], after });
   return granted;
 };
@@ -111,7 +111,7 @@ export const grantShare = async (
   services: ShareWriteDependencies,
   grantor: Grantor,
   request: GrantRequest,
-  saveIdempotentResponse?: SaveIdempotentResponse<GrantResult>,
+  saveIdempotentResponse: SaveIdempotentResponse<GrantResult> = async () => [],
 ): Promise<Result<GrantResult>> => {
   const terms = parseShareTerms(request.purpose, request.disclosureText);
   if (!terms.ok) return terms;

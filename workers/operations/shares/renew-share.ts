@@ -48,7 +48,7 @@ export const renewShare = async (
   person: Person,
   id: ShareId | null,
   request: RenewalRequest,
-  saveIdempotentResponse?: SaveIdempotentResponse<RenewedShare>,
+  saveIdempotentResponse: SaveIdempotentResponse<RenewedShare> = async () => [],
 ): Promise<Result<RenewedShare, RenewalRefusal>> => {
   if (id === null) return refuse("not_found");
   const db = services.shards.forId(id);
@@ -78,7 +78,7 @@ export const renewShare = async (
     const { language, requestId } = request;
     const before = [updateShareSuperseded(db, id, shareId, now, requestId)];
     const renewed = { share: decided.value.share, superseded: id };
-    const after = (await saveIdempotentResponse?.(renewed)) ?? [];
+    const after = await saveIdempotentResponse(renewed);
     const creation = { client, person, revision: stored.revision, fieldsWrite: null, language, requestId, writtenAt: now };
     try {
       await commitShare(services, db, decided.value, creation, { before, after });

@@ -24,7 +24,7 @@ export const rotateWebhookSecret = async (
   services: WebhookWriteDependencies,
   member: MemberSession,
   id: WebhookId,
-  saveDraft: (sealed: string) => Promise<string>,
+  saveDraft: (sealed: string) => Promise<string> = async (sealed) => sealed,
 ): Promise<Result<RotatedSecret, "not_found">> => {
   const found = await findEventSequence(services, member.business.id, id);
   if (found === null) return refuse("not_found");

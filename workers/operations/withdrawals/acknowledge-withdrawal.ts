@@ -29,7 +29,7 @@ export const acknowledgeWithdrawal = async (
   actor: Actor,
   certId: CertId,
   details: CeaseDetails,
-  saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalAcknowledgement>,
+  saveIdempotentResponse: SaveIdempotentResponse<WithdrawalAcknowledgement> = async () => [],
 ): Promise<Result<WithdrawalAcknowledgement, AcknowledgementRefusal>> => {
   const located = await locateWritableRecord(services, reader, certId);
   if (!located.ok) return located;
@@ -44,7 +44,7 @@ export const acknowledgeWithdrawal = async (
   try {
     const owned = { certId, businessId: certificate.businessId };
     const rows = await insertAcknowledgement(db, services.vault, owned, details, now);
-    await commit(db, services, [...rows, ...((await saveIdempotentResponse?.(ceased)) ?? [])], [domainEvent]);
+    await commit(db, services, [...rows, ...(await saveIdempotentResponse(ceased))], [domainEvent]);
   } catch (error) {
     if (!isAlreadyAcknowledged(error)) throw error;
     const current = (await locateOwnRecord(services, reader, certId))?.record.withdrawal ?? null;

@@ -28,7 +28,7 @@ export const withdrawCertificate = async (
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {
   const { certificate } = record;
   const { id: certId, businessId, environment } = certificate;
-  const { change, scope, addressIndexes, addressIndex = null, language, extraRows = [] } = request;
+  const { change, scope, addressIndexes, addressIndex = null, language, extraRows = [], saveIdempotentResponse = async () => [] } = request;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const now = services.clock();
     const apiKeyId = change.actor.kind === "api_key" ? change.actor.id : null;
@@ -60,7 +60,7 @@ export const withdrawCertificate = async (
         { change, scope, now },
         {
           before: await prepareConfirmationMail(services, db, record, { change, language, addressIndex, scope, entities: null, now }),
-          after: [...extraRows, ...((await request.saveIdempotentResponse?.(withdrawn)) ?? []), ...rest],
+          after: [...extraRows, ...(await saveIdempotentResponse(withdrawn)), ...rest],
         },
       );
       if (rest.length > 0) services.scheduleRelay();

@@ -19,7 +19,7 @@ import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.t
 const commitEntityWithdrawal = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
-  { change, language, addressIndex = null, extraRows = [], saveIdempotentResponse }: WithdrawalRequest,
+  { change, language, addressIndex = null, extraRows = [], saveIdempotentResponse = async () => [] }: WithdrawalRequest,
   entities: readonly string[],
 ): Promise<WithdrawalResult> => {
   const { vault, signer } = services;
@@ -47,7 +47,7 @@ const commitEntityWithdrawal = async (
     ...(await prepareConfirmationMail(services, db, record, confirmed)),
     ...(await insertEntityWithdrawal(db, vault, { certId, businessId }, withdrawal, { text: receipt, signature })),
     ...extraRows,
-    ...((await saveIdempotentResponse?.(withdrawn)) ?? []),
+    ...(await saveIdempotentResponse(withdrawn)),
     ...notice,
   ];
   await commit(db, services, rows, [domainEvent]);

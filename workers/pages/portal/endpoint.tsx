@@ -533,7 +533,7 @@ const handleRotateSecret = async (request: PortalFormRequest, id: WebhookId): Pr
   const before = await findEndpoint(request, id);
   // A second submission would rotate the secret again, and the secret that receivers still use would stop working.
   if (before !== null && before.secretHint !== request.form.get("hint")) return renderEndpointSecret(request, id, null);
-  const rotated = await rotateWebhookSecret(request.services, request.member, id, async (sealed) => sealed);
+  const rotated = await rotateWebhookSecret(request.services, request.member, id);
   return rotated.ok ? renderEndpointSecret(request, id, rotated.value.secret) : notFoundPage(request);
 };
 
