@@ -3,7 +3,7 @@ import { desc, eq, sql, type Placeholder, type SQL } from "drizzle-orm";
 import { toStoredIndex } from "../core/access/address-index.ts";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { StorageLimit, StorageLimits } from "../core/access/storage-limits.ts";
-import type { IssuedCertificate } from "../core/certificates/issue.ts";
+import type { Certificate } from "../core/certificates/certificate.ts";
 import type { IssuerSignature } from "../core/certificates/published-certificate.ts";
 import { maskSubject } from "../core/certificates/subject.ts";
 import { toCanonicalJson } from "../core/canonical-json.ts";
@@ -267,10 +267,10 @@ const insertCertificateUnconditionally = prepareCertificateInsert("none");
  * `buildUnconditional` returns the same statements without the checks of the account and the limits. Use them for a submission that was
  * accepted while the database did not respond.
  */
-export const insertIssuance = async (
+export const buildIssuanceStatements = async (
   db: Database,
   vault: Vault,
-  issued: IssuedCertificate,
+  certificate: Certificate,
   stored: {
     readonly revision: number;
     readonly signature: IssuerSignature;
@@ -286,7 +286,6 @@ export const insertIssuance = async (
     readonly hasApiKey: boolean;
   },
 ) => {
-  const { certificate } = issued;
   const { id, business, disclosureHash, environment } = certificate;
   const { entities, answered } = certificate.recipients;
   const person = formatPerson(certificate);

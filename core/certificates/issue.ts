@@ -1,7 +1,7 @@
 // Makes the decision for POST /v1/consent: issues a certificate with its domain event, or refuses the submission. The decision depends only
 // on the arguments, which include IDs, salts and the time.
 import { authorizeCapture, type AccessRefusal, type Environment, type Plan } from "../access/entitlement.ts";
-import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain, type VerifiedHost } from "../access/origins.ts";
+import { verifyOrigin, verifyPageUrl, type OriginRules, type VerifiedDomain } from "../access/origins.ts";
 import type { BusinessPrincipal } from "../access/principal.ts";
 import { toCanonicalJson, type JsonObject } from "../canonical-json.ts";
 import { createCertificateEvent, type DomainEvent } from "../domain-events.ts";
@@ -28,8 +28,6 @@ export interface IssuingBusiness extends Omit<BusinessPrincipal, "country" | "ot
 
 export interface IssuedCertificate {
   readonly certificate: Certificate;
-  readonly origin: VerifiedHost;
-  readonly page: VerifiedHost;
   readonly domainEvent: DomainEvent;
 }
 
@@ -156,5 +154,5 @@ export const issueCertificate = (input: {
     ...(auditSalt !== null && { recordSalt: auditSalt }),
     ...(business.emitsIssued && { businessId: business.id, environment: business.environment }),
   });
-  return ok({ certificate, origin: origin.value, page: page.value, domainEvent });
+  return ok({ certificate, domainEvent });
 };

@@ -70,8 +70,7 @@ const attemptCapture = async (
   });
   if (!issued.ok) return issued;
   try {
-    const hasApiKey = request.caller !== null;
-    return await commitIssuance(services, services.shards.get(shard), client, issued.value, recognized, idempotencyHashes, hasApiKey);
+    return await commitIssuance(services, client, issued.value, { recognized, idempotencyHashes, hasApiKey: request.caller !== null });
   } catch (error) {
     if (isDailyLimitReached(error)) return refuse("rate_limited", storageLimitMessages.client);
     if (isStorageLimitReached(error))

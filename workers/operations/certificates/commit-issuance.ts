@@ -11,9 +11,9 @@ import { captureReuseMs } from "../../../core/policies/snapshot.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { dayMs } from "../../../core/time.ts";
 import { isSnapshotCurrent } from "../../../storage/account-snapshots.ts";
-import { insertIssuance } from "../../../storage/issuances.ts";
+import { buildIssuanceStatements } from "../../../storage/issuances.ts";
 import { buildDomainEventStatements, scheduleDomainEventWork } from "../../../storage/commit.ts";
-import { batch, compileStatement, shapeResults, type Database, type Statement } from "../../../storage/database.ts";
+import { batch, compileStatement, shapeResults, type Statement } from "../../../storage/database.ts";
 import { openIdempotentResponse, sealResponse } from "../../../storage/idempotency.ts";
 import { insertTwin } from "../../../storage/intake.ts";
 import { runIsolated } from "../../log.ts";
@@ -84,14 +84,15 @@ export interface CaptureResult {
  */
 export const commitIssuance = async (
   services: CertificateWriteDependencies,
-  db: Database,
   client: SubmissionClient,
-  issued: IssuedCertificate,
-  recognized: RecognizedFields,
-  idempotencyKey: IdempotencyHashes | null,
-  hasApiKey: boolean,
+  { certificate, domainEvent }: IssuedCertificate,
+  {
+    recognized,
+    idempotencyHashes,
+    hasApiKey,
+  }: { readonly recognized: RecognizedFields; readonly idempotencyHashes: IdempotencyHashes | null; readonly hasApiKey: boolean },
 ): Promise<Result<CaptureResult, "idempotency_conflict">> => {
-  const { certificate } = issued;
+  const db = services.shards.get(client.shard);
   const { account, room } = client.known;
   const [manageToken, value, emails, phones] = await Promise.all([
     deriveManageToken(services, { certId: certificate.id, rootSalt: certificate.rootSalt }),
@@ -110,7 +111,7 @@ export const commitIssuance = async (
     manageToken,
   );
   const signature = { kid: services.signer.kid, alg: "Ed25519", value } as const;
-  const issuance = await insertIssuance(db, services.vault, issued, {
+  const issuance = await buildIssuanceStatements(db, services.vault, certificate, {
     revision: account.revision,
     signature,
     addresses: { emails, phones },
@@ -120,7 +121,7 @@ export const commitIssuance = async (
     storageLimits: services.config.storageLimits,
     hasApiKey,
   });
-  const domainEvents = [issued.domainEvent];
+  const domainEvents = [domainEvent];
   const followingStatements = await buildDomainEventStatements(db, services, domainEvents);
   const day = Math.floor(certificate.issuedAt / dayMs);
   const written = await commitOrJournal(services, {
@@ -138,9 +139,9 @@ export const commitIssuance = async (
           day,
           fingerprint: certificate.fingerprint,
           issuedAt: certificate.issuedAt,
-          receipt: idempotencyKey && {
-            ...idempotencyKey,
-            receiptSealed: await sealResponse(services.vault, idempotencyKey.keyHash, serializeStoredReceipt(receipt)),
+          receipt: idempotencyHashes && {
+            ...idempotencyHashes,
+            receiptSealed: await sealResponse(services.vault, idempotencyHashes.keyHash, serializeStoredReceipt(receipt)),
           },
           published: JSON.stringify(toUnplacedCertificate(certificate, signature, issuance.subjectMasked)),
           statements: [...Object.values<Statement>(issuance.buildUnconditional()), ...followingStatements].map(compileStatement),
@@ -152,7 +153,7 @@ export const commitIssuance = async (
   if (written.kind === "journaled") return ok({ receipt, isReplayed: false });
   if (written.kind === "repeated") {
     const { keyHash, bodyHash, receiptSealed } = written.receipt;
-    if (bodyHash !== idempotencyKey?.bodyHash) return refuse("idempotency_conflict");
+    if (bodyHash !== idempotencyHashes?.bodyHash) return refuse("idempotency_conflict");
     return ok({ receipt: parseStoredReceipt(await openIdempotentResponse(services.vault, keyHash, receiptSealed)), isReplayed: true });
   }
   const { usage, policyRequest } = written.results;

@@ -79,18 +79,20 @@ export const buildKeyedId = async (
 
 /**
  * Finds the certificate that was issued with this idempotency key in the shard within the last day. Returns its capture receipt,
- * `idempotency_conflict` if the first request had different content, or null if there is no such certificate.
+ * `idempotency_conflict` if the first request had different content, or null if there is no such certificate. If
+ * `mayBeJournaled` is set, first moves a certificate that is still in the journal to the database.
  */
 export const findRepeated = async (
   services: CertificateWriteDependencies,
   shard: ShardId,
   clientId: ClientId,
   { keyHash, bodyHash }: IdempotencyHashes,
-  find: typeof findIssuance = findIssuance,
+  mayBeJournaled = false,
 ): Promise<Result<CaptureResult, "idempotency_conflict"> | null> => {
   const uses = ["first", "today", "yesterday"] as const;
   const ids = await Promise.all(uses.map((use) => buildKeyedId(services, shard, clientId, keyHash, use)));
-  const stored = await find(services.shards.get(shard), services.vault, ids, services.clock() - dayMs);
+  const find = () => findIssuance(services.shards.get(shard), services.vault, ids, services.clock() - dayMs);
+  const stored = await (mayBeJournaled ? findOrPlace(services, ids[0] as CertId, find) : find());
   if (stored === null) return null;
   if (hashSubmission(stored) !== bodyHash) return refuse("idempotency_conflict");
   return ok({ receipt: buildCaptureReceipt(services, stored, await deriveManageToken(services, stored)), isReplayed: true });
@@ -116,10 +118,7 @@ export const findRepeatedEarlier = async (
 ): Promise<Result<CaptureResult, "idempotency_conflict"> | null> => {
   const findIn = async (shard: ShardId) => {
     const mayBeJournaled = (await chooseIntakeTarget(services, journalOfClient(shard, clientId))) === "journal";
-    return findRepeated(services, shard, clientId, hashes, (db, vault, ids, since) => {
-      const find = () => findIssuance(db, vault, ids, since);
-      return mayBeJournaled ? findOrPlace(services, ids[0] as CertId, find) : find();
-    });
+    return findRepeated(services, shard, clientId, hashes, mayBeJournaled);
   };
   const found = await Promise.all(
     listEarlierShards(known.account, services.clock() - dayMs - searchMarginMs).map((shard) =>
