@@ -1,4 +1,4 @@
-// Implements POST /v1/billing/checkout.
+// Implements GET /v1/billing/checkout.
 import type { Session } from "../../../core/access/session.ts";
 import type { PaymentProviderResult } from "../../../core/billing/payment-provider.ts";
 import type { PurchasablePlan } from "../../../core/billing/plans.ts";
