@@ -68,8 +68,8 @@ export const proveEntries = async (ports: ProofPorts, chain: string, seqs: reado
 };
 
 /**
- * Returns the first checkpoint that covers at least `size` entries. If there is none yet, or if it is not signed with the current keys,
- * returns the newest checkpoint, which is signed first if necessary. Returns null if the log is frozen and there is no such checkpoint.
+ * Returns the oldest checkpoint that covers at least `size` entries, if all current keys have signed it. Otherwise, returns the newest
+ * checkpoint, and signs a new one first if necessary, or returns null if the log is frozen.
  */
 const findFirstCheckpoint = async (
   { storage, openKeys, getSignedCheckpoint }: ProofPorts,

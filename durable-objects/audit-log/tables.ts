@@ -321,7 +321,7 @@ const toStoredEntry = (chain: string, { seq, at, payload_hash, prev_hash, hash, 
   log_index: String(log_index),
 });
 
-/** The maximum number of entries that are read for a page with `about` or `types`. Matching entries can be rare in a long chain. */
+/** A page with `about` or `types` reads at most this many entries, because matching entries can be rare in a long chain. */
 export const maxEntriesScanned = 2_000;
 
 /**

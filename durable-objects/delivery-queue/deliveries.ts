@@ -128,8 +128,8 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
 });
 
 /**
- * If the first requeued delivery is more than `maxRecoveryLatenessMs` late, postpones all requeued deliveries by its lateness, so that they
- * keep their spacing.
+ * If the first requeued delivery is more than `maxRecoveryLatenessMs` late, makes it due now and postpones the other requeued deliveries by
+ * the same amount of time, so that they keep their spacing.
  */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
@@ -190,8 +190,8 @@ export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: At
 };
 
 /**
- * Schedules a retry of a delivery that could not be sent because of a problem in our service. After `maxDeferrals` retries, counts this as
- * a failed attempt.
+ * Schedules a retry of a delivery that could not be sent because of a problem in our service. After `maxDeferrals` retries, counts the
+ * problem as a failed attempt.
  */
 export const deferDelivery = (sql: SqlStorage, claimed: DeliveryRow, error: Exclude<DeliveryError, "http">, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);

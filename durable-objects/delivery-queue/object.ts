@@ -46,7 +46,7 @@ export interface EndpointOverview extends EndpointActivity {
 export interface PushReceipt {
   /** The last sequence number that the queue has received. */
   readonly received: number;
-  /** True if the receiver hangs, so that the queue cannot send now. The caller can then push the next events later and together. */
+  /** True if the queue cannot send now because the receiver hangs. The caller can then wait and push the next events together. */
   readonly isHanging: boolean;
 }
 
@@ -77,7 +77,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     try {
       return await this.#portsPromise;
     } catch (error) {
-      this.#portsPromise = undefined; // the next call then opens the ports again
+      this.#portsPromise = undefined; // so that the next call opens the ports again
       throw error;
     }
   }

@@ -26,7 +26,7 @@ interface FinishedAttempt {
 }
 
 const stopClaimingAfterMs = 45 * secondMs; // the last attempts can take another 13 s; the platform stops an alarm after 15 minutes
-const batchWindowMs = 2; // attempts that end within this time share a disk write, which takes about as long
+const batchWindowMs = 2; // attempts that end within this time share a disk write, which itself takes about 2 ms
 const hangingAfterMs = secondMs; // most receivers respond sooner
 const hostOutageWaitMs = 5 * secondMs; // how long the queue pauses before it asks DestinationHost again if DestinationHost does not respond
 

@@ -20,7 +20,7 @@ export interface EventPage {
 
 const rowsPerRead = 500;
 const maxEventsSkipped = 20_000; // per page; reading this many rows takes about ten milliseconds
-const minDrainSpacingMs = 30; // under load, several events then share one push to each endpoint and one disk write in its queue
+const minDrainSpacingMs = 30; // so that, under load, several events share one push to each endpoint and one disk write in its queue
 
 export interface SequencePorts {
   readonly archive: EventArchive;

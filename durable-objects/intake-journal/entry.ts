@@ -7,7 +7,7 @@ import type { CompiledStatement } from "../../storage/database.ts";
 export interface KeyedReceipt {
   readonly keyHash: string;
   readonly bodyHash: string;
-  /** The response, sealed like an idempotent response in the database. */
+  /** The response, sealed in the same way as the responses that the database saves for idempotency keys. */
   readonly receiptSealed: string;
 }
 
@@ -30,7 +30,7 @@ export interface JournalEntry {
 
 export type AppendAnswer =
   | { readonly kind: "journaled" }
-  /** The journal contains an earlier submission with the same idempotency key. */
+  /** The journal has the response to an earlier submission with the same idempotency key. */
   | { readonly kind: "repeated"; readonly receipt: KeyedReceipt }
   /**
    * Nothing was stored: the journal is full, its oldest entry is too old, the client's daily limit is reached, or the entry is too large.
