@@ -245,7 +245,7 @@ export const unparkAnchors = (db: Database, now: Instant) =>
 const isWaitingForEarlierLedger = (ledgerIds: readonly string[]): SQL =>
   allOf(notInArray(anchors.ledgerId, [...ledgerIds]), eq(anchors.kind, "event"), isPendingAnchor);
 
-/** Matches an issuance whose ledger is not one of these, if its statement has neither a row in `anchors` nor a receipt. */
+/** Matches an issuance whose ledger is not in `ledgerIds`, if its statement has neither a row in `anchors` nor a receipt. */
 const isUnreadIssuance = (ledgerIds: readonly string[]): SQL =>
   allOf(
     isNotNull(changes.statement),

@@ -46,8 +46,8 @@ export const isActiveAddress = (index: StoredIndex, scope: { readonly businessId
   allOf(eq(addressIndex, index), eq(environment, scope.environment), sql`${active} = 1`, eq(businessId, scope.businessId));
 
 /**
- * Builds a condition for queries on `certificates`. It is true if the certificate has the address. The condition searches the
- * index lists of both email addresses and phone numbers. This cannot cause a wrong match, because no index occurs in both.
+ * Builds a condition for queries on `certificates`. It is true if the certificate has the address. The condition searches the index lists
+ * of both email addresses and phone numbers. This cannot cause a wrong match, because no index occurs in both.
  */
 export const hasAddress = (index: AddressIndex | SQL): SQL => {
   const isListed = (form: StoredIndex | SQL): SQL =>

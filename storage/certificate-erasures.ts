@@ -46,7 +46,7 @@ export const findErasableCertificate = async (
 
 /**
  * Returns the statements that erase the personal data of certificates. View counts are kept. The certificates are updated first, because
- * triggers refuse changes to the other rows with personal data until then. The batch fails if one of the certificates is already erased
+ * triggers refuse changes to the other rows with personal data before that. The batch fails if one of the certificates is already erased
  * (`isAlreadyErased`).
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
@@ -160,7 +160,7 @@ export const updateBlocks = (db: Database, blocks: readonly number[]) => {
   ] as const;
 };
 
-/** Counts the due erasures and returns the earliest end of a retention period among them. */
+/** Counts the due erasures and returns the earliest end of a retention period among them, or null if there are none. */
 export const countDueErasures = async (
   db: Database,
   now: Instant,

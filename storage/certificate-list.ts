@@ -255,7 +255,7 @@ const searchByGroups = (list: CertificateList): Search => {
 
 const maxListedDomains = 100;
 
-/** Lists up to 100 hosts of a domain on which a business issued certificates, in alphabetical order. Omits groups without counters. */
+/** Lists up to 100 of a domain's hosts on which a business issued certificates, in alphabetical order. Omits groups without counters. */
 export const listOriginDomains = async (
   db: Database,
   { businessId, environment, domain }: Pick<CertificateListQuery, "businessId" | "environment"> & { readonly domain: string },

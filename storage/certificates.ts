@@ -333,8 +333,8 @@ export const openPersonEmail = async (
 };
 
 /**
- * Returns the domains on which these certificates of the business were issued, by certificate ID. Omits certificates of other businesses.
- * The code makes this check after the query: with a condition on the business, SQLite would read all of the business's certificates.
+ * Returns the domains on which these certificates were issued, by certificate ID. Omits certificates of other businesses. The code checks
+ * the business after the query. With a condition on the business, SQLite would read all of the business's certificates.
  */
 export const listOriginDomains = (db: Database, businessId: BusinessId, ids: readonly string[]): Lookup<ReadonlyMap<string, string>> =>
   createLookup(

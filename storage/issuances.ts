@@ -127,13 +127,14 @@ const prepareUsage = (isLimited: boolean) =>
 const recordLimitedUsage = prepareUsage(true);
 const recordUnlimitedUsage = prepareUsage(false);
 
-/** The maximum number of groups with counters per business. It is limited because a search reads all of them. */
+/** The maximum number of groups with counters per business and environment. It is limited because a search reads all of them. */
 const maxCountedGroups = 500;
 
 /**
  * Stores a group (a combination of purpose, recipients and origin) unless it is already stored. A new group gets no counters if the
- * business has 500 groups with counters, or if the client has reached its daily limit of new groups. The daily limit does not apply to
- * submissions with an API key, because only the business can send them. Must come after `recordSubmissionUsage` in the batch.
+ * business already has 500 groups with counters in this environment, or if the client has reached its daily limit of new groups. The daily
+ * limit does not apply to submissions with an API key, because only the business can send them. Must come after `recordSubmissionUsage` in
+ * the batch.
  */
 const prepareCertificateGroup = (hasDailyLimit: boolean) =>
   prepareOnce<GroupKey & ClientUsageDay & { readonly maxGroups: number }>()((db, key) => {

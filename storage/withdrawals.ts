@@ -1,5 +1,5 @@
-// Withdrawals of whole certificates. The primary key of a withdrawal is the ID of its certificate. If several batches withdraw the same
-// certificate, only one is therefore committed. The others are rolled back with their audit entries, anchors, events and emails. SPEC
+// Withdrawals of whole certificates. The primary key of a withdrawal is the ID of its certificate. Therefore, if several batches withdraw
+// the same certificate, only one is committed. The others are rolled back with their audit entries, anchors, events and emails. SPEC
 // Withdrawal.
 import { asc, desc, eq, gt, inArray, lte, ne, sql, type SQL } from "drizzle-orm";
 import { listStoredForms, type AddressIndex } from "../core/access/address-index.ts";
@@ -130,7 +130,9 @@ export const findWithdrawable = async (db: Database, vault: IndexReader, certId:
     hasOtherShards: hasIssuingShards || shardOfId(certId) !== shardOfId(certificate.businessId),
     /** The blind indexes of all email addresses and phone numbers on the certificate. Empty if the person's data is erased. */
     addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])].map(vault.readIndex),
-    /** The hashes of the tokens in duplicates' manage links. The token in the certificate's own link is derived, so it is not stored. */
+    /**
+     * The hashes of the tokens in the manage links of duplicates. The token in the certificate's own link is derived, so it is not stored.
+     */
     twinTokenHashes: twins.map((twin) => twin.manageTokenHash),
     /** The blind indexes of all email addresses on the certificate. A code sent to any of them can withdraw consent. */
     emailIndexes: (emailIndexes ?? []).map(vault.readIndex),
