@@ -45,9 +45,7 @@ export const supportsUrlElicitation = (message: Pick<RpcMessage, "params">): boo
   return isJsonObject(elicitation) && isJsonObject(elicitation.url);
 };
 
-/**
- * Returns the first error in a request of this revision, or null if the request is valid. The response to such a request has status 400.
- */
+/** Returns the first error in a request of this revision, or null if the request is valid. A request with an error gets status 400. */
 export const findModernRequestError = (message: RpcMessage, header: HeaderLookup): RpcError | null => {
   const meta = getMeta(message) ?? {};
   const version = meta[versionKey];

@@ -23,7 +23,7 @@ const replaceInvisibleIn = (value: unknown, isForeign: boolean, foreign: Readonl
 };
 
 /**
- * Like `toVisibleJson`, but returns a structured value instead of text. In the properties listed in `foreign`, invisible characters become
- * U+FFFD.
+ * Returns the value with U+FFFD in place of the invisible characters in the properties listed in `foreign`, including nested values. Other
+ * properties stay unchanged.
  */
 export const toVisibleValue = (value: object, foreign: ReadonlySet<string>): object => replaceInvisibleIn(value, false, foreign) as object;

@@ -41,6 +41,6 @@ export interface AuditTrail {
   /** The page; null if the chain has no entries yet, or if no page was requested. */
   readonly page: AuditPage | null;
   readonly pending: readonly PendingEntry[];
-  /** The anchor of the newest audit log checkpoint in the ledger. */
+  /** The anchor of the newest audit log checkpoint that is in the ledger; null if there is none. */
   readonly anchor: PublishedAnchor | null;
 }

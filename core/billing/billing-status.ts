@@ -22,7 +22,7 @@ export interface CheckoutEvent extends BillingEventBase {
   readonly kind: "checkout";
   readonly accountId: string;
   readonly plan: AnyPlan;
-  /** False while the payment is still pending. A later event then sets the plan. */
+  /** False while the payment is still pending. In that case, a later event sets the plan. */
   readonly isPaid: boolean;
 }
 

@@ -40,7 +40,7 @@ const hasPeriod = <Extent extends ListExtent>(extent: Extent): extent is Extent 
 
 /**
  * Chooses the shards that contain the page, on the assumption that the shards' periods do not overlap. Returns null if the totals do not
- * show where it is.
+ * show where the page is.
  */
 export const planPage = <Extent extends ListExtent>(
   extents: readonly Extent[],

@@ -16,7 +16,7 @@ interface CertificateBasis {
    * only in the second case.
    */
   readonly isRejected: boolean;
-  /** True if the person has withdrawn consent for the given recipient. `ceaseBy` is then that recipient's deadline. */
+  /** True if the person has withdrawn consent for the given recipient. In that case, `ceaseBy` is that recipient's deadline. */
   readonly isWithdrawn: boolean;
 }
 

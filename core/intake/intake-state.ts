@@ -15,7 +15,7 @@ export type IntakeView = "well" | "away" | "unknown";
 const wellMs = 5 * secondMs; // after this time without a success, other isolates may have started to use the journal
 const awayMs = secondMs; // after this time, ask the journal again, so that submissions return to the database soon
 
-// After this time, send the next submission to the shard again, because the response contains the shard's current size.
+// How long a shard's reported size is used. After that, a full shard gets a submission again, and the response reports the current size.
 const sizeMs = minuteMs;
 const fillsMs = minuteMs; // after an operator closes a shard, it can get new certificates for up to this long
 

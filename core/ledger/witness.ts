@@ -62,6 +62,6 @@ export const verifyCosignatures = async (
   if (!verdict.ok) return verdict;
   const isKnown = cosigned.signatures.map(({ name, keyId }) => keys.some((key) => key.name === name && key.keyId === keyId));
   const lines = response.split("\n").filter((_, at) => isKnown[at]);
-  // `verifyNote` returns one signature per known line, in the order of the lines.
+  // `verifyNote` returns one signature for each line by a key in `keys`, in the order of the lines.
   return { ok: true, cosignatures: verdict.signatures.map(({ key, time }, at) => ({ key, time: time ?? 0n, line: `${lines[at]}\n` })) };
 };

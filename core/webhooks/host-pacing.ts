@@ -36,7 +36,8 @@ export const getEndpointHost = (url: string): string => new URL(url).hostname;
  */
 export const maxHostWaitMs = minuteMs;
 
-const attemptsBeforePause = 50; // five minutes at the default limit, which is enough to notice a mistake while setting up a receiver
+// They take five minutes at the default limit, which is enough to notice a mistake while setting up a receiver.
+const attemptsBeforePause = 50;
 const attemptsPerDoubling = 10;
 
 /**
