@@ -31,7 +31,7 @@ export const refuse = <C extends RefusalCode>(code: C, detail?: string): Refusal
   detail === undefined ? { ok: false, code } : { ok: false, code, detail };
 
 /**
- * Returns an error handler. If the database error corresponds to a refusal, such as an exceeded limit, the handler returns that refusal. It
+ * Returns an error handler. If a database error corresponds to a refusal, such as an exceeded limit, the handler returns that refusal. It
  * rethrows every other error.
  */
 export const refuseWhen =

@@ -241,7 +241,10 @@ const findSignedAttribute = (attributes: DerValue, oid: string): DerValue | "non
   return found.length === 1 && members.done() && values?.children.length === 1 ? (values.children[0] ?? null) : null;
 };
 
-/** Parses SigningCertificateV2, or its predecessor, which uses SHA-1. Returns the hash of the signer's certificate. */
+/**
+ * Parses SigningCertificateV2, or its predecessor, which uses SHA-1. Returns the hash of the signer's certificate and the name of its
+ * algorithm, or null if the attribute is malformed or the algorithm is not supported.
+ */
 const parseCertificateId = (attribute: DerValue, isV2: boolean): { readonly hashName: string; readonly hash: Bytes } | null => {
   const first = createSequenceReader(createSequenceReader(attribute).next(derTags.sequence)?.children[0]);
   const algorithm = isV2 ? first.next(derTags.sequence) : undefined;

@@ -1,6 +1,6 @@
 // The email templates: the data that each one needs, and how long sending is retried. To add a template, declare it in `MailData` and
-// `mailLifetimeMs`, describe it in layouts.ts, and write its text in every file in i18n/. Text that a business or a person chose never
-// appears in a subject.
+// `mailLifetimeMs`, arrange its content in layouts.ts, and write its text in every file in i18n/. Text that a business or a person chose
+// never appears in a subject.
 import type { FieldGroup } from "../shares/fields.ts";
 import { dayMs, minuteMs, type Instant } from "../time.ts";
 

@@ -1,4 +1,4 @@
-// The sandbox clock. It only moves forward until the sandbox is reset, so that events keep their order. It can be at most three years
+// The sandbox clock. Until the sandbox is reset, it only moves forward, so that events keep their order. It can be at most three years
 // ahead, which is longer than any share lasts.
 import { refuse, ok, type Result } from "../result.ts";
 import { dayMs, secondMs, type Instant } from "../time.ts";

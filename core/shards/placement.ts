@@ -42,8 +42,8 @@ export const chooseOverflow = (shards: readonly ShardFill[], maxBytes: number): 
   )[0]?.shard ?? null;
 
 /**
- * Returns the emptiest shard that takes new accounts. Fill levels are compared as whole percentages. If several are equal, the first shard
- * is chosen. If every shard is closed or full, all shards are considered, so that sign-ups still succeed.
+ * Returns the emptiest shard that takes new accounts. Fill levels are compared as whole percentages. If several are equal, the shard whose
+ * name comes first is chosen. If every shard is closed or full, all shards are considered, so that sign-ups still succeed.
  */
 export const choosePlacement = (shards: readonly ShardFill[], maxBytes: number): ShardId => {
   const available = shards.filter((shard) => hasRoom(shard, maxBytes));

@@ -49,7 +49,7 @@ export interface NewEndpoint extends Omit<Endpoint, "status"> {
   readonly secretSealed: string;
 }
 
-/** The result of adding an endpoint. `url_taken`: another endpoint of the same sequence already has this URL. */
+/** The result of adding an endpoint. `url_taken`: another endpoint of the business in the same environment already has this URL. */
 export type AddedEndpoint = "added" | "limit_reached" | "url_taken";
 
 /** Normalizes a URL, so that two spellings of one URL cannot both be registered. */
@@ -77,7 +77,7 @@ export interface EndpointHealth {
   readonly failingSince: Instant | null;
   /** When the last attempt ended, successful or not. */
   readonly lastDeliveryAt: Instant | null;
-  /** The status of the last response; null before the first attempt, and if the last attempt got no response. */
+  /** The HTTP status in the response to the last attempt; null before the first attempt, and if the last attempt got no response. */
   readonly lastResponseStatus: number | null;
   /** The number of pending and retrying deliveries. */
   readonly backlog: number;

@@ -10,7 +10,7 @@ export const attemptRetentionMs = 7 * dayMs;
  * failures.
  */
 export const maxRecordedAttempts = { delivered: 1_000, failed: 2_000 } as const;
-/** How many of a delivery's newest attempts are shown: five scheduled ones, and replays. */
+/** How many of a delivery's newest attempts are shown. Replays can add to the five scheduled attempts. */
 export const maxShownAttempts = 20;
 
 /** How many bytes of a response body are kept. */
@@ -23,7 +23,7 @@ export type Header = readonly [name: string, value: string];
 
 export interface WebhookResponse {
   readonly headers: readonly Header[];
-  /** The first 4 kB of the body, as text. */
+  /** The first 4 KiB of the body, as text. */
   readonly body: string;
   /** True if the response had more headers or a longer body than are kept, or the body did not arrive in time. */
   readonly isCut: boolean;

@@ -64,8 +64,8 @@ export class TileArchive {
   }
 
   /**
-   * Uploads full tiles that are not in R2 yet, and then deletes old tiles that R2 has, oldest first and at most 256 of each. After a
-   * failure, does nothing until the retry is due. Never rejects. Concurrent calls share one run.
+   * Uploads full tiles that are not in R2 yet, and then deletes old tiles that R2 has. Each step starts with the oldest tile and covers at
+   * most 256 level-0 tiles. After a failure, does nothing until the retry is due. Never rejects. Concurrent calls share one run.
    */
   run(): Promise<void> {
     this.#running ??= this.#runOnce().finally(() => {
