@@ -28,7 +28,7 @@ export const withKey =
  */
 export const runQueriesInTurn = async (all: readonly SeededService[], queries: readonly BenchQuery[], rounds: number): Promise<void> => {
   console.log(
-    `\nms per request: CPU / p50 / p95     ${all.map(({ size }) => String(size).padStart(22)).join("")}   last to first: CPU, p95`,
+    `\nms per request: CPU / p50 / p95     ${all.map(({ size }) => String(size).padStart(26)).join("")}   last to first: CPU, p95`,
   );
   for (const [name, query] of queries) {
     const slices = all.map(() => ({ cpu: [] as number[], p50: [] as number[], p95: [] as number[] }));
@@ -51,7 +51,7 @@ export const runQueriesInTurn = async (all: readonly SeededService[], queries: r
         ms
           .map((one) => one.toFixed(2))
           .join(" / ")
-          .padStart(22),
+          .padStart(26),
       )
       .join("");
     const [first, last] = [figures[0], figures.at(-1)] as [(typeof figures)[number], (typeof figures)[number]];
