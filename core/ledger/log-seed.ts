@@ -7,7 +7,7 @@ const seedBytes = 32;
 
 export interface LogSeed {
   readonly seed: Bytes;
-  /** When the keys derived from this seed were last used (ISO 8601); undefined while they sign. */
+  /** When the keys derived from this seed stopped signing (ISO 8601); undefined while they sign. */
   readonly validTo?: string;
 }
 
@@ -19,7 +19,7 @@ const parseLogSeed = (text: string): LogSeed | null => {
 };
 
 /**
- * Parses LOG_SEED: seeds of 32 bytes in base64, separated by spaces. An earlier seed is followed by `@` and the time when it was last used.
+ * Parses LOG_SEED: seeds of 32 bytes in base64, separated by spaces. An earlier seed is followed by `@` and the time when its keys stopped signing.
  * During a rotation, two seeds are in use. Returns null if a seed is malformed or no seed is in use.
  */
 export const parseLogSeeds = (text: string | undefined): readonly LogSeed[] | null => {
