@@ -230,6 +230,12 @@ export const sharingScenarios: Readonly<Record<string, Scenarios>> = {
     ...listOutages(() => sandboxPath, buildJsonPost(buildSandboxDecision())),
     ...listGrantRefusals(postSandboxDecision, "sandbox"),
     sandbox_only: () => postSandboxDecision(buildDecision(createVerifier())),
+    share_inactive: async () => {
+      const { decision } = await createCheckedRequest(acme.clients.sandbox);
+      const { share } = (await postSandboxDecision(decision)).body.data;
+      await call("/v1/sandbox/trigger", buildKeyedPost({ type: "share.revoked", share_id: share.id }, acme.keys.sandbox));
+      return postSandboxDecision(decision);
+    },
     idempotency_conflict: () =>
       sendTwice((body, key) => call(sandboxPath, buildJsonPost(body, key)), buildSandboxDecision(), buildSandboxDecision()),
   },

@@ -117,6 +117,7 @@ const grantRefusals = {
     client_not_found: "The client does not exist.",
     origin_mismatch: "The origin is not on a verified domain of the business.",
     code_used: "The person already decided on this request, and its code was redeemed.",
+    share_inactive: "The person already decided on this request, and the share has ended.",
   },
 } as const;
 
@@ -140,7 +141,6 @@ const grantShareRoute = createRoute({
   ...grantRefusals,
   when: {
     ...grantRefusals.when,
-    share_inactive: "The person already decided on this request, and the share has ended.",
     share_limit: "The person has 100 active shares with this business, or 1,000 with all businesses that are stored in the same database.",
     forbidden:
       "The session does not belong to a consumer, or the client is a test client. For test clients, use `POST /v1/share/sandbox-consent`.",
@@ -178,7 +178,7 @@ const redeemShareRoute = createRoute({
   operationId: "redeemShare",
   summary: "Redeem a code",
   description:
-    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier for the request and from the origin that made the request. Servers send no Origin. Refused attempts do not use up the code. The response reveals the code's state only after the caller has been verified. With an `Idempotency-Key`, you can repeat the request with the same key, verifier, client and origin until the code expires. The response is rebuilt each time, not stored.",
+    "Returns the shared fields. A code works once, within 60 seconds, with the PKCE verifier for the request and from the origin that made the request. Servers send no Origin. Refused attempts do not use up the code. Only a caller with the correct client, origin and verifier learns whether the code was used or has expired. With an `Idempotency-Key`, you can repeat the request with the same key, verifier, client and origin until the code expires. The response is rebuilt each time, not stored.",
   middleware: publicGuard(limitByAddress("REDEEM_PER_IP"), jsonBody),
   request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, wire.redeemRequestExample) },
   responses: {
@@ -200,7 +200,7 @@ const allowSessionOrLink = defineGuard<RevokerEnv>(
   {
     refuses: ["storage_unavailable"],
     when: {
-      rate_limited: "More than 120 requests per minute by one person, or 60 requests per minute from one IP address that use email links.",
+      rate_limited: "More than 120 requests per minute by one person, or, with email links, 60 requests per minute from one IP address.",
     },
     responseHeaders: rateHeaders,
     security: [{}, { session: [] }],
