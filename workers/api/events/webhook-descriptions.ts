@@ -139,7 +139,7 @@ export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void
       responses: {
         "2XX": {
           description:
-            "Delivered. With any other status, or without a response within 10 seconds, the attempt fails. Each event is attempted at most 5 times.",
+            "Delivered. With any other status, or without a response within 10 seconds, the attempt fails. A delivery is attempted at most 5 times.",
         },
       },
     });

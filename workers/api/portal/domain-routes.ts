@@ -93,7 +93,7 @@ const domainNotFoundRefusal = { not_found: "The domain does not exist or is not 
 
 const limitDomainChecks = limitByAccount(
   "DOMAIN_CHECKS_PER_BUSINESS",
-  "More than 60 checks per hour for one business, or 120 requests per minute by one person.",
+  "More than 60 checks per hour by one business, or 120 requests per minute by one person.",
 );
 
 const addDomainRoute = createRoute({
@@ -102,7 +102,7 @@ const addDomainRoute = createRoute({
   operationId: "addDomain",
   summary: "Add a domain",
   description:
-    "Owners only. Returns three ways to verify the domain. Complete one within 14 days. DNS verification covers subdomains; the other two cover only the host itself and its `www.` subdomain. Another business can verify the same domain with its own token.",
+    "Owners only. Returns three ways to verify the domain. Use one of them within 14 days. DNS verification covers subdomains; the other two cover only the host itself and its `www.` subdomain. Another business can verify the same domain with its own token.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(domainClaimSchema, { domain: domainExample.domain }) },
   responses: {

@@ -38,7 +38,7 @@ const keyRequestSchema = z
     name: nameSchema,
     environment: memberWithDefault(z.enum(["live", "test"]), "live").meta({
       default: "live",
-      description: "A test key accesses sandbox records only.",
+      description: "A test key can access only sandbox records.",
       example: "live",
     }),
   })
@@ -67,7 +67,9 @@ const keySchema = z
     prefix: z.string().meta({ description: "Prefix of the key: `sk_live_` or `sk_test_`." }),
     last4: z.string().meta({ description: "Last four characters of the key." }),
     created_at: timeSchema,
-    last_used_at: timeSchema.nullable().meta({ description: "Day (UTC) on which the key was last used; `null` if never used." }),
+    last_used_at: timeSchema
+      .nullable()
+      .meta({ description: "Start of the day (UTC) on which the key was last used; `null` if never used." }),
     revoked_at: timeSchema.nullable(),
   })
   .openapi("Key");

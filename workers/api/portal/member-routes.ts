@@ -60,7 +60,7 @@ const memberNotFoundRefusal = { not_found: "The member or invitation does not ex
 
 const limitInvitations = limitByAccount(
   "INVITATIONS_PER_BUSINESS",
-  "More than 30 invitations per day for one business, or 120 requests per minute by one person.",
+  "More than 30 invitations per day by one business, or 120 requests per minute by one person.",
 );
 
 const listMembersRoute = createRoute({
@@ -119,7 +119,8 @@ const removeMemberRoute = createRoute({
   path: "/v1/business/portal/members/{member_id}",
   operationId: "removeMember",
   summary: "Remove a member or invitation",
-  description: "Owners only. Ends that person's sessions immediately. The last owner cannot be removed.",
+  description:
+    "Owners only. Removes the member or cancels the invitation. The sessions of a removed member end immediately. The last owner cannot be removed.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: memberIdParamSchema },
   responses: {

@@ -382,7 +382,11 @@ export const shareGrantToWire = (granted: GrantResult, state: string | null, now
 
 export const redeemRequestSchema = z
   .object({
-    code: z.string().min(1).max(200).meta({ description: "Code from the grant." }),
+    code: z
+      .string()
+      .min(1)
+      .max(200)
+      .meta({ description: "Authorization code: `code` in the response to the consent, or `svc_code` from the consent sheet." }),
     code_verifier: z
       .string()
       .refine(isCodeVerifier, "must be 43 to 128 letters (A-Z, a-z), digits or - . _ ~")

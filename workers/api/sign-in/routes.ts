@@ -121,7 +121,7 @@ const signInWithPasskeyRoute = createRoute({
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), jsonBody),
   summary: "Sign in with a passkey",
   description:
-    "Starts a session: 30 days for a consumer, 12 hours for a member of a business. A member is signed in to the business in which they added the passkey. All failures return the same error and use up the challenge. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
+    "Starts a session: 30 days for a consumer, 12 hours for a member of a business. A member is signed in to the business in which they added the passkey. All failed attempts get the same error and use up the challenge. Any previous session in the browser ends. Idempotency keys are ignored, because a stored response would contain a session.",
   request: { body: requestBody(passkeySignInSchema, { credential: assertionCredentialExample }) },
   responses: { 200: signedInResponse(consumerUserExample) },
   when: {
@@ -137,7 +137,7 @@ const signOutRoute = createRoute({
   operationId: "signOut",
   middleware: publicGuard(sameOriginGuard, limitByAddress("AUTH_VERIFY_PER_IP"), noBody),
   summary: "Sign out",
-  description: "Ends the session immediately. Without a session, it has no effect and returns the same response.",
+  description: "Ends the session immediately. Without a session, the request has no effect and gets the same response.",
   security: [{}, { session: [] }],
   responses: {
     200: successResponse("You are signed out.", "SignOutAnswer", z.object({ logged_out: z.literal(true) }), { logged_out: true }),

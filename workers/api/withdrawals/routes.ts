@@ -64,7 +64,7 @@ const confirmWithdrawalRoute = createRoute({
   operationId: "confirmWithdrawal",
   summary: "Withdraw with an email code",
   description:
-    "Withdraws consent. The certificate becomes `revoked`, and the 10 business days to stop contact begin. The owners of the business get an email with the certificate ID and the deadline, and a `certificate.revoked` event is sent. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. Nothing is deleted. All failures (wrong email address, wrong or expired code, too many attempts, no code) return the same error. Works regardless of the business account's status.",
+    "Withdraws consent. The certificate becomes `revoked`, and the 10 business days to stop contact begin. The owners of the business get an email with the certificate ID and the deadline, and a `certificate.revoked` event is sent. With `entities`, only those recipients must stop contacting the person; the certificate stays active for the others until consent for the last one is withdrawn. Nothing is deleted. All failed attempts (wrong email address, wrong or expired code, too many attempts, no code) get the same error. Works regardless of the business account's status.",
   middleware: publicGuard(limitByAddress("OPT_OUT_CONFIRM_PER_IP"), jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(wire.optOutConfirmSchema, { email: "pat@example.com", code: "042917" }) },
   responses: { 200: withdrawnResponse },

@@ -34,7 +34,7 @@ const createSessionGuard = <Found extends AnySession>(find: (c: RequestContext) 
       refuses: ["storage_unavailable"],
       when: {
         unauthorized: "There is no session, or it has ended.",
-        rate_limited: "More than 120 requests per minute by one person, or 1,000 changes per hour in one account.",
+        rate_limited: "More than 120 requests per minute by one person, or 1,000 changes per hour by one account.",
       },
       responseHeaders: rateHeaders,
       security: [{ session: [] }],
