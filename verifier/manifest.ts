@@ -28,7 +28,10 @@ export const parseManifest = (files: PackFiles): (Manifest & { readonly listed: 
 
 const isManifestFile = (path: string): boolean => path.startsWith("MANIFEST.");
 
-/** Checks that manifest.json and MANIFEST.sha256 list exactly the files in the pack, in the order and format in which packs are written. */
+/**
+ * Checks that manifest.json and MANIFEST.sha256 list exactly the other files in the pack, in the order and format in which packs are
+ * written.
+ */
 export const checkFiles = (files: PackFiles): Finding => {
   const manifest = parseManifest(files);
   if (manifest === null) return fail("manifest.json is not a manifest");
