@@ -1,4 +1,4 @@
-// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent. Only one instance runs per window. The script does not read
+// Entry point of {cdn_url}/v1/svc.js: handles script tags and Svc.initConsent. Only one instance per window handles forms. It does not read
 // values or send anything before a form is submitted or the page calls certify(). Share mode is a separate file that is loaded only if the
 // page has a share tag or its URL contains a response from the consent sheet.
 
