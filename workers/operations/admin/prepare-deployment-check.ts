@@ -8,7 +8,7 @@ import { commit } from "../../../storage/commit.ts";
 import { insertCheckBusiness, revokeAllApiKeys } from "../../../storage/deployment-check.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
-/** The check business has the same IDs in every deployment, so repeated checks find it instead of creating another one. */
+/** Returns fixed bytes instead of random ones, so that repeated checks find the check business instead of creating another one. */
 const fixedBytes =
   (purpose: string): RandomBytes =>
   (count) =>

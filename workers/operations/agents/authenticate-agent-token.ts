@@ -9,7 +9,10 @@ import type { AgentDependencies } from "./dependencies.ts";
 /** Returns true if the text cannot be a token, so no lookup is needed. */
 export const isMalformedAgentToken = (text: string): boolean => !hasSecretShape(text, "pat_");
 
-/** Returns null for a malformed, unknown, expired or revoked token, for a deleted person, and for a business without read access. */
+/**
+ * Returns the agent that the token belongs to. Returns null for a malformed, unknown, expired or revoked token, for a deleted person, and
+ * for a business without read access.
+ */
 export const authenticateAgentToken = async (services: AgentDependencies, token: string): Promise<Agent | null> => {
   if (isMalformedAgentToken(token)) return null;
   const agent = await findAgentByTokenHash(services.shards.forId(token), sha256Hex(token), services.clock());

@@ -5,6 +5,6 @@ import type { Lookup } from "../../../storage/lookups.ts";
 import type { Stores } from "../dependencies.ts";
 import { getBusinessDatabase } from "./commit-with-audit.ts";
 
-/** Lists the business's domains, pending and verified. */
+/** Lists the business's domains: pending, verified and lapsed. */
 export const listDomains = (services: Stores, member: MemberSession): Lookup<readonly Domain[]> =>
   listDomainsByBusiness(getBusinessDatabase(services, member), member.business.id);
