@@ -23,9 +23,13 @@ const suspendCustomer = async (platform: Platform, db: Database, customer: Billi
   if (account === null) return;
   const entitlement = account.kind === "consumer" ? ({ plan: "free" } as const) : ({ status: "suspended" } as const);
   const change = prepareEntitlementChange(db, account, entitlement, { reason: "unpaid" }, now);
-  const rows = [assertUnchanged(db, customer, account), upsertBillingCustomer(db, markSuspended(customer, now), now), ...change.rows];
+  const statements = [
+    assertUnchanged(db, customer, account),
+    upsertBillingCustomer(db, markSuspended(customer, now), now),
+    ...change.statements,
+  ];
   try {
-    await commitWithoutFollowUp(db, platform, rows, change.domainEvents);
+    await commitWithoutFollowUp(db, platform, statements, change.domainEvents);
   } catch (error) {
     if (!isOutdatedBilling(error)) throw error; // the customer has probably just paid; otherwise, the next run finds the row again
   }

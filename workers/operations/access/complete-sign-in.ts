@@ -44,7 +44,7 @@ const prepareNewConsumer = async (
 ): Promise<SignInChanges> => {
   const chainTag = toHex(random(chainTagBytes));
   const consumer = { email, name, id: generateId("con_", shard, random), emailIndex, chainTag, now: usedCode.now };
-  return { rows: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
+  return { statements: await insertConsumer(db, vault, consumer, usedCode), domainEvents: [] };
 };
 
 /** Prepares a session for a person who was invited but has not joined yet. Returns no statements if the invitation is no longer open. */
@@ -97,14 +97,14 @@ const createSession = async (
     services,
     [
       markCodeUsed(db, { codeId, sessionHash: tokenHash, now }),
-      ...changes.rows,
+      ...changes.statements,
       ...insertSession,
       ...expireOpenCodes(db, toCodeRequester(lookup, null), now, tokenHash),
     ],
     changes.domainEvents,
     changes.onlyIf,
   );
-  const created = changes.rows.length > 0 && (results[1] as D1Result).meta.changes > 0;
+  const created = changes.statements.length > 0 && (results[1] as D1Result).meta.changes > 0;
   const session = await findSessionByTokenHash(db, tokenHash, now);
   return session === null ? null : { token, session, created };
 };

@@ -36,7 +36,7 @@ export const prepareEmailCode = async (
     readonly signupId?: string | null;
     readonly now: Instant;
   },
-): Promise<{ readonly id: string; readonly rows: readonly Statement[] }> => {
+): Promise<{ readonly id: string; readonly statements: readonly Statement[] }> => {
   const { vault } = services;
   const { to, language, now } = request;
   const id = crypto.randomUUID();
@@ -50,7 +50,7 @@ export const prepareEmailCode = async (
   ]);
   return {
     id,
-    rows: [
+    statements: [
       insertEmailCode(db, requester, request.limits, { id, codeHash: toStoredIndex(codeHash), signupId: request.signupId ?? null, now }),
       ...mails.flat(),
     ],

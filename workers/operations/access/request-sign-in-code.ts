@@ -33,7 +33,7 @@ export const requestSignInCode = async (
   const now = services.clock();
   const knownEmail = await openAddresseeEmail(services, lookup);
   const binding = toSignInCodeBinding(lookup, knownEmail);
-  const { rows } = await prepareEmailCode(services, db, toCodeRequester(lookup, request.browser), {
+  const { statements } = await prepareEmailCode(services, db, toCodeRequester(lookup, request.browser), {
     limits: getSignInCodeLimits(services),
     binding: () => binding,
     to: knownEmail ?? (realm === "consumer" ? trimWhiteSpace(request.email) : null),
@@ -42,7 +42,7 @@ export const requestSignInCode = async (
     signupId: addressee === null || addressee.kind === "person" ? null : addressee.id,
     now,
   });
-  await batch(db, rows);
+  await batch(db, statements);
   services.scheduleMail();
   return ok({ accepted: true });
 };

@@ -19,13 +19,13 @@ export interface UsedCode {
 
 /** A sign-in's statements and domain events. The first statement, if any, inserts the consumer or the business. */
 export interface SignInChanges {
-  readonly rows: readonly Statement[];
+  readonly statements: readonly Statement[];
   readonly domainEvents: readonly DomainEvent[];
   /** If given, the domain events are recorded only if this condition is true. */
   readonly onlyIf?: Condition;
 }
 
-export const noSignInChanges: SignInChanges = { rows: [], domainEvents: [] };
+export const noSignInChanges: SignInChanges = { statements: [], domainEvents: [] };
 const chainTagBytes = 16;
 
 /** Creates the event that records an invitation's outcome in the inviting business's audit chain. */
@@ -64,5 +64,9 @@ export const prepareSignupCompletion = async (
   const { status } = account;
   const action = { type: "business.signed_up", entityType: "business", entityId: signup.id, payload: { status } } as const;
   const domainEvent = createAuditedEvent({ chain, actor: { kind: "member", id: ownerId } }, action, usedCode.now);
-  return { rows: await insertAccount(db, vault, signup, account, usedCode), domainEvents: [domainEvent], onlyIf: hasBusiness(signup.id) };
+  return {
+    statements: await insertAccount(db, vault, signup, account, usedCode),
+    domainEvents: [domainEvent],
+    onlyIf: hasBusiness(signup.id),
+  };
 };

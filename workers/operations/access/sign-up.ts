@@ -107,7 +107,7 @@ export const signUp = async (
     { ...request.value, id, email, emailIndex, createdAt: now, expiresAt: now + signupLifeMs },
     code.id,
   );
-  await batch(db, [...code.rows, ...signup]);
+  await batch(db, [...code.statements, ...signup]);
   services.scheduleMail();
   return ok({ id, name: request.value.name, status: config.requiresSignupApproval ? "pending" : "active" });
 };

@@ -45,11 +45,11 @@ export const switchMembership = async (
   if ((isInvited && invitation === null) || !(await endCurrentSession(services, replaced))) return null;
   const insertNewSession = (condition?: Condition) =>
     insertSessionForMember(db, { ...row, hasOtherShards }, { id, emailIndex, verifiedAt }, condition);
-  const rows = isInvited
+  const statements = isInvited
     ? [acceptInvitation(db, id, emailIndex, row.now), insertNewSession(hasPreviousChange()), deleteAcceptedInvitation(db, id)]
     : [insertNewSession()];
   const domainEvents = invitation === null ? [] : [createInvitationDomainEvent(invitation, "member.joined", row.now)];
-  await commit(db, services, rows, domainEvents, hasSession(row.tokenHash));
+  await commit(db, services, statements, domainEvents, hasSession(row.tokenHash));
   const session = await findSessionByTokenHash(db, row.tokenHash, row.now);
   return session?.realm === "business" ? { token, session } : null;
 };

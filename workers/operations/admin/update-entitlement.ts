@@ -48,9 +48,9 @@ export const updateEntitlement = async (
       customer === null || change.status === undefined
         ? []
         : [assertUnchanged(db, customer, business), upsertBillingCustomer(db, clearUnpaidState(customer), at)];
-    const rows = [...unpaidCleared, ...(after.status === "closed" ? [requestSubscriptionEndForAccount(db, id, at)] : []), update];
+    const statements = [...unpaidCleared, ...(after.status === "closed" ? [requestSubscriptionEndForAccount(db, id, at)] : []), update];
     try {
-      const results = await commit(db, services, rows, domainEvents, hasEntitlement(business, after));
+      const results = await commit(db, services, statements, domainEvents, hasEntitlement(business, after));
       if ((results.at(-1) as D1Result).meta.changes === 0) continue; // the account has changed since it was loaded, so try again
     } catch (error) {
       if (isOutdatedBilling(error)) continue;

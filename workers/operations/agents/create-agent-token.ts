@@ -47,11 +47,11 @@ export const createAgentToken = async (
   const secret = generateSecret("pat_", shard, services.random);
   const token = { id, realm, principalId, name: name.value, createdAt: now, expiresAt: now + tokenLifetimeMs };
   const db = services.shards.forId(session.userId);
-  const rows = await insertAgentToken(db, services.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
+  const statements = await insertAgentToken(db, services.vault, { ...token, businessId, tokenHash: sha256Hex(secret) });
   const domainEvent = createTokenEvent(holder, { type: "agent_token.minted", id, at: now, expiresAt: token.expiresAt });
   const created: CreatedAgentToken = { ...token, secret, lastUsedDay: null, client: null };
   const savedResponse = await saveIdempotentResponse(created, hasAgentToken(id));
-  return commit(db, services, [...rows, ...savedResponse], [domainEvent], hasAgentToken(id)).then(
+  return commit(db, services, [...statements, ...savedResponse], [domainEvent], hasAgentToken(id)).then(
     ([inserted]) => (inserted.meta.changes === 0 ? refuse("token_limit") : ok(created)),
     refuseWhen(isDuplicateToken, "idempotency_conflict"),
   );

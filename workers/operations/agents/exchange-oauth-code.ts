@@ -89,7 +89,7 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   const client = { source: "oauth", clientId, clientHost, redirectHost, language } as const;
   const lifetime = { createdAt: now, expiresAt: now + tokenLifetimeMs };
   const token = { id, realm, principalId, businessId, tokenHash: sha256Hex(secret), name, ...lifetime, ...client };
-  const rows = [
+  const statements = [
     redeemOAuthCode(db, realm, { codeHash, clientId, redirectUri: code.redirectUri, challenge, tokenId: id, replaced: replacedIds, now }),
     revokeReplacedTokens(db, replacedIds, isRedeemed, now),
     ...(await insertAgentToken(db, services.vault, token, isRedeemed)),
@@ -99,7 +99,7 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
     createTokenEvent(holder, { type: "agent_token.minted", id, at: now, expiresAt: now + tokenLifetimeMs }),
     ...replacedIds.map((replacedId) => createTokenEvent(holder, { type: "agent_token.revoked", id: replacedId, at: now })),
   ];
-  const [redeemed] = await commit(db, services, rows, domainEvents, hasAgentToken(id));
+  const [redeemed] = await commit(db, services, statements, domainEvents, hasAgentToken(id));
   if ((redeemed as D1Result).meta.changes === 1) {
     services.scheduleMail();
     return secret;

@@ -98,18 +98,18 @@ const attemptBillingEvent = async (services: WriteDependencies, event: BillingEv
   const cause = { event_id: event.id, event_type: event.type };
   const change =
     account === null
-      ? { rows: [], domainEvents: [] }
+      ? { statements: [], domainEvents: [] }
       : prepareEntitlementChange(db, account, deriveEntitlement(account, customer, after), cause, now);
-  const rows = [
+  const statements = [
     eventRow,
     ...ends,
     ...(isReplaced ? [upsertBillingCustomer(db, unlinkAccount(previousCustomer), now)] : []),
     upsertBillingCustomer(db, shouldUnlink ? unlinkAccount(after) : after, now),
     ...(account?.isOver === true ? [requestSubscriptionEndForAccount(db, account.id, now)] : []),
     ...(hasEnded && after.subscriptionId !== null ? [deleteSubscriptionEnd(db, after.subscriptionId)] : []),
-    ...change.rows,
+    ...change.statements,
   ];
-  await commit(db, services, rows, change.domainEvents);
+  await commit(db, services, statements, change.domainEvents);
 };
 
 /** Events for one customer can arrive in bursts of three or four. While one is being applied, attempts for the others can fail. */

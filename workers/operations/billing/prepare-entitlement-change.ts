@@ -8,7 +8,7 @@ import { updateConsumerPlan, updateBusinessEntitlement, type BilledAccount } fro
 import type { Statement, Database } from "../../../storage/database.ts";
 
 interface AccountChange {
-  readonly rows: readonly Statement[];
+  readonly statements: readonly Statement[];
   readonly domainEvents: readonly DomainEvent[];
 }
 
@@ -21,9 +21,9 @@ export const prepareEntitlementChange = (
   at: Instant,
 ): AccountChange => {
   const domainEvents = createEntitlementEvents({ account, after, cause, actor: { kind: "system" }, at });
-  if (domainEvents.length === 0) return { rows: [], domainEvents };
+  if (domainEvents.length === 0) return { statements: [], domainEvents };
   const { plan = account.plan } = after;
-  if (account.kind === "consumer") return { rows: [updateConsumerPlan(db, account.id, plan as ConsumerPlan)], domainEvents };
+  if (account.kind === "consumer") return { statements: [updateConsumerPlan(db, account.id, plan as ConsumerPlan)], domainEvents };
   const { status = account.status } = after;
-  return { rows: [updateBusinessEntitlement(db, account.id, { status, plan: plan as Plan })], domainEvents };
+  return { statements: [updateBusinessEntitlement(db, account.id, { status, plan: plan as Plan })], domainEvents };
 };

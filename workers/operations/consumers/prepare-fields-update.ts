@@ -1,4 +1,4 @@
-// Prepares a change to a person's contact fields: the rows and the audit entry to commit, and the work after the commit. The change is
+// Prepares a change to a person's contact fields: the statements and the audit entry to commit, and the work after the commit. The change is
 // committed alone or together with a decision on the consent sheet.
 import type { Person } from "../../../core/access/principal.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
@@ -19,7 +19,7 @@ import { prepareShareUpdates } from "./prepare-share-updates.ts";
 /** A change to contact fields that is ready to be committed in the person's shard. */
 export interface FieldsWrite {
   /** The statements that write the change. The number of rows that the first statement changes is the number of events. */
-  readonly rows: readonly [Statement, ...Statement[]];
+  readonly statements: readonly [Statement, ...Statement[]];
   readonly domainEvent: DomainEvent;
   /** Schedules the delivery of the events and the update of the remaining shares. Call it after the commit. */
   readonly continueAfterCommit: () => void;
@@ -63,7 +63,7 @@ export const prepareFieldsUpdate = async (
     updateStoredFields(db, vault, person.id, { fields, revision: stored.revision }),
     prepareShareUpdates(services, shares, fields),
   ]);
-  const rows = [
+  const statements = [
     ...updateShareCopies(db, updates, { environment: "live", revision, now }),
     ...updated,
     ...updateShareIndexes(db, person.id, revision, {
@@ -80,5 +80,5 @@ export const prepareFieldsUpdate = async (
     const budgeted = withBudget(services, waitUntilBudget);
     services.waitUntil(() => continueFanOuts(budgeted, budgeted.shards.forId(person.id)));
   };
-  return ok({ fields, revision, changedKeys, write: { rows, domainEvent, continueAfterCommit } });
+  return ok({ fields, revision, changedKeys, write: { statements, domainEvent, continueAfterCommit } });
 };

@@ -54,10 +54,10 @@ export const recordRemovalProgress = async (
       language: known.language,
       data: { completedCount, targetCount, recheckAt: removal.recheckAt as number, affidavitUrl },
     });
-    const rows = await updateRemovalRow(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
+    const statements = await updateRemovalRow(db, vault, removal, { ...change, affidavit: { ...affidavit, file } });
     const payload = { affidavit_sha256: hash, asked: targetCount, removed: completedCount };
     const act = { type: "removal.completed", entityType: "removal", entityId: id, payload } as const;
-    await commit(db, services, [...rows, ...mail], [createAuditedEvent({ chain, actor: { kind: "operator" } }, act, now)]);
+    await commit(db, services, [...statements, ...mail], [createAuditedEvent({ chain, actor: { kind: "operator" } }, act, now)]);
     services.scheduleMail();
     return ok({ ...removal, affidavit });
   });

@@ -45,7 +45,7 @@ export const requestRemoval = async (
   const id = generateId("rmv_", shardOfId(person.id), services.random) as RemovalId;
   const action = { type: "removal.requested", entityType: "removal", entityId: id, payload: { targets: [...targets.value] } } as const;
   const { language, requestId } = request;
-  const rows = await insertRemoval(db, vault, {
+  const statements = await insertRemoval(db, vault, {
     id,
     consumerId: person.id,
     targets: targets.value,
@@ -66,7 +66,7 @@ export const requestRemoval = async (
     affidavit: null,
   };
   const saved = await saveIdempotentResponse(removal);
-  return commit(db, services, [...rows, ...saved], [createAuditedEvent(person, action, now)]).then(
+  return commit(db, services, [...statements, ...saved], [createAuditedEvent(person, action, now)]).then(
     () => ok(removal),
     refuseWhen(isMissingConsumer, "unauthorized"),
   );

@@ -40,7 +40,7 @@ export const updateContactFields = async (
     if (!prepared.ok) return prepared;
     const { fields, changedKeys, write } = prepared.value;
     if (write === null) return ok({ fields, changedGroups: [], eventsEmitted: 0 });
-    const [events] = await commit(services.shards.forId(person.id), services, write.rows, [write.domainEvent]);
+    const [events] = await commit(services.shards.forId(person.id), services, write.statements, [write.domainEvent]);
     write.continueAfterCommit();
     return ok({ fields, changedGroups: groupsFromKeys(changedKeys), eventsEmitted: (events as D1Result).meta.changes });
   };

@@ -33,7 +33,7 @@ export const addDomain = async (
     const claim = { id, domain, token: generateDomainToken(services.random), createdAt, expiresAt: createdAt + claimLifetimeMs };
     return ok({
       value: { ...claim, status: "pending", method: null, verifiedAt: null, checkedAt: null, lapsesAt: null },
-      rows: insertDomain(getBusinessDatabase(services, member), business.id, claim),
+      statements: insertDomain(getBusinessDatabase(services, member), business.id, claim),
       action: { type: "domain.added", entityType: "domain", entityId: id, payload: { domain } },
     });
   })

@@ -12,17 +12,17 @@ export const getBusinessDatabase = ({ shards }: Stores, { business }: { readonly
   shards.forId(business.id);
 
 /**
- * Commits the rows and an audit entry for each action as one batch. If `onlyIf` is given, writes the entries only if this condition is true
- * after the rows are written.
+ * Commits the statements and an audit entry for each action as one batch. If `onlyIf` is given, writes the entries only if this condition
+ * is true after the statements have run.
  */
 export const commitWithAudit = async (
   services: WriteDependencies,
   member: MemberSession,
-  rows: readonly Statement[],
+  statements: readonly Statement[],
   actions: AuditedAction | readonly AuditedAction[],
   { at = services.clock(), onlyIf }: { readonly at?: Instant; readonly onlyIf?: Condition } = {},
 ): Promise<void> => {
   const source = { chain: member.business.chain, actor: { kind: "member", id: member.userId } } as const;
   const events = [actions].flat().map((action) => createAuditedEvent(source, action, at));
-  await commit(getBusinessDatabase(services, member), services, rows, events, onlyIf);
+  await commit(getBusinessDatabase(services, member), services, statements, events, onlyIf);
 };

@@ -44,7 +44,7 @@ export const createApiKey = async (
     const row = { id, ...input, last4: key.slice(-4), createdAt };
     return ok({
       value: { ...row, key },
-      rows: [insertApiKey(getBusinessDatabase(services, member), business.id, { ...row, keyHash: sha256Hex(key) })],
+      statements: [insertApiKey(getBusinessDatabase(services, member), business.id, { ...row, keyHash: sha256Hex(key) })],
       action: { type: "api_key.created", entityType: "api_key", entityId: id, payload: { environment } },
     });
   }).catch(refuseWhen(isApiKeyLimitReached, "key_limit"));

@@ -29,7 +29,7 @@ export const createClient = async (
     const client = { id, ...input, createdAt, returnUrls: [], requireOrigin: false };
     return ok({
       value: client,
-      rows: [insertClient(getBusinessDatabase(services, member), business.id, client)],
+      statements: [insertClient(getBusinessDatabase(services, member), business.id, client)],
       action: { type: "client.created", entityType: "client", entityId: client.id, payload: { environment } },
     });
   }).catch(refuseWhen(isClientLimitReached, "client_limit"));

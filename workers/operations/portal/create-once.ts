@@ -31,7 +31,7 @@ export interface IdempotentResult<T> {
 /** A record that is not committed yet. */
 interface Draft<T> {
   readonly value: T;
-  readonly rows: readonly Statement[];
+  readonly statements: readonly Statement[];
   readonly action: AuditedAction;
 }
 
@@ -69,13 +69,13 @@ export const createOnce = async <T extends object, C extends RefusalCode = never
   const now = services.clock();
   const draft = await makeDraft(now);
   if (!draft.ok) return draft;
-  const { value, rows, action } = draft.value;
+  const { value, statements, action } = draft.value;
   const savedResponse =
     keyHash === null
       ? []
       : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response: JSON.stringify(value), now });
   try {
-    await commitWithAudit(services, member, [...savedResponse, ...rows], action, { at: now });
+    await commitWithAudit(services, member, [...savedResponse, ...statements], action, { at: now });
   } catch (error) {
     const first = isIdempotencyKeyTaken(error) ? await findEarlier() : null; // a concurrent request with the same key was committed first
     if (first !== null) return first;

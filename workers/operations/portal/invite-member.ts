@@ -40,7 +40,7 @@ export const inviteMember = async (
     const data = { businessName: business.name, signInUrl: `${config.appUrl}/portal/sign-in`, until: expiresAt };
     return ok({
       value: { id, email, role, createdAt, invitedUntil: expiresAt, deliveryFailedAt: null },
-      rows: [
+      statements: [
         ...(await insertInvitation(db, vault, {
           id,
           businessId: business.id,

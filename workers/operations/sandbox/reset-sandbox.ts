@@ -37,12 +37,12 @@ const revokeTestShareBatch = async (
     const shares = await listSharesByIds(db, ids, writtenAt);
     const revocations = shares.map((share) => revokeShare(share, { business: chain, person: null }, tester.actor, now));
     const [first] = revocations;
-    const rows = [
+    const statements = [
       ...(first === undefined ? [] : [updateTestSharesRevoked(db, ids, first, requestId)]),
       ...(ids.length < batchSize ? [deleteSandboxClock(db, businessId)] : []),
     ];
     const domainEvents = revocations.map(({ domainEvent }) => withRecordedTime(domainEvent, writtenAt));
-    await commit(db, services, rows, domainEvents);
+    await commit(db, services, statements, domainEvents);
     return ok(ids.length);
   });
 };

@@ -48,14 +48,14 @@ export const acknowledgeShare = async (
     const now = writtenAt + share.clockOffsetMs;
     if (share.status === "ceased") return ok({ share, isRepeated: true });
     if (share.status !== "revoked") return refuse("cease_not_open");
-    const rows = await updateShareCeased(db, vault, share, details, { now, requestId });
+    const statements = await updateShareCeased(db, vault, share, details, { now, requestId });
     const mail = await prepareAcknowledgementMail(services, db, consumerId, share, { at: now, note: details.note, language });
     const ceased: CeasedShare = { share: { ...share, status: "ceased", acknowledgedAt: now }, isRepeated: false };
     const saved = await saveIdempotentResponse(ceased);
     await commit(
       db,
       services,
-      [...rows, ...mail, ...saved],
+      [...statements, ...mail, ...saved],
       [withRecordedTime(acknowledgeShareCease(share, chains, actor, now), writtenAt)],
     );
     services.scheduleMail();

@@ -34,13 +34,13 @@ export const commitRevocation = async (
   const writtenAt = services.clock();
   const revocation = revokeShare(share, chains, by.actor, writtenAt + share.clockOffsetMs);
   const { revokedAt, ceaseBy } = revocation;
-  const rows = await updateShareRevoked(db, vault, share, revocation, by);
+  const statements = await updateShareRevoked(db, vault, share, revocation, by);
   const mails = await prepareRevocationMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language });
   const revoked: RevocationResult = { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
   await commit(
     db,
     services,
-    [...rows, insertOverdueNotice(db, share.id, ceaseBy), ...mails, ...(await saveIdempotentResponse(revoked))],
+    [...statements, insertOverdueNotice(db, share.id, ceaseBy), ...mails, ...(await saveIdempotentResponse(revoked))],
     [withRecordedTime(revocation.domainEvent, writtenAt)],
   );
   services.scheduleMail();

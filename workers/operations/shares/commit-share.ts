@@ -56,7 +56,7 @@ export const commitShare = async (
     person === null ? [] : prepareShareReceiptMail(services, db, person, share, language),
   ]);
   const signature = { kid: signer.kid, alg: "Ed25519", value } as const;
-  const rows = await insertShare(db, vault, {
+  const statements = await insertShare(db, vault, {
     prepared,
     ...creation,
     writtenAt,
@@ -68,7 +68,7 @@ export const commitShare = async (
   await commit(
     db,
     services,
-    [...intent, ...before, ...rows, ...after, ...mail],
+    [...intent, ...before, ...statements, ...after, ...mail],
     [...(isSameShard && fieldsWrite !== null ? [fieldsWrite.domainEvent] : []), withRecordedTime(prepared.domainEvent, writtenAt)],
   );
   fieldsWrite?.continueAfterCommit();

@@ -19,10 +19,10 @@ export const recordShareIntent = async (
   fieldsWrite: FieldsWrite | null,
 ): Promise<readonly Statement[]> => {
   const shard = shardOfId(shareId);
-  const fieldRows = fieldsWrite?.rows ?? [];
-  if (shardOfId(person.id) === shard) return [...fieldRows, insertConsumerShard(db, person.id, shard)];
+  const fieldStatements = fieldsWrite?.statements ?? [];
+  if (shardOfId(person.id) === shard) return [...fieldStatements, insertConsumerShard(db, person.id, shard)];
   const personDb = services.shards.forId(person.id);
   const intent = [insertConsumerShard(personDb, person.id, shard), insertShareIntent(personDb, shareId, person.id, services.clock())];
-  await commit(personDb, services, [...fieldRows, ...intent], fieldsWrite === null ? [] : [fieldsWrite.domainEvent]);
+  await commit(personDb, services, [...fieldStatements, ...intent], fieldsWrite === null ? [] : [fieldsWrite.domainEvent]);
   return [];
 };

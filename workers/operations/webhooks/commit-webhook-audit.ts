@@ -6,12 +6,12 @@ import type { Statement } from "../../../storage/database.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit } from "../portal/commit-with-audit.ts";
 
-/** Commits an audit entry together with `rows`. Throws on failure. */
+/** Commits an audit entry together with `statements`. Throws on failure. */
 export const commitWebhookAudit = (
   services: WriteDependencies,
   member: MemberSession,
   type: Extract<DomainEventType, `webhook.${string}`>,
   id: WebhookId,
   payload: AuditedAction["payload"] = {},
-  rows: readonly Statement[] = [],
-): Promise<void> => commitWithAudit(services, member, rows, { type, entityType: "webhook", entityId: id, payload });
+  statements: readonly Statement[] = [],
+): Promise<void> => commitWithAudit(services, member, statements, { type, entityType: "webhook", entityId: id, payload });

@@ -87,8 +87,8 @@ export const createWebhook = async (
   };
   try {
     const response = JSON.stringify(endpoint);
-    const rows = keyHash === null ? [] : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, now });
-    await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, rows);
+    const statements = keyHash === null ? [] : await insertIdempotentResponse(db, vault, { keyHash, bodyHash, status: 201, response, now });
+    await commitWebhookAudit(services, member, "webhook.created", id, { url_hash: sha256Hex(url) }, statements);
   } catch (error) {
     // The commit may have succeeded even though its response was lost. If `hasAuditEntry` cannot check this, it throws, and the endpoint
     // stays. Members can then see and delete it, and no saved response refers to a removed endpoint.

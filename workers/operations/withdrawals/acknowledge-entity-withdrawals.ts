@@ -54,8 +54,13 @@ export const acknowledgeEntityWithdrawals = (
       const domainEvent = acknowledgeEntityCease({ certificate, ceased: open, actor, now });
       const number = Math.max(0, ...entitiesWithdrawn.map((entity) => entity.acknowledgement ?? 0)) + 1;
       const acknowledgement = { number, entities: open.map(({ entity }) => entity), details, now };
-      const rows = await insertEntityAcknowledgement(db, services.vault, { certId, businessId: certificate.businessId }, acknowledgement);
-      await commit(db, services, rows, [domainEvent]);
+      const statements = await insertEntityAcknowledgement(
+        db,
+        services.vault,
+        { certId, businessId: certificate.businessId },
+        acknowledgement,
+      );
+      await commit(db, services, statements, [domainEvent]);
       const ceased = named.map((entity) => ({ ...entity, acknowledgedAt: entity.acknowledgedAt ?? now }));
       return ok({ certId, withdrawal, ceased, isRepeated: false });
     },

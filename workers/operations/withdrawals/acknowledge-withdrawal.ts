@@ -43,8 +43,8 @@ export const acknowledgeWithdrawal = async (
   const ceased: WithdrawalAcknowledgement = { certId, withdrawal: { ...withdrawal, acknowledgedAt: now }, isRepeated: false };
   try {
     const owned = { certId, businessId: certificate.businessId };
-    const rows = await insertAcknowledgement(db, services.vault, owned, details, now);
-    await commit(db, services, [...rows, ...(await saveIdempotentResponse(ceased))], [domainEvent]);
+    const statements = await insertAcknowledgement(db, services.vault, owned, details, now);
+    await commit(db, services, [...statements, ...(await saveIdempotentResponse(ceased))], [domainEvent]);
   } catch (error) {
     if (!isAlreadyAcknowledged(error)) throw error;
     const current = (await locateOwnRecord(services, reader, certId))?.record.withdrawal ?? null;

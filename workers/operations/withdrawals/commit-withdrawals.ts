@@ -32,8 +32,8 @@ export const commitWithdrawals = async (
       const { withdrawal, domainEvent } = decideWithdrawal({ certificate, ...change });
       const text = formatWithdrawalReceipt(certificate, withdrawal);
       const signature = { kid: signer.kid, alg: "Ed25519" as const, value: await signer.sign(text) };
-      const rows = await insertWithdrawal(db, vault, certificate, withdrawal, { text, signature });
-      return { businessId: certificate.businessId, withdrawal, domainEvent, rows };
+      const statements = await insertWithdrawal(db, vault, certificate, withdrawal, { text, signature });
+      return { businessId: certificate.businessId, withdrawal, domainEvent, statements };
     }),
   );
   const [first] = prepared;
@@ -43,7 +43,7 @@ export const commitWithdrawals = async (
   await commitWithoutFollowUp(
     db,
     services,
-    [...before, ...prepared.flatMap(({ rows }) => rows), ...after, ...notice],
+    [...before, ...prepared.flatMap(({ statements }) => statements), ...after, ...notice],
     prepared.map(({ domainEvent }) => domainEvent),
   );
 };

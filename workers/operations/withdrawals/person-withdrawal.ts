@@ -78,8 +78,8 @@ export const withdrawVerified = async (
   saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, PersonWithdrawalRefusal>> => {
   const change = sourceFromPerson(method);
-  const extraRows = addressIndex === null ? [] : prepareFailureReset(located, addressIndex);
-  const request: WithdrawalRequest = { change, language, addressIndex, extraRows, saveIdempotentResponse };
+  const extraStatements = addressIndex === null ? [] : prepareFailureReset(located, addressIndex);
+  const request: WithdrawalRequest = { change, language, addressIndex, extraStatements, saveIdempotentResponse };
   if (entities !== null) return withdrawFromEntities(services, located, { ...request, entities });
   const addressIndexes = addressIndex === null ? [] : [addressIndex];
   const { businessId, environment } = located.record.certificate;
@@ -87,8 +87,8 @@ export const withdrawVerified = async (
     return withdrawCertificate(services, located, { ...request, scope, addressIndexes });
   const { hasOtherShards: forAllShards } = located.record;
   const work: AccountWithdrawal = { addressIndex, consumerId: null, businessId, withdrawnAt: services.clock(), forAllShards };
-  const rows = [...extraRows, insertAccountWithdrawal(located.db, work)];
-  const withdrawn = await withdrawCertificate(services, located, { ...request, extraRows: rows, scope, addressIndexes });
+  const statements = [...extraStatements, insertAccountWithdrawal(located.db, work)];
+  const withdrawn = await withdrawCertificate(services, located, { ...request, extraStatements: statements, scope, addressIndexes });
   if (!withdrawn.ok) return withdrawn;
   // If ending the shares fails or does not finish, the job that runs every minute continues the work.
   await runIsolated(services, "shares of a withdrawal", async () => {

@@ -38,7 +38,7 @@ export const requestWithdrawalCode = async (
   const now = services.clock();
   const { addressIndex, requester, isOnCertificate } = await identifyCodeRequester(services, record, request.email, request.context);
   const mailbox = await openPersonEmail(vault, certificate.id, certificate.businessId, record.personSealed, addressIndex);
-  const { id, rows } = await prepareEmailCode(services, db, requester, {
+  const { id, statements } = await prepareEmailCode(services, db, requester, {
     limits: emailCodeLimits.withdrawal,
     binding: bindWithdrawalCode,
     to: isOnCertificate ? mailbox : null, // send the code to the address on the certificate, never to the typed one
@@ -56,7 +56,7 @@ export const requestWithdrawalCode = async (
   const action = { type: "optout.code_requested", entityType: "certificate", entityId: certificate.id } as const;
   const domainEvent = createAuditedEvent({ chain: certificate.chain, actor: { kind: "visitor" } }, action, now);
   // Only emails that are sent get an audit entry, at most ten a day per address, so that strangers cannot flood the business's chain.
-  await commit(db, services, rows, [domainEvent], shouldSendCode(id, isOnCertificate));
+  await commit(db, services, statements, [domainEvent], shouldSendCode(id, isOnCertificate));
   services.scheduleMail();
   return ok(true);
 };

@@ -28,7 +28,15 @@ export const withdrawCertificate = async (
 ): Promise<Result<WithdrawalResult, "already_revoked">> => {
   const { certificate } = record;
   const { id: certId, businessId, environment } = certificate;
-  const { change, scope, addressIndexes, addressIndex = null, language, extraRows = [], saveIdempotentResponse = async () => [] } = request;
+  const {
+    change,
+    scope,
+    addressIndexes,
+    addressIndex = null,
+    language,
+    extraStatements = [],
+    saveIdempotentResponse = async () => [],
+  } = request;
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const now = services.clock();
     const apiKeyId = change.actor.kind === "api_key" ? change.actor.id : null;
@@ -60,7 +68,7 @@ export const withdrawCertificate = async (
         { change, scope, now },
         {
           before: await prepareConfirmationMail(services, db, record, { change, language, addressIndex, scope, entities: null, now }),
-          after: [...extraRows, ...(await saveIdempotentResponse(withdrawn)), ...rest],
+          after: [...extraStatements, ...(await saveIdempotentResponse(withdrawn)), ...rest],
         },
       );
       if (rest.length > 0) services.scheduleRelay();

@@ -19,7 +19,7 @@ import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.t
 const commitEntityWithdrawal = async (
   services: WithdrawalWriteDependencies,
   { db, record }: LocatedRecord,
-  { change, language, addressIndex = null, extraRows = [], saveIdempotentResponse = async () => [] }: WithdrawalRequest,
+  { change, language, addressIndex = null, extraStatements = [], saveIdempotentResponse = async () => [] }: WithdrawalRequest,
   entities: readonly string[],
 ): Promise<WithdrawalResult> => {
   const { vault, signer } = services;
@@ -43,14 +43,14 @@ const commitEntityWithdrawal = async (
     fromEntities: entities.map((entity) => ({ entity, ...common })),
     withdrawal: null,
   };
-  const rows = [
+  const statements = [
     ...(await prepareConfirmationMail(services, db, record, confirmed)),
     ...(await insertEntityWithdrawal(db, vault, { certId, businessId }, withdrawal, { text: receipt, signature })),
-    ...extraRows,
+    ...extraStatements,
     ...(await saveIdempotentResponse(withdrawn)),
     ...notice,
   ];
-  await commit(db, services, rows, [domainEvent]);
+  await commit(db, services, statements, [domainEvent]);
   services.scheduleMail();
   return withdrawn;
 };

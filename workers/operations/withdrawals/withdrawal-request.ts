@@ -25,6 +25,6 @@ export interface WithdrawalRequest {
   readonly language: Language;
   /** The blind index of the email address that gets the confirmation. The default is the first address on the certificate. */
   readonly addressIndex?: AddressIndex | null;
-  readonly extraRows?: readonly Statement[];
+  readonly extraStatements?: readonly Statement[];
   readonly saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult> | undefined;
 }
