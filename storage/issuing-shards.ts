@@ -37,9 +37,14 @@ export const otherShardsField: SQL<readonly ShardId[]> = sql<string>`(${query
   (JSON.parse(list) as (readonly [Instant, ShardId])[]).toSorted(([a], [b]) => a - b).map(([, id]) => id),
 );
 
-/** Lists the shards that a business uses in addition to its account's shard. `home` is the database with the account. */
-export const listIssuingShards = (home: Database, businessId: BusinessId): Promise<readonly IssuingShard[]> =>
-  onPrimary(home).select({ shard, startedAt }).from(issuingShards).where(eq(issuingShards.businessId, businessId)).orderBy(startedAt).all();
+/** Lists the shards that a business uses in addition to its account's shard. `accountDb` is the database with the account. */
+export const listIssuingShards = (accountDb: Database, businessId: BusinessId): Promise<readonly IssuingShard[]> =>
+  onPrimary(accountDb)
+    .select({ shard, startedAt })
+    .from(issuingShards)
+    .where(eq(issuingShards.businessId, businessId))
+    .orderBy(startedAt)
+    .all();
 
 /** Returns true if a change to an account failed because the account was not held in one of its issuing shards. */
 export const isHoldMissing = (error: unknown): boolean =>
@@ -98,9 +103,9 @@ interface Permission {
   readonly after: readonly Statement[];
 }
 
-const permitChange = (home: Database, holds: readonly Hold[]): Permission => {
+const permitChange = (accountDb: Database, holds: readonly Hold[]): Permission => {
   const update = ({ businessId, shard: inShard }: Hold, heldUntil: Instant): Statement =>
-    home
+    accountDb
       .update(issuingShards)
       .set({ heldUntil })
       .where(allOf(eq(issuingShards.businessId, businessId), eq(shard, inShard)));
@@ -108,9 +113,9 @@ const permitChange = (home: Database, holds: readonly Hold[]): Permission => {
 };
 
 /** Loads the data for a shard's copy of the account. Returns null if the business does not issue certificates in that shard. */
-const loadAccount = async (home: Database, businessId: BusinessId, inShard: ShardId) => {
+const loadAccount = async (accountDb: Database, businessId: BusinessId, inShard: ShardId) => {
   const isVerified = allOf(eq(domains.businessId, businessId), eq(domains.status, "verified"));
-  const primary = onPrimary(home);
+  const primary = onPrimary(accountDb);
   const [[business], verified, all, started] = await primary.batch([
     primary.select().from(businesses).where(eq(businesses.id, businessId)),
     primary.select().from(domains).where(isVerified),
@@ -209,11 +214,11 @@ const maxAttempts = 3; // a retry with holds fails only if the business has just
  */
 export const runWhileHeld = async <T>(
   shards: Shards,
-  home: Database,
+  accountDb: Database,
   chainTags: readonly string[],
   run: (permission: Permission) => Promise<T>,
 ): Promise<T> => {
-  const changed = await home
+  const changed = await accountDb
     .select({ id: businesses.id })
     .from(businesses)
     .where(inArray(businesses.auditChain, jsonList(chainTags)))
@@ -221,10 +226,10 @@ export const runWhileHeld = async <T>(
   for (let attempt = 1; ; attempt += 1) {
     const held: Omit<Hold, "until">[] = [];
     for (const { id: businessId } of changed)
-      for (const each of sortShards(await listIssuingShards(home, businessId))) held.push({ businessId, shard: each });
+      for (const each of sortShards(await listIssuingShards(accountDb, businessId))) held.push({ businessId, shard: each });
     const holds = await holdAccounts(shards, held);
     try {
-      return await runAndRelease(shards, holds, () => run(permitChange(home, holds)));
+      return await runAndRelease(shards, holds, () => run(permitChange(accountDb, holds)));
     } catch (error) {
       if (!isHoldMissing(error) || attempt === maxAttempts) throw error;
     }
@@ -243,14 +248,14 @@ export const startIssuing = async (
 ): Promise<void> => {
   const { id, revision } = account;
   if (next === shardOfId(id) || next === getCurrentShard(account)) throw new Error("issuing shards: this shard is not another one");
-  const home = shards.forId(id);
+  const accountDb = shards.forId(id);
   const all = sortShards([...account.issuingShards, { shard: next }]);
   const holds = await holdAccounts(
     shards,
     all.map((each) => ({ businessId: id, shard: each })),
   );
   const until = holds.find((hold) => hold.shard === next)?.until ?? 0;
-  const { before, after } = permitChange(home, holds);
+  const { before, after } = permitChange(accountDb, holds);
   const unchanged = query
     .select({ id: businesses.id })
     .from(businesses)
@@ -259,14 +264,14 @@ export const startIssuing = async (
     .select({ at: sql`max(${startedAt}) + 1` })
     .from(issuingShards)
     .where(eq(issuingShards.businessId, id));
-  const start = home
+  const start = accountDb
     .insert(issuingShards, "businessId", "shard", "startedAt", "heldUntil")
     .select(sql`select ${unchanged}, ${next}, max(${now}, coalesce(${last}, 0)), ${until} where true`)
     .onConflictDoUpdate({
       target: [issuingShards.businessId, shard],
       set: { startedAt: excluded(startedAt), heldUntil: excluded(issuingShards.heldUntil) },
     });
-  await runAndRelease(shards, holds, () => batch(home, [...before, start, ...after]));
+  await runAndRelease(shards, holds, () => batch(accountDb, [...before, start, ...after]));
 };
 
 /**

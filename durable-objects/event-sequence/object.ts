@@ -48,9 +48,9 @@ export interface EventSequenceEnv {
  */
 const openOwnerDatabases = async (shards: Shards, businessId: BusinessId): Promise<readonly (readonly [ShardId, Database])[]> => {
   const ownShard = shardOfId(businessId);
-  const home = shards.get(ownShard);
-  const others = shards.all().length === 1 ? [] : await listIssuingShards(home, businessId);
-  return [[ownShard, home], ...others.map(({ shard }) => [shard, shards.get(shard)] as const)];
+  const ownDb = shards.get(ownShard);
+  const others = shards.all().length === 1 ? [] : await listIssuingShards(ownDb, businessId);
+  return [[ownShard, ownDb], ...others.map(({ shard }) => [shard, shards.get(shard)] as const)];
 };
 
 export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extends DurableObject<E> {
