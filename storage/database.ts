@@ -78,20 +78,20 @@ const withFaultTranslation = (binding: D1Database | D1DatabaseSession, runQuerie
 
 export type Database = DrizzleD1Database & { readonly $client: Binding };
 
-/** Makes a call to the database. In development, simulated-faults.ts provides a replacement. */
-export type DatabaseCaller = <T>(call: () => Promise<T>) => Promise<T>;
+export interface DatabaseOptions {
+  /** The timeout of each call. */
+  readonly maxMs?: number | undefined;
+  readonly count?: QueryCounter;
+  /** Makes a call to the database. In development, simulated-faults.ts provides a replacement. */
+  readonly makeCall?: (<T>(call: () => Promise<T>) => Promise<T>) | undefined;
+  /** Measures each call, including calls that time out. */
+  readonly trace?: QueryRunner | undefined;
+}
 
-const callDirectly: DatabaseCaller = (call) => call();
-
-const runDirectly: QueryRunner = (_, call) => call();
-
-/** Opens a shard's database. `maxMs` is the timeout of each call. `trace` measures each call, including calls that time out. */
+/** Opens a shard's database. */
 export const openDatabase = (
   binding: D1Database,
-  maxMs = requestTimeoutMs,
-  count: QueryCounter = () => {},
-  makeCall: DatabaseCaller = callDirectly,
-  trace: QueryRunner = runDirectly,
+  { maxMs = requestTimeoutMs, count = () => {}, makeCall = (call) => call(), trace = (_, call) => call() }: DatabaseOptions = {},
 ): Database => {
   const runQueries: QueryRunner = (queries, call) => {
     count(queries);

@@ -1,6 +1,6 @@
 // Finds the database of a record without a query, because every ID, key and token contains the code of its shard.
 import { firstShard, shardOfId, type ShardId } from "../core/ids.ts";
-import { openDatabase, type Database, type DatabaseCaller, type QueryCounter, type QueryRunner } from "./database.ts";
+import { openDatabase, type Database, type DatabaseOptions, type QueryCounter, type QueryRunner } from "./database.ts";
 import { callWithSimulatedFaults } from "./simulated-faults.ts";
 
 export interface Shards {
@@ -19,17 +19,14 @@ export interface Shards {
 
 const bindingPattern = /^DB(?:_([0-9a-hjkmnp-tv-z]{2}))?$/;
 
-interface ShardBinding {
+interface ShardBinding extends Pick<DatabaseOptions, "makeCall" | "trace"> {
   readonly shard: ShardId;
   readonly binding: D1Database;
-  /** Simulates faults, in development only. */
-  readonly makeCall?: DatabaseCaller;
-  readonly trace?: QueryRunner;
 }
 
 const buildShards = (bindings: readonly ShardBinding[], maxMs: number | undefined, count: QueryCounter): Shards => {
   const databases = new Map(
-    bindings.map(({ shard, binding, makeCall, trace }) => [shard, openDatabase(binding, maxMs, count, makeCall, trace)] as const),
+    bindings.map(({ shard, binding, ...options }) => [shard, openDatabase(binding, { ...options, maxMs, count })] as const),
   );
   const at = (shard: ShardId): Database => {
     const db = databases.get(shard);
@@ -59,9 +56,8 @@ export const openShards = (env: object, maxMs?: number, traceShard: TraceShard =
     const match = bindingPattern.exec(name);
     if (match === null) return [];
     const shard = (match[1] ?? firstShard) as ShardId;
-    const makeCall: DatabaseCaller = (call) => callWithSimulatedFaults(shard, call);
-    const trace = traceShard(shard);
-    return [{ shard, binding: binding as D1Database, ...(isDevelopment && { makeCall }), ...(trace !== undefined && { trace }) }];
+    const makeCall = isDevelopment ? <T>(call: () => Promise<T>) => callWithSimulatedFaults(shard, call) : undefined;
+    return [{ shard, binding: binding as D1Database, makeCall, trace: traceShard(shard) }];
   });
   return buildShards(bindings, maxMs, () => {});
 };
