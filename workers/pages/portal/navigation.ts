@@ -47,8 +47,8 @@ export const navigationGroups: readonly NavigationGroup[] = [
 export const tabPath = (tab: Tab): string => (tab === "home" ? liveRootPath : `${liveRootPath}/${tab}`);
 
 /**
- * All pages of live mode without an ID in their path, for tests and benchmarks that visit every page. The sandbox page exists in test mode
- * only.
+ * The pages of live mode that tests and benchmarks visit: all pages without an ID in their path, except those for signing in, invitations
+ * and confirmations. The sandbox page exists in test mode only.
  */
 export const livePaths: readonly string[] = [
   ...navigationGroups.flatMap(({ tabs }) => tabs.map(([tab]) => tabPath(tab))).filter((path) => path !== "/portal/sandbox"),
