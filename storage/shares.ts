@@ -72,10 +72,22 @@ export interface SharePage {
 const maxUnswept = 500;
 
 /**
+ * Finds the owner's shares whose expiration the sweep has not recorded yet. The query uses the index on the due time, because SQLite would
+ * otherwise read every active share. If the sweep is far behind, it finds only the 500 shares that have been due longest.
+ */
+const isUnswept = (owner: ShareOwner, time: ReturnType<typeof ownerTime>): SQL => {
+  const due = query
+    .select({ ord: shares.ord })
+    .from(shares)
+    .where(allOf(isOwnedShare(owner), lte(shares.nextDueAt, time)))
+    .orderBy(shares.nextDueAt)
+    .limit(maxUnswept);
+  return allOf(inArray(shares.ord, due), lte(shares.expiresAt, time));
+};
+
+/**
  * Returns a page of shares after `startingAfter`, newest first. Returns null if the share `startingAfter` does not belong to the owner. A
- * list of expired shares includes shares whose expiration the sweep has not recorded yet. The query finds these through the index on the
- * due time, because SQLite would otherwise read every active share. If the sweep is far behind, the query finds only the 500 shares that
- * have been due longest.
+ * list of expired shares includes shares whose expiration the sweep has not recorded yet (`isUnswept`).
  */
 export const listSharesByOwner = async (
   db: Database,
@@ -95,14 +107,8 @@ export const listSharesByOwner = async (
       .where(and(isOwnedShare(owner), behind, more))
       .orderBy(desc(shares.ord))
       .limit(limit + 1);
-  const due = query
-    .select({ ord: shares.ord })
-    .from(shares)
-    .where(allOf(isOwnedShare(owner), lte(shares.nextDueAt, time)))
-    .orderBy(shares.nextDueAt)
-    .limit(maxUnswept);
   const overdue = selectShares(db)
-    .where(and(inArray(shares.ord, due), lte(shares.expiresAt, time), behind))
+    .where(and(isUnswept(owner, time), behind))
     .orderBy(desc(shares.ord))
     .limit(limit + 1);
   const state = status === null ? undefined : eq(shares.state, status);
@@ -117,29 +123,23 @@ export const listSharesByOwner = async (
   return { shares: merged.slice(0, limit).map((row) => toShare(row, now)), hasMore: merged.length > limit };
 };
 
-/**
- * Counts the owner's shares by status, and all of them as `all`, up to `max` of each. A share whose expiration the sweep has not recorded
- * yet is counted only in `all`.
- */
+/** Counts the owner's shares by status, and all of them as `all`, up to `max` of each. */
 export const countSharesByStatus = async (
   db: Database,
   owner: ShareOwner,
   now: Instant,
   max: number,
 ): Promise<Readonly<Record<ShareStatus | "all", number>>> => {
-  const countWhere = (more?: SQL): SQL<number> =>
-    sql<number>`(select count(*) from ${query
-      .select({ ord: shares.ord })
-      .from(shares)
-      .where(and(isOwnedShare(owner), more))
-      .limit(max)})`;
-  const inState = (state: ShareStatus): SQL => eq(shares.state, state);
+  const time = ownerTime(owner, now);
+  const countWhere = (condition: SQL): SQL<number> =>
+    sql<number>`(select count(*) from ${query.select({ ord: shares.ord }).from(shares).where(condition).limit(max)})`;
+  const inState = (state: ShareStatus): SQL => allOf(isOwnedShare(owner), eq(shares.state, state));
   const [counts] = await db
     .select({
-      all: countWhere(),
-      active: countWhere(and(inState("active"), gt(shares.expiresAt, ownerTime(owner, now)))),
+      all: countWhere(isOwnedShare(owner)),
+      active: countWhere(allOf(inState("active"), gt(shares.expiresAt, time))),
       revoked: countWhere(inState("revoked")),
-      expired: countWhere(inState("expired")),
+      expired: sql<number>`min(${max}, ${countWhere(inState("expired"))} + ${countWhere(isUnswept(owner, time))})`,
       ceased: countWhere(inState("ceased")),
       superseded: countWhere(inState("superseded")),
     })
