@@ -191,7 +191,7 @@ describe("POST /v1/webhooks", () => {
 
   test.each([
     ["http://hook1.merchant-tests.com/", "url: must start with https://."],
-    ["https://user:password@hook1.merchant-tests.com/", "url: must not contain a user name or password."],
+    ["https://user:password@hook1.merchant-tests.com/", "url: must not contain a username or password."],
     ["https://hook1.merchant-tests.com/#x", "url: must not contain a fragment (#)."],
     ["https://127.0.0.1/", "url: must name a host, not an IP address."],
     ["https://hook1.merchant-tests.com:8080/", "url: must use port 443 or 8443."],

@@ -11,7 +11,7 @@ export type FindWebhookUrlFault = (url: string) => Promise<string | null>;
 const rules: Readonly<Record<OutboundUrlFault | "not_public", string>> = {
   spelling: "must be one URL of at most 2,048 characters, with spaces and other special characters encoded",
   not_https: "must start with https://",
-  credentials: "must not contain a user name or password",
+  credentials: "must not contain a username or password",
   fragment: "must not contain a fragment (#)",
   ip_address: "must name a host, not an IP address",
   port: "must use port 443 or 8443",

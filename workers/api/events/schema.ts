@@ -9,7 +9,7 @@ const filterableEventTypes: ReadonlySet<string> = new Set([...standardEventTypes
 export const eventFeedQuerySchema = z.object({
   cursor: z
     .string()
-    .regex(/^(?:0|[1-9]\d{0,15})$/, "must be an integer of at least 0")
+    .regex(/^(?:0|[1-9]\d{0,15})$/, "must be an integer from 0 to 9007199254740991")
     .transform(Number)
     .refine(Number.isSafeInteger, "must be an integer from 0 to 9007199254740991")
     .default(0)
