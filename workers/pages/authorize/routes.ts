@@ -55,7 +55,7 @@ import {
   createFormHandlerFactory,
   checkAccountLimit,
   parseRateLimitedForm,
-  rateLimited,
+  limitPageByAddress,
   type FormFields,
   type FormRequest,
   findPageSession,
@@ -388,8 +388,8 @@ const renderDeclined = async (c: Context<AppEnv>): Promise<Response> => {
 export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
   const pages = new Hono<AppEnv>();
   pages.use(allowOpener);
-  pages.get("/", rateLimited("AUTHORIZE_PER_IP"), renderSheet);
-  pages.get("/not-now", rateLimited("AUTHORIZE_PER_IP"), renderDeclined);
+  pages.get("/", limitPageByAddress("AUTHORIZE_PER_IP"), renderSheet);
+  pages.get("/not-now", limitPageByAddress("AUTHORIZE_PER_IP"), renderDeclined);
   pages.get("/:step", (c) => redirectToSheet(c)); // the language links on a page that a POST returned lead here
   pages.post("/opened", handleOpenerConfirmed);
   pages.post("/email", sheetAction("AUTH_REQUEST_PER_IP", handleSendCode));

@@ -33,7 +33,7 @@ import {
   parseRateLimitedForm,
   createFormHandlerFactory,
   checkAccountLimit,
-  rateLimited,
+  limitPageByAddress,
   type FormRequest,
   findAnyPageSession,
   findPageSession,
@@ -280,7 +280,7 @@ export const registerConnectRoutes = (app: Hono<AppEnv>): void => {
   const pages = new Hono<AppEnv>();
   pages.use("/authorize/*", allowOpener);
   pages.use("/end/*", allowOpener);
-  pages.get("/authorize", rateLimited("OAUTH_AUTHORIZE_PER_IP"), renderConnect);
+  pages.get("/authorize", limitPageByAddress("OAUTH_AUTHORIZE_PER_IP"), renderConnect);
   pages.post("/authorize/email", connectAction("AUTH_REQUEST_PER_IP", handleSendCode));
   pages.post("/authorize/new-code", connectAction("AUTH_REQUEST_PER_IP", handleNewCode));
   pages.post("/authorize/code", connectAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
@@ -288,8 +288,8 @@ export const registerConnectRoutes = (app: Hono<AppEnv>): void => {
   pages.post("/authorize/sign-out", connectAction("AUTH_VERIFY_PER_IP", handleSignOut));
   pages.post("/authorize/end-one", connectAction("OAUTH_AUTHORIZE_PER_IP", handleEndToken));
   pages.post("/authorize/decide", handleDecision);
-  pages.get("/end/:token_id", rateLimited("REVOKE_LINK_PER_IP"), renderEndConnection);
-  pages.post("/end/:token_id", rateLimited("REVOKE_LINK_PER_IP"), handleEndConnection);
+  pages.get("/end/:token_id", limitPageByAddress("REVOKE_LINK_PER_IP"), renderEndConnection);
+  pages.post("/end/:token_id", limitPageByAddress("REVOKE_LINK_PER_IP"), handleEndConnection);
   pages.onError(handlePageError);
   app.route("/oauth", pages);
 };

@@ -11,7 +11,7 @@ import { productName } from "../shared/brand.ts";
 import { ApiDocumentProvider, EventTypes, listOperationParts, MarkdownParagraphs, OperationDescription } from "./operation-section.tsx";
 import { listEventTypes, listOperations, type ApiDocument } from "./openapi-document.ts";
 import { guides } from "../guides.gen.ts";
-import { limitPublicReads } from "../home/routes.ts";
+import { limitPublicPages } from "../home/routes.ts";
 import { Brand, Icon, InlineMarkdown, JoinedList, ArrowLink } from "../shared/components.tsx";
 import { renderPage } from "../shared/layout.tsx";
 
@@ -372,8 +372,8 @@ const renderGuide = async (c: Context<AppEnv>, document: ApiDocument): Promise<R
 
 /** `getDocument` returns the OpenAPI document of the whole app. */
 export const registerDocsRoutes = (app: Hono<AppEnv>, getDocument: () => object): void => {
-  app.get("/docs", limitPublicReads, (c) => renderOverview(c, getDocument() as ApiDocument));
-  app.get("/docs/api/:group", limitPublicReads, (c) => renderGroup(c, getDocument() as ApiDocument));
-  app.get("/docs/api/:group/:operation", limitPublicReads, (c) => renderGroupPage(c, getDocument() as ApiDocument));
-  app.get("/docs/:guide", limitPublicReads, (c) => renderGuide(c, getDocument() as ApiDocument));
+  app.get("/docs", limitPublicPages, (c) => renderOverview(c, getDocument() as ApiDocument));
+  app.get("/docs/api/:group", limitPublicPages, (c) => renderGroup(c, getDocument() as ApiDocument));
+  app.get("/docs/api/:group/:operation", limitPublicPages, (c) => renderGroupPage(c, getDocument() as ApiDocument));
+  app.get("/docs/:guide", limitPublicPages, (c) => renderGuide(c, getDocument() as ApiDocument));
 };

@@ -3,14 +3,11 @@
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { accepts } from "hono/accepts";
-import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
 import { parseTypedCertId } from "../../../core/ids.ts";
 import { isEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
-import { applyRateLimit } from "../../http/guards/rate-limits.ts";
 import { getTrustedKeys } from "../../operations/service/get-trusted-keys.ts";
 import { signInPath } from "../app/sign-in.tsx";
 import { landingPage, maxTypedLength, notFoundPage, startWithdrawalPage, type LandingContext } from "./landing-page.tsx";
@@ -19,7 +16,7 @@ import { parseLanguage } from "../shared/language.ts";
 import { getPageLanguage, renderPage, type Page } from "../shared/layout.tsx";
 import { startEmailSignIn } from "../shared/email-code-sign-in.tsx";
 import { renderTooManyRequests, renderCrossSiteBlocked, handlePageError } from "../shared/notice-pages.tsx";
-import { parseRateLimitedForm } from "../shared/form-handlers.ts";
+import { limitPageByAddress, parseRateLimitedForm } from "../shared/form-handlers.ts";
 import { withLanguage, type PageContext } from "../shared/components.tsx";
 
 /**
@@ -31,15 +28,9 @@ export const acceptsHtml = (c: Context<AppEnv>): boolean =>
   accepts(c, { header: "Accept", supports: ["application/json", "text/html"], default: "application/json" }) === "text/html";
 
 /** Applies the rate limit for public reads. Browsers get the refusal as a page, and programs as JSON. */
-export const limitPublicReads = createMiddleware<AppEnv>(async (c, next) => {
-  const refused = applyRateLimit(
-    c,
-    "PUBLIC_READ_PER_IP",
-    await c.var.services.takeApproximately("PUBLIC_READ_PER_IP", getIpRateLimitKey(c.var.ip)),
-  );
-  if (refused !== null) return acceptsHtml(c) ? renderTooManyRequests(c, refused) : refused;
-  await next();
-});
+export const limitPublicPages = limitPageByAddress("PUBLIC_READ_PER_IP", async (c, refused) =>
+  acceptsHtml(c) ? renderTooManyRequests(c, refused) : refused,
+);
 
 type LandingPageBuilder = (pageContext: PageContext, landing: LandingContext) => Page;
 
@@ -103,7 +94,7 @@ const getOtherOrigin = ({ req, var: { services } }: Context<AppEnv>, surface: "v
 
 /** Registers GET /c, which finds a certificate by the number that a person types in. */
 export const registerCertificateNumberRoutes = (pages: Hono<AppEnv>): void => {
-  pages.get("/", limitPublicReads, (c) =>
+  pages.get("/", limitPublicPages, (c) =>
     c.req.query("number") === undefined ? renderLandingPage(c, 200, landingPage) : redirectToCertificate(c, landingPage),
   );
 };
@@ -135,9 +126,9 @@ const startWithdrawalByEmail = async (c: Context<AppEnv>): Promise<Response> => 
 };
 
 export const registerHomeRoutes = (app: Hono<AppEnv>): void => {
-  app.get("/", limitPublicReads, renderHome);
+  app.get("/", limitPublicPages, renderHome);
   const pages = new Hono<AppEnv>();
-  pages.get("/", limitPublicReads, renderStartWithdrawal);
+  pages.get("/", limitPublicPages, renderStartWithdrawal);
   pages.post("/", startWithdrawalByEmail);
   pages.onError(handlePageError);
   app.route("/withdraw", pages);

@@ -54,7 +54,7 @@ export const findPageSession = async (c: Context<AppEnv>): Promise<Session | nul
 };
 
 /** Middleware that limits a public page by IP address. */
-export const rateLimited = (name: LimitName, page = renderTooManyRequests) =>
+export const limitPageByAddress = (name: LimitName, page = renderTooManyRequests) =>
   createMiddleware<AppEnv>(async (c, next) => (await checkIpLimit(c, name, page)) ?? next());
 
 /**

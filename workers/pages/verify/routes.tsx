@@ -12,7 +12,7 @@ import { formatPage } from "./format-page.tsx";
 import { parseLanguage } from "../shared/language.ts";
 import { renderPage } from "../shared/layout.tsx";
 import { renderTooManyCertificateViews, renderCertificateNotFound } from "../shared/notice-pages.tsx";
-import { rateLimited } from "../shared/form-handlers.ts";
+import { limitPageByAddress } from "../shared/form-handlers.ts";
 
 /** Returns true for a HEAD request or a prefetch. Neither means that a person reads the response. */
 const isPrefetchOrHead = (c: Context<AppEnv>): boolean =>
@@ -52,6 +52,6 @@ const renderCertificate = async (c: Context<AppEnv>): Promise<Response> => {
 
 export const registerCertificateRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/format", (c) => renderPage(c, 200, formatPage));
-  pages.get("/:id", rateLimited("VERIFY_PER_IP", renderTooManyCertificateViews), renderCertificate);
+  pages.get("/:id", limitPageByAddress("VERIFY_PER_IP", renderTooManyCertificateViews), renderCertificate);
   pages.get("/:id/", (c) => redirectToCertificate(c, c.req.param("id")));
 };

@@ -32,7 +32,7 @@ import type { Language } from "../../../core/language.ts";
 import { parseLanguage } from "../shared/language.ts";
 import { getPageLanguage, renderPage } from "../shared/layout.tsx";
 import { renderCertificateNotFound } from "../shared/notice-pages.tsx";
-import { createFormHandlerFactory, rateLimited, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
+import { createFormHandlerFactory, limitPageByAddress, type FormFields, type FormRequest } from "../shared/form-handlers.ts";
 import { withLanguage } from "../shared/components.tsx";
 import { maskIfErased } from "./components.tsx";
 import { codePage, emailPage, withdrawalScopePage, partlyWithdrawnPage, withdrawnPage } from "./views.tsx";
@@ -196,9 +196,9 @@ const renderWithdrawn = async (c: Context<AppEnv>): Promise<Response> => {
 };
 
 export const registerWithdrawalRoutes = (pages: Hono<AppEnv>): void => {
-  pages.get("/:id/withdraw", rateLimited("VERIFY_PER_IP"), renderWithdrawal);
+  pages.get("/:id/withdraw", limitPageByAddress("VERIFY_PER_IP"), renderWithdrawal);
   pages.post("/:id/withdraw", certificateFormHandler("OPT_OUT_REQUEST_PER_IP", handleCodeRequest));
   pages.post("/:id/withdraw/confirm", certificateFormHandler("OPT_OUT_CONFIRM_PER_IP", handleCodeConfirmation));
   pages.post("/:id/withdraw/link", certificateFormHandler("OPT_OUT_CONFIRM_PER_IP", handleLinkWithdrawal));
-  pages.get("/:id/withdrawn", rateLimited("VERIFY_PER_IP"), renderWithdrawn);
+  pages.get("/:id/withdrawn", limitPageByAddress("VERIFY_PER_IP"), renderWithdrawn);
 };
