@@ -1,7 +1,7 @@
 // Implements POST /v1/business/portal/recipients.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { ok, refuse, refuseWhen, type Result } from "../../../core/result.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
 import { parseLine } from "../../../core/text.ts";
 import { findBusinessNames } from "../../../storage/accounts.ts";
 import {
@@ -55,8 +55,10 @@ export const linkRecipient = async (
     const action = toLinkAction(member, "recipient.linked", link);
     await commitWithAudit(services, member, [insertLinkedRecipient(db, id, link, createdAt)], action, { at: createdAt });
   } catch (error) {
+    if (isRecipientLimitReached(error)) return refuse("recipient_limit");
     const concurrent = isAlreadyLinked(error) ? await findLinkedRecipient(db, id, link) : null;
-    return concurrent === null ? refuseWhen(isRecipientLimitReached, "recipient_limit")(error) : ok(concurrent);
+    if (concurrent === null) throw error;
+    return ok(concurrent);
   }
   return ok({ ...link, createdAt });
 };

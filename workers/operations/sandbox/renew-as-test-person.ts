@@ -1,14 +1,12 @@
 // Renews a test share on behalf of its test person.
-import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import { generateId, shardOfId, type ShareId } from "../../../core/ids.ts";
-import { refuse, refuseWhen, ok, type Result } from "../../../core/result.ts";
+import { refuse, ok, type Result } from "../../../core/result.ts";
 import { decideRenewal } from "../../../core/shares/grant.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
 import { isOutdatedGrant, isOutdatedShare, updateShareSuperseded } from "../../../storage/share-changes.ts";
 import type { ChangeableShare } from "../../../storage/shares.ts";
-import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { commitShare } from "../shares/commit-share.ts";
 import { loadTestFields } from "./load-test-fields.ts";
 import type { SandboxWriteDependencies } from "./dependencies.ts";
@@ -50,11 +48,7 @@ export const renewAsTestPerson = async (
     if (!decided.ok) return decided;
     const before = [updateShareSuperseded(db, old.id, shareId, now, requestId)];
     const creation = { client, person: null, revision: stored.revision, fieldsWrite: null, language, requestId, writtenAt };
-    try {
-      await commitShare(services, db, decided.value, creation, { before, after: [] });
-    } catch (error) {
-      return refuseWhen(isStorageLimitReached, "rate_limited", storageLimitMessages.sandbox)(error);
-    }
-    return ok(shareId);
+    const written = await commitShare(services, db, decided.value, creation, { before });
+    return written.ok ? ok(shareId) : written;
   });
 };

@@ -1,12 +1,15 @@
 // Writes a new share.
 import type { Person } from "../../../core/access/principal.ts";
+import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import { withRecordedTime } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import type { Language } from "../../../core/language.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { GrantingClient, PreparedShare } from "../../../core/shares/grant.ts";
 import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
+import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { insertShare } from "../../../storage/share-changes.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import { computeContactIndexes } from "../consumers/compute-contact-indexes.ts";
@@ -34,15 +37,15 @@ export interface ShareCreation {
 /**
  * Writes the share with its values, event, signature and receipt email in one transaction. The statements in `before` and `after` run
  * before and after those of the share. If the person's account is in another shard, first writes an intent there and settles it afterward.
- * Throws an error that `isOutdatedGrant` recognizes if the client or contact fields have changed since they were loaded.
+ * Returns `rate_limited` if a storage limit is reached. Throws an error that `isOutdatedGrant` recognizes if the client or contact fields have changed since they were loaded.
  */
 export const commitShare = async (
   services: ShareWriteDependencies,
   db: Database,
   prepared: PreparedShare,
   { revision, fieldsWrite, writtenAt, ...creation }: ShareCreation,
-  { before, after }: { readonly before: readonly Statement[]; readonly after: readonly Statement[] },
-): Promise<void> => {
+  { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
+): Promise<Result<true, "rate_limited">> => {
   const { vault, signer } = services;
   const { share } = prepared;
   const { person, language } = creation;
@@ -65,13 +68,19 @@ export const commitShare = async (
     indexes,
     signature,
   });
-  await commit(
-    db,
-    services,
-    [...intent, ...before, ...statements, ...after, ...mail],
-    [...(isSameShard && fieldsWrite !== null ? [fieldsWrite.domainEvent] : []), withRecordedTime(prepared.domainEvent, writtenAt)],
-  );
+  try {
+    await commit(
+      db,
+      services,
+      [...intent, ...before, ...statements, ...after, ...mail],
+      [...(isSameShard && fieldsWrite !== null ? [fieldsWrite.domainEvent] : []), withRecordedTime(prepared.domainEvent, writtenAt)],
+    );
+  } catch (error) {
+    if (!isStorageLimitReached(error)) throw error;
+    return refuse("rate_limited", storageLimitMessages[person === null ? "sandbox" : "person"]);
+  }
   fieldsWrite?.continueAfterCommit();
   if (person !== null && !isSameShard) await settleShareIntent(services, person.id, share.id, revision);
   services.scheduleMail();
+  return ok(true);
 };

@@ -1,5 +1,4 @@
 // Grants a share: the person agrees to share contact fields with a business. The business gets a code that it redeems for the fields.
-import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { shardOfId, generateId, type ClientId, type ShareId } from "../../../core/ids.ts";
@@ -15,7 +14,6 @@ import { retryOnConflict } from "../../../storage/commit.ts";
 import { findContactFields, isOutdatedFields } from "../../../storage/contact-fields.ts";
 import type { Database } from "../../../storage/database.ts";
 import { insertShareCode, isOutdatedGrant, isShareLimitReached } from "../../../storage/share-changes.ts";
-import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { isAlreadyDecided } from "../../../storage/share-codes.ts";
 import { prepareFieldsUpdate, type PreparedFieldsUpdate } from "../consumers/prepare-fields-update.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
@@ -62,15 +60,15 @@ const commitGrant = async (
   decided: ShareGrant,
   { challenge, requestHash }: { readonly challenge: string; readonly requestHash: string },
   saveIdempotentResponse: SaveIdempotentResponse<GrantResult>,
-): Promise<GrantResult> => {
+): Promise<Result<GrantResult, "rate_limited">> => {
   const { share } = decided;
   const { writtenAt, client } = creation;
   const code = await deriveShareCode(services, shardOfId(share.id), requestHash, 1);
   const row = { codeHash: sha256Hex(code), requestHash, challenge, requireOrigin: client.requireOrigin, createdAt: writtenAt };
   const granted: GrantResult = { code, codeExpiresAt: writtenAt + codeLifetimeMs, share, isRepeated: false };
   const after = [insertShareCode(db, decided, row), ...(await saveIdempotentResponse(granted))];
-  await commitShare(services, db, decided, creation, { before: [], after });
-  return granted;
+  const written = await commitShare(services, db, decided, creation, { after });
+  return written.ok ? ok(granted) : written;
 };
 
 /** Returns the grantor's fields as they will be once the share is written. */
@@ -153,16 +151,13 @@ export const grantShare = async (
     const { language, requestId, challenge } = request;
     const creation = { client, person, revision, fieldsWrite, language, requestId, writtenAt };
     try {
-      return ok(await commitGrant(services, db, creation, decided.value, { challenge, requestHash }, saveIdempotentResponse));
+      return await commitGrant(services, db, creation, decided.value, { challenge, requestHash }, saveIdempotentResponse);
     } catch (error) {
-      if (isStorageLimitReached(error)) return refuse("rate_limited", storageLimitMessages[person === null ? "sandbox" : "person"]);
-      if (isShareLimitReached(error)) {
-        const repeated = await resolveEarlierDecision(services, db, shardOfId(clientId), requestHash);
-        return repeated ?? refuse("share_limit");
-      }
-      const earlier = isAlreadyDecided(error) ? await resolveEarlierDecision(services, db, shardOfId(clientId), requestHash) : null;
-      if (earlier === null) throw error;
-      return earlier;
+      if (!isShareLimitReached(error) && !isAlreadyDecided(error)) throw error;
+      const earlier = await resolveEarlierDecision(services, db, shardOfId(clientId), requestHash);
+      if (earlier !== null) return earlier;
+      if (isShareLimitReached(error)) return refuse("share_limit");
+      throw error;
     }
   });
 };

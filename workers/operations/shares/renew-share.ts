@@ -1,9 +1,8 @@
 // Implements POST /v1/me/shares/{id}/renew. Replaces an active share with a new share that has the current contact fields.
-import { storageLimitMessages } from "../../../core/access/storage-limits.ts";
 import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, generateId, type ShareId } from "../../../core/ids.ts";
 import type { Language } from "../../../core/language.ts";
-import { ok, refuse, refuseWhen, type Result } from "../../../core/result.ts";
+import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";
 import { decideRenewal, type GrantRefusal } from "../../../core/shares/grant.ts";
 import type { Share } from "../../../core/shares/share.ts";
@@ -11,7 +10,6 @@ import { retryOnConflict } from "../../../storage/commit.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
 import { isOutdatedGrant, isOutdatedShare, updateShareSuperseded } from "../../../storage/share-changes.ts";
-import { isStorageLimitReached } from "../../../storage/record-usage.ts";
 import { findChangeableShare } from "../../../storage/shares.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
@@ -80,11 +78,7 @@ export const renewShare = async (
     const renewed = { share: decided.value.share, superseded: id };
     const after = await saveIdempotentResponse(renewed);
     const creation = { client, person, revision: stored.revision, fieldsWrite: null, language, requestId, writtenAt: now };
-    try {
-      await commitShare(services, db, decided.value, creation, { before, after });
-    } catch (error) {
-      return refuseWhen(isStorageLimitReached, "rate_limited", storageLimitMessages.person)(error);
-    }
-    return ok(renewed);
+    const written = await commitShare(services, db, decided.value, creation, { before, after });
+    return written.ok ? ok(renewed) : written;
   });
 };
