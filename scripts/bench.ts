@@ -4,24 +4,24 @@
 //       requests     throughput, latency and CPU of each route against the floor, start time, sizes of served files
 //       startup      CPU time for starting the Worker, and the size of its bundle
 //       memory       peak memory under load and with 10 MB request bodies
-//       growth       list, search and verify as certificates grow, at --seed 1000,100000,1000000
+//       growth       list, search and verify as the number of certificates grows, at --seed 1000,100000,1000000
 //       events       committing, delivering and reading events
 //       proofs       the log (starting at --log 1000,100000 entries), ledger outages and the verifier
 //       shares       granting, redeeming and reading shares, and an agent's tool call, against the floor
 //       field-change a field change with 500 active shares
-//       share-growth a business's share list as shares grow, at --seed 1000,100000,1000000
+//       share-growth a business's share list as the number of shares grows, at --seed 1000,100000,1000000
 //       pages        response times of pages for a business with --seed 1000000 certificates
-//       lighthouse   Lighthouse scores of pages with its phone profile (installs Lighthouse into dist/lighthouse)
+//       lighthouse   scores of pages with Lighthouse's mobile profile (installs Lighthouse into dist/lighthouse)
 //       share-sweep  --due 20000 shares due in the same minute, and whether each is reported exactly once
 //       retention    erasing the personal data of --due 20000 expired certificates
 //       rows         rows written and bytes stored in D1 for each certificate, reading, page view, withdrawal and share
 //       shards       CPU for each certificate with 1, 2 and 4 shards
 //       overflow     list, search, detail and contact check with certificates in 1 and 12 shards
 //       withdrawal   whether response times reveal an email address (--samples 400), and how soon a withdrawal is visible
-//       peers        c15t, pg-boss, graphile-worker, an MCP server and consent banners next to svc (installs them into dist/peers)
+//       peers        c15t, pg-boss, graphile-worker, an MCP server and consent banners compared with svc (installs them into dist/peers)
 //       credentials  whether response times reveal an API key or an account (--samples 400)
 //   npm run bench -- --peers          the same as --only peers
-//   npm run bench -- --only requests --series verify   only series whose name contains this text, with their baselines; also works for shares
+//   npm run bench -- --only requests --series verify   requests, shares: only series with this text in their names, and their baselines
 //   npm run bench -- --plot           only draw the graphs in docs/images from docs/reference/benchmarks.md
 //   npm run bench -- --scaling        only calculate the tables of docs/operate/scaling.md from docs/reference/benchmarks.md
 //   npm run bench -- --seconds 60     seconds per slice; also --rounds, --connections and --memory (seconds)
@@ -226,7 +226,7 @@ const measureService = async (bench: Bench): Promise<void> => {
   await floor.runtime.dispose();
 };
 
-const inspectorPort = 9_579; // the debugger port, which nothing else uses
+const inspectorPort = 9_579;
 
 /** Measures in a new runtime, so that the figures do not include memory that other sections allocated. */
 const measureMemory = async (bench: Bench): Promise<void> => {

@@ -27,8 +27,8 @@ const parseFormEntries = async (request: IncomingMessage): Promise<[string, stri
 };
 
 /**
- * Builds a strict Content Security Policy. It allows only `scripts`, by default those from the page script's origin, and requires trusted
- * types.
+ * Builds a strict Content Security Policy that requires trusted types. `scripts` are the allowed script sources, by default the origin of
+ * the page script.
  */
 const buildCsp = (site: DemoSite, scripts = site.cdnOrigin): string =>
   `default-src 'none'; style-src 'self'; img-src data:; script-src ${scripts}; connect-src ${site.cdnOrigin}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`;
@@ -36,8 +36,8 @@ const buildCsp = (site: DemoSite, scripts = site.cdnOrigin): string =>
 const openerPolicies = ["same-origin", "same-origin-allow-popups", "noopener-allow-popups"];
 
 /**
- * Returns the headers for `/share?opener=same-origin&referrer=none`, `?frame=own` and `?trust=nonce`, which simulate sites with other
- * policies.
+ * Returns the response headers that the query selects, as in `/share?opener=same-origin&referrer=none`, `?frame=own` and `?trust=nonce`.
+ * They simulate sites with other policies.
  */
 const selectHeaders = (site: DemoSite, query: URLSearchParams, nonce: string): Readonly<Record<string, string>> => {
   const opener = query.get("opener") ?? "";

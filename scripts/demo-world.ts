@@ -74,7 +74,7 @@ export const createDemoWorld = (secret: string, shard: ShardId = firstShard): De
       verifiedDomain("demo.example", "meta"),
       { domain: "pending.example", status: "pending", method: null },
       { domain: "lapsed.example", status: "lapsed", method: "dns" },
-      verifiedDomain("localhost", "meta"), // the demo website's own addresses
+      verifiedDomain("localhost", "meta"), // the hosts of the demo website
       verifiedDomain("127.0.0.1", "meta"),
     ]),
     other: business("other", "Bright Homes Inc", "active", "enterprise", [verifiedDomain("other.example", "dns")]),

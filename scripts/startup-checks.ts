@@ -16,7 +16,7 @@ export interface SettingsProblem {
 
 /** Reads settings as the Worker does. Returns the faults that it finds. */
 const listConfigFaults = async (vars: LocalSettings["vars"]): Promise<readonly string[]> => {
-  // The address is a variable, because the type checker cannot check the Worker's modules and Node's types together.
+  // The address is a variable, so that the type checker skips this import. It cannot check the Worker's modules and Node's types together.
   const address = new URL("../workers/env.ts", import.meta.url).href;
   const { loadConfig } = (await import(address)) as { readonly loadConfig: (settings: object) => object };
   try {

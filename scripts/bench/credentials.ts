@@ -1,5 +1,5 @@
-// Measures whether response times reveal anything about credentials: revoked, almost correct and malformed API keys compared with unknown
-// ones, and sign-in code requests for email addresses with and without an account.
+// Measures whether response times reveal anything about credentials. Compares revoked, almost correct and malformed API keys with unknown
+// keys, and sign-in code requests for email addresses with an account and without one.
 import { toStoredIndex } from "../../core/access/address-index.ts";
 import { setTimeout as pause } from "node:timers/promises";
 import { openVaultFromVars } from "../demo-world.ts";

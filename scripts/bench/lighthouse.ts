@@ -1,4 +1,4 @@
-// Rates pages with Lighthouse and its phone profile, on a service with a month of demo data.
+// Scores pages with Lighthouse's mobile profile, on a service with a month of demo data.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ const ratePage = async (folder: string, url: string, headers: Readonly<Record<st
   try {
     const { stdout } = await runProgram(process.execPath, [join(folder, "node_modules/lighthouse/cli/index.js"), url, ...options], {
       env: { ...process.env, CHROME_PATH: findBrowserPath("whole") },
-      maxBuffer: 64 * 1_024 * 1_024, // a report contains screenshots
+      maxBuffer: 64 * 1_024 * 1_024, // a report contains screenshots, so it is large
     });
     return JSON.parse(stdout) as Report;
   } catch (error) {

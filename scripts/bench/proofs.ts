@@ -83,7 +83,7 @@ class LedgerProxy {
   #respond(request: IncomingMessage, answer: ServerResponse): void {
     if (this.behavior === "hanging") return;
     if (this.behavior === "resetting" || this.behavior === "dead") {
-      request.socket.destroy(); // the service sees the same error as if the port were closed
+      request.socket.destroy(); // the service treats this like a closed port
       return;
     }
     const onward = httpRequest(
@@ -115,7 +115,7 @@ const listReceipts = async (db: D1Like) =>
 
 /**
  * Measures how many statements per second the cron job alone submits to the ledger. Also prints whether each statement has exactly one
- * entry and, if `judgesOrder` is true, how many entries are out of row order.
+ * entry and, if `judgesOrder` is true, how many entries are not in the order of their statements.
  */
 const drainBacklog = async (service: Runtime, db: D1Like, label: string, judgesOrder: boolean): Promise<void> => {
   await db.prepare("UPDATE anchors SET next_at = 0 WHERE status <> 'anchored'").bind().run();

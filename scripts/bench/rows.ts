@@ -26,7 +26,7 @@ interface RowCost {
   readonly count: number;
   readonly rows: number;
   readonly bytes: number;
-  /** The rows that each statement wrote, in descending order. */
+  /** The number of rows that each statement wrote, largest first. */
   readonly statements: readonly (readonly [name: string, rows: number])[];
 }
 

@@ -3,7 +3,7 @@ import { runQueriesInTurn, withKey, type SeededService, type BenchQuery } from "
 import { insertApiKeys, startBenchService, type Bench } from "./measured-service.ts";
 import { copyShares, grantOne, createPerson } from "./shares.ts";
 
-/** Returns the ID of the nth copy. A page of the list starts after such an ID. */
+/** Returns the ID of the nth copy, which the list accepts as `starting_after`. */
 const copyShareId = (first: string, n: number): string => `${first.slice(0, 20)}${String(n).padStart(10, "0")}`;
 
 export const measureShareGrowth = async (bench: Bench & { readonly sizes: readonly number[]; readonly rounds: number }): Promise<void> => {

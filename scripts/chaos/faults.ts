@@ -52,7 +52,7 @@ export interface Fault {
   readonly isPromised: boolean;
 }
 
-/** The service uses the journal only while a database fails. */
+/** Makes the service use the journal, which it does only while a database fails. */
 const needsJournal: FailingCall = { dependency: "database 00", mode: "fail" };
 
 const listModes = (dependency: Dependency): readonly FaultMode[] =>

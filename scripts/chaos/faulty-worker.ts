@@ -6,7 +6,7 @@ import type { Env } from "../../workers/env.ts";
 import { createBindingWrapper, wrapClass } from "../wrapped-service.ts";
 import type { CallMode, Dependency, FailingCall } from "./faults.ts";
 
-/** Submissions wait less than this for their database. All other requests wait longer. */
+/** Longer than a submission waits for its database, and shorter than all other requests wait. */
 const lateMs = 1_500;
 const pollMs = 25;
 

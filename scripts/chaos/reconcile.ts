@@ -194,7 +194,7 @@ export const reconcile = async (options: ReconcileOptions): Promise<Reconciliati
     if (unmet.length === 0 || performance.now() - startedAt > options.deadlineMs) break;
     await pause(pauseMs);
     for (const business of businesses) {
-      // After an outage, an owner has the failed deliveries sent again instead of waiting for their next scheduled attempts.
+      // Resends failed deliveries, as an owner would after an outage, instead of waiting for their next scheduled attempts.
       const path = `/v1/webhooks/${business.receiver.endpointId}/recover`;
       const since = new Date(Date.now() - 3_600_000).toISOString();
       await client.send(path, { method: "POST", headers: { cookie: business.owner }, body: { since } });

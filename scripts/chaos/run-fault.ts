@@ -188,7 +188,7 @@ const createRunner = (
   };
 };
 
-/** In each world, signs in the owner of a business and adds an endpoint. Also signs in people and saves their contact details. */
+/** Signs in the owner of a business in each world and adds an endpoint. Also signs in people and saves their contact details. */
 export const createAccounts = async (
   client: Client,
   machines: OtherMachines,

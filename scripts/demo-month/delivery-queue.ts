@@ -12,7 +12,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { DeliveryQueue as ServiceDeliveryQueue } from "../../workers/platform/delivery-queue-binding.ts";
 import { receiveWebhook } from "./receiver.ts";
 
-const handOverMs = 0.2 * secondMs; // the time between the change and the first attempt
+const handOverMs = 0.2 * secondMs; // the time between the event and its first attempt
 
 export class DeliveryQueue extends ServiceDeliveryQueue {
   #now: Instant = 0;

@@ -4,7 +4,7 @@ import { hourMs, type Instant } from "../../core/time.ts";
 import type { PostWebhook } from "../../workers/adapters/webhook-sender.ts";
 import { getOutageStart } from "./calendar.ts";
 
-/** URLs of the receivers. Once the service runs, the local runtime sends requests to these URLs to the demo website (demo-site.ts). */
+/** URLs of the receivers. Once the service runs, the local runtime forwards requests for these URLs to the demo website (demo-site.ts). */
 export const receiverUrls = {
   crm: "https://crm.acme-solar.example/webhooks/crm",
   dialer: "https://dialer.acme-solar.example/webhooks/dialer",

@@ -1,5 +1,5 @@
-// Replays the demo month with the real operations, step by step, each at its own time. After the steps, the event sequences number the
-// events and pass them to the endpoints.
+// Replays the demo month with the real operations, step by step, each at its own time. After the last step, each EventSequence object
+// assigns sequence numbers to its events and passes them to the endpoints.
 import type { Principal } from "../../core/access/principal.ts";
 import type { MemberSession } from "../../core/access/session.ts";
 import type { BusinessId, ClientId } from "../../core/ids.ts";

@@ -33,7 +33,7 @@ interface PlannedShare {
 
 const home = { address_line1: "12 Sample Avenue", city: "Sacramento", state: "CA", zip: "95814", country: "US" };
 
-/** Returns the age, in days, of the time `minutes` minutes after the start of the endpoint's outage. */
+/** Converts a time, given in minutes after the start of the endpoint's outage, to its age in days. */
 const outageDaysAgo = (now: Instant, minutes: number): number => (now - getOutageStart(now) - minutes * minuteMs) / dayMs;
 
 /** `firstEmail` is the email address of the consumer account that `npm start` prints. */

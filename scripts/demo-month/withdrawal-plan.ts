@@ -64,14 +64,17 @@ const listTimes = (now: Instant): readonly WithdrawalTimes[] => {
   return times.toSorted((a, b) => a.at - b.at);
 };
 
-/** A person can withdraw consent only for recipients that they accepted, and for a single recipient only if others remain. */
+/**
+ * Only recipients that the person accepted can be withdrawn. A withdrawal for a single recipient must leave others, so that the certificate
+ * stays active.
+ */
 const canWithdraw = ({ submission }: Lead, kind: WithdrawalKind): boolean => {
   const accepted = submission.entitiesAccepted ?? submission.entities;
   return kind === "recipient" ? accepted.length > 1 && accepted.includes(namedRecipient) : accepted.length > 0;
 };
 
 /**
- * For each withdrawal, chooses the newest suitable certificate that is more than five hours old at that time. Chooses no certificate twice.
+ * For each withdrawal, chooses the newest suitable certificate that was issued more than five hours earlier. Chooses no certificate twice.
  */
 export const planWithdrawals = (leads: readonly Lead[], now: Instant): readonly PlannedWithdrawal[] => {
   const taken = new Set<number>();

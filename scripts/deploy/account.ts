@@ -58,7 +58,7 @@ const nullIfMissing = <T>(found: Promise<T>): Promise<T | null> =>
     throw error;
   });
 
-/** A kind of resource in the account. Buckets have no ID, and the ID of a queue is not needed, so both are identified by name. */
+/** The API calls for one kind of resource. Buckets have no ID, and the ID of a queue is not needed, so their names are used instead. */
 interface ResourceApi {
   /** Returns the IDs of existing resources by name. The map contains at least every existing resource in `names`. */
   readonly find: (names: readonly string[]) => Promise<ReadonlyMap<string, string>>;

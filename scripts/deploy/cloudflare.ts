@@ -7,7 +7,7 @@ import { DeploymentError } from "./config.ts";
 import { readFromWrangler, WranglerError } from "./wrangler.ts";
 
 const timeoutMs = 60_000;
-const maxAttempts = 4; // 7 seconds in total without a Retry-After
+const maxAttempts = 4; // the pauses take 7 seconds in total unless the API sends Retry-After
 const backoff = { firstMs: secondMs, maxMs: 60 * secondMs };
 const pageSize = 50; // the largest page that the API allows for accounts
 

@@ -10,8 +10,8 @@ const tilesClass = "miniflare-R2BucketObject";
 const textsClass = "miniflare-KVNamespaceObject";
 
 /**
- * The classes whose objects are exported. RateLimiter and DestinationHost are omitted, because limits may start over after an import, and
- * the next 2xx response proves a host again. IntakeJournal is omitted, because it must be empty.
+ * The classes whose objects are exported. RateLimiter and DestinationHost are omitted, because limits may start over after an import, and a
+ * webhook host's next 2xx response lifts its limit. IntakeJournal is omitted, because it must be empty.
  */
 export const exportedClasses = ["AuditLog", "LedgerLog", "EventSequence", "DeliveryQueue"] as const;
 export type ExportedClass = (typeof exportedClasses)[number];

@@ -17,7 +17,7 @@ export interface Program {
   readonly pid: string;
   /** The line that the program printed when it was ready. */
   readonly ready: string;
-  /** Sends SIGKILL to the program and to everything that it started, as if its process or machine had crashed. */
+  /** Sends SIGKILL to the program and all processes that it started, as if the machine had crashed. */
   readonly kill: () => Promise<void>;
 }
 
