@@ -130,7 +130,7 @@ describe("DELETE /v1/me", () => {
 
     expect(describeOutcome(await remove(person, service))).toBe("200 ok");
     await waitUntilSettled();
-    await listMailTo(person.email); // sends emails that are still waiting for the cron job on a busy machine
+    await listMailTo(person.email); // sends emails that may still be waiting for the cron job on a busy machine
     await env.DB.prepare("DELETE FROM captured_mail").run(); // the table of captured email exists only in development
     const contents = await readAllShards();
     for (const [value, { text, key }] of sealed) {
@@ -175,7 +175,7 @@ describe("DELETE /v1/me", () => {
   test("expires all overdue shares before it erases the person, even if one sweep cannot cover them all", async () => {
     const person = await signInPerson();
     const { share } = await grantShare(person, { duration_days: 1 });
-    const count = maxSweptInRequest + 600; // 600 more shares than one sweep handles
+    const count = maxSweptInRequest + 600; // one sweep leaves 600 of them
     const over = Date.now() - minuteMs;
     await copyRow("shares", share.id, count, { expires_at: `${over}`, next_due_at: `${over}` });
     await person.post(`/v1/me/sever/${share.id}`, {}); // revokes the original share, the only active one

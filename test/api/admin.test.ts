@@ -281,7 +281,7 @@ describe("POST /v1/admin/keys/master", () => {
     }
   };
 
-  // This test only counts values. The first key wraps all values in this database. test/flows/key-rotation.test.ts tests rewrapping.
+  // The first key wraps all values in this database, so this test only counts them. test/flows/key-rotation.test.ts tests rewrapping.
   test("counts the values that an earlier key wraps, and changes nothing during a check", async () => {
     const { cert_id: certId } = await issueCertificate({ fields: { email: "counted@example.com" } });
     expect(await check(service)).toBe(0);

@@ -208,7 +208,7 @@ describe("a production deployment", () => {
     ]);
   });
 
-  test("refuses an anchor key of few distinct bytes", () => {
+  test("refuses an anchor key with few distinct bytes", () => {
     const jwk = { kty: "EC", crv: "P-256", x: "A".repeat(43), y: "A".repeat(43), d: "A".repeat(43) };
     expect(listFaults({ ANCHOR_KEY: JSON.stringify(jwk) })).toEqual(["ANCHOR_KEY"]);
   });

@@ -18,7 +18,7 @@ const ownWords = new Set([
 
 /** Lists the strings of at least four characters that the caller chose: values and object keys. */
 const listChosenTexts = (value: unknown, depth = 0): string[] => {
-  if (depth > 20) return []; // Some inputs are nested very deeply.
+  if (depth > 20) return []; // some inputs are nested very deeply
   if (typeof value === "string") return value.length >= 4 && !ownWords.has(value) ? [value] : [];
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return [];
   return Object.entries(value).flatMap(([key, member]) => [

@@ -7,7 +7,7 @@ import { stopClock } from "../support/stopped-clock.ts";
 import { createServiceCall, world, type TestResponse } from "../support/world.ts";
 import { createEmailAddress, issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
 
-// They send more requests than the API key's limits allow, so the limits are raised.
+// These tests send more requests than the API key's limits allow, so the limits are raised.
 const call = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
 const buildKeyedRequest = (body: unknown, apiKey = world.acme.keys.live): RequestInit =>
   buildJsonPost(body, { authorization: `Bearer ${apiKey}` });
@@ -326,7 +326,7 @@ describe("POST /v1/certs/{id}/match", () => {
     expect(describeOutcome(await match(issued.certId, { email: issued.email }))).toBe("200 ok");
   });
 
-  test("returns 429 after sixty requests per minute and key", async () => {
+  test("returns 429 after sixty requests per minute per key", async () => {
     stopClock();
     const issued = await issueToNewPerson();
     const strict = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "60/60" });

@@ -124,7 +124,7 @@ const queryFor = ({ path }: Operation): string => {
   const { client_id, origin, purpose, code_challenge } = buildDecision("A".repeat(43));
   return `?${new URLSearchParams({ client_id, origin, purpose, code_challenge, code_challenge_method: "S256", scope: "email" })}`;
 };
-/** Reading changes nothing, and withdrawing is the person's right, so neither requires a paid account. */
+/** Routes that work while a payment is due. Reading changes nothing, and withdrawing is the person's right. */
 const worksPastDue = /\/(?:withdrawals|match|contact-check|search)$/;
 const requestTo = (
   operation: Operation,

@@ -49,8 +49,8 @@ const services = Object.fromEntries(
 const databases = [env.DB, env.DB_01];
 
 /**
- * Encrypts the stored indexes with the step's keys, or only counts them if `isCheck` is true. Returns the number of rows with indexes in an
- * earlier form, such as unencrypted.
+ * Encrypts the stored indexes with the step's keys, unless `isCheck` is true. Returns the number of rows whose indexes are in an earlier
+ * form, such as unencrypted.
  */
 const reindex = async (step: Step, isCheck = false): Promise<number> => {
   let outdated = 0;

@@ -1,5 +1,5 @@
-// Checks that docs/internals/specification-index.md has every section of the specification that a comment cites, and that every rule in it
-// has code and a test. document-links.test.ts checks that the files exist.
+// Checks that docs/internals/specification-index.md has every section of the specification that a comment cites, and that each of its rules
+// lists code and a test. document-links.test.ts checks that the listed files exist.
 import { expect, test } from "vitest";
 import { listSourceFiles, readRepositoryFile } from "./repository.ts";
 

@@ -138,7 +138,7 @@ describe("the button is placed", () => {
     await visit.close();
   });
 
-  test("nowhere on a page without a place or a form, with a warning", async () => {
+  test("nowhere on a page whose body has neither the tag nor a form, and a warning says so", async () => {
     fake.settings.html = renderPage(renderShareTag(fake.service), "<p>Nothing here.</p>");
     const visit = await visitShare(browser, fake);
     await expect.poll(() => visit.warnings).toEqual(["svc.js: the share button has no place: move the script tag into the body"]);

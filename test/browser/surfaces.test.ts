@@ -94,7 +94,7 @@ const inspect = async (page: Page, path: string): Promise<readonly string[]> => 
     [zoomedWidth, ""],
     [1_280, "200%"],
     [390, "200%"],
-    [390, ""], // leaves the page with the normal text size
+    [390, ""], // restores the normal text size
   ] as const) {
     await page.setViewportSize({ width, height: 900 });
     await page.evaluate((fontSize) => {

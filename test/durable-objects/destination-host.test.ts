@@ -138,7 +138,7 @@ describe("a host that has never returned a 2xx status for a business", () => {
     expect(await takeAttemptAfter("first", 0)).toBe("counted");
     const waiting = Array.from({ length: 1_000 }, (_, n) => `waiting-${n}`);
     for (const businessId of waiting) expect(await takeAttemptAfter(businessId, 0)).toBe("wait");
-    expect(await takeAttemptAfter("waiting-500", 50)).toBe("wait"); // renews its place, while the other places expire after 90 seconds
+    expect(await takeAttemptAfter("waiting-500", 50)).toBe("wait"); // keeps its place in line; the others lose theirs after 90 seconds
     expect(await takeAttemptAfter("newcomer", 100)).toBe("wait");
     expect(await takeAttemptAfter("waiting-500", 100)).toBe("counted");
   });

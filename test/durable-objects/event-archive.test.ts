@@ -235,7 +235,7 @@ describe("an event sequence at its size limit", () => {
     });
   });
 
-  test("appends and hands over while moving fails, and tries again with growing pauses", async () => {
+  test("appends events and hands them over while moving fails, and retries the move with growing pauses", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const full: Namespace = {

@@ -221,7 +221,7 @@ describe("an event sequence", () => {
     });
   });
 
-  test("takes only new events after the database was restored and reuses its row numbers", async () => {
+  test("takes only new events after the database was restored to an earlier state and reuses row numbers", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const old = await commitEvents(business, 50);
@@ -280,7 +280,7 @@ describe("an event sequence", () => {
     expect((await readSequence(broken)).map(({ id }) => id)).toEqual([...first, ...second]);
   });
 
-  test("keeps its place when an event is committed while another run ends its exception", async () => {
+  test("stays set aside if another run passes an event that its drain did not see", async () => {
     const business = await createBusiness();
     const ids = await commitEvents(business, 1);
     const db = openDatabase(env.DB);
@@ -426,7 +426,7 @@ describe("an event sequence", () => {
     const endpoints = [hung, sound];
     await commitEvents(business, 1);
     await stub.drain();
-    await runAlarm(stub); // stores that the queues have the event
+    await runAlarm(stub); // records that the queues have the event
     const stuck = runAlarm(hung.queue).catch(() => "died");
     await vi.waitFor(() => expect(posts.some(({ url }) => url.includes("hung"))).toBe(true), { timeout: 20_000 });
     vi.setSystemTime(Date.now() + 1_000);

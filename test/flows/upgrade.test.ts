@@ -46,7 +46,7 @@ test.each(releases)("no migration of %s was changed (before the version is tagge
 
 const domain = "acme-solar.test";
 const visitors = 2;
-const pauseMs = 2_000; // between two rounds of a visitor, unless the test waits for rounds, so that the deployment gets most of the CPU time
+const pauseMs = 2_000; // leaves most of the CPU time to the deployment; a visitor does not pause while the test waits for rounds
 const roundsWithBoth = 4; // while both versions serve requests
 const exampleTable = "example_of_an_added_table";
 const exampleColumn = "example_of_an_added_column";
@@ -85,7 +85,7 @@ const addExampleSteps = (): void => {
 
 interface Step {
   readonly step: string;
-  /** The versions that served requests, and then the one that serves them after the step. */
+  /** The versions that served requests, in order. */
   readonly servedBy: readonly Version[];
 }
 type Version = "previous" | "current";
@@ -155,7 +155,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
       };
       const runJobs = async (): Promise<void> => {
         while (!signal.aborted) {
-          await runtime?.scheduled("* * * * *").catch(() => undefined); // cut off by the next switch
+          await runtime?.scheduled("* * * * *").catch(() => undefined); // the next switch may interrupt a run
           await pause(1_000);
         }
       };

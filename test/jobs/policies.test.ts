@@ -218,7 +218,7 @@ describe("a policy capture", () => {
     expect(await getPoliciesWithText(first)).toEqual(before);
   });
 
-  test("of a site without policies is a capture that found none", async () => {
+  test("of a site without policies is stored as a capture without policies", async () => {
     web.serve(`https://${host}/`, "<h1>Acme</h1>");
     web.serve(`https://${host}/quote`, "<form></form>");
     web.serve(`https://${host}/privacy`, () => createHtmlResponse("gone", { status: 404 }));

@@ -101,7 +101,7 @@ describe("an expiring share", () => {
     const end = Date.parse(late.expires_at);
     await env.DB.prepare("UPDATE shares SET next_due_at = ? WHERE id = ?")
       .bind(end + 2 * dayMs, over.id)
-      .run(); // as if its sweep ran late
+      .run(); // as if the sweep had run late
     await sweepAt(end - 1_000);
     await env.DB.prepare("UPDATE shares SET next_due_at = ? WHERE id = ?")
       .bind(end - 7 * dayMs, over.id)

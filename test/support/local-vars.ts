@@ -11,7 +11,7 @@ export const worldSecret = createRandomKey(3);
 
 export const testVars: Readonly<Record<string, string>> = {
   ENVIRONMENT: "development",
-  INTAKE_WAIT_MS: "1900", // the maximum, because a busy machine can respond late without a fault
+  INTAKE_WAIT_MS: "1900", // the maximum, because a busy machine can be slow to respond even when nothing is wrong
   BASE_URL: "http://svc.test/v1",
   VERIFY_URL: "http://svc.test",
   CDN_URL: "http://svc.test",

@@ -47,10 +47,9 @@ const createCall =
     toTestResponse(await fetch(new Request(`${host}${path}`, init), createExecutionContext()));
 
 /**
- * Creates an isolate with changed settings or bindings, and with its own caches and in-memory rate limits. If the isolate's clock is ahead,
- * each response waits for its background work. Otherwise, that work could later discard emails and codes that other isolates created,
- * because they have expired by this isolate's clock. A test that sends email through another transport must call `waitUntilSettled`, so
- * that the relay does not send later emails through it.
+ * Creates an isolate with changed settings or bindings, and with its own caches and in-memory rate limits. If its clock is ahead, each
+ * response waits for its background work. Otherwise, that work could later discard other isolates' emails and codes as expired. A test that
+ * sends email through another transport must call `waitUntilSettled`, so that the relay does not send later emails through it.
  */
 export const createServiceCall = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
   const deployment = { ...env, ...settings } as unknown as Env;
