@@ -108,8 +108,8 @@ const reindexColumn =
   };
 
 /**
- * A row with the work of a withdrawal contains all forms of each index. The work therefore also finds certificates whose indexes are not
- * updated yet.
+ * A row of `withdrawal_work` contains all stored forms of each index, so that the withdrawal also finds certificates whose indexes have not
+ * been updated yet.
  */
 const reindexWithdrawalWork: Reindex = async (db, vault, { position, max, isCheck }) => {
   const { addressIndexes } = withdrawalWork;

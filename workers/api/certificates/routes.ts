@@ -86,7 +86,8 @@ const issueCertificateRoute = createRoute({
         .optional()
         .openapi({
           param: { required: true },
-          description: "Browsers set this header. Your server must send the origin of the page that contains the form.",
+          description:
+            "Browsers set this header. If you call this route from your server, send the origin of the page that contains the form.",
           example: "https://www.acme-solar.example",
         }),
       "Idempotency-Key": idempotencyKeySchema(

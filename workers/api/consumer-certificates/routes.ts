@@ -192,7 +192,7 @@ const withdrawCertificatesRoute = createRoute({
   responses: { 200: successResponse("Consent was withdrawn.", "OwnWithdrawalAnswer", withdrawalResultSchema, withdrawalResultExample) },
   when: {
     cert_not_found:
-      "The certificate does not exist or does not name you, or the business has no certificate that names you, no share of yours and no share with your email address.",
+      "With `scope: certificate`, the certificate does not exist or does not name you. With `scope: business`, the business has no certificate that names you, none of your shares, and no share with your email address.",
     already_revoked: "Consent was already withdrawn for this certificate.",
   },
 });

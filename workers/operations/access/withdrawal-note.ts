@@ -1,4 +1,5 @@
-// The data that a person entered on a certificate's withdrawal page. A sealed cookie keeps it for the next steps.
+// What the later steps of a certificate's withdrawal page need: the email address as typed, and the token once it is verified. A sealed
+// cookie keeps both.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { CertId } from "../../../core/ids.ts";

@@ -118,7 +118,7 @@ const listEntityWithdrawalItems = (
       ),
     };
   });
-  // A business can confirm several recipients at once. Confirmations with the same time therefore share an entry.
+  // A business can confirm for several recipients at once that contact has ended. Confirmations with the same time share an entry.
   const acknowledgments = Map.groupBy(certificate.entitiesWithdrawn, ({ acknowledgedAt }) => acknowledgedAt);
   const acknowledged = [...acknowledgments].flatMap(([at, recipients]): TimelineItem[] =>
     at === null ? [] : [{ at, text: messages.withdraw.someAcknowledged, details: <InlineNames entities={recipients} /> }],
