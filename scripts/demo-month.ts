@@ -21,6 +21,10 @@ const bundleReplay = async (bundleDir: string): Promise<void> => {
   });
 };
 
+/** Removes changed limits, because a month of demo data in a few seconds would exceed low ones. */
+const withDefaultLimits = (vars: RuntimeOptions["vars"]): RuntimeOptions["vars"] =>
+  Object.fromEntries(Object.entries(vars).filter(([name]) => !name.startsWith("LIMIT_") && name !== "DEV_RATE_SCALE"));
+
 export type ReplayOptions = Pick<RuntimeOptions, "stateDir" | "vars" | "assetsDir">;
 
 export interface ReplayedMonth {
@@ -48,7 +52,13 @@ export const openMonthReplay = async (options: ReplayOptions): Promise<MonthRepl
   const removeBundle = (): void => rmSync(bundleDir, { recursive: true, force: true });
   try {
     await bundleReplay(bundleDir);
-    const runtime = await startPreparedRuntime({ ...options, port: 0, bundleDir, printsLog: false });
+    const runtime = await startPreparedRuntime({
+      ...options,
+      vars: withDefaultLimits(options.vars),
+      port: 0,
+      bundleDir,
+      printsLog: false,
+    });
     return {
       run: async ({ acme, ownerEmail, consumerEmail }) => {
         const startedAt = performance.now();

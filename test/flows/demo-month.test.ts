@@ -193,8 +193,15 @@ describe("the demo month", () => {
     }
   });
 
-  test("is written by the first start, when there are no databases yet", async () => {
-    const settings = buildLocalSettings({ port: 0, demoPort: 1, stateDir: join(folder, "new"), vars: generateDevVars() });
+  test("is written by the first start, when there are no databases yet, even if limits are low", async () => {
+    const vars = {
+      ...generateDevVars(),
+      LIMIT_GRANTS: "1/99999",
+      LIMIT_CLIENT_DAY: "1",
+      LIMIT_EXPORTS: "1/99999",
+      DEV_RATE_SCALE: "0.001",
+    };
+    const settings = buildLocalSettings({ port: 0, demoPort: 1, stateDir: join(folder, "new"), vars });
     const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
     const month = await prepareDemoData(settings, world, { isEmpty: false });
     expect(month?.certificates).toBeGreaterThan(150);
