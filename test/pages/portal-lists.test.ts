@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
 import { clearCodes, signIn } from "../support/people.ts";
 import { openPage, submitForm, type Member } from "../support/portal-pages.ts";
 import { grantShare, redeemCode, signInPerson } from "../support/sharing.ts";
@@ -37,6 +38,19 @@ test("a confirmed withdrawal is in the list of withdrawn certificates, with the 
   const rows = findByTagName(await openDocument("/portal/certificates?status=revoked"), "tr");
   const row = findOne(rows, (one) => listLinks([one]).some(([, to]) => to === `/portal/certificates/${certId}`));
   expect(extractWords(row)).toMatch(/Withdrawn By the person Contact ended \d+ \w+ \d{4}/);
+});
+
+test("a confirmed withdrawal for one recipient is in the list of audit entries that the page links to", async () => {
+  const { certId, manageToken: token } = await issueToNewPerson();
+  const withdrawal = { token, entities: ["Bright Homes Inc"] };
+  expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost(withdrawal))).status).toBe(200);
+  const path = `/portal/deadlines/${certId}`;
+  await submitForm(acme, path, path);
+  await waitUntilSettled();
+  const list = listLinks(await openDocument("/portal/deadlines")).find(([text]) => text === "the audit log")?.[1] ?? "none";
+  const rows = findByTagName(await openDocument(list), "tr");
+  const row = findOne(rows, (one) => listLinks([one]).some(([, to]) => to === `/portal/certificates/${certId}`));
+  expect(extractWords(row)).toContain("Confirmed that contact ended for some recipients");
 });
 
 test("the tabs of the list of shares have counts", async () => {

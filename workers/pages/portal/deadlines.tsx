@@ -122,6 +122,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
             parts={{
               certificates: <Link to="/portal/certificates?status=revoked" text={deadlineMessages.confirmedCertificates} />,
               shares: <Link to="/portal/shares?status=ceased" text={deadlineMessages.confirmedShares} />,
+              recipients: <Link to="/portal/audit?type=business.entities_ceased" text={deadlineMessages.confirmedRecipients} />,
             }}
           />
         </p>

@@ -479,10 +479,10 @@ export const messages = {
     withdrawnOn: "Withdrawn {date}",
     acknowledge: "Confirm contact ended",
     acknowledgeTitle: "Confirm that contact has ended",
-    confirmedLists:
-      "Withdrawals you’ve confirmed are in {certificates} and {shares}. If only some recipients were withdrawn, see the certificate’s history.",
+    confirmedLists: "Withdrawals you’ve confirmed are in {certificates} and {shares}. Those for only some recipients are in {recipients}.",
     confirmedCertificates: "withdrawn certificates",
     confirmedShares: "shares with contact ended",
+    confirmedRecipients: "the audit log",
     confirmedOn: "Confirmed on {time}",
     confirmedMeaning: "The person and anyone who checks the record can see this date.",
     only: "For these recipients:",
