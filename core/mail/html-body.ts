@@ -11,8 +11,11 @@ const rule = "border-top:1px solid rgb(225,229,234)";
 const bottomRule = "border-bottom:1px solid rgb(225,229,234)";
 const buttonFill = "background-color:rgb(29,79,194)";
 
-/** The style for email programs that support dark mode. Other programs show dark text on a white background and can invert these colors. */
-const darkStyle = [
+/**
+ * The style for email programs that support media queries. Other programs show dark text on a white background, can invert these colors,
+ * and show each value beside its label.
+ */
+const mediaStyle = [
   ":root{color-scheme:light dark;supported-color-schemes:light dark}",
   "@media (prefers-color-scheme:dark){",
   ".paper{background-color:rgb(21,24,29)!important;color:rgb(236,238,242)!important}",
@@ -20,6 +23,12 @@ const darkStyle = [
   ".sunken{background-color:rgb(28,32,38)!important}",
   ".rule{border-color:rgb(43,48,56)!important}",
   ".button{background-color:rgb(53,99,216)!important}",
+  "}",
+  // On a narrow screen, each value is below its label. The roles of the cells stay in the markup, because `display` removes them.
+  "@media (max-width:380px){",
+  ".label,.value{display:block!important;width:auto!important}",
+  ".label{padding:10px 0 0!important;border-bottom:0!important}",
+  ".value{padding:0 0 10px!important;border-top:0!important}",
   "}",
 ].join("");
 
@@ -40,13 +49,13 @@ const renderFact = ({ label, values, style }: MailFact, isLast: boolean): string
   const border = isLast ? `${rule};${bottomRule}` : rule;
   const notranslate = style === "id" ? ' translate="no"' : "";
   return [
-    `<tr><th class="ink rule" scope="row" align="left" width="150" style="padding:10px 12px 10px 0;${border};${font};${ink};font-size:15px;line-height:1.5;font-weight:400;text-align:left;vertical-align:top">${escapeHtml(label)}</th>`,
-    `<td class="ink rule"${notranslate} style="padding:10px 0;${border};${font};${ink};font-size:15px;line-height:1.5;vertical-align:top${style === undefined ? "" : factStyles[style]}">${values.map(escapeHtml).join("<br>")}</td></tr>`,
+    `<tr role="row"><th class="label ink rule" role="rowheader" scope="row" align="left" width="150" style="padding:10px 12px 10px 0;${border};${font};${ink};font-size:15px;line-height:1.5;font-weight:400;text-align:left;vertical-align:top">${escapeHtml(label)}</th>`,
+    `<td class="value ink rule" role="cell"${notranslate} style="padding:10px 0;${border};${font};${ink};font-size:15px;line-height:1.5;vertical-align:top${style === undefined ? "" : factStyles[style]}">${values.map(escapeHtml).join("<br>")}</td></tr>`,
   ].join("");
 };
 
 const renderFacts = (facts: readonly MailFact[]): string =>
-  `<table width="100%" ${tableAttributes} style="margin:0 0 24px;border-collapse:collapse">${facts.map((fact, index) => renderFact(fact, index === facts.length - 1)).join("")}</table>`;
+  `<table role="table" width="100%" ${tableAttributes} style="margin:0 0 24px;border-collapse:collapse">${facts.map((fact, index) => renderFact(fact, index === facts.length - 1)).join("")}</table>`;
 
 const renderCode = (code: string): string =>
   `<table role="presentation" ${tableAttributes} style="margin:0 0 24px"><tr><td class="sunken ink" translate="no" style="padding:16px 24px;border-radius:10px;${sunken};${ink};${monospace};font-size:32px;line-height:1.25;font-weight:700;letter-spacing:6px">${escapeHtml(code)}</td></tr></table>`;
@@ -96,7 +105,7 @@ export const renderHtmlBody = (content: MailContent, brand: string, language: st
     renderCell(`padding:20px 0 0;${rule};font-size:14px`, "ink rule", footer.map(renderLine).join("")),
   ];
   return [
-    `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${title}</title><style>${darkStyle}</style></head>`,
+    `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${title}</title><style>${mediaStyle}</style></head>`,
     `<body class="paper" style="margin:0;padding:0;${paper};${ink}">`,
     `<div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">${escapeHtml(getPreview(content))}</div>`,
     `<div role="main" lang="${language}"><table role="presentation" class="paper" width="100%" ${tableAttributes} style="${paper}"><tr><td align="center" style="padding:32px 20px">`,
