@@ -88,7 +88,7 @@ export const frCa: MailMessages = {
   domain_missing: {
     subject: "L’enregistrement de vérification de votre domaine est introuvable",
     intro:
-      "Nous vérifions vos domaines une fois par semaine. Cette fois, nous n’avons pas trouvé l’enregistrement de vérification de {domain}.",
+      "Nous vérifions vos domaines une fois par semaine. Cette fois, nous n’avons pas trouvé l’enregistrement de vérification du domaine {domain}.",
     action: "Voir l’enregistrement à publier",
     hint: "Publiez-le de nouveau au plus tard à la date ci-dessus pour que le domaine reste vérifié.",
     afterTitle: "Et s’il reste introuvable?",
@@ -97,7 +97,7 @@ export const frCa: MailMessages = {
   domain_lapsed: {
     subject: "Votre domaine n’est plus vérifié",
     intro:
-      "L’enregistrement de vérification de {domain} est introuvable depuis deux semaines. Le domaine n’est plus vérifié, et ses formulaires ne reçoivent plus de certificats.",
+      "L’enregistrement de vérification du domaine {domain} est introuvable depuis deux semaines. Le domaine n’est plus vérifié, et ses formulaires ne reçoivent plus de certificats.",
     action: "Vérifier le domaine de nouveau",
     hint: "Publiez l’enregistrement, puis vérifiez le domaine dans la section Domains du portail.",
     afterTitle: "Et les certificats existants?",
