@@ -8,3 +8,7 @@ export type Language = (typeof languages)[number];
  * 12.345, which readers in the Americas take for a decimal fraction.
  */
 export const locales: Readonly<Record<Language, string>> = { en: "en-GB", es: "es-419", "fr-CA": "fr-CA" };
+
+export const capitalize = (language: Language, text: string): string => text.charAt(0).toLocaleUpperCase(language) + text.slice(1);
+
+export const uncapitalize = (language: Language, text: string): string => text.charAt(0).toLocaleLowerCase(language) + text.slice(1);

@@ -1,6 +1,6 @@
 // Arranges the content of each email, in the same order for every language: the result, the details and one action. The footer says what to
 // do if something is wrong and why the recipient gets the email.
-import { locales, type Language } from "../language.ts";
+import { capitalize, locales, type Language } from "../language.ts";
 import type { FieldGroup } from "../shares/fields.ts";
 import { formatFieldGroups } from "../shares/labels.ts";
 import type { Instant } from "../time.ts";
@@ -49,7 +49,7 @@ const createLayoutTools = ({ language, messages, appUrl }: LayoutContext) => {
     appUrl,
     formatDay,
     formatTime: (at: Instant): string => formatMinute(language, at),
-    formatGroups: (groups: readonly FieldGroup[]): string => formatFieldGroups(language, groups),
+    formatGroups: (groups: readonly FieldGroup[]): string => capitalize(language, formatFieldGroups(language, groups)),
     formatRecipients: (names: readonly string[]): readonly string[] =>
       formatNames(names, (count) => fill(moreRecipients, { count: String(count) })),
     /** Creates the table of facts without the facts that have no value. */

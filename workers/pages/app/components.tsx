@@ -4,6 +4,7 @@ import { getCeaseDeadline } from "../../../core/cease-deadline.ts";
 import { getDaysUntilEnd } from "../../../core/shares/due-dates.ts";
 import { groupsFromKeys, type ContactKey } from "../../../core/shares/fields.ts";
 import type { Share } from "../../../core/shares/share.ts";
+import { capitalize } from "../../../core/language.ts";
 import { formatFieldGroups } from "../../../core/shares/labels.ts";
 import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
@@ -16,7 +17,6 @@ import {
   usePageContext,
   type StatusBadgeProps,
   FormattedMessage,
-  capitalize,
 } from "../shared/components.tsx";
 import { createRequiredContext, TokenForm, type PostFormProps } from "../shared/signed-in-components.tsx";
 import type { AppRequest } from "./app-request.ts";

@@ -1,4 +1,5 @@
 // The last step of the consent sheet. It shows every detail to be shared, asks for missing fields, and asks for the decision.
+import { capitalize, uncapitalize } from "../../../core/language.ts";
 import type { Child, FC } from "hono/jsx";
 import {
   filterKeysInGroup,
@@ -18,7 +19,7 @@ import { ChoiceField, ContactField, SubmitButton } from "../shared/form-fields.t
 import { appMessages } from "../i18n/app.ts";
 import type { IconName } from "../shared/icon-names.ts";
 import type { Page } from "../shared/layout.tsx";
-import { BusinessMessage, formatDay, formatMessage, Icon, IconList, Notice, capitalize, uncapitalize } from "../shared/components.tsx";
+import { BusinessMessage, formatDay, formatMessage, Icon, IconList, Notice } from "../shared/components.tsx";
 import { blankableKeys, fieldName, isTyped, listOptionalKeys, type DecisionChoices, type FieldErrorKind } from "./review-form.ts";
 import { Answers, BusinessHeading, Decision, NotNowLink, RequestPurpose, sheetPage, type SheetView } from "./sheet-page.tsx";
 

@@ -10,6 +10,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { getBusinessShare, type ShareHistoryEntry } from "../../operations/shares/get-business-share.ts";
 import { countShares, maxCountedShares } from "../../operations/portal/count-shares.ts";
 import { listShares } from "../../operations/shares/list-shares.ts";
+import { capitalize } from "../../../core/language.ts";
 import { formatFieldGroups } from "../../../core/shares/labels.ts";
 import {
   EmptyCard,
@@ -22,7 +23,6 @@ import {
   formatDay,
   formatMessage,
   PropertyList,
-  capitalize,
   type TimelineEntryKind,
 } from "../shared/components.tsx";
 import { CopyLine, Table } from "../shared/signed-in-components.tsx";

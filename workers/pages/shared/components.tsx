@@ -234,10 +234,6 @@ export const BusinessMessage: FC<{ text: string; name: string; parts?: Readonly<
 export const formatMessage = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{([a-z]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 
-export const capitalize = (language: Language, text: string): string => text.charAt(0).toLocaleUpperCase(language) + text.slice(1);
-
-export const uncapitalize = (language: Language, text: string): string => text.charAt(0).toLocaleLowerCase(language) + text.slice(1);
-
 export const formatNumber = (value: number, language: Language): string => getFormatters(language).number.format(value);
 
 interface SectionProps {
