@@ -93,21 +93,19 @@ export const parseDer = (bytes: Uint8Array): DerValue | null => {
 
 /**
  * Reads a sequence's members in order. `next` consumes the next member only if it has the given tag, so that members can be optional.
- * `done` is true if the value has the expected tag and every member was consumed.
+ * `done` is true if the value is a sequence and every member was consumed.
  */
-export const createSequenceReader = (
-  value: DerValue | undefined,
-  tag: number = derTags.sequence,
-): { next: (tag: number) => DerValue | undefined; done: () => boolean } => {
-  const members = value?.tag === tag ? value.children : [];
+export const createSequenceReader = (value: DerValue | undefined): { next: (tag: number) => DerValue | undefined; done: () => boolean } => {
+  const isSequence = value?.tag === derTags.sequence;
+  const members = isSequence ? value.children : [];
   let at = 0;
   return {
-    next: (wanted) => {
-      if (members[at]?.tag !== wanted) return undefined;
+    next: (tag) => {
+      if (members[at]?.tag !== tag) return undefined;
       at += 1;
       return members[at - 1];
     },
-    done: () => value?.tag === tag && at === members.length,
+    done: () => isSequence && at === members.length,
   };
 };
 
