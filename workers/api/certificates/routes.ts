@@ -23,7 +23,6 @@ import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { portalGuard, requireOwner } from "../../http/guards/portal.ts";
 import { successResponse, requestBody, idempotencyKeySchema, rateHeaders, replayHeaders } from "../../http/wire.ts";
 import { captureConsent } from "../../operations/certificates/capture-consent.ts";
-import { countSubmission } from "../../operations/certificates/count-submission.ts";
 import { eraseSubject } from "../../operations/certificates/erase-subject.ts";
 import { exportEvidence } from "../../operations/certificates/export-evidence.ts";
 import { listCertificates } from "../../operations/certificates/list-certificates.ts";
@@ -335,9 +334,12 @@ certificateRoutes.openapi(issueCertificateRoute, async (c) => {
   const clientId = parseClientId(body.client_id);
   const originHeader = headers.Origin ?? null;
   const client = clientId === null ? null : await resolveSubmissionClient(services, clientId, originHeader);
-  const clientLimit = principal === undefined ? await countSubmission(services, client) : null;
-  const rateLimited = clientLimit && applySecondaryRateLimit(c, "CONSENT_PER_CLIENT", clientLimit);
-  if (rateLimited !== null) return rateLimited;
+  // A submission from an unverified origin does not count, so that other sites cannot use up the client's limit.
+  if (principal === undefined && client?.origin.ok === true) {
+    const state = await services.takeApproximately("CONSENT_PER_CLIENT", client.id);
+    const limited = applySecondaryRateLimit(c, "CONSENT_PER_CLIENT", state);
+    if (limited !== null) return limited;
+  }
 
   const captured = await captureConsent(services, {
     client,

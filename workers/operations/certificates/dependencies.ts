@@ -2,7 +2,7 @@
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { ClientId } from "../../../core/ids.ts";
 import type { AttestationDependencies } from "../attestations/dependencies.ts";
-import type { Counters, PhoneNumbers, Schedules } from "../dependencies.ts";
+import type { PhoneNumbers, Schedules } from "../dependencies.ts";
 import type { Intake } from "../intake/dependencies.ts";
 import type { KnownClient } from "./known-client.ts";
 
@@ -18,5 +18,3 @@ export interface ClientCache {
 export interface CertificateDependencies extends AttestationDependencies, ClientCache, PhoneNumbers, Intake {}
 
 export interface CertificateWriteDependencies extends CertificateDependencies, Schedules {}
-
-export interface SubmissionCountDependencies extends CertificateDependencies, Counters {}
