@@ -202,12 +202,12 @@ const prepareShare = (
 };
 
 /**
- * Returns true if a field in the scope has no value and is not in `missingOk`. A shared address needs no second line, because most
+ * Returns true if a field in the scope has no value and is not in `allowedMissing`. A shared address needs no second line, because most
  * addresses have none.
  */
-const hasMissingValue = (scope: readonly ContactKey[], fields: ContactFields, missingOk: readonly ContactKey[]): boolean => {
+const hasMissingValue = (scope: readonly ContactKey[], fields: ContactFields, allowedMissing: readonly ContactKey[]): boolean => {
   const hasAddress = scope.includes("address_line1") && fields.address_line1 !== undefined;
-  return scope.some((key) => fields[key] === undefined && !missingOk.includes(key) && !(key === "address_line2" && hasAddress));
+  return scope.some((key) => fields[key] === undefined && !allowedMissing.includes(key) && !(key === "address_line2" && hasAddress));
 };
 
 const missingValueRefusal = refuse(
@@ -233,18 +233,22 @@ export const checkGrantAllowed = (
   return writable.ok ? verifyRequestOrigin(client, origin, allowsLocalHttp) : writable;
 };
 
-/** Grants a share. Refuses if a field in the scope has no value and is not in `missingOk`. */
+/** Grants a share. Refuses if a field in the scope has no value and is not in `allowedMissing`. */
 export const decideGrant = (
   input: ShareInput & {
-    readonly bound: VerifiedRequestOrigin;
+    readonly verifiedOrigin: VerifiedRequestOrigin;
     readonly agreement: ShareAgreement;
-    readonly missingOk: readonly ContactKey[];
+    readonly allowedMissing: readonly ContactKey[];
   },
 ): Result<ShareGrant, "invalid_request"> => {
-  const { agreement, bound, fields, missingOk } = input;
-  if (hasMissingValue(agreement.scope, fields, missingOk)) return missingValueRefusal;
-  const prepared = prepareShare("share.created", { ...input, supersedes: null, agreement: { ...agreement, origin: bound.origin } });
-  return ok({ ...prepared, verifiedOrigin: bound });
+  const { agreement, verifiedOrigin, fields, allowedMissing } = input;
+  if (hasMissingValue(agreement.scope, fields, allowedMissing)) return missingValueRefusal;
+  const prepared = prepareShare("share.created", {
+    ...input,
+    supersedes: null,
+    agreement: { ...agreement, origin: verifiedOrigin.origin },
+  });
+  return ok({ ...prepared, verifiedOrigin });
 };
 
 /**

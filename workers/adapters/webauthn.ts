@@ -49,13 +49,13 @@ export const webAuthn: WebAuthn = {
   createAuthenticationOptions: (party, challenge) =>
     generateAuthenticationOptions({ rpID: party.id, challenge, timeout: challengeLifetimeMs, userVerification: "required" }),
 
-  verifyRegistration: (party, made, challenge) =>
+  verifyRegistration: (party, registration, challenge) =>
     nullOnError(async () => {
-      if (!isUnattested(made)) return null;
+      if (!isUnattested(registration)) return null;
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         response: {
-          ...made,
-          response: { clientDataJSON: made.response.clientDataJSON, attestationObject: made.response.attestationObject },
+          ...registration,
+          response: { clientDataJSON: registration.response.clientDataJSON, attestationObject: registration.response.attestationObject },
           clientExtensionResults: {},
         },
         expectedChallenge: challenge,

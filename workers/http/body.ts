@@ -90,7 +90,7 @@ const requireJson = ({
       if (bytes.length > maxBodyBytes && !(parsed.ok && isLargeBodyAccepted(parsed.value, bytes.length)))
         return failure(c, "payload_too_large", tooLargeMessage);
       if (!parsed.ok) return refusal(c, parsed);
-      c.set("sent", parsed.value);
+      c.set("requestBody", parsed.value);
       c.req.raw = withJsonBody(raw, bytes);
       return next();
     },

@@ -26,7 +26,7 @@ export interface AppEnv {
     /** The refusal code of the response. It is used for the log and to record refused requests. */
     refused?: RefusalCode;
     /** The parsed body. It is used to record refused requests. */
-    sent?: unknown;
+    requestBody?: unknown;
     caller?: RequestCaller;
     /** Set while a request with an idempotency key runs for the first time. */
     claimedRequest?: ClaimedRequest;

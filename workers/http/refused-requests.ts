@@ -26,8 +26,8 @@ interface RefusedRequestInput {
  */
 const getRequestInput = (c: Context<AppEnv>): RefusedRequestInput => {
   if (c.req.method !== "POST") return c.req.query();
-  const { sent } = c.var;
-  return typeof sent === "object" && sent !== null ? sent : {};
+  const { requestBody } = c.var;
+  return typeof requestBody === "object" && requestBody !== null ? requestBody : {};
 };
 
 const findRequestClientId = ({ client_id: id }: RefusedRequestInput): ClientId | null =>

@@ -101,7 +101,7 @@ passkeyRoutes.openapi(createPasskeyOptionsRoute, async (c) => {
 passkeyRoutes.openapi(addPasskeyRoute, async (c) => {
   const { credential, name } = c.req.valid("json");
   const request = {
-    made: credential,
+    registration: credential,
     name: name ?? null,
     userAgent: c.req.header("user-agent"),
     language: c.var.language,

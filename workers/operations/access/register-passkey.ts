@@ -52,7 +52,7 @@ export const registerPasskey = async (
   session: Session,
   party: RelyingParty,
   request: {
-    readonly made: RegistrationResponse;
+    readonly registration: RegistrationResponse;
     /** The passkey's name. If null, the passkey is named after the device. */
     readonly name: string | null;
     readonly userAgent: string | undefined;
@@ -61,16 +61,16 @@ export const registerPasskey = async (
   saveIdempotentResponse: SaveIdempotentResponse<Passkey> = async () => [],
 ): Promise<Result<Passkey, "invalid_request" | "passkey_refused" | "passkey_limit">> => {
   const { vault } = services;
-  const { made, userAgent, language } = request;
+  const { registration, userAgent, language } = request;
   const name = parseLine("name", request.name, maxNameLength);
   if (!name.ok) return name;
-  const key = await verifyNewCredential(services, session, party, made);
+  const key = await verifyNewCredential(services, session, party, registration);
   if (key === null) return refuse("passkey_refused");
 
   const now = services.clock();
   const device = formatDeviceName(parseDevice(userAgent));
   const id = generateId("psk_", shardOfId(session.userId), services.random);
-  const passkey = { ...key, id, name: name.value ?? device ?? defaultName, transports: made.response.transports ?? [] };
+  const passkey = { ...key, id, name: name.value ?? device ?? defaultName, transports: registration.response.transports ?? [] };
   const db = services.shards.forId(session.userId);
   const { insert, isWritten } = await insertPasskey(db, vault, { ...passkey, userId: session.userId, now });
   const mail = await insertMail(db, vault, {

@@ -17,20 +17,20 @@ export interface CreatedAgentToken extends AgentToken {
   readonly secret: string;
 }
 
-/** Derives the random bytes of the token's ID from the person and `onceKey`, so that each key creates at most one token. */
-const deriveRandomBytes = async ({ vault }: Stores, principalId: string, onceKey: string): Promise<RandomBytes> => {
-  const derived = sha256(await vault.permanentToken(`agent token\n${principalId}\n${onceKey}`));
+/** Derives the random bytes of the token's ID from the person and `formId`, so that each form creates at most one token. */
+const deriveRandomBytes = async ({ vault }: Stores, principalId: string, formId: string): Promise<RandomBytes> => {
+  const derived = sha256(await vault.permanentToken(`agent token\n${principalId}\n${formId}`));
   return (length) => derived.slice(0, length);
 };
 
 /**
- * Creates a token. Concurrent calls cannot exceed the limit. `once` is a random value in the form. Submitting the same form again creates
+ * Creates a token. Concurrent calls cannot exceed the limit. `formId` is a random value in the form. Submitting the same form again creates
  * no token and returns `idempotency_conflict`. Can also return `token_limit`, and `invalid_request` for an invalid name.
  */
 export const createAgentToken = async (
   services: WriteDependencies,
   session: Session,
-  request: { readonly name: string | null; readonly once?: string },
+  request: { readonly name: string | null; readonly formId?: string },
   saveIdempotentResponse: SaveIdempotentResponse<CreatedAgentToken> = async () => [],
 ): Promise<Result<CreatedAgentToken, "invalid_request" | "token_limit" | "idempotency_conflict">> => {
   const name = parseLine("name", request.name, maxNameLength);
@@ -42,7 +42,7 @@ export const createAgentToken = async (
   const id = generateId(
     "tok_",
     shard,
-    request.once === undefined ? services.random : await deriveRandomBytes(services, principalId, request.once),
+    request.formId === undefined ? services.random : await deriveRandomBytes(services, principalId, request.formId),
   );
   const secret = generateSecret("pat_", shard, services.random);
   const token = { id, realm, principalId, name: name.value, createdAt: now, expiresAt: now + tokenLifetimeMs };

@@ -121,7 +121,7 @@ const renderTokenSecret = (request: AppRequest, secret: string | null): Promise<
 const handleCreateToken = async (request: AppFormRequest): Promise<Response> => {
   const { services, session, form, messages } = request;
   const typedName = form.get("name") ?? "";
-  const created = await createAgentToken(services, session, { name: typedName, once: (form.get("once") ?? "").slice(0, 64) });
+  const created = await createAgentToken(services, session, { name: typedName, formId: (form.get("once") ?? "").slice(0, 64) });
   if (created.ok) return renderTokenSecret(request, created.value.secret);
   if (created.code === "idempotency_conflict") return renderTokenSecret(request, null);
   const error = created.code === "token_limit" ? messages.agents.limit : messages.agents.badName;

@@ -113,10 +113,10 @@ export const addCreatedPasskey = async (
   session: Session,
   language: Language,
 ): Promise<"added" | "passkey_refused" | "passkey_limit"> => {
-  const made = parseCreatedCredential(form.get("credential") ?? "");
-  if (made === null) return "passkey_refused";
-  const registration = { made, name: null, userAgent: c.req.header("user-agent"), language };
-  const added = await registerPasskey(services, session, getRelyingParty(c), registration);
+  const registration = parseCreatedCredential(form.get("credential") ?? "");
+  if (registration === null) return "passkey_refused";
+  const request = { registration, name: null, userAgent: c.req.header("user-agent"), language };
+  const added = await registerPasskey(services, session, getRelyingParty(c), request);
   if (added.ok) return "added";
   return added.code === "passkey_limit" ? added.code : "passkey_refused";
 };
