@@ -1,6 +1,6 @@
 // `npm run keys`: generates the secrets for a production deployment and prints where to set them. Secrets go only to the terminal or, with
-// --out, to a new file readable by its owner. `npm run keys -- rotate` replaces a key of a deployment. docs/operate/keys.md describes both
-// commands.
+// --out, to a new file that only its owner can read. `npm run keys -- rotate` replaces a key of a deployment. docs/operate/keys.md
+// describes both commands.
 import { existsSync, writeFileSync } from "node:fs";
 import { isTlogOrigin } from "../core/ledger/checkpoint.ts";
 import { parseAuditOrigin } from "../core/ledger/log-names.ts";

@@ -1,4 +1,4 @@
-// Starts the services and bare Workers that the benchmark sections measure, with demo data.
+// Starts the services that the benchmark sections measure, with demo data, and the Workers that serve as baselines.
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { sha256Hex } from "../../core/hash.ts";

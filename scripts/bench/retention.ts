@@ -1,4 +1,4 @@
-// Measures erasing the personal data of many certificates that expire on one day: runs the cron repeatedly until all are erased.
+// Measures erasing the personal data of many certificates that expire on one day: runs the cron job repeatedly until all are erased.
 import { getCpuMs, getResidentMiB } from "./runtime-process.ts";
 import { insertCertificates } from "./seed.ts";
 import { issueCertificate, startBenchService, type Bench } from "./measured-service.ts";

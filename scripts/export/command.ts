@@ -6,7 +6,7 @@ import { assertServiceIsStopped } from "../stopped-service.ts";
 import { runExport } from "./export.ts";
 import { finishImport, runImport } from "./import.ts";
 
-/** Returns the passphrase. If it is not set, throws with `hint`, which says what to set. */
+/** Returns the passphrase. If it is not set, throws an error that ends with `hint`, which says what to set it to. */
 const readPassphrase = (hint: string): string => {
   const passphrase = process.env.EXPORT_PASSPHRASE ?? "";
   if (passphrase === "") throw new Error(`Set EXPORT_PASSPHRASE to ${hint}`);

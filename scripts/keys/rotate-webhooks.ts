@@ -8,7 +8,7 @@ export interface SecretStepResult {
   readonly before: string;
   readonly replaced: number;
   readonly outdated: number;
-  /** When the last earlier secret stops signing, in ISO 8601 format. Null if no earlier secret signs. */
+  /** When the last of the earlier secrets stops signing, in ISO 8601 format. Null if no earlier secret signs. */
   readonly earlier_until: string | null;
   readonly next: object | null;
 }
