@@ -152,8 +152,8 @@ describe("GET /v1/business/portal/audit", () => {
     const isRead = ({ type, entity_id }: { readonly type: string; readonly entity_id: string }) =>
       type === "certificate.subject_read" && entity_id === cert_id;
     const recorded = (await readTrail(world.memberEmail)).entries.find(isRead);
-    await requestAuditDrains(platform); // the positions of the other shards' audit logs move past the change
-    await submitAnchors(platform); // the ledger's position moves past it too
+    await requestAuditDrains(platform); // moves the positions of the other shards' audit logs past the change
+    await submitAnchors(platform); // moves the ledger's position past the change
     await deletePassed(platform);
     for (const table of ["changes", "audit_entries"]) {
       const kept = env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE type = 'certificate.subject_read' AND entity_id = ?`);

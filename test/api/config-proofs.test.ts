@@ -28,7 +28,7 @@ const foreignWitness = await deriveVkey(await createRandomSecret("witness.exampl
 const rekorSpki = "MCowBQYDK2VwAyEAt8rlp1knGwjfbcXAYPYAkn0XiLz1x8O4t0YkEhie244="; // the key of Sigstore's public log
 const token = "kX3v9QmZ7pL2rT8wY5bN4cF6hJ1dG0sA";
 
-/** Returns the secret with a wrong key ID, like a secret with a typo. */
+/** Returns the secret with a wrong key ID, as if it had a typo. */
 const withWrongId = (secret: string): string => secret.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
 
 const createPkcs8Key = async (): Promise<string> => {
@@ -176,7 +176,7 @@ describe("a production deployment", () => {
     expect(listFaults(settings)).toEqual([]);
     const ownWitness = JSON.stringify([{ vkey: foreignWitness, url: settings.LEDGER_URL }]);
     expect(listFaults({ ...settings, WITNESSES: ownWitness, WITNESS_MIN: "0" })).toEqual([]);
-    expect(listFaults({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // A witness located on the primary ledger does not count for that ledger.
+    expect(listFaults({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // a witness located on the primary ledger does not count for that ledger
     expect(listFaults({ ...settings, ANCHOR_KEY: "" })).toEqual(["ANCHOR_KEY"]);
     expect(listFaults({ ...settings, LEDGER_VKEYS: "" })).toEqual(["LEDGER_VKEYS"]);
     expect(listFaults({ ...settings, LEDGER_URL: "http://ledger.other.test/ledger/1" })).toEqual(["LEDGER_URL"]);

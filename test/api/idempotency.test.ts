@@ -114,7 +114,7 @@ interface Sendable {
 }
 interface Route {
   readonly prepare: () => Promise<Sendable>;
-  /** True if a repeat without the key makes another change. Otherwise, the test cannot tell whether a repeat with the key was processed. */
+  /** True if a repeat without the key makes another change. If false, the test cannot tell whether a repeat with the key was processed. */
   readonly repeats: boolean;
 }
 

@@ -304,7 +304,7 @@ describe("the log", () => {
     const rejectQuery = (): Promise<never> => Promise.reject(new Error(`D1_ERROR: ${marker}`));
     const statement = { bind: () => statement, first: rejectQuery, all: rejectQuery, run: rejectQuery };
     const platform = await createPlatform({ ...env, DB: { prepare: () => statement, batch: rejectQuery } } as unknown as Env);
-    for (const cron of ["* * * * *", "*/15 * * * *"]) await runScheduledJobs(platform, cron, Date.now()).catch(() => undefined); // A cron run may fail, but it must not log the cause.
+    for (const cron of ["* * * * *", "*/15 * * * *"]) await runScheduledJobs(platform, cron, Date.now()).catch(() => undefined); // a cron run may fail, but it must not log the cause
     expect(findLeaks()).toEqual([]);
   });
 });

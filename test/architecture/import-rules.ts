@@ -7,7 +7,7 @@ export interface ImportRule {
   readonly allowed: readonly string[];
   /** Folders and files that may be imported as types only. */
   readonly types?: readonly string[];
-  /** Runtime and npm packages by name, or `any` for tools. */
+  /** Built-in modules and npm packages by name, or `any` for tools. */
   readonly packages: readonly string[] | "any";
 }
 

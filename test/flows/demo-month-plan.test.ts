@@ -7,7 +7,7 @@ import { createLead } from "../../scripts/demo-month/leads.ts";
 import { createDice } from "../../scripts/demo-month/random.ts";
 import { planWithdrawals } from "../../scripts/demo-month/withdrawal-plan.ts";
 
-const firstStart = Date.UTC(2026, 1, 20, 0, 30); // each month before a start contains a month boundary and part of a short February
+const firstStart = Date.UTC(2026, 1, 20, 0, 30); // the 30 days before each start contain a month boundary and part of a short February
 const starts = Array.from({ length: 72 }, (_, step) => firstStart + step * 7 * hourMs); // three weeks, covering every hour of the day
 
 const planMonth = (now: number) => {

@@ -162,7 +162,7 @@ const fillLedger = async (): Promise<void> => {
     const response = await fetch(`${getOrigin()}/ledger/2026h2/add-batch`, { method: "POST", headers, body: encodeEntryBundle(entries) });
     expect(response.status).toBe(200);
   }
-  await readCheckpointSize("ledger/2026h2"); // signs the entries
+  await readCheckpointSize("ledger/2026h2"); // makes the ledger sign the entries
 };
 const waitForRemovedTiles = async (): Promise<void> => {
   const [file = ""] = listObjectFiles(buildSettings("source", sourceVars).stateDir, "LedgerLog");

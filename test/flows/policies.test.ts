@@ -54,7 +54,7 @@ beforeEach(async () => {
     "/quote": createHtmlPage('<a href="/privacy">Privacy policy</a> <a href="/terms">Terms of service</a>'),
     "/terms": createHtmlPage("Terms"),
   };
-  // Makes this domain's last capture look old, so that the next certificate triggers a new capture.
+  // Makes earlier captures look old, so that the next certificate triggers a new capture.
   await service.database.batch([
     service.database.prepare("UPDATE policy_captures SET captured_at = 0"),
     service.database.prepare("UPDATE certificates SET policy_page_id = NULL"),
@@ -62,7 +62,7 @@ beforeEach(async () => {
   ]);
 });
 
-/** Issues a certificate for a page on this site or on another. Returns the certificate's ID and the time that the request took. */
+/** Issues a certificate for a page on this site, or on the site `at`. Returns the certificate's ID and the time that the request took. */
 const issue = async (at = `http://localhost:${port}`): Promise<{ readonly certId: string; readonly ms: number }> => {
   const start = performance.now();
   const response = await fetch(`${service.origin}/v1/consent`, {

@@ -14,7 +14,7 @@ import { call, world } from "../support/world.ts";
 const subject = "Your assistant’s connection will end soon";
 let startedAt = Date.now();
 beforeEach(async () => {
-  startedAt += 200 * dayMs; // more than the lifetime of any other test's token
+  startedAt += 200 * dayMs; // longer than the lifetime of any other test's token
   vi.useFakeTimers({ toFake: ["Date"], now: startedAt });
   await env.DB.prepare("DELETE FROM agent_tokens").run();
 });

@@ -91,7 +91,7 @@ describe("the change log", () => {
     await deletePassed(platform);
     expect(await countChanges()).toBeGreaterThanOrEqual(3); // no reader has processed them yet
     await base.auditLogStub(busy).drainNow();
-    await requestAuditDrains(platform); // the position of the other audit log moves past them without starting it
+    await requestAuditDrains(platform); // moves the position of the other audit log past them without starting that log
     await submitAnchors(platform);
     await deletePassed(platform);
     expect(await countChanges()).toBe(1);

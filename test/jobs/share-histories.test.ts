@@ -61,7 +61,7 @@ interface ModelShare {
   readonly expiresAt: number;
   /** The values that the business received most recently. */
   readonly receivedFields: Record<string, string | null>;
-  /** The number of changes in each field group. The business may receive at most as many `consumer.updated` events. */
+  /** The number of changes in each field group. The business may receive at most that many `consumer.updated` events. */
   readonly changes: Map<FieldGroup, number>;
   state: State;
   isRedeemed: boolean;

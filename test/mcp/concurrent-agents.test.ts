@@ -33,7 +33,7 @@ const createSomeone = async (): Promise<Someone> => {
   return { signed, tokens, shares, ended: new Set(), answered: new Map(), seenShareIds: new Set(), late: 0 };
 };
 
-/** The calls that an agent makes, one per turn, from the beginning again after the last one. */
+/** The calls that an agent makes, one per turn. After the last one, the agent starts over. */
 const turns: readonly ((someone: Someone, others: Someone, turn: number) => readonly [name: string, args: object])[] = [
   () => ["svc_list_shares", {}],
   ({ shares }) => ["svc_get_share", { share_id: shares[0] }],

@@ -136,7 +136,7 @@ test.each(Array.from({ length: histories }, (_, seed) => ({ seed })))(
     const events = createModelSequences();
     const sequenceOf = new Map<string, string | null>();
     let committed = 0;
-    let numbers = new Map<number, string>(); // the ID of the change with each number since the database was last reset
+    let numbers = new Map<number, string>(); // the IDs of the changes by number, since the database was last reset
     let backup = await readTables(tables);
     const refusedIds = new Set<string>();
     const isRefused = (id: string): boolean => refusedIds.has(id);

@@ -72,9 +72,9 @@ const parseHeadLeaf = (text: string, chain: string): ChainHead | null => {
 };
 
 /**
- * Verifies the proof. `head` is the head of the verified entries. `hashOfEntry` returns the hash of the entry with that seq, if the reader
- * has it. If the leaf counts more entries than the reader has, the fault is `entries_missing`. If the hash in the leaf differs from the
- * reader's, the fault is `leaf_mismatch`.
+ * Verifies the proof. `head` is the head of the verified entries. `hashOfEntry` returns the hash of the entry with a sequence number, if
+ * the reader has that entry. If the leaf counts more entries than the reader has, the fault is `entries_missing`. If the hash in the leaf
+ * differs from the reader's, the fault is `leaf_mismatch`.
  */
 export const verifyAuditProof = async (
   crypto: NoteCrypto,

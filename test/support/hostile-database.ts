@@ -15,7 +15,7 @@ import { world } from "./world.ts";
 
 /** The number of records for one address, one business or one queue. It is far above the number of rows that any statement may read. */
 const many = 8_000;
-/** The number of records of kinds that take longer to seed, because triggers write additional rows for each record. */
+/** The number of records of each kind that takes longer to seed, because triggers write additional rows for it. */
 export const several = 2_500;
 /** A person can have 1,000 active shares, so the test seeds fewer. */
 const maxPersonShares = 980;
@@ -169,7 +169,7 @@ const copySharedValues = async (shareId: string): Promise<void> => {
     .run();
 };
 
-/** Makes one person the owner of thousands of shares, and one business the recipient of thousands. */
+/** Adds thousands of shares of one person, and thousands that one business received. */
 const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consumerId }: OriginalRecords): Promise<void> => {
   const due = { next_due_at: "n.i" };
   const unique = { fingerprint: "lower(hex(randomblob(32)))" };

@@ -97,7 +97,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Tries to take a build lock. Returns false if the lock exists. Removes it if the process that holds it is dead. */
+/** Tries to take a build lock. Returns false if the lock exists, and removes the lock if the process that holds it is dead. */
 const takeLock = (lock: string): boolean => {
   try {
     writeFileSync(lock, String(process.pid), { flag: "wx" });

@@ -86,7 +86,7 @@ const access: Readonly<Record<string, RouteAccess>> = {
   [`POST ${portal}/integrate`]: open(badInput, {}),
   [`POST ${portal}/agent-token`]: open(badInput, { name: 1 }),
   [`GET ${portal}/agent-tokens`]: open("200 ok"),
-  [`DELETE ${portal}/agent-tokens/{token_id}`]: buildOwnerRecordAccess("200 ok"), // Members can revoke only their own tokens; this one belongs to the owner.
+  [`DELETE ${portal}/agent-tokens/{token_id}`]: buildOwnerRecordAccess("200 ok"), // members can revoke only their own tokens, and this one belongs to the owner
   "GET /v1/webhooks": open("200 ok"),
   "POST /v1/webhooks": buildOwnerAccess(badInput, {}),
   "PATCH /v1/webhooks/{webhook_id}": buildOwnerRecordAccess("200 ok", "404 not_found", { description: "Ours" }),

@@ -1,4 +1,4 @@
-// Tests fingerprints against the published vectors, and which changes of the input change a fingerprint.
+// Tests fingerprints against the published vectors, and which changes to the input change a fingerprint.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canonicalizePreimage, computeFingerprint, buildPreimage, type Preimage } from "../../../core/certificates/fingerprint.ts";

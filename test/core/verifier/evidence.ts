@@ -108,7 +108,7 @@ export interface EvidenceOptions {
   readonly isRecent?: boolean;
   /** True if the payloads lack the members that later versions of the format bind. */
   readonly isOlderFormat?: boolean;
-  /** True if the person withdrew consent later. */
+  /** True if the person withdrew consent after the issuance. */
   readonly isRevoked?: boolean;
   /** Recipients for whom the person withdrew consent earlier, all at the same time. */
   readonly withdrawnFrom?: readonly string[];

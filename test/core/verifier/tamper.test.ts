@@ -39,7 +39,7 @@ const masks = [0x01, 0x20, 0x80, 0xff]; // the lowest bit, the bit that changes 
 /** Multiplies the number of random changes below. `npm run stress -- bytes` sets it to 8. */
 const times = Number(process.env.TAMPER_TIMES ?? "1");
 
-/** Yields `perFile` times `times` single-byte changes for each file of the pack. The same seed always yields the same changes. */
+/** Yields `perFile * times` single-byte changes for each file of the pack. The same seed always yields the same changes. */
 function* generateChanges(perFile: number, seed: number): Generator<{ readonly path: string; readonly files: Files; readonly at: number }> {
   const next = createRandom(seed);
   for (const path of paths) {
