@@ -255,21 +255,32 @@ const searchByGroups = (list: CertificateList): Search => {
 
 const maxListedDomains = 100;
 
-/** Lists up to 100 of a domain's hosts on which a business issued certificates, in alphabetical order. Omits groups without counters. */
+/**
+ * Lists up to 100 of a domain's hosts on which a business issued certificates, in alphabetical order. Of the certificates in groups without
+ * counters, reads only the newest 1,000, as a search does.
+ */
 export const listOriginDomains = async (
   db: Database,
-  { businessId, environment, domain }: Pick<CertificateListQuery, "businessId" | "environment"> & { readonly domain: string },
+  { domain, ...scope }: Pick<CertificateListQuery, "businessId" | "environment"> & { readonly domain: string },
 ): Promise<readonly string[]> => {
-  const { originDomain } = certificateGroups;
+  const { id, originDomain, businessId, environment, counted } = certificateGroups;
   const suffix = `.${domain}`;
+  const withCounters = query
+    .select({ id })
+    .from(certificateGroups)
+    .where(allOf(eq(businessId, scope.businessId), eq(environment, scope.environment), sql`${counted} = 1`));
+  const ofNewest = query
+    .select({ id: certificates.groupId })
+    .from(certificates)
+    .where(allOf(isOwnCertificate(scope), sql`${certificates.counted} = 0`))
+    .orderBy(...newestFirst)
+    .limit(maxJudged);
   const rows = await db
     .selectDistinct({ originDomain })
     .from(certificateGroups)
     .where(
       allOf(
-        eq(certificateGroups.businessId, businessId),
-        eq(certificateGroups.environment, environment),
-        sql`${certificateGroups.counted} = 1`,
+        sql`${id} in (select id from ${withCounters} union select group_id from ${ofNewest})`,
         sql`(${originDomain} = ${domain} or substr(${originDomain}, -length(${suffix})) = ${suffix})`,
       ),
     )
