@@ -2,6 +2,7 @@
 // share.
 import { createMiddleware } from "hono/factory";
 import { getIpRateLimitKey } from "../../../core/access/ip-address.ts";
+import { actorFromApiKey } from "../../../core/access/principal.ts";
 import { personFromSession, type ConsumerSession, type Session } from "../../../core/access/session.ts";
 import { sha256Hex } from "../../../core/hash.ts";
 import { parseShareId } from "../../../core/ids.ts";
@@ -413,10 +414,10 @@ shareRoutes.openapi(acknowledgeShareRoute, async (c) => {
   const { services, principal, requestId } = c.var;
   const { note, acknowledged_by: acknowledgedBy, actions } = c.req.valid("json");
   const details = { note: note ?? null, acknowledgedBy: acknowledgedBy ?? null, actions: actions ?? [] };
-  const actor = { kind: "api_key", id: principal.keyId } as const;
+  const request = { actor: actorFromApiKey(principal), details, requestId };
   const { share_id: id } = c.req.valid("param");
   const toWire = (ceased: CeasedShare) => wire.acknowledgedShareToWire(ceased, services.clock());
-  const ceased = await acknowledgeShare(services, principal, actor, id, details, requestId, saveIdempotentResponse(c, 200, toWire));
+  const ceased = await acknowledgeShare(services, principal, id, request, saveIdempotentResponse(c, 200, toWire));
   return respond(c, 200, ceased, toWire);
 });
 

@@ -69,7 +69,7 @@ const acknowledgeAsTester = async (
   requestId: string,
 ): Promise<Result<ShareId>> => {
   const details = { note: null, acknowledgedBy: null, actions: [] };
-  const ceased = await acknowledgeShare(services, tester, tester.actor, id, details, requestId);
+  const ceased = await acknowledgeShare(services, tester, id, { actor: tester.actor, details, requestId });
   if (!ceased.ok) return ceased;
   return ceased.value.isRepeated ? refuse("cease_not_open") : ok(id);
 };

@@ -28,10 +28,8 @@ export interface CeasedShare {
 export const acknowledgeShare = async (
   services: WriteDependencies,
   { business, environment }: BusinessScope,
-  actor: Actor,
   id: ShareId | null,
-  details: CeaseDetails,
-  requestId: string,
+  { actor, details, requestId }: { readonly actor: Actor; readonly details: CeaseDetails; readonly requestId: string },
   saveIdempotentResponse: SaveIdempotentResponse<CeasedShare> = async () => [],
 ): Promise<Result<CeasedShare>> => {
   const writable = authorizeWrite(business.status);
