@@ -96,11 +96,11 @@ export const insertEmailCode = (
 };
 
 /** Builds a condition for later statements in the batch. It is true if the code can be used. */
-export const isCodeUsable = (code: string): SQL => existsIn(emailCodes, eq(id, code), wasUsable);
+export const isCodeUsable = (codeId: string): SQL => existsIn(emailCodes, eq(id, codeId), wasUsable);
 /** Builds a condition for later statements in the batch. It is true if the code can be used and the email address is known. */
-export const shouldSendCode = (code: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(code));
+export const shouldSendCode = (codeId: string, isKnown: boolean): SQL => allOf(sql`${isKnown ? 1 : 0}`, isCodeUsable(codeId));
 /** Builds a condition for later statements in the batch. It is true if the code cannot be used. */
-export const isCodeUnusable = (code: string): SQL => notExistsIn(emailCodes, eq(id, code), wasUsable);
+export const isCodeUnusable = (codeId: string): SQL => notExistsIn(emailCodes, eq(id, codeId), wasUsable);
 
 /**
  * Counts one attempt on each open code that the requester may still try, and returns these codes. If there is at least one, also counts one
@@ -175,8 +175,8 @@ export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now
 };
 
 /** Returns the ID of the sign-up or invitation that this code also completes, or null if there is none. */
-export const findSignupIdByCode = async (db: Database, code: string): Promise<string | null> =>
-  (await db.select({ signupId: emailCodes.signupId }).from(emailCodes).where(eq(id, code)).get())?.signupId ?? null;
+export const findSignupIdByCode = async (db: Database, codeId: string): Promise<string | null> =>
+  (await db.select({ signupId: emailCodes.signupId }).from(emailCodes).where(eq(id, codeId)).get())?.signupId ?? null;
 
 /** Lists the codes created after `since`, except those beyond a limit. The limits keep this list short. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
@@ -213,8 +213,8 @@ export const markCodeUsed = (db: Database, spent: { readonly codeId: string; rea
     .where(allOf(eq(id, spent.codeId), isNull(emailCodes.sessionHash), gt(expiresAt, spent.now)));
 
 /** Builds a condition for later statements in the batch. It is true if this session used the code. */
-export const isCodeUsedBySession = (code: string, sessionHash: string): SQL =>
-  existsIn(emailCodes, eq(id, code), eq(emailCodes.sessionHash, sessionHash));
+export const isCodeUsedBySession = (codeId: string, sessionHash: string): SQL =>
+  existsIn(emailCodes, eq(id, codeId), eq(emailCodes.sessionHash, sessionHash));
 
 /**
  * Returns the statements that, after a sign-in, expire the other open codes for the address and clear its failures. They do nothing if the

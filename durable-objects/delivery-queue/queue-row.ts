@@ -98,7 +98,7 @@ export const recordFailure = (sql: SqlStorage, status: number | null, now: Insta
 };
 
 /** Returns the endpoint's current run of failures. Returns null if it is not failing or its owners have already been notified. */
-export const unalertedFailure = (sql: SqlStorage): FailureStreak | null => {
+export const findUnalertedFailure = (sql: SqlStorage): FailureStreak | null => {
   const queue = findQueueRow(sql);
   if (queue === null || queue.alerted === 1 || queue.failing_since === null) return null;
   return { failingSince: queue.failing_since, consecutiveFailures: queue.failures };

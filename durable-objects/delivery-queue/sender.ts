@@ -223,7 +223,7 @@ export class Sender {
   async #alertIfNeeded(ports: DeliveryPorts): Promise<void> {
     const { sql } = this.#storage;
     const settings = this.#isStopped ? null : queue.findSettings(sql);
-    const streak = settings === null ? null : queue.unalertedFailure(sql);
+    const streak = settings === null ? null : queue.findUnalertedFailure(sql);
     if (settings === null || streak === null || !shouldAlert(streak, ports.clock())) return;
     try {
       await ports.alert(settings, deliveries.getHealth(sql));
