@@ -1,5 +1,5 @@
-// Handles the pages and forms of the portal and the app for people who are signed in. `SignedInRealm` describes what depends on the kind of
-// session.
+// Handles the pages and forms of the portal and the app for people who are signed in. `SignedInOptions` describes what depends on the kind
+// of session.
 import type { Context } from "hono";
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { AnySession } from "../../../core/access/session.ts";
@@ -30,7 +30,7 @@ export interface SignedInRequest {
 type SessionRealm = AnySession["realm"];
 type SessionOf<R extends SessionRealm> = Extract<AnySession, { readonly realm: R }>;
 
-interface SignedInRealm<R extends SessionRealm, Extra extends object> {
+interface SignedInOptions<R extends SessionRealm, Extra extends object> {
   readonly realm: R;
   /** A prefix of the text that form tokens are derived from. It makes the tokens of one realm invalid in the others. */
   readonly formTokenPrefix: string;
@@ -43,21 +43,22 @@ interface SignedInRealm<R extends SessionRealm, Extra extends object> {
   readonly signedOutPath: string;
 }
 
-export const createSignedInHandlers = <R extends SessionRealm, Extra extends object>(realm: SignedInRealm<R, Extra>) => {
+export const createSignedInHandlers = <R extends SessionRealm, Extra extends object>(options: SignedInOptions<R, Extra>) => {
   type Loaded = SignedInRequest & Extra;
 
   const toFormPurpose = ({ tokenHash }: Pick<AnySession, "tokenHash">, path: string): string =>
-    `${realm.formTokenPrefix}\n${tokenHash}\n${path}`;
+    `${options.formTokenPrefix}\n${tokenHash}\n${path}`;
 
   const loadRequest = async (c: Context<AppEnv>, method: "page" | "action"): Promise<Loaded | Response> => {
     const { services } = c.var;
-    const session = await findAnyPageSession(c, realm.getDeadlinesEnvironment?.(c));
+    const session = await findAnyPageSession(c, options.getDeadlinesEnvironment?.(c));
     if (session instanceof Response) return session;
-    if (session?.realm !== realm.realm) return method === "page" ? realm.renderSignedOut(c, session) : c.redirect(realm.signedOutPath, 303);
+    if (session?.realm !== options.realm)
+      return method === "page" ? options.renderSignedOut(c, session) : c.redirect(options.signedOutPath, 303);
     c.set("caller", callerFromSession(session));
     const refused = await enforceSessionLimits(c, session, method === "action");
     if (refused !== null) return renderAccountRateLimited(c, refused);
-    const [{ email }, extra] = await Promise.all([getSignedInUser(services, session), realm.load(c, session as SessionOf<R>, method)]);
+    const [{ email }, extra] = await Promise.all([getSignedInUser(services, session), options.load(c, session as SessionOf<R>, method)]);
     const formToken = (path: string) => services.vault.linkToken(toFormPurpose(session, path));
     const isFormToken = (path: string, token: string) => services.vault.isLinkToken(toFormPurpose(session, path), token);
     return { c, services, email, now: services.clock(), formToken, isFormToken, ...extra };
