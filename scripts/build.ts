@@ -28,9 +28,12 @@ export const releasedDir = "widget/released";
 const signatureVerifierPath = "dist/verify-signature.mjs"; // for developers of webhook receivers; the service does not serve this file
 
 /**
- * Static assets bypass the Worker, so its default headers are repeated here. Pages on other origins load the scripts, so the scripts need
- * CORS headers. A 405 needs `Allow`. Hashed copies never change, so browsers may cache them for a year. `svc-share.js` also matches the
- * rule for the hashed copies, so its own rule first removes the Cache-Control that the other rule sets.
+ * The headers of the static assets:
+ * - Static assets bypass the Worker, so its default headers are repeated here.
+ * - Pages on other origins load the scripts, so the scripts need CORS headers.
+ * - A 405 needs `Allow`.
+ * - Hashed copies never change, so browsers may cache them for a year.
+ * - `svc-share.js` also matches the rule for the hashed copies, so its own rule first removes the Cache-Control that the other rule sets.
  */
 const headers = `/*
   Strict-Transport-Security: max-age=31536000; includeSubDomains

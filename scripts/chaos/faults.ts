@@ -25,7 +25,7 @@ export type Dependency = (typeof dependencies)[number];
 
 /**
  * What a dependency does to a call:
- * - hang: it does nothing and does not respond until the fault ends.
+ * - hang: it does nothing, and the call fails only when the fault ends or the caller aborts the call.
  * - fail: it does nothing and fails immediately.
  * - late: it does the work and responds 1.5 seconds later.
  * - lose_answer: it does the work, and then the call fails.

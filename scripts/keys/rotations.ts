@@ -36,7 +36,7 @@ export interface RotationStep {
 
 /**
  * Data that cannot be rewrapped is gone after this time. The service deletes recorded webhook attempts after seven days, and submissions in
- * the journal and idempotent responses after one day.
+ * the journal and responses saved for idempotency keys after one day.
  */
 const masterKeyWaitMs = 8 * dayMs;
 
