@@ -1,4 +1,4 @@
-// Tests the audit log, which stores many chains, and proves that an entry is in the log and that the entries of a chain are complete.
+// Tests the audit log. It stores many chains, and proves that an entry is in the log and that no entries of a chain are missing.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, test } from "vitest";
 import { verifyAuditProof } from "../support/audit-verification.ts";

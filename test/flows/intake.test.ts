@@ -1,7 +1,7 @@
 // Tests submissions to a real service whose database fails. In the first test, the service is also killed repeatedly; afterward, every
 // receipt must be in the database exactly once. In the second test, the database hangs under a steady load, and every submission must get a
-// certificate. INTAKE_KILLS, INTAKE_HANG_MS and INTAKE_CLIENTS set the size. `npm run stress -- intake intake-hour` sets 60 kills and hangs of
-// 80 seconds and one hour, and measures the response times with the default of INTAKE_WAIT_MS.
+// certificate. INTAKE_KILLS, INTAKE_HANG_MS and INTAKE_CLIENTS set the size. The stress tests `intake` and `intake-hour` set larger ones,
+// and measure the response times with the default of INTAKE_WAIT_MS.
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";

@@ -1,6 +1,7 @@
-// Upgrades a deployment of the previous release with data while visitors use it, rolls it back and returns to the upgrade, with the real
-// `npm run deploy` and wrangler. A simulated Cloudflare API changes the running service as Cloudflare would: for a while, both versions
-// serve requests, first with the Durable Objects of one version and then with those of the other. Every switch also cuts all connections.
+// Upgrades a deployment of the previous release with the real `npm run deploy` and wrangler, rolls back to that release and then forward
+// again, while visitors use the service. A simulated Cloudflare API changes the running service as Cloudflare would: for a while, both
+// versions serve requests, first with the Durable Objects of one version and then with those of the other. Every switch also cuts all
+// connections.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Tests that expired rows are deleted as fast as they are created: 100 certificates per second create 6,000 idempotent responses per
-// minute.
+// Tests that expired rows are deleted as fast as they are created: with 100 certificates per second, 6,000 responses are saved for
+// idempotency keys per minute.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
@@ -13,7 +13,7 @@ import type { Platform } from "../../workers/platform/platform.ts";
 const base = await getPlatform(env as unknown as Env);
 const now = Date.now();
 
-/** Inserts `count` idempotent responses that expire at `at`. */
+/** Inserts `count` responses for idempotency keys that expire at `at`. */
 const insertResponsesUntil = (prefix: string, count: number, at: number): Promise<unknown> =>
   env.DB.prepare(
     `INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at)

@@ -1,4 +1,4 @@
-// Tests how the portal's lists lead to each other: confirmed withdrawals, shares by status, and the certificates of a domain.
+// Tests the portal's lists and the links between them: confirmed withdrawals, shares by status, and the certificates of a domain.
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";

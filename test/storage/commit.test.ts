@@ -1,4 +1,4 @@
-// Tests that a change and everything that its domain events require are one transaction.
+// Tests that a change and everything that its domain events require are written in one transaction.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { beforeAll, describe, expect, test } from "vitest";
