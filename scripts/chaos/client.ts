@@ -20,7 +20,7 @@ export interface Client {
   /** Returns null if no response arrives within 10 seconds or the connection fails. */
   readonly send: (path: string, options?: RequestOptions) => Promise<Answer | null>;
   /**
-   * Sends the request until a response has a status below 500, at most `attempts` times. Returns the last response; null if the last
+   * Repeats the request until a response has a status below 500, at most `attempts` times. Returns the last response; null if the last
    * attempt got none.
    */
   readonly sendUntilAnswered: (path: string, options?: RequestOptions) => Promise<Answer | null>;

@@ -6,7 +6,7 @@ import type { Env } from "../../workers/env.ts";
 import { createBindingWrapper, wrapClass } from "../wrapped-service.ts";
 import type { CallMode, Dependency, FailingCall } from "./faults.ts";
 
-/** Longer than a submission waits for its database, and shorter than all other requests wait. */
+/** The delay of a late response. A submission does not wait this long for its database, but all other requests do. */
 const lateMs = 1_500;
 const pollMs = 25;
 

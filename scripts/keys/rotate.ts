@@ -23,7 +23,7 @@ interface RotationState {
   /** Number of completed steps. */
   readonly completed: number;
   readonly startedAt: number;
-  /** When the last completed step that changed secrets ended. */
+  /** When the last step that changed secrets was completed. */
   readonly previousAt?: number;
   /** The secrets that the current step sets. Null if the step has not been prepared yet. */
   readonly pending: Secrets | null;
