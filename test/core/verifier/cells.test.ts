@@ -564,7 +564,7 @@ const rows: readonly Row[] = [
   {
     member: "the length of the chain",
     covers: ["audit/heads.json", "audit/heads-record.json", "audit/heads-record.tlog-proof"],
-    boundBy: "the log's record of heads and its proof",
+    boundBy: "the log's record of chain lengths and its proof",
     leftOut: createCell("incomplete audit.heads", removeFiles(/^audit\/heads/)),
     fromAnother: createCell("invalid audit.heads", replaceFiles(another, /^audit\/heads/)),
     contradicting: createCell(
@@ -733,7 +733,7 @@ describe("the table", () => {
   test("is the one in docs/reference/proof-checks.md", () => {
     const formatCell = ({ verdict }: Cell): string => verdict.replace(/[a-z]+\.[a-z_]+/g, "`$&`");
     const table = [
-      "| Member | Bound by | left out | from another certificate | contradicting |",
+      "| Member | Bound by | Left out | From another certificate | Contradicting |",
       "|---|---|---|---|---|",
       ...rows.map((row) => `| ${[row.member, row.boundBy, ...listCells(row).map(([, one]) => formatCell(one))].join(" | ")} |`),
     ].join("\n");
