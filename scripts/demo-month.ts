@@ -21,9 +21,11 @@ const bundleReplay = async (bundleDir: string): Promise<void> => {
   });
 };
 
+const limitNamePattern = /^(?:LIMIT_.+|DEV_RATE_SCALE|DEV_SHARD_BYTES)$/;
+
 /** Removes changed limits, because a month of demo data in a few seconds would exceed low ones. */
 const withDefaultLimits = (vars: RuntimeOptions["vars"]): RuntimeOptions["vars"] =>
-  Object.fromEntries(Object.entries(vars).filter(([name]) => !name.startsWith("LIMIT_") && name !== "DEV_RATE_SCALE"));
+  Object.fromEntries(Object.entries(vars).filter(([name]) => !limitNamePattern.test(name)));
 
 export type ReplayOptions = Pick<RuntimeOptions, "stateDir" | "vars" | "assetsDir">;
 

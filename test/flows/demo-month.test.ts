@@ -200,6 +200,7 @@ describe("the demo month", () => {
       LIMIT_CLIENT_DAY: "1",
       LIMIT_EXPORTS: "1/99999",
       DEV_RATE_SCALE: "0.001",
+      DEV_SHARD_BYTES: "1",
     };
     const settings = buildLocalSettings({ port: 0, demoPort: 1, stateDir: join(folder, "new"), vars });
     const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
