@@ -54,6 +54,8 @@ const IncidentCard: FC<{ incident: Incident }> = ({ incident: { id, title, impac
 export const statusPage = ({ messages: { status: messages } }: PageContext, { components, incidents, isCopy }: ServiceStatus): Page => {
   const open = incidents.filter(({ endedAt }) => endedAt === null);
   const past = incidents.filter(({ endedAt }) => endedAt !== null);
+  // The copy may be older than an incident, or empty, so without an open incident it does not show that everything works.
+  const isUnknown = isCopy && open.length === 0;
   return {
     title: messages.title,
     isIndexable: true,
@@ -61,26 +63,31 @@ export const statusPage = ({ messages: { status: messages } }: PageContext, { co
       <>
         <div>
           <h1>{messages.title}</h1>
-          <p class="lede">{open.length === 0 ? messages.allGood : messages.hasOpen}</p>
+          {!isUnknown && <p class="lede">{open.length === 0 ? messages.allGood : messages.hasOpen}</p>}
         </div>
         {isCopy && (
           <Notice tone="caution" icon="triangle-alert" title={messages.noDatabase}>
             <p>{messages.noDatabaseAdvice}</p>
           </Notice>
         )}
-        <Section name="components" heading={messages.componentsHeading}>
-          <PropertyList
-            isApart
-            lines={statusComponents.map((component) => [
-              messages.components[component],
-              <ComponentBadge status={components.get(component) ?? "operational"} />,
-            ])}
-          />
-        </Section>
+        {!isUnknown && (
+          <Section name="components" heading={messages.componentsHeading}>
+            <PropertyList
+              isApart
+              lines={statusComponents.map((component) => [
+                messages.components[component],
+                <ComponentBadge status={components.get(component) ?? "operational"} />,
+              ])}
+            />
+          </Section>
+        )}
         {open.map((incident) => (
           <IncidentCard incident={incident} />
         ))}
-        {past.length === 0 ? <p class="quiet">{messages.noPast}</p> : past.map((incident) => <IncidentCard incident={incident} />)}
+        {past.length === 0 && !isUnknown && <p class="quiet">{messages.noPast}</p>}
+        {past.map((incident) => (
+          <IncidentCard incident={incident} />
+        ))}
       </>
     ),
   };
