@@ -24,7 +24,7 @@ const mediaStyle = [
   ".rule{border-color:rgb(43,48,56)!important}",
   ".button{background-color:rgb(53,99,216)!important}",
   "}",
-  // On a narrow screen, each value is below its label. The roles of the cells stay in the markup, because `display` removes them.
+  // On a narrow screen, each value is below its label. The markup sets the table roles, because `display:block` removes the implicit ones.
   "@media (max-width:380px){",
   ".label,.value{display:block!important;width:auto!important}",
   ".label{padding:10px 0 0!important;border-bottom:0!important}",

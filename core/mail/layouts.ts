@@ -52,7 +52,7 @@ const createLayoutTools = ({ language, messages, appUrl }: LayoutContext) => {
     formatGroups: (groups: readonly FieldGroup[]): string => capitalize(language, formatFieldGroups(language, groups)),
     formatRecipients: (names: readonly string[]): readonly string[] =>
       formatNames(names, (count) => fill(moreRecipients, { count: String(count) })),
-    /** Creates the table of facts without the facts that have no value. */
+    /** Creates the table of facts. Leaves out facts whose value is null. */
     createFacts: (...rows: readonly FactRow[]): MailLine => ({
       kind: "facts",
       facts: rows.flatMap(([name, value, style]): readonly MailFact[] => {

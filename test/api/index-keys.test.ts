@@ -1,5 +1,5 @@
 // Tests that people and records are found while the key that encrypts the stored indexes is rotated. Four services, one for each step of
-// the rotation, share two databases. Isolates of adjacent steps run at the same time.
+// the rotation, share two databases, because during a deployment, isolates of adjacent steps run at the same time.
 import { env } from "cloudflare:workers";
 import { getColumns, getTableName, is } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";

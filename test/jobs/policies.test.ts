@@ -701,7 +701,7 @@ describe("the policies of test certificates", () => {
 });
 
 describe("policies are found", () => {
-  /** The front page has no links, so policies come from the form's page or from well-known paths. */
+  /** By default, the front page has no links, so policies come from the form's page or from well-known paths. */
   beforeEach(() => web.serve(`https://${host}/`, "<h1>Acme</h1>"));
 
   const captureAndListSources = async (): Promise<readonly string[]> => {

@@ -48,7 +48,7 @@ const countWaiting = async (table: "share_intents" | "field_fanouts"): Promise<n
   (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n")) as number;
 const readPersonId = async (pat: SignedPerson): Promise<string> => (await pat.get("/v1/me")).body.data.id;
 
-/** Creates a second shard whose batches fail before or after they are written. */
+/** Wraps the database of the second shard so that every batch fails, either before or after it is written. */
 const createDyingDatabase = (dies: "before" | "after"): D1Database =>
   new Proxy(env.DB_01, {
     get: (db, name) => {

@@ -27,7 +27,7 @@ import { clearCodes, findEmailCode, listMailTo, signIn } from "../support/people
 import { call, readDatabaseContents, productionSettings, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 let clock = Date.now();
-// Each test has its own hours, because together the tests make more decisions than one person may make per hour.
+// Each test runs two hours later than the one before, because all tests together make more decisions than one person may make per hour.
 beforeEach(async () => {
   clock += 7_200_000;
   vi.useFakeTimers({ toFake: ["Date"], now: clock });

@@ -233,14 +233,16 @@ const attemptSchema = z
     response_status: z.int().nullable().meta({ description: "HTTP status; `null` if there was no response." }),
     error: errorSchema,
     duration_ms: z.int(),
-    request_headers: headersSchema.nullable().meta({ description: "Headers as sent. `null` if nothing was sent, or if withheld." }),
+    request_headers: headersSchema
+      .nullable()
+      .meta({ description: "Headers as sent. `null` if nothing was sent, or if `withheld` is true." }),
     response_headers: headersSchema
       .nullable()
-      .meta({ description: "Headers, with names in lowercase. `null` if there was no response, or if withheld." }),
+      .meta({ description: "Headers, with names in lowercase. `null` if there was no response, or if `withheld` is true." }),
     response_body: z
       .string()
       .nullable()
-      .meta({ description: "First 4 KiB of the response body, as text. `null` if there was no response, or if withheld." }),
+      .meta({ description: "First 4 KiB of the response body, as text. `null` if there was no response, or if `withheld` is true." }),
     response_cut: z.boolean().meta({ description: "`true` if the response body was longer than 4 KiB." }),
   })
   .openapi("DeliveryAttempt");

@@ -5,7 +5,7 @@ import { listOriginDomains } from "../../../storage/certificate-list.ts";
 import type { Stores } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Lists the hosts in alphabetical order, up to 100 from each shard. */
+/** Lists the hosts of a domain on which the business issued certificates, in alphabetical order, up to 100 from each shard. */
 export const listWebsites = async (
   services: Stores,
   { business }: MemberSession,
