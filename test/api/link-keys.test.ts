@@ -77,7 +77,7 @@ const kinds: Readonly<Record<string, TokenKind>> = {
         (await createBrowserSession(cookie, service).post("/app/sign-in/link", { token })).headers.get("location") ?? "no redirect";
     },
     accepted: "/app/details",
-    refused: "/app/sign-in/link?answer=failed",
+    refused: "/app/sign-in/link?outcome=failed",
   },
   "a form of the portal": {
     create: async (service) => {

@@ -291,7 +291,7 @@ describe("the app", { timeout: 180_000 }, () => {
       await service.database.prepare("UPDATE sessions SET verified_at = verified_at - 600000").run();
       await page.goto(`${service.origin}/app/delete`);
       await check("delete-unproved");
-      await page.goto(`${service.origin}/app/prove/delete`);
+      await page.goto(`${service.origin}/app/reauthenticate/delete`);
       await check("prove");
       await page.goto(`${service.origin}/app/details`);
       await page.fill("#phone", "+1 202 555 0199");

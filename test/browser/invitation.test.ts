@@ -52,7 +52,7 @@ test("the page of invitations is accessible and fits narrow windows, with an inv
   await page.waitForURL("**/portal/invitations");
   expect(await findIssuesInWindows(page, wideAndNarrowAppearances)).toEqual([]);
   await page.getByRole("button", { name: "Decline" }).click();
-  await page.waitForURL("**/portal/invitations?answer=declined");
+  await page.waitForURL("**/portal/invitations?outcome=declined");
   expect(await findIssuesInWindows(page, wideAndNarrowAppearances)).toEqual([]);
   expect(problems).toEqual([]);
   await close();

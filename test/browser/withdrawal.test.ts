@@ -264,7 +264,7 @@ describe("the person on a certificate", () => {
     const { page, close } = await openPage(browser);
     await page.goto(`${issued.verifyUrl}#m=${"A".repeat(43)}`);
     await page.locator("#withdraw-link").getByRole("button").click();
-    await page.waitForURL("**/withdraw?answer=link");
+    await page.waitForURL("**/withdraw?outcome=link");
     expect(await page.getByRole("alert").textContent()).toContain("This link is for another certificate");
     expect(await page.getByLabel("Your email address").isVisible()).toBe(true);
     await close();
@@ -340,7 +340,7 @@ describe("every withdrawal page", () => {
     const code = await findCode(issued.email);
     await page.locator("#withdraw-code").fill(toWrongCode(code));
     await page.locator("form .primary").click();
-    await page.waitForURL("**/withdraw?answer=failed*");
+    await page.waitForURL("**/withdraw?outcome=failed*");
     await check("error");
     await page.locator("#withdraw-code").fill(code);
     await page.locator("form .primary").click();

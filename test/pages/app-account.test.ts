@@ -280,19 +280,19 @@ describe("account deletion", () => {
     const page = await browser.open("/app/delete");
     expect(getPageText(page)).toContain("confirm it’s you before you delete your account.");
     expect(listFormActions(page)).not.toContain("/app/delete");
-    expect(describeRedirect(await browser.post("/app/delete", { form, confirm: "delete" }))).toBe("303 /app/prove/delete");
+    expect(describeRedirect(await browser.post("/app/delete", { form, confirm: "delete" }))).toBe("303 /app/reauthenticate/delete");
     expect((await person.get("/v1/me")).status).toBe(200);
-    const step = await browser.open("/app/prove/delete");
+    const step = await browser.open("/app/reauthenticate/delete");
     expect(getPageText(step)).toContain(`We’ll email a 6-digit code to ${person.email}.`);
-    expect(describeRedirect(await browser.send(step, "/app/sign-in"))).toBe("303 /app/prove/delete");
+    expect(describeRedirect(await browser.send(step, "/app/sign-in"))).toBe("303 /app/reauthenticate/delete");
     const code = await findEmailCode(person.email);
-    const typing = await browser.open("/app/prove/delete");
+    const typing = await browser.open("/app/reauthenticate/delete");
     expect(describeRedirect(await browser.send(typing, "/app/code", { code: createDifferentCode(code) }))).toBe(
-      "303 /app/prove/delete?answer=failed",
+      "303 /app/reauthenticate/delete?outcome=failed",
     );
-    expect(getPageText(await browser.open("/app/prove/delete?answer=failed"))).toContain("Error: That code is incorrect");
-    expect(describeRedirect(await browser.send(typing, "/app/code", { code }))).toBe("303 /app/prove/delete");
-    expect(describeRedirect(await browser.open("/app/prove/delete"))).toBe("303 /app/delete");
+    expect(getPageText(await browser.open("/app/reauthenticate/delete?outcome=failed"))).toContain("Error: That code is incorrect");
+    expect(describeRedirect(await browser.send(typing, "/app/code", { code }))).toBe("303 /app/reauthenticate/delete");
+    expect(describeRedirect(await browser.open("/app/reauthenticate/delete"))).toBe("303 /app/delete");
     const proved = await browser.open("/app/delete");
     expect(describeRedirect(await browser.send(proved, "/app/delete", { confirm: "delete" }))).toBe("303 /app/deleted");
   });
@@ -307,7 +307,7 @@ describe("account deletion", () => {
 });
 
 test("shows the sign-in page at each account URL without a session", async () => {
-  for (const path of ["/app/agents", "/app/removals", "/app/export", "/app/delete", "/app/prove/delete"]) {
+  for (const path of ["/app/agents", "/app/removals", "/app/export", "/app/delete", "/app/reauthenticate/delete"]) {
     const page = await createBrowserSession().open(path);
     expect([page.status, parseFormFields(page, "/app/sign-in").next]).toEqual([200, path]);
   }

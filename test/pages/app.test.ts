@@ -55,8 +55,10 @@ describe("signing in", () => {
     const step = await pat.open("/app/details");
     expect(getPageText(step)).toContain(`We sent a 6-digit code to ${email}. It expires in 10 minutes.`);
     const code = await findEmailCode(email);
-    expect(describeRedirect(await pat.send(step, "/app/code", { code: createDifferentCode(code) }))).toBe("303 /app/details?answer=failed");
-    expect(getPageText(await pat.open("/app/details?answer=failed"))).toContain("Error: That code is incorrect");
+    expect(describeRedirect(await pat.send(step, "/app/code", { code: createDifferentCode(code) }))).toBe(
+      "303 /app/details?outcome=failed",
+    );
+    expect(getPageText(await pat.open("/app/details?outcome=failed"))).toContain("Error: That code is incorrect");
     expect(describeRedirect(await pat.send(step, "/app/code", { code: `${code.slice(0, 3)} ${code.slice(3)}` }))).toBe("303 /app/details");
     const inside = await pat.open("/app/details");
     expect(getPageText(inside)).toContain("Nothing saved yet.");
@@ -552,9 +554,11 @@ describe("passkeys", () => {
     expect(describeRedirect(await stranger.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details");
     expect((await stranger.open("/app/account")).text).toContain(pat.email);
     const thief = createBrowserSession();
-    expect(describeRedirect(await thief.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details?answer=passkey");
-    expect(describeRedirect(await thief.send(step, "/app/passkey/answer", { credential: "{}" }))).toBe("303 /app/details?answer=passkey");
-    expect(getPageText(await thief.open("/app/details?answer=passkey"))).toContain("We couldn’t use that passkey.");
+    expect(describeRedirect(await thief.send(step, "/app/passkey/answer", { credential: signed }))).toBe(
+      "303 /app/details?outcome=passkey",
+    );
+    expect(describeRedirect(await thief.send(step, "/app/passkey/answer", { credential: "{}" }))).toBe("303 /app/details?outcome=passkey");
+    expect(getPageText(await thief.open("/app/details?outcome=passkey"))).toContain("We couldn’t use that passkey.");
     expect((await stranger.post("/app/passkey", {}, { "sec-fetch-site": "cross-site" })).status).toBe(403);
   });
 
@@ -562,11 +566,11 @@ describe("passkeys", () => {
     const pat = await signInPerson();
     const page = await openBrowserFor(pat).open("/app/account");
     const laterResponse = await openBrowserFor(pat, createServiceAt(10 * 60_000)).send(page, add);
-    expect(describeRedirect(laterResponse)).toBe("303 /app/prove/passkey");
+    expect(describeRedirect(laterResponse)).toBe("303 /app/reauthenticate/passkey");
     const response = parsePage(await openBrowserFor(pat).send(page, add));
     const credential = JSON.stringify(await new Authenticator().make(extractOptions(response)));
     const refused = await openBrowserFor(pat, createServiceAt(10 * 60_000)).send(response, "/app/account/passkeys", { credential });
-    expect(describeRedirect(refused)).toBe("303 /app/prove/passkey");
+    expect(describeRedirect(refused)).toBe("303 /app/reauthenticate/passkey");
     expect((await pat.get("/v1/me/passkeys")).body.data.passkeys).toEqual([]);
   });
 });

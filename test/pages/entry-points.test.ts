@@ -79,7 +79,7 @@ describe("withdrawing without the number", () => {
     await waitUntilSettled();
     const step = await browser.open("/app/sign-in");
     expect(getPageText(step)).toContain(`We sent a 6-digit code to ${email}`);
-    expect(describeRedirect(await browser.send(step, "/app/code", { code: "000000" }))).toBe("303 /app/sign-in?answer=failed");
+    expect(describeRedirect(await browser.send(step, "/app/code", { code: "000000" }))).toBe("303 /app/sign-in?outcome=failed");
     expect(describeRedirect(await browser.send(step, "/app/code", { code: await findEmailCode(email) }))).toBe("303 /app/sign-in");
     expect(describeRedirect(await browser.open("/app/sign-in"))).toBe("303 /app");
     expect(getPageText(await browser.open("/app"))).toContain(email);

@@ -233,7 +233,7 @@ describe("translation", () => {
       await browser.post("/app/sign-in", { email });
       pages.set("code", await browser.open("/app"));
       pages.set("no code", parsePage(await browser.post("/app/code", { code: "1" })));
-      pages.set("failed", await browser.open("/app?answer=failed"));
+      pages.set("failed", await browser.open("/app?outcome=failed"));
       pages.set("passkey", parsePage(await browser.post("/app/passkey", {})));
       const [mail] = await listMailTo(email);
       pages.set("mail", parsePage({ ...(pages.get("code") as ReadPage), text: `<html><p>${mail?.subject}</p></html>` }));

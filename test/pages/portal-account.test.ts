@@ -136,29 +136,29 @@ describe("a member's passkey", () => {
     });
     const credential = JSON.stringify(await authenticator.sign(parseOptions(app)));
     expect(describeRedirect(await postForm({ cookie: "" }, "/app/passkey/answer", { next: "/app", credential }))).toBe(
-      "303 /app?answer=passkey",
+      "303 /app?outcome=passkey",
     );
     const consumer = await signIn(world.consumerEmail, "consumer");
     const { options } = (await call("/v1/me/passkeys/options", { method: "POST", headers: consumer })).body.data;
     const otherAuthenticator = new Authenticator();
     await call("/v1/me/passkeys", buildJsonRequest({ credential: await otherAuthenticator.make(options) }, consumer));
     const refused = await signInOnPages(otherAuthenticator);
-    expect(describeRedirect(refused)).toBe("303 /portal/sign-in?next=%2Fportal%2Fteam&answer=passkey");
-    expect(getPageText(await openPage({ cookie: "" }, "/portal/sign-in?answer=passkey"))).toContain("We couldn’t use that passkey.");
+    expect(describeRedirect(refused)).toBe("303 /portal/sign-in?next=%2Fportal%2Fteam&outcome=passkey");
+    expect(getPageText(await openPage({ cookie: "" }, "/portal/sign-in?outcome=passkey"))).toContain("We couldn’t use that passkey.");
   });
 
   test("no longer signs in once it is removed, which the audit log records, or once the member is removed", async () => {
     const authenticator = await withPasskey();
     expect(describeRedirect(await submitForm(owner, page, `${page}/passkeys/remove`))).toBe(`303 ${page}?done=passkeyRemoved`);
     expect(await countPasskeys(owner)).toBe(0);
-    expect(describeRedirect(await signInOnPages(authenticator))).toContain("answer=passkey");
+    expect(describeRedirect(await signInOnPages(authenticator))).toContain("outcome=passkey");
     expect((await listAuditEntryTypes(owner.id)).slice(-1)).toEqual(["passkey.removed"]);
 
     const colleague = `sam-${round}@passkeys.example`;
     const { id } = (await callPortal(owner, "POST", "/members", { email: colleague, role: "member" })).body.data;
     const otherMember = await withPasskey(await acceptInvitation(colleague));
     await callPortal(owner, "DELETE", `/members/${id}`);
-    expect(describeRedirect(await signInOnPages(otherMember))).toContain("answer=passkey");
+    expect(describeRedirect(await signInOnPages(otherMember))).toContain("outcome=passkey");
     expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM passkeys WHERE user_id = ?").bind(id).first("n")).toBe(0);
   });
 
@@ -188,29 +188,31 @@ describe("changing passkeys ten minutes after the sign-in", () => {
     await withPasskey();
     vi.setSystemTime(Date.now() + 10 * minute);
     for (const action of ["remove", "new"])
-      expect(describeRedirect(await submitForm(owner, page, `${page}/passkeys/${action}`)), action).toBe(`303 ${page}/prove`);
+      expect(describeRedirect(await submitForm(owner, page, `${page}/passkeys/${action}`)), action).toBe(`303 ${page}/reauthenticate`);
     expect(await countPasskeys(owner)).toBe(1);
     await clearCodes();
-    const response = await submitForm(owner, `${page}/prove`, "/portal/sign-in");
-    expect(describeRedirect(response)).toBe(`303 /portal/sign-in?next=%2Fportal%2Faccount%2Fprove`);
+    const response = await submitForm(owner, `${page}/reauthenticate`, "/portal/sign-in");
+    expect(describeRedirect(response)).toBe(`303 /portal/sign-in?next=%2Fportal%2Faccount%2Freauthenticate`);
     const both = { cookie: `${owner.cookie}; ${getCookie(response)}` };
-    expect(describeRedirect(await openPage(both, "/portal/sign-in?next=/portal/account/prove"))).toBe(`303 ${page}/prove`);
-    const wrong = await submitForm(both, `${page}/prove`, "/portal/sign-in/code", { code: "000000" });
+    expect(describeRedirect(await openPage(both, "/portal/sign-in?next=/portal/account/reauthenticate"))).toBe(
+      `303 ${page}/reauthenticate`,
+    );
+    const wrong = await submitForm(both, `${page}/reauthenticate`, "/portal/sign-in/code", { code: "000000" });
     const shown = await openPage(both, (wrong.headers.get("location") ?? "").replace(/^https?:\/\/[^/]+/, ""));
-    expect(describeRedirect(shown)).toBe(`303 ${page}/prove?answer=failed`);
-    expect(getPageText(await openPage(both, `${page}/prove?answer=failed`))).toContain("That code is incorrect or has expired.");
-    const proved = await submitForm(both, `${page}/prove`, "/portal/sign-in/code", { code: await findEmailCode(email) });
-    expect(describeRedirect(proved)).toBe(`303 ${page}/prove`);
+    expect(describeRedirect(shown)).toBe(`303 ${page}/reauthenticate?outcome=failed`);
+    expect(getPageText(await openPage(both, `${page}/reauthenticate?outcome=failed`))).toContain("That code is incorrect or has expired.");
+    const proved = await submitForm(both, `${page}/reauthenticate`, "/portal/sign-in/code", { code: await findEmailCode(email) });
+    expect(describeRedirect(proved)).toBe(`303 ${page}/reauthenticate`);
     const fresh = toMember(proved);
-    expect(describeRedirect(await openPage(fresh, `${page}/prove`))).toBe(`303 ${page}`);
+    expect(describeRedirect(await openPage(fresh, `${page}/reauthenticate`))).toBe(`303 ${page}`);
     expect(describeRedirect(await submitForm(fresh, page, `${page}/passkeys/remove`))).toBe(`303 ${page}?done=passkeyRemoved`);
   });
 
   test("accepts a passkey as the new sign-in", async () => {
     const authenticator = await withPasskey();
     vi.setSystemTime(Date.now() + 10 * minute);
-    const response = await signInOnPages(authenticator, `${page}/prove`, owner);
-    expect(describeRedirect(response)).toBe(`303 ${page}/prove`);
+    const response = await signInOnPages(authenticator, `${page}/reauthenticate`, owner);
+    expect(describeRedirect(response)).toBe(`303 ${page}/reauthenticate`);
     expect(describeRedirect(await submitForm(toMember(response), page, `${page}/passkeys/remove`))).toBe(`303 ${page}?done=passkeyRemoved`);
     expect(await getSession(owner)).toBe(401);
   });

@@ -98,8 +98,8 @@ describe("an invited person without a business", () => {
   test("declines with a click, which the business's audit log records, and does not join", async () => {
     await invite();
     const { member } = await signInOnPages();
-    expect(describeRedirect(await submitForm(member, page, declining))).toBe(`303 ${page}?answer=declined`);
-    const after = getPageText(await openPage(member, `${page}?answer=declined`));
+    expect(describeRedirect(await submitForm(member, page, declining))).toBe(`303 ${page}?outcome=declined`);
+    const after = getPageText(await openPage(member, `${page}?outcome=declined`));
     expect(after).toContain("Invitation declined.");
     expect(after).toContain("No open invitations");
     expect(await listTeam()).toEqual([`owner-${round}@inviting.example active`]);
@@ -132,8 +132,8 @@ describe("an invited person without a business", () => {
       const { member } = await signInOnPages();
       const form = parseFormFields(await openPage(member, page), accepting);
       await end(id);
-      expect(describeRedirect(await postForm(member, accepting, form))).toBe(`303 ${page}?answer=gone`);
-      expect(getPageText(await openPage(member, `${page}?answer=gone`))).toContain("That invitation is no longer available.");
+      expect(describeRedirect(await postForm(member, accepting, form))).toBe(`303 ${page}?outcome=gone`);
+      expect(getPageText(await openPage(member, `${page}?outcome=gone`))).toContain("That invitation is no longer available.");
       expect(await listTeam()).toEqual([`owner-${round}@inviting.example active`]);
     }
   });
@@ -145,7 +145,7 @@ describe("an invited person without a business", () => {
     const { member } = await signInOnPages();
     expect(await countButtons(member)).toBe(1);
     const form = parseFormFields(await openPage(member, page), accepting);
-    expect(describeRedirect(await postForm(member, accepting, { ...form, id: spelt }))).toBe(`303 ${page}?answer=gone`);
+    expect(describeRedirect(await postForm(member, accepting, { ...form, id: spelt }))).toBe(`303 ${page}?outcome=gone`);
   });
 
   test("stays signed in for an hour only, and not after signing out", async () => {
@@ -195,7 +195,7 @@ describe("the buttons of an invitation", () => {
       await postForm(member, declining, form),
       await postForm({ cookie: "" }, accepting, form),
     ].map(describeRedirect);
-    expect(responses).toEqual([`303 ${page}?answer=gone`, "403", "303 /portal/sign-in", "403", "403", "403", "303 /portal/sign-in"]);
+    expect(responses).toEqual([`303 ${page}?outcome=gone`, "403", "303 /portal/sign-in", "403", "403", "403", "303 /portal/sign-in"]);
     await waitUntilSettled();
     expect(await readDatabaseContents()).toEqual(before);
   });

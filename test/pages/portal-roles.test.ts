@@ -54,11 +54,11 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /sign-in/code": publicPage("303 /portal/sign-in"),
   "POST /sign-in/other": publicPage("303 /portal/sign-in"),
   "GET /sign-in/link": { ...publicPage("303 /portal"), nobody: "200", consumer: "200" },
-  "POST /sign-in/link": publicPage("303 /portal/sign-in/link?answer=failed"),
+  "POST /sign-in/link": publicPage("303 /portal/sign-in/link?outcome=failed"),
   "POST /sign-in/elsewhere": publicPage("400"),
   "GET /sign-in/passkey": publicPage("303 /portal/sign-in"),
   "POST /sign-in/passkey": publicPage("200"),
-  "POST /sign-in/passkey/answer": publicPage("303 /portal/sign-in?answer=passkey"),
+  "POST /sign-in/passkey/answer": publicPage("303 /portal/sign-in?outcome=passkey"),
   // The page for people who have been invited but have not joined a business. Their sessions are of a separate kind.
   "GET /invitations": { ...signIn, stranger: "303 /portal/businesses", member: "303 /portal/businesses", owner: "303 /portal/businesses" },
   "POST /invitations/accept": publicPage("303 /portal/sign-in"),
@@ -139,7 +139,7 @@ const lines: Readonly<Record<string, Line>> = {
   // A member can leave, but the only owner cannot.
   "POST /team/leave": { ...open("409"), member: "303 /portal/sign-in" },
   "GET /account": open("200"),
-  "GET /account/prove": open("303 /portal/account", { test: "303 /portal/test/account" }),
+  "GET /account/reauthenticate": open("303 /portal/account", { test: "303 /portal/test/account" }),
   "POST /account/passkeys/new": open("200"),
   "POST /account/passkeys": open("400"),
   "POST /account/passkeys/remove": open("303 /portal/account"),

@@ -111,7 +111,7 @@ describe("every portal page", () => {
       "/sign-in/passkey",
       "/sign-up",
       "/invitations",
-      "/account/prove",
+      "/account/reauthenticate",
       "/billing/checkout",
     ].flatMap((path) => [`/portal${path}`, `/portal/test${path}`]);
     expect(shown.filter((path) => !others.includes(path)).sort()).toEqual([...pages, ...confirmationPaths].sort());

@@ -82,7 +82,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     const page = await another.open(linkPaths[realm]);
     expect(withAttribute(page.document, "id", "sign-in-link")).toEqual([]);
     expect(getPageText(page)).toContain("works only in the browser where you requested it");
-    expect(describeRedirect(await press(another, realm, token))).toBe(`303 ${linkPaths[realm]}?answer=failed`);
+    expect(describeRedirect(await press(another, realm, token))).toBe(`303 ${linkPaths[realm]}?outcome=failed`);
     expect(another.jar.has("svc_session")).toBe(false);
     // A browser that requested a sign-in code of its own still cannot use this link.
     vi.setSystemTime(Date.now() + minute);
@@ -134,7 +134,7 @@ describe.each(realms)("the link in a sign-in email (%s)", (realm) => {
     const expired = await requestLink(realm);
     const late = await findToken(email);
     vi.setSystemTime(Date.now() + 10 * minute);
-    expect(describeRedirect(await press(expired, realm, late))).toBe(`303 ${linkPaths[realm]}?answer=failed`);
+    expect(describeRedirect(await press(expired, realm, late))).toBe(`303 ${linkPaths[realm]}?outcome=failed`);
     expect(expired.jar.has("svc_session")).toBe(false);
   });
 

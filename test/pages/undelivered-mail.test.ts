@@ -75,7 +75,7 @@ describe("a sign-in code that could not be delivered", () => {
 
   test("is reported even after a wrong code", async () => {
     const cookie = await requestCode("chloé@person.example");
-    expect(readText(await open(cookie, "/app?answer=failed"))).toContain(undelivered);
+    expect(readText(await open(cookie, "/app?outcome=failed"))).toContain(undelivered);
   });
 
   test("is not reported for a business, where it would reveal who is a member", async () => {

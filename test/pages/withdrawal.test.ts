@@ -88,7 +88,7 @@ describe("the withdrawal forms", () => {
     expect((await openForm(issued.certId, callLater)).text).not.toContain(email);
     const [code] = await listCodes(email);
     expect(describeRedirect(await confirmWithdrawal(second.certId, code as string, cookie))).toBe(
-      `303 /c/${second.certId}/withdraw?answer=failed`,
+      `303 /c/${second.certId}/withdraw?outcome=failed`,
     );
     expect(describeRedirect(await confirmWithdrawal(issued.certId, code as string, cookie))).toBe(`303 /c/${issued.certId}/withdraw`); // the next page asks about the other certificate
   });
@@ -122,7 +122,7 @@ describe("the withdrawal forms", () => {
       await confirmWithdrawal(issued.certId, "000000", readCookies(right)),
       await confirmWithdrawal(issued.certId, "000000", readCookies(wrong)),
     ];
-    expect(refused.map(describeRedirect)).toEqual(Array(2).fill(`303 /c/${issued.certId}/withdraw?answer=failed`));
+    expect(refused.map(describeRedirect)).toEqual(Array(2).fill(`303 /c/${issued.certId}/withdraw?outcome=failed`));
   });
 
   test.each([
@@ -182,7 +182,7 @@ describe("the withdrawal forms", () => {
     await requestWithdrawal(issued);
     const [token] = await listLinkTokens(issued.email);
     const wrong = await post(`/c/${issued.certId}/withdraw/link`, { token: "A".repeat(43) });
-    expect(describeRedirect(wrong)).toBe(`303 /c/${issued.certId}/withdraw?answer=link`);
+    expect(describeRedirect(wrong)).toBe(`303 /c/${issued.certId}/withdraw?outcome=link`);
     const right = await post(`/c/${issued.certId}/withdraw/link`, { token: token as string });
     expect(describeRedirect(right)).toBe(`303 /c/${issued.certId}/withdrawn`);
     expect(await getStatus(issued.certId)).toBe("revoked");
@@ -298,9 +298,9 @@ describe("after the correct code", () => {
     const responses = await Promise.all(Array.from({ length: 4 }, () => confirmWithdrawal(issued.certId, code, cookie)));
     expect(responses.map(describeRedirect).sort()).toEqual([
       `303 /c/${issued.certId}/withdraw`,
-      ...Array(3).fill(`303 /c/${issued.certId}/withdraw?answer=failed`),
+      ...Array(3).fill(`303 /c/${issued.certId}/withdraw?outcome=failed`),
     ]);
-    expect(describeRedirect(await confirmWithdrawal(issued.certId, code, cookie))).toBe(`303 /c/${issued.certId}/withdraw?answer=failed`);
+    expect(describeRedirect(await confirmWithdrawal(issued.certId, code, cookie))).toBe(`303 /c/${issued.certId}/withdraw?outcome=failed`);
     for (const { certId } of [issued, second]) {
       const repeated = await submitWithdrawalCode(certId, { email: issued.email, code });
       expect([repeated.status, repeated.body.error.code]).toEqual([400, "opt_out_failed"]);
@@ -317,7 +317,7 @@ describe("after the correct code", () => {
       await confirmWithdrawal(issued.certId, code, wrongAddress),
       await confirmWithdrawal(issued.certId, code, ""),
     ];
-    expect(wrong.map(describeRedirect)).toEqual(Array(3).fill(`303 /c/${issued.certId}/withdraw?answer=failed`));
+    expect(wrong.map(describeRedirect)).toEqual(Array(3).fill(`303 /c/${issued.certId}/withdraw?outcome=failed`));
     expect(wrong.map(({ text }) => text)).toEqual(Array(3).fill(wrong[0]?.text));
     for (const one of wrong) expect(one.headers.getSetCookie()).toEqual([]);
     const proof = readCookies(await confirmWithdrawal(issued.certId, code, cookie));

@@ -103,7 +103,7 @@ const renderDeleteAccount = async (request: AppRequest, typed?: string, error?: 
             <p>{deletion.proveFirst}</p>
             <div class="choice">
               <ButtonLink href="/app/account">{deletion.keep}</ButtonLink>
-              <a class="btn primary" href="/app/prove/delete">
+              <a class="btn primary" href="/app/reauthenticate/delete">
                 {deletion.goOn}
               </a>
             </div>
@@ -119,7 +119,7 @@ const confirmationWords: ReadonlySet<string> = new Set(Object.values(appMessages
 
 const handleDeleteAccount = async (request: AppFormRequest): Promise<Response> => {
   const { c, services, person, form } = request;
-  if (!hasRecentProof(request, "delete")) return c.redirect("/app/prove/delete", 303);
+  if (!hasRecentProof(request, "delete")) return c.redirect("/app/reauthenticate/delete", 303);
   const typed = form.get("confirm") ?? "";
   if (!confirmationWords.has(typed.trim().toLowerCase())) {
     const { badWord, word } = request.messages.deletion;

@@ -100,7 +100,7 @@ const handleRemovePasskey = async (request: AppFormRequest): Promise<Response> =
 const requireRecentProof =
   (act: (request: AppFormRequest) => Promise<Response>) =>
   async (request: AppFormRequest): Promise<Response> =>
-    hasRecentProof(request, "passkey") ? act(request) : request.c.redirect("/app/prove/passkey", 303);
+    hasRecentProof(request, "passkey") ? act(request) : request.c.redirect("/app/reauthenticate/passkey", 303);
 
 const renderNewPasskey = async (request: AppFormRequest): Promise<Response> => {
   const { c, services, session, messages } = request;

@@ -1,5 +1,5 @@
-// Serves /app/prove/{purpose}, which asks a person to sign in again, with the usual sign-in forms, before an action that requires a recent
-// sign-in.
+// Serves /app/reauthenticate/{purpose}, which asks a person to sign in again, with the usual sign-in forms, before an action that requires
+// a recent sign-in.
 import type { Hono } from "hono";
 import { isRecentlyVerified } from "../../../core/access/session.ts";
 import type { AppEnv } from "../../http/context.ts";
@@ -24,7 +24,7 @@ export const hasRecentProof = ({ session, now }: AppRequest, purpose: ProofPurpo
 const renderReauthenticateStep = (request: AppRequest, purpose: ProofPurpose): Promise<Response> => {
   const { messages, email, language } = request;
   const { prove } = messages;
-  const next = `/app/prove/${purpose}`;
+  const next = `/app/reauthenticate/${purpose}`;
   return renderAppPage(
     request,
     { tab: "account", title: prove.title, lede: prove.why, script: "passkey.js" },
@@ -56,10 +56,10 @@ const renderReauthenticate = async (request: AppRequest): Promise<Response> => {
   if (hasRecentProof(request, purpose)) return c.redirect(proofPurposes[purpose].path, 303);
   const pendingEmail = await findPendingSignInEmail(c);
   if (pendingEmail?.toLowerCase() !== email.toLowerCase()) return renderReauthenticateStep(request, purpose);
-  const error = c.req.query("answer") === "failed" ? sheetMessages[language].wrongCode : undefined;
-  return renderPageOrRefusal(c, codeStepPage(language, { next: `/app/prove/${purpose}`, email, error }), language);
+  const error = c.req.query("outcome") === "failed" ? sheetMessages[language].wrongCode : undefined;
+  return renderPageOrRefusal(c, codeStepPage(language, { next: `/app/reauthenticate/${purpose}`, email, error }), language);
 };
 
 export const registerReauthenticationRoutes = (pages: Hono<AppEnv>): void => {
-  pages.get("/prove/:purpose", authenticatedPage(renderReauthenticate));
+  pages.get("/reauthenticate/:purpose", authenticatedPage(renderReauthenticate));
 };

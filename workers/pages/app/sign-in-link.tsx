@@ -88,7 +88,7 @@ const renderLink = async (c: Context<AppEnv>): Promise<Response> => {
   saveLanguage(c);
   const pending = await findLinkedSignIn(c);
   if (pending !== null) {
-    const hasFailed = c.req.query("answer") === "failed";
+    const hasFailed = c.req.query("outcome") === "failed";
     return renderPage(c, 200, ({ language }) => linkPage(language, pending, hasFailed ? sheetMessages[language].linkFailed : undefined));
   }
   const session = await findPageSession(c);
@@ -100,7 +100,7 @@ const handleLink = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
   if (form instanceof Response) return form;
   const signed = await completeLinkSignIn(c, form, "consumer");
-  if (signed === null) return c.redirect(`${linkPath}?answer=failed`, 303);
+  if (signed === null) return c.redirect(`${linkPath}?outcome=failed`, 303);
   return c.redirect(signed.next === null ? linkPath : parseNextPath(signed.next), 303);
 };
 

@@ -123,7 +123,7 @@ export const parseNextPath = (text: string | undefined): string =>
 export const renderSignIn = async (c: Context<AppEnv>, nextPath: string): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   const next = parseNextPath(nextPath);
-  const outcome = c.req.query("answer");
+  const outcome = c.req.query("outcome");
   const isUndelivered = email !== null && (await hasPendingSignInFailed(c));
   return renderPage(c, 200, ({ language }) => {
     if (email === null)
@@ -149,7 +149,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequ
 
 const handleSubmitCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
   const result = await completeEmailSignIn(c, form, "consumer");
-  if (result.outcome !== "malformed") return c.redirect(result.outcome === "wrong" ? `${next}?answer=failed` : next, 303);
+  if (result.outcome !== "malformed") return c.redirect(result.outcome === "wrong" ? `${next}?outcome=failed` : next, 303);
   const { email } = result;
   return renderPage(c, 400, ({ language }) => codeStepPage(language, { next, email, error: sheetMessages[language].badCode }));
 };
@@ -165,7 +165,7 @@ const renderPasskeyStep = async (c: Context<AppEnv>, { next }: SignInFormRequest
 };
 
 const handlePasskeyResponse = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> =>
-  c.redirect((await completePasskeySignIn(c, form, "consumer")) !== null ? next : `${next}?answer=passkey`, 303);
+  c.redirect((await completePasskeySignIn(c, form, "consumer")) !== null ? next : `${next}?outcome=passkey`, 303);
 
 export const signInPath = "/app/sign-in";
 

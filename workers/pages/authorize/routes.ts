@@ -125,7 +125,7 @@ const findConsumerSession = async (c: Context<AppEnv>): Promise<ConsumerSession 
 /** Returns the query string without the parameters that the sheet's own redirects and links add. */
 const getRequestSearch = (c: Context<AppEnv>): string => {
   const query = new URLSearchParams(new URL(c.req.url).search);
-  for (const name of ["answer", "edit"]) query.delete(name);
+  for (const name of ["outcome", "edit"]) query.delete(name);
   return `?${query}`;
 };
 
@@ -248,7 +248,7 @@ const renderSheet = async (c: Context<AppEnv>): Promise<Response> => {
   if (opened instanceof Response) return opened;
   const { sheetRequest, session, view } = opened;
   if (session !== null || sheetRequest.request.client.environment === "sandbox") return renderDecision(c, opened);
-  const outcome = c.req.query("answer");
+  const outcome = c.req.query("outcome");
   const now = c.var.services.clock();
   if (outcome === "passkey") return renderPage(c, 200, () => emailStepPage(view, now, appMessages[view.language].passkeyRefused));
   const email = await findPendingSignInEmail(c);
@@ -277,12 +277,12 @@ const handleNewCode = async (c: Context<AppEnv>, { view }: SheetFormRequest): Pr
   const email = await findPendingSignInEmail(c);
   if (email === null) return redirectToSheet(c);
   await startEmailSignIn(c, { email, realm: "consumer", language: view.language, next: null });
-  return redirectToSheet(c, "&answer=sent");
+  return redirectToSheet(c, "&outcome=sent");
 };
 
 const handleSubmitCode = async (c: Context<AppEnv>, { form, view }: SheetFormRequest): Promise<Response> => {
   const signIn = await completeEmailSignIn(c, form, "consumer");
-  if (signIn.outcome !== "malformed") return redirectToSheet(c, signIn.outcome === "wrong" ? "&answer=failed" : "");
+  if (signIn.outcome !== "malformed") return redirectToSheet(c, signIn.outcome === "wrong" ? "&outcome=failed" : "");
   return renderPage(c, 400, () => codeStepPage(view, signIn.email, { error: view.messages.badCode }));
 };
 
@@ -292,7 +292,7 @@ const renderPasskeyStep = async (c: Context<AppEnv>, { view }: SheetFormRequest)
 };
 
 const handlePasskeyResponse = async (c: Context<AppEnv>, { form }: SheetFormRequest): Promise<Response> =>
-  redirectToSheet(c, (await completePasskeySignIn(c, form, "consumer")) !== null ? "" : "&answer=passkey");
+  redirectToSheet(c, (await completePasskeySignIn(c, form, "consumer")) !== null ? "" : "&outcome=passkey");
 
 const handleChangeEmail = (c: Context<AppEnv>): Response => {
   clearPendingSignIn(c);

@@ -99,7 +99,7 @@ const renderOAuthError = (
 
 const getRequestSearch = (c: Context<AppEnv>): string => {
   const query = new URLSearchParams(new URL(c.req.url).search);
-  query.delete("answer");
+  query.delete("outcome");
   return `?${query}`;
 };
 
@@ -143,7 +143,7 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
     if (invited !== null) return renderConnectPage(c, 200, invitedPage(view));
     const email = await findPendingSignInEmail(c, pendingConnectCookie);
     if (email === null) return renderConnectPage(c, 200, emailStepPage(view));
-    const outcome = c.req.query("answer");
+    const outcome = c.req.query("outcome");
     const isUndelivered = opened.realm === "consumer" && (await hasPendingSignInFailed(c, pendingConnectCookie));
     const { undelivered, wrongCode } = sheetMessages[view.language];
     const error = isUndelivered ? undelivered : outcome === "failed" ? wrongCode : undefined;
@@ -191,12 +191,12 @@ const handleNewCode = async (c: Context<AppEnv>, { view, realm }: ConnectFormReq
   const email = await findPendingSignInEmail(c, pendingConnectCookie);
   if (email === null) return redirectToConnect(c);
   await startEmailSignIn(c, { email, realm, language: view.language, next: null }, pendingConnectCookie);
-  return redirectToConnect(c, { answer: "sent" });
+  return redirectToConnect(c, { outcome: "sent" });
 };
 
 const handleSubmitCode = async (c: Context<AppEnv>, { form, view, realm }: ConnectFormRequest): Promise<Response> => {
   const signIn = await completeEmailSignIn(c, form, realm, pendingConnectCookie);
-  if (signIn.outcome !== "malformed") return redirectToConnect(c, signIn.outcome === "wrong" ? { answer: "failed" } : {});
+  if (signIn.outcome !== "malformed") return redirectToConnect(c, signIn.outcome === "wrong" ? { outcome: "failed" } : {});
   return renderConnectPage(c, 400, codeStepPage(view, signIn.email, { error: sheetMessages[view.language].badCode }));
 };
 

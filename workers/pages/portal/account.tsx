@@ -17,7 +17,7 @@ import { PasskeyPrompt, PasskeySignInForm } from "../shared/passkey-sign-in.tsx"
 import { ActionButton, Card, Link, messages, PostForm, language } from "./components.tsx";
 import { authenticatedAction, authenticatedPage, type PageHandler } from "./handlers.ts";
 import { renderMemberPage } from "./page.tsx";
-import { accountPath, passkeyPath, provePath } from "./paths.ts";
+import { accountPath, passkeyPath, reauthenticatePath } from "./paths.ts";
 import { redirectTo, type FormError, type PortalFormRequest, type PortalRequest } from "./portal-request.ts";
 import { CodeStep, codeSentTo } from "./sign-in.tsx";
 
@@ -79,16 +79,16 @@ const renderAccount = async (request: PortalRequest, error?: FormError): Promise
 const requireRecentProof =
   (act: PageHandler<PortalFormRequest>): PageHandler<PortalFormRequest> =>
   (request) =>
-    isRecentlyVerified(request.member, request.now, addPasskeyProofMinutes) ? act(request) : redirectTo(request, provePath);
+    isRecentlyVerified(request.member, request.now, addPasskeyProofMinutes) ? act(request) : redirectTo(request, reauthenticatePath);
 
 /** Asks the member to sign in again with a code or a passkey, through the usual sign-in forms. */
-const renderProof = async (request: PortalRequest): Promise<Response> => {
+const renderReauthenticate = async (request: PortalRequest): Promise<Response> => {
   const { c, email, member, now } = request;
   if (isRecentlyVerified(member, now, addPasskeyProofMinutes)) return redirectTo(request, accountPath);
   const pending = await findPendingSignIn(c);
   const isCodeSent = pending?.email.toLowerCase() === email.toLowerCase();
   const error: FormError | undefined =
-    isCodeSent && c.req.query("answer") === "failed" ? { code: "login_failed", field: "code", text: signInMessages.wrongCode } : undefined;
+    isCodeSent && c.req.query("outcome") === "failed" ? { code: "login_failed", field: "code", text: signInMessages.wrongCode } : undefined;
   return renderMemberPage(request, {
     tab: null,
     title: accountMessages.proveTitle,
@@ -100,18 +100,18 @@ const renderProof = async (request: PortalRequest): Promise<Response> => {
         <div class="body stack">
           <p class="quiet">{isCodeSent ? codeSentTo(email) : accountMessages.proveWhy}</p>
           {isCodeSent ? (
-            <CodeStep next={provePath} email={email} error={error} cancelPath={accountPath} />
+            <CodeStep next={reauthenticatePath} email={email} error={error} cancelPath={accountPath} />
           ) : (
             <>
               <form method="post" action="/portal/sign-in" class="form stack">
-                <NextPathField next={provePath} />
+                <NextPathField next={reauthenticatePath} />
                 <input type="hidden" name="email" value={email} />
                 <div class="choice">
                   <ButtonLink href={accountPath}>{messages.cancel}</ButtonLink>
                   <SubmitButton>{signInMessages.send}</SubmitButton>
                 </div>
               </form>
-              <PasskeySignInForm action={passkeyPath} next={provePath} />
+              <PasskeySignInForm action={passkeyPath} next={reauthenticatePath} />
             </>
           )}
         </div>
@@ -169,7 +169,7 @@ const ownAction = (act: PageHandler<PortalFormRequest>) => authenticatedAction({
 
 export const registerMemberAccountRoutes = (pages: Hono<AppEnv>): void => {
   pages.get("/account", authenticatedPage(renderAccount));
-  pages.get("/account/prove", authenticatedPage(renderProof));
+  pages.get("/account/reauthenticate", authenticatedPage(renderReauthenticate));
   pages.post("/account/passkeys/new", ownAction(requireRecentProof(renderNewPasskey)));
   pages.post("/account/passkeys", ownAction(requireRecentProof(handleAddPasskey)));
   pages.post("/account/passkeys/remove", ownAction(requireRecentProof(handleRemovePasskey)));

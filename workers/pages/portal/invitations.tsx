@@ -91,7 +91,7 @@ const renderInvitations = async (request: InvitedRequest): Promise<Response> => 
   const { c, services, email, formToken } = request;
   const listed = await listMembershipsOfAddress(services, await getVerifiedAddress(request));
   const invitations = listed.filter(({ invitedUntil }) => invitedUntil !== null);
-  const outcome = c.req.query("answer") ?? "";
+  const outcome = c.req.query("outcome") ?? "";
   return renderPortalPage(c, {
     title: invitationMessages.title,
     content: (
@@ -125,7 +125,7 @@ const handleAccept = async (request: InvitedFormRequest): Promise<Response> => {
   const address = await getVerifiedAddress(request);
   const userAgent = c.req.header("user-agent");
   const accepted = id === null ? null : await acceptInvitation(services, { ...invited, ...address }, { id, userAgent });
-  if (!accepted?.ok) return c.redirect(`${invitationsPath}?answer=gone`, 303);
+  if (!accepted?.ok) return c.redirect(`${invitationsPath}?outcome=gone`, 303);
   setSessionCookie(c, accepted.value.token, "business");
   return c.redirect("/portal?done=joined", 303);
 };
@@ -133,7 +133,7 @@ const handleAccept = async (request: InvitedFormRequest): Promise<Response> => {
 const handleDecline = async (request: InvitedFormRequest): Promise<Response> => {
   const id = parseMemberId(request.form.get("id") ?? "");
   const declined = id === null ? null : await declineInvitation(request.services, await getVerifiedAddress(request), id);
-  return request.c.redirect(`${invitationsPath}?answer=${declined?.ok ? "declined" : "gone"}`, 303);
+  return request.c.redirect(`${invitationsPath}?outcome=${declined?.ok ? "declined" : "gone"}`, 303);
 };
 
 export const registerInvitationRoutes = (pages: Hono<AppEnv>): void => {

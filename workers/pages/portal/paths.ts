@@ -9,7 +9,7 @@ export const invitationsPath = "/portal/invitations";
 
 export const accountPath = "/portal/account";
 /** The page that asks a member to sign in again before an action that requires a recent sign-in. */
-export const provePath = `${accountPath}/prove`;
+export const reauthenticatePath = `${accountPath}/reauthenticate`;
 
 export const passkeyPath = "/portal/sign-in/passkey";
 

@@ -77,14 +77,14 @@ const renderLink = async (c: Context<AppEnv>): Promise<Response> => {
   const pending = await findLinkedSignIn(c);
   if (pending === null) return renderUnlessSignedIn(c, "/portal", () => renderElsewhereStep(c));
   const failed: FormError = { code: "login_failed", field: "code", text: signInMessages.linkFailed };
-  return renderLinkStep(c, pending, c.req.query("answer") === "failed" ? failed : undefined);
+  return renderLinkStep(c, pending, c.req.query("outcome") === "failed" ? failed : undefined);
 };
 
 const handleLink = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseRateLimitedForm(c, "AUTH_VERIFY_PER_IP");
   if (form instanceof Response) return form;
   const signed = await completeLinkSignIn(c, form, "business");
-  if (signed === null) return c.redirect(`${linkPath}?answer=failed`, 303);
+  if (signed === null) return c.redirect(`${linkPath}?outcome=failed`, 303);
   if (signed.next === null) return c.redirect("/portal?done=signedIn", 303);
   return redirectSignedIn(c, signed.token, parseNextPath(signed.next));
 };

@@ -27,13 +27,13 @@ import { Field, FormContext, language, messages, FormErrorMessage, SelectField }
 import { listCountryNames } from "../shared/country-names.ts";
 import { renderPortalPage } from "./page.tsx";
 import { completePasskeySignIn, PasskeyPrompt, PasskeySignInForm } from "../shared/passkey-sign-in.tsx";
-import { invitationsPath, passkeyPath, pathWithQuery, provePath } from "./paths.ts";
+import { invitationsPath, passkeyPath, pathWithQuery, reauthenticatePath } from "./paths.ts";
 import { toFormError, type FormError } from "./portal-request.ts";
 
 const { signIn: signInMessages, signUp: signUpMessages } = messages;
 
 const signInPathFor = (next: string, outcome: "failed" | "passkey" | null = null): string =>
-  pathWithQuery("/portal/sign-in", { next: next === "/portal" ? null : next, answer: outcome });
+  pathWithQuery("/portal/sign-in", { next: next === "/portal" ? null : next, outcome });
 
 export interface SignInStep {
   readonly title: string;
@@ -198,7 +198,7 @@ export const renderUnlessSignedIn = async (c: Context<AppEnv>, path: string, ren
 /** Shows the sign-in step that this browser has reached. A cookie records the step. */
 const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Response> => {
   const pending = await findPendingSignIn(c);
-  const outcome = c.req.query("answer");
+  const outcome = c.req.query("outcome");
   const refused: FormError = { code: "login_failed", field: "email", text: signInMessages.passkeyRefused };
   if (pending === null) return renderEmailStep(c, next, outcome === "passkey" ? { error: refused } : {});
   const failed: FormError = { code: "login_failed", field: "code", text: signInMessages.wrongCode };
@@ -208,7 +208,7 @@ const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Respo
 const renderSignIn = (c: Context<AppEnv>): Promise<Response> => {
   const next = parseNextPath(c.req.query("next"));
   // A member who must sign in again is still signed in, so the page that asked for the sign-in also shows the result.
-  const signedInPath = next === provePath ? pathWithQuery(next, { answer: c.req.query("answer") ?? null }) : next;
+  const signedInPath = next === reauthenticatePath ? pathWithQuery(next, { outcome: c.req.query("outcome") ?? null }) : next;
   return renderUnlessSignedIn(c, signedInPath, () => renderSignInStep(c, next));
 };
 
@@ -228,14 +228,14 @@ const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequ
 
 /**
  * Redirects the person after signing in: to the invitations if they belong to no business, to the business list if they belong to several
- * (unless `next` is `provePath`), and otherwise to `next`.
+ * (unless `next` is `reauthenticatePath`), and otherwise to `next`.
  */
 export const redirectSignedIn = async (c: Context<AppEnv>, token: string, next: string): Promise<Response> => {
   const { services } = c.var;
   const session = await authenticateSession(services, token);
   if (session?.realm === "invited") return c.redirect(invitationsPath, 303);
   const memberships = session?.realm === "business" ? await listMemberships(services, session) : [];
-  const hasSeveral = next !== provePath && memberships.filter(({ invitedUntil }) => invitedUntil === null).length > 1;
+  const hasSeveral = next !== reauthenticatePath && memberships.filter(({ invitedUntil }) => invitedUntil === null).length > 1;
   return c.redirect(hasSeveral ? businessChoicePath(next) : next, 303);
 };
 

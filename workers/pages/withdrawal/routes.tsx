@@ -120,7 +120,7 @@ const renderWithdrawal = async (c: Context<AppEnv>): Promise<Response> => {
   const others = await findOtherCertificates(c, certificate.id);
   if (token !== null && others !== null)
     return renderPage(c, 200, (pageContext) => withdrawalScopePage(pageContext, { certificate, token, others }));
-  const outcome = c.req.query("answer");
+  const outcome = c.req.query("outcome");
   return renderPage(c, 200, (pageContext) => {
     const { messages } = pageContext;
     const error = outcome === "link" ? messages.withdraw.linkFailed : outcome === "failed" ? messages.withdraw.failed : undefined;
@@ -133,7 +133,7 @@ const renderWithdrawal = async (c: Context<AppEnv>): Promise<Response> => {
 /** Redirects to the form with the error, so that a reload does not count as another attempt. */
 const redirectWithError = (c: Context<AppEnv>, certId: CertId, outcome: "failed" | "link"): Response => {
   const language = getSelectedLanguage(c);
-  return c.redirect(`/c/${certId}/withdraw?answer=${outcome}${language === null ? "" : `&lang=${language}`}`, 303);
+  return c.redirect(`/c/${certId}/withdraw?outcome=${outcome}${language === null ? "" : `&lang=${language}`}`, 303);
 };
 
 const handleCodeConfirmation = async (c: Context<AppEnv>, { form, certificate }: WithdrawalFormRequest): Promise<Response> => {
