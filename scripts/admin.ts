@@ -8,7 +8,7 @@ import { assertServiceIsStopped } from "./stopped-service.ts";
 
 const usage = `Usage: npm run admin -- <command>
 
-  token                     Generate an operator token. Keep ADMIN_TOKEN, and set ADMIN_TOKEN_SHA256 in the deployment.
+  token                     Generate an operator token. Put ADMIN_TOKEN into the secrets file, and deploy.
   show <biz_...>            Show the status and plan of a business.
   approve <biz_...>         Activate a pending business.
   suspend <biz_...>         Suspend a business. Payments do not lift the suspension.
