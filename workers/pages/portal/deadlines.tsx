@@ -1,4 +1,4 @@
-// Lists the withdrawals that the business has not confirmed yet: withdrawn certificates and stopped shares. Each entry links to a
+// Lists the withdrawals that the business has not confirmed yet: withdrawn certificates and revoked shares. Each entry links to a
 // confirmation form.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
