@@ -190,7 +190,7 @@ const deploy = async (deployment: Deployment): Promise<void> => {
       checkDeployment(deployment, { adminToken, origin: options["check-at"] ?? null, report: (text) => print(`  ${text}`) }),
     );
   if (!options["skip-check"] && adminToken === undefined)
-    print(`\nNot checked from outside, because the operator's token is not in ${getSecretsPath(folder, deployment)}.`);
+    print(`\nNot checked from outside, because the operator token is not in ${getSecretsPath(folder, deployment)}.`);
   for (const path of newFiles) print(`New file ${path}: commit it, because pages that pin this version of the script need it.`);
   print(`\nDeployed.
   Home page    https://${deployment.hosts.verify}/

@@ -89,7 +89,7 @@ export interface Config extends ProofSettings {
   readonly traces: TraceSettings | null;
   /** Contact for vulnerability reports: a mailto:, https: or tel: URL (RFC 9116). Null if not set. */
   readonly securityContact: string | null;
-  /** SHA-256 of the admin token in hex. Null disables the operator routes. */
+  /** SHA-256 of the operator token in hex. Null disables the operator routes. */
   readonly adminTokenHash: string | null;
   /** Recipient of operator alerts. Null disables them. */
   readonly alertEmail: string | null;

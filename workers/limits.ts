@@ -21,7 +21,7 @@ export const defaultLimits = {
    * requests.
    */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
-  /** Counts failed lookups of API keys, agent tokens and the admin token. Successful lookups never count. */
+  /** Counts failed lookups of API keys, agent tokens and the operator token. Successful lookups never count. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Counts failed lookups of sessions. The limit is higher than for keys, because the sessions of a whole office can end overnight. */
   UNKNOWN_SESSIONS_PER_IP: { count: 300, seconds: 60, scaled: true },

@@ -13,7 +13,7 @@ export type Secrets = Readonly<Record<string, string>>;
 
 export const getSecretsPath = (folder: string, { environment }: Deployment): string => join(folder, `${environment}.secrets.json`);
 
-/** The operator's token stays on this machine. The deployment gets only its hash. */
+/** The operator token stays on this machine. The deployment gets only its hash. */
 export const toUploadedSecrets = ({ ADMIN_TOKEN: adminToken, ...secrets }: Secrets): Secrets => ({
   ...secrets,
   ...(adminToken !== undefined && { ADMIN_TOKEN_SHA256: sha256Hex(adminToken) }),

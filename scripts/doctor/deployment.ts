@@ -90,7 +90,7 @@ const describeShard = ({ shard, bytes, max_bytes: maxBytes, available: isAvailab
 };
 
 /**
- * Checks what the running service reports about itself. `origin` replaces the public host of the API. Without the operator's token, checks
+ * Checks what the running service reports about itself. `origin` replaces the public host of the API. Without the operator token, checks
  * only the service's health.
  */
 export const checkService = async (
@@ -111,7 +111,7 @@ export const checkService = async (
     return [
       passed(`${api} is healthy.`),
       response?.status === 401 || response?.status === 404
-        ? failure("The service does not accept the operator's token.", "Deploy again, so that the service gets the token's hash.")
+        ? failure("The service does not accept the operator token.", "Deploy again, so that the service gets the token's hash.")
         : failure(
             `${api}/admin/stuck ${response === null ? "is not responding" : `returned ${response.status}`}.`,
             "Read the newest log lines with npx wrangler tail.",

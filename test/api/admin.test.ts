@@ -1,4 +1,4 @@
-// Tests the operator's routes, which accept only the admin token.
+// Tests the operator's routes, which accept only the operator token.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../core/hash.ts";
@@ -40,7 +40,7 @@ beforeEach(async () => {
   ]);
 });
 
-describe("/v1/admin with the operator's token", () => {
+describe("/v1/admin with the operator token", () => {
   test("approves, suspends and closes a business, sets its plan, and records each change in its audit chain", async () => {
     expect((await set({ status: "active" })).body.data).toEqual({ id: free.id, status: "active", plan: "free" });
     expect((await set({ plan: "enterprise" })).body.data).toEqual({ id: free.id, status: "active", plan: "enterprise" });
@@ -164,7 +164,7 @@ describe("/v1/admin with the operator's token", () => {
       }
     });
 
-    test("cannot be resent if it contains a one-time code, or without the operator's token", async () => {
+    test("cannot be resent if it contains a one-time code, or without the operator token", async () => {
       await failMailTo("zebulon@example.com", {
         template: "withdrawal_code",
         data: { code: "123456", businessName: "Acme Solar LLC", verifyUrl: "https://verify.example.com" },
@@ -219,7 +219,7 @@ describe("/v1/admin/deployment-check", () => {
     expect((await getWithKey("/v1/certs", second.api_key)).status).toBe(401);
   });
 
-  test("is refused without the operator's token", async () => {
+  test("is refused without the operator token", async () => {
     for (const method of ["POST", "DELETE"]) expect(describeOutcome(await service(path, { method }))).toBe("401 unauthorized");
   });
 });

@@ -88,7 +88,7 @@ describe("POST /v1/admin/removals/{id}", () => {
   const reportProgress = (id: string, targets: object, secret = token) =>
     operatorService(`/v1/admin/removals/${id}`, buildJsonRequest({ targets }, { authorization: `Bearer ${secret}` }));
 
-  test("records the outcome for each target, and only with the admin token", async () => {
+  test("records the outcome for each target, and only with the operator token", async () => {
     const person = await signInOnPlan();
     const id = await requestId(person);
     expect(describeOutcome(await reportProgress(id, { spokeo: "completed" }, "x".repeat(43)))).toBe("401 unauthorized");

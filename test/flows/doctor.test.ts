@@ -116,9 +116,9 @@ describe("a running deployment", () => {
     await new Promise((closed) => stub.close(closed));
   });
 
-  test("is reported when it refuses the operator's token or does not respond", async () => {
+  test("is reported when it refuses the operator token or does not respond", async () => {
     const refused = await checkService(deployment, "another-operator-token-that-is-not-set-here", service.origin);
-    expect(describeFindings(refused)).toContain("fail The service does not accept the operator's token.");
+    expect(describeFindings(refused)).toContain("fail The service does not accept the operator token.");
     const silent = await checkService(deployment, adminToken, "http://127.0.0.1:9");
     expect(describeFindings(silent)).toEqual(["warn http://127.0.0.1:9/v1 is not responding."]);
   });

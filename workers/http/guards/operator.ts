@@ -1,4 +1,4 @@
-// Guards for the operator's routes and page. The deployment stores only the hash of the admin token. Without a hash, the routes and the
+// Guards for the operator's routes and page. The deployment stores only the hash of the operator token. Without a hash, the routes and the
 // page respond with 404.
 import { fromBase64 } from "../../../core/bytes.ts";
 import { sha256Hex } from "../../../core/hash.ts";
@@ -11,7 +11,7 @@ import { applySecondaryRateLimit } from "./rate-limits.ts";
 const tokenPattern = /^[\x21-\x7e]{32,200}$/;
 
 /** Compares SHA-256 hashes, so that timing reveals nothing about the token. */
-const isAdminToken = (c: RequestContext, token: string | undefined): boolean =>
+const isOperatorToken = (c: RequestContext, token: string | undefined): boolean =>
   token !== undefined && tokenPattern.test(token) && sha256Hex(token) === c.var.services.config.adminTokenHash;
 
 /** Counts a failed attempt. Returns the 429 response after too many attempts from one IP address, otherwise null. */
@@ -22,11 +22,11 @@ const limitGuesses = async (c: RequestContext): Promise<FailureResponse | null> 
     await c.var.services.takeApproximately("UNKNOWN_KEYS_PER_IP", getIpRateLimitKey(c.var.ip)),
   );
 
-/** Accepts the admin token as a bearer token. Otherwise returns 401, 429 after too many attempts, or 404 if no token is set. */
+/** Accepts the operator token as a bearer token. Otherwise returns 401, 429 after too many attempts, or 404 if no token is set. */
 export const requireOperator = defineGuard<AppEnv>({}, async (c, next) => {
   if (c.var.services.config.adminTokenHash === null) return failure(c, "not_found");
   const [, token] = /^Bearer (\S+)$/.exec(c.req.header("authorization") ?? "") ?? [];
-  if (isAdminToken(c, token)) return next();
+  if (isOperatorToken(c, token)) return next();
   return (await limitGuesses(c)) ?? failure(c, "unauthorized");
 });
 
@@ -39,7 +39,7 @@ const readPassword = (header: string | undefined): string | undefined => {
 };
 
 /**
- * Checks the HTTP Basic password. Returns `accepted` if the password is the admin token, `closed` if no token is set, and `refused`
+ * Checks the HTTP Basic password. Returns `accepted` if the password is the operator token, `closed` if no token is set, and `refused`
  * otherwise. After too many attempts, `refused` includes the 429 response.
  */
 export const checkOperatorPassword = async (
@@ -48,6 +48,6 @@ export const checkOperatorPassword = async (
   { readonly kind: "accepted" } | { readonly kind: "closed" } | { readonly kind: "refused"; readonly limited: FailureResponse | null }
 > => {
   if (c.var.services.config.adminTokenHash === null) return { kind: "closed" };
-  if (isAdminToken(c, readPassword(c.req.header("authorization")))) return { kind: "accepted" };
+  if (isOperatorToken(c, readPassword(c.req.header("authorization")))) return { kind: "accepted" };
   return { kind: "refused", limited: await limitGuesses(c) };
 };

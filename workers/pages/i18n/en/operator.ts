@@ -31,7 +31,7 @@ export const messages = {
   title: "Operator",
   intro: "The current state of this deployment. Times are in UTC.",
   signInTitle: "Sign in as the operator",
-  signInAdvice: "Reload this page and enter the admin token as the password. The username can be anything.",
+  signInAdvice: "Reload this page and enter the operator token as the password. The username can be anything.",
   figuresTitle: "Key metrics",
   figuresNote: "The values that alerts are based on.",
   figure: "Metric",
