@@ -31,9 +31,13 @@ export const updateContactFields = async (
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
 ): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized" | "storage_unavailable">> => {
-  // All attempts together count once toward the limit on share updates.
+  // All attempts together count once toward the limit on share updates, with the number of shares that the first of them updates.
   let taken: ReturnType<Counters["takeExactly"]> | undefined;
-  const takeExactly: Counters["takeExactly"] = (...limit) => (taken ??= services.takeExactly(...limit));
+  const takeExactly: Counters["takeExactly"] = (name, ...rest) => {
+    if (name !== "SHARE_UPDATES") return services.takeExactly(name, ...rest);
+    taken ??= services.takeExactly(name, ...rest);
+    return taken;
+  };
   const countedOnce = Object.assign(Object.create(services) as ConsumerWriteDependencies, { takeExactly });
   const attempt = async (): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized">> => {
     const prepared = await prepareFieldsUpdate(countedOnce, person, change);
