@@ -15,7 +15,7 @@ interface CheckBusiness {
   readonly now: Instant;
 }
 
-/** Returns the statements that create the business and its sandbox client unless they exist. */
+/** Returns the statements that create the business and its test client unless they exist. */
 export const insertCheckBusiness = (db: Database, { id, clientId, name, chain, now }: CheckBusiness) =>
   [
     db

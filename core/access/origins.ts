@@ -14,7 +14,7 @@ export interface VerifiedDomain {
 export interface OriginRules {
   /** In development only: plain http is accepted for localhost and 127.0.0.1, on any port. */
   readonly allowsLocalHttp: boolean;
-  /** For sandbox clients only: http://localhost needs no verification. */
+  /** Only for test clients: http://localhost needs no verification. */
   readonly allowsSandboxLocalhost: boolean;
 }
 
@@ -56,7 +56,7 @@ const isAllowedUrl = (url: URL, rules: OriginRules): boolean => {
 };
 
 /**
- * A host that passed the check. `domainId` is the ID of the verified domain that covers it; null for a sandbox client on http://localhost.
+ * A host that passed the check. `domainId` is the ID of the verified domain that covers it; null for a test client on http://localhost.
  */
 export interface VerifiedHost {
   readonly host: string;

@@ -149,26 +149,26 @@ const everywhere: readonly Row[] = [
     page: "https://other.example/",
     outcome: noOrigin,
   },
-  { name: "a sandbox client on a verified domain", origin: "https://www.example.com", clientId: sandbox, outcome: "www.example.com" },
-  { name: "a sandbox client on a foreign domain", origin: "https://evil.com", clientId: sandbox, outcome: noOrigin },
+  { name: "a test client on a verified domain", origin: "https://www.example.com", clientId: sandbox, outcome: "www.example.com" },
+  { name: "a test client on a foreign domain", origin: "https://evil.com", clientId: sandbox, outcome: noOrigin },
   {
-    name: "a sandbox client on http://localhost",
+    name: "a test client on http://localhost",
     origin: "http://localhost:3000",
     page: "http://localhost:3000/",
     clientId: sandbox,
     outcome: "localhost",
   },
   {
-    name: "a sandbox client on http://localhost, page on another port",
+    name: "a test client on http://localhost, page on another port",
     origin: "http://localhost",
     page: "http://localhost:8080/x",
     clientId: sandbox,
     outcome: "localhost",
   },
-  { name: "a sandbox client on a name like localhost", origin: "http://localhost.evil.com", clientId: sandbox, outcome: noOrigin },
-  { name: "a sandbox client below localhost", origin: "http://app.localhost:3000", clientId: sandbox, outcome: noOrigin },
+  { name: "a test client on a name like localhost", origin: "http://localhost.evil.com", clientId: sandbox, outcome: noOrigin },
+  { name: "a test client below localhost", origin: "http://app.localhost:3000", clientId: sandbox, outcome: noOrigin },
   {
-    name: "a sandbox client on a local address of another network",
+    name: "a test client on a local address of another network",
     origin: "http://192.168.0.1:3000",
     clientId: sandbox,
     outcome: noOrigin,
@@ -198,7 +198,7 @@ const inProduction: readonly Row[] = [
   { name: "a live client on https://localhost with a port", origin: "https://localhost:8443", page, outcome: noOrigin },
   { name: "a live client on the loopback address", origin: "http://127.0.0.1:8788", page, outcome: noOrigin },
   { name: "a live client with a page on localhost", origin: "https://www.example.com", page: "http://localhost:8788/", outcome: noPage },
-  { name: "a sandbox client on the loopback address", origin: "http://127.0.0.1:3000", page, clientId: sandbox, outcome: noOrigin },
+  { name: "a test client on the loopback address", origin: "http://127.0.0.1:3000", page, clientId: sandbox, outcome: noOrigin },
 ];
 
 const listFaults = async (service: Call, rows: readonly Row[]): Promise<string[]> => {

@@ -203,7 +203,7 @@ describe("the account that POST /v1/consent requires", () => {
   });
 });
 
-describe("a sandbox client", () => {
+describe("a test client", () => {
   const buildSandboxSubmission = (business: DemoBusiness): ReturnType<typeof buildSubmission> => ({
     ...buildSubmission(business),
     client_id: business.clients.sandbox,
@@ -263,8 +263,8 @@ describe("POST /v1/consent with an API key", () => {
     ["of another business", world.other.keys.live, {}, "403 forbidden"],
     ["of another business, test", world.other.keys.sandbox, {}, "403 forbidden"],
     ["of its own, test, for the live client", world.acme.keys.sandbox, {}, "403 forbidden"],
-    ["of its own, test, for the sandbox client", world.acme.keys.sandbox, { client_id: world.acme.clients.sandbox }, "201 issued"],
-    ["of its own, live, for the sandbox client", world.acme.keys.live, { client_id: world.acme.clients.sandbox }, "201 issued"],
+    ["of its own, test, for the test client", world.acme.keys.sandbox, { client_id: world.acme.clients.sandbox }, "201 issued"],
+    ["of its own, live, for the test client", world.acme.keys.live, { client_id: world.acme.clients.sandbox }, "201 issued"],
     ["of another shard", worldInSecondShard.acme.keys.live, {}, "403 forbidden"],
   ])("returns the expected outcome for a key %s", async (_name, key, change, expected) => {
     expect(describeOutcome(await submitConsent({ ...buildSubmission(), ...change }, buildBearer(key)))).toBe(expected);

@@ -123,11 +123,11 @@ describe("verifyOrigin", () => {
     ["a name under localhost", "http://app.localhost:3000", null],
     ["a name that begins like localhost", "http://localhost.evil.com", null],
     ["any other host", "https://example.com", null],
-  ])("decides for a sandbox client without domains on %s", (_name, origin, host) => {
+  ])("decides for a test client without domains on %s", (_name, origin, host) => {
     expect(findOriginHost(origin, sandbox, [])).toBe(host);
   });
 
-  test("returns no domain ID for localhost of a sandbox client, and the ID of a verified domain otherwise", () => {
+  test("returns no domain ID for localhost of a test client, and the ID of a verified domain otherwise", () => {
     expect(verifyOrigin("http://localhost:3000", [], sandbox)).toEqual({ ok: true, value: { host: "localhost", domainId: null } });
     expect(verifyOrigin("https://a.example.com", domains, production)).toEqual({
       ok: true,
@@ -247,7 +247,7 @@ describe("verifyPageUrl", () => {
     expect(pageHost(pageUrl, development)).toBe(host);
   });
 
-  test("accepts http://localhost and no other unverified host for a sandbox client", () => {
+  test("accepts http://localhost and no other unverified host for a test client", () => {
     expect(pageHost("http://localhost:3000/", sandbox, [])).toBe("localhost");
     expect(pageHost("http://127.0.0.1:3000/", sandbox, [])).toBeNull();
     expect(pageHost("https://example.com/", sandbox, [])).toBeNull();

@@ -37,7 +37,7 @@ export const createInvitationDomainEvent = (
   createAuditedEvent({ chain, actor: { kind: "member", id } }, { type, entityType: "member", entityId: id, payload: { role } }, at);
 
 /**
- * Prepares the changes that create the account for a sign-up: its owner, a live client, a sandbox client and a domain claim. Returns no
+ * Prepares the changes that create the account for a sign-up: its owner, a live client, a test client and a domain claim. Returns no
  * changes if the sign-up has expired.
  */
 export const prepareSignupCompletion = async (

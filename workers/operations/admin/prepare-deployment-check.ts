@@ -23,13 +23,13 @@ const business = {
 
 export interface DeploymentCheck {
   readonly clientId: ClientId;
-  /** A sandbox API key of the check business. Valid until the check ends or the next check starts. */
+  /** A test API key of the check business. Valid until the check ends or the next check starts. */
   readonly apiKey: string;
 }
 
 /**
  * Prepares an external check of the deployment: creates the check business if it is missing, and replaces its API key. The business has no
- * members and only a sandbox client and key, so it cannot issue live certificates. The audit entry names the operator.
+ * members and only a test client and a test key, so it cannot issue live certificates. The audit entry names the operator.
  */
 export const prepareDeploymentCheck = async (services: WriteDependencies): Promise<DeploymentCheck> => {
   const db = services.shards.forId(business.id);

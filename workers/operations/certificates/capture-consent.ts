@@ -81,7 +81,7 @@ const attemptCapture = async (
   }
 };
 
-/** Visitors need no API key. An API key works only for clients of its business, and a test key only for sandbox clients. */
+/** Visitors need no API key. An API key works only for clients of its business, and a test key only for test clients. */
 const canActForClient = (caller: CaptureRequest["caller"], account: IssuingClient): boolean =>
   caller === null || (caller.businessId === account.id && (caller.environment === "live" || account.environment === "sandbox"));
 
