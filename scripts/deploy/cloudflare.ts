@@ -27,7 +27,7 @@ export class CloudflareError extends Error {
 
 /**
  * Each call rejects with a CloudflareError if the API refuses it. Paths start with a slash, such as `/accounts`. `get` and `list` retry
- * network errors, rate limits and errors of the API.
+ * network errors, rate limits and errors of the API, unless the API asks for a wait of more than a minute.
  */
 export interface CloudflareClient {
   readonly get: <T>(path: string) => Promise<T>;
