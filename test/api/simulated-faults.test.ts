@@ -73,10 +73,12 @@ describe("POST /dev/faults", () => {
     expect((await call(`/v1/certs/${certId}/verify`)).status).toBe(200);
   });
 
-  test("leaves requests successful while the mode is slow", async () => {
+  test("delays successful responses by more than a second while the mode is slow", async () => {
     const certId = await issueStored();
     await setFault("slow", hourMs);
+    const start = Date.now();
     expect((await call(`/v1/certs/${certId}/verify`)).status).toBe(200);
+    expect(Date.now() - start).toBeGreaterThan(1_000); // the delay is 1.5 seconds
   });
 
   test("runs the statements but loses the response while the mode is lose_answer", async () => {
