@@ -56,9 +56,13 @@ const exceptions: readonly { readonly route: RegExp; readonly rows: number; read
     rows: 40_000,
     why: "a page reads the certificates before it, up to the 10,000th, and a search the counters of up to 500 groups",
   },
-  { route: /\/contact-check$/, rows: 12_000, why: "judges the newest 1,000 records of each of two addresses, by a few rows each" },
+  {
+    route: /\/contact-check$/,
+    rows: 12_000,
+    why: "reads the newest 1,000 records of an email address and of a phone number, and a few rows for each",
+  },
   { route: /\/sandbox(?:\/|-consent$)/, rows: 12_000, why: "counts up to 10,000 active test shares; a sweep changes 500 at a time" },
-  { route: /\/recover$/, rows: 10_200, why: "sends up to 10,000 deliveries again" },
+  { route: /\/recover$/, rows: 10_200, why: "requeues up to 10,000 deliveries" },
   {
     route: /\/me(?:\/(?:fields|certificates|shares|export))?$|\/me\/certificates\/|^GET \/app$|\/details|\/app\/export|\/mcp$/,
     rows: 8_000,

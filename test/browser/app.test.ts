@@ -290,9 +290,9 @@ describe("the app", { timeout: 180_000 }, () => {
       await check("certificate-partly");
       await service.database.prepare("UPDATE sessions SET verified_at = verified_at - 600000").run();
       await page.goto(`${service.origin}/app/delete`);
-      await check("delete-unproved");
+      await check("delete-needs-sign-in");
       await page.goto(`${service.origin}/app/reauthenticate/delete`);
-      await check("prove");
+      await check("reauthenticate");
       await page.goto(`${service.origin}/app/details`);
       await page.fill("#phone", "+1 202 555 0199");
       await page.locator("form[action='/app/details'] .primary").click();

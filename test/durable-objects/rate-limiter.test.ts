@@ -94,7 +94,7 @@ describe("an API key", () => {
   const sendMany = (times: number, key: string): Promise<TestResponse[]> =>
     Promise.all(Array.from({ length: times }, (_, at) => getWithKey(at % 2 === 0 ? "/v1/certs?page=0" : "/v1/certs/nothing", key)));
 
-  test("may make 120 calls in 60 seconds across all routes, and is then told when to retry", { timeout: 30_000 }, async () => {
+  test("may make 120 calls in 60 seconds across all routes, and then gets the time to retry after", { timeout: 30_000 }, async () => {
     const start = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: start });
     const responses = await sendMany(500, world.acme.keys.live);

@@ -293,8 +293,8 @@ describe("account deletion", () => {
     expect(getPageText(await browser.open("/app/reauthenticate/delete?outcome=failed"))).toContain("Error: That code is incorrect");
     expect(describeRedirect(await browser.send(typing, "/app/code", { code }))).toBe("303 /app/reauthenticate/delete");
     expect(describeRedirect(await browser.open("/app/reauthenticate/delete"))).toBe("303 /app/delete");
-    const proved = await browser.open("/app/delete");
-    expect(describeRedirect(await browser.send(proved, "/app/delete", { confirm: "delete" }))).toBe("303 /app/deleted");
+    const shown = await browser.open("/app/delete");
+    expect(describeRedirect(await browser.send(shown, "/app/delete", { confirm: "delete" }))).toBe("303 /app/deleted");
   });
 
   test("accepts the confirmation word of the page's language", async () => {

@@ -201,9 +201,9 @@ describe("changing passkeys ten minutes after the sign-in", () => {
     const shown = await openPage(both, (wrong.headers.get("location") ?? "").replace(/^https?:\/\/[^/]+/, ""));
     expect(describeRedirect(shown)).toBe(`303 ${page}/reauthenticate?outcome=failed`);
     expect(getPageText(await openPage(both, `${page}/reauthenticate?outcome=failed`))).toContain("That code is incorrect or has expired.");
-    const proved = await submitForm(both, `${page}/reauthenticate`, "/portal/sign-in/code", { code: await findEmailCode(email) });
-    expect(describeRedirect(proved)).toBe(`303 ${page}/reauthenticate`);
-    const fresh = toMember(proved);
+    const signedIn = await submitForm(both, `${page}/reauthenticate`, "/portal/sign-in/code", { code: await findEmailCode(email) });
+    expect(describeRedirect(signedIn)).toBe(`303 ${page}/reauthenticate`);
+    const fresh = toMember(signedIn);
     expect(describeRedirect(await openPage(fresh, `${page}/reauthenticate`))).toBe(`303 ${page}`);
     expect(describeRedirect(await submitForm(fresh, page, `${page}/passkeys/remove`))).toBe(`303 ${page}?done=passkeyRemoved`);
   });

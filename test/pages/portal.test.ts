@@ -529,8 +529,8 @@ test("adds a domain, shows three verification methods, and removes it", async ()
   const page = extractWords((await openPage(other, path)).document);
   for (const part of ["_svc-challenge.second-portal.example", "/.well-known/svc-verification.txt", "svc-site-verification"])
     expect(page).toContain(part);
-  const unproved = await submitForm(other, path, `${path}/verify`);
-  expect(unproved.status).toBe(409);
+  const unverified = await submitForm(other, path, `${path}/verify`);
+  expect(unverified.status).toBe(409);
   expect((await openPage(acme, path)).status).toBe(404);
   expect(describeRedirect(await submitForm(other, `${path}/remove`, `${path}/remove`))).toBe("303 /portal/domains?done=removed");
 });

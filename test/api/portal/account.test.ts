@@ -148,7 +148,10 @@ const memberChanges: readonly string[] = [
   "POST /v1/webhooks/{webhook_id}/test",
 ];
 
-/** All routes of the portal, so that the tests below include a new one. A new route is for owners if it changes something. */
+/**
+ * All routes of the portal, so that the tests below include a new one. They expect a new route to be for owners if it changes something, and
+ * for all members otherwise. `roles.test.ts` requires an entry for each route with the roles that can use it.
+ */
 let routes: readonly PortalRoute[] = [];
 beforeAll(async () => {
   const { paths } = (await call("/v1/openapi.json")).body as {

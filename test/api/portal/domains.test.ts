@@ -36,9 +36,9 @@ afterEach(() => {
 const claim = (name: unknown = domain, headers: Record<string, string> = {}) =>
   callPortal(owner, "POST", "/domains", { domain: name }, headers);
 const createClaim = async (name: string = domain): Promise<{ id: string; token: string }> => (await claim(name)).body.data;
-const prove = (id: string, body?: object, person: Person = owner) => callPortal(person, "POST", `/domains/${id}/verify`, body);
+const verify = (id: string, body?: object, person: Person = owner) => callPortal(person, "POST", `/domains/${id}/verify`, body);
 const list = async (person: Person = owner) => (await callPortal(person, "GET", "/domains")).body.data.domains as Record<string, unknown>[];
-const getErrorMessage = (response: Awaited<ReturnType<typeof prove>>): string => response.body.error?.message;
+const getErrorMessage = (response: Awaited<ReturnType<typeof verify>>): string => response.body.error?.message;
 
 /** Publishes the domain's TXT records for both resolvers, or separately per resolver. */
 const publish = (values: readonly string[] | ((resolver: string) => Response | Promise<Response>), host = domain): void =>
@@ -122,7 +122,7 @@ describe("POST /v1/business/portal/domains", () => {
     vi.setSystemTime(start + 14 * day);
     await clearCodes();
     owner = { ...owner, ...(await signIn(ownerEmail)) };
-    expect(describeOutcome(await prove(id))).toBe("409 domain_unverified");
+    expect(describeOutcome(await verify(id))).toBe("409 domain_unverified");
     const renewed = await claim();
     expect(renewed.status).toBe(201);
     expect([renewed.body.data.id === id, renewed.body.data.token === token]).toEqual([false, false]);
@@ -138,7 +138,7 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
   test("verifies the domain and its subdomains by a DNS record that both resolvers see", async () => {
     const { id, token } = await createClaim();
     publish(["something else", `svc-verify=${token}`]);
-    const response = await prove(id);
+    const response = await verify(id);
     expect(response.status).toBe(200);
     expect(response.body.data).toMatchObject({
       id,
@@ -165,7 +165,7 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
         ],
       }),
     );
-    expect((await prove(id, { method: "dns" })).body.data.status).toBe("verified");
+    expect((await verify(id, { method: "dns" })).body.data.status).toBe("verified");
   });
 
   test("verifies the exact host and its www subdomain by meta tag or file", async () => {
@@ -175,7 +175,7 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
     ] as const) {
       const { id, token } = await createClaim();
       put(token);
-      const response = await prove(id, { method });
+      const response = await verify(id, { method });
       expect(response.body.data).toMatchObject({ status: "verified", method, covers_subdomains: false });
       await callPortal(owner, "DELETE", `/domains/${id}`);
     }
@@ -191,7 +191,7 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
     const { id, token } = await createClaim();
     expect(await send(domain)).toBe("403 origin_not_verified");
     publish([`svc-verify=${token}`]);
-    await prove(id);
+    await verify(id);
     expect(await send(`www.${domain}`)).toBe("201 ok");
     expect((await callPortal(owner, "DELETE", `/domains/${id}`)).body.data).toEqual({ deleted: true, id });
     expect(await send(`www.${domain}`)).toBe("403 origin_not_verified");
@@ -204,16 +204,16 @@ describe("POST /v1/business/portal/domains/{id}/verify", () => {
     const other = await signUpBusiness(`agency-${round}@domains.example`);
     const otherClaim = (await callPortal(other, "POST", "/domains", { domain })).body.data;
     publish([`svc-verify=${ownClaim.token}`]);
-    expect(describeOutcome(await prove(otherClaim.id, undefined, other))).toBe("409 domain_unverified");
+    expect(describeOutcome(await verify(otherClaim.id, undefined, other))).toBe("409 domain_unverified");
     publish([`svc-verify=${ownClaim.token}`, `svc-verify=${otherClaim.token}`]);
-    expect((await prove(ownClaim.id)).body.data.status).toBe("verified");
-    expect((await prove(otherClaim.id, undefined, other)).body.data.status).toBe("verified");
+    expect((await verify(ownClaim.id)).body.data.status).toBe("verified");
+    expect((await verify(otherClaim.id, undefined, other)).body.data.status).toBe("verified");
   });
 
   test("fetches without cookies and credentials", async () => {
     const { id, token } = await createClaim();
     publishWellKnown(`svc-verify=${token}`);
-    await prove(id, { method: "well_known" });
+    await verify(id, { method: "well_known" });
     const [call] = web.calls;
     expect(call?.headers.get("cookie")).toBeNull();
     expect(call?.headers.get("user-agent")).toMatch(/^svc-domain-check/);
@@ -229,7 +229,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
     page(`<title>${secretText}</title><meta name="svc-site-verification" content="${secretText}">`);
     publishWellKnown(secretText);
     publish([secretText]);
-    const response = await prove(id);
+    const response = await verify(id);
     expect(describeOutcome(response)).toBe("409 domain_unverified");
     expect(getErrorMessage(response)).toBe(
       "TXT record: found, but with a different token. Well-known file: not found. Meta tag: found, but with a different token.",
@@ -254,7 +254,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
     ];
     for (const [words, respond] of cases) {
       publish(respond);
-      expect(getErrorMessage(await prove(id, { method: "dns" })), words).toBe(`TXT record: ${words}.`);
+      expect(getErrorMessage(await verify(id, { method: "dns" })), words).toBe(`TXT record: ${words}.`);
     }
   });
 
@@ -277,12 +277,12 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
     ];
     for (const [words, respond] of cases) {
       web.serve(url, respond);
-      expect(getErrorMessage(await prove(id, { method: "meta" }))).toBe(`Meta tag: ${words}.`);
+      expect(getErrorMessage(await verify(id, { method: "meta" }))).toBe(`Meta tag: ${words}.`);
     }
     for (const addresses of [["127.0.0.1"], ["10.0.0.7"], ["169.254.169.254"], ["93.184.216.34", "192.168.1.1"]]) {
       web.resolve(domain, addresses);
       const calls = web.calls.length;
-      expect(getErrorMessage(await prove(id, { method: "meta" }))).toBe("Meta tag: host has no public IP address.");
+      expect(getErrorMessage(await verify(id, { method: "meta" }))).toBe("Meta tag: host has no public IP address.");
       expect(web.calls.length).toBe(calls);
     }
   });
@@ -290,22 +290,22 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
   test("reports a different token and an HTML page for the file, and follows a redirect to www", async () => {
     const { id, token } = await createClaim();
     publishWellKnown("svc-verify=0123");
-    expect(getErrorMessage(await prove(id, { method: "well_known" }))).toBe("Well-known file: found, but with a different token.");
+    expect(getErrorMessage(await verify(id, { method: "well_known" }))).toBe("Well-known file: found, but with a different token.");
     publishWellKnown(`<html>svc-verify=${token}</html>`, { headers: { "content-type": "text/html" } });
-    expect(getErrorMessage(await prove(id, { method: "well_known" }))).toBe("Well-known file: not found.");
+    expect(getErrorMessage(await verify(id, { method: "well_known" }))).toBe("Well-known file: not found.");
     web.serve(`https://${domain}/.well-known/svc-verification.txt`, () =>
       redirectResponse(`https://www.${domain}/.well-known/svc-verification.txt`),
     );
     publishWellKnown(`svc-verify=${token}`, undefined, `www.${domain}`);
-    expect((await prove(id, { method: "well_known" })).body.data.status).toBe("verified");
+    expect((await verify(id, { method: "well_known" })).body.data.status).toBe("verified");
   });
 
   test("keeps a verified domain verified", async () => {
     const { id, token } = await createClaim();
     publish([`svc-verify=${token}`]);
-    await prove(id);
+    await verify(id);
     publish([]);
-    expect(describeOutcome(await prove(id))).toBe("409 domain_unverified");
+    expect(describeOutcome(await verify(id))).toBe("409 domain_unverified");
     expect((await list())[0]).toMatchObject({ status: "verified", method: "dns" });
   });
 
@@ -314,7 +314,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
     const acme = await signIn(world.ownerEmail);
     const seeded = (await list(acme)).find((candidate) => candidate.domain === "demo.example");
     expect(seeded).toMatchObject({ token: null, methods: null, status: "verified" });
-    expect(describeOutcome(await prove(String(seeded?.id), undefined, acme))).toBe("409 domain_unverified");
+    expect(describeOutcome(await verify(String(seeded?.id), undefined, acme))).toBe("409 domain_unverified");
     expect(web.calls).toEqual([]);
   });
 
@@ -329,7 +329,7 @@ describe("POST /v1/business/portal/domains/{id}/verify without a valid token", (
 
   test("returns 400 invalid_request for an unknown method", async () => {
     const { id } = await createClaim();
-    expect(describeOutcome(await prove(id, { method: "file" }))).toBe("400 invalid_request");
+    expect(describeOutcome(await verify(id, { method: "file" }))).toBe("400 invalid_request");
     expect(web.calls).toEqual([]);
   });
 });
@@ -351,7 +351,7 @@ describe("a verified domain", () => {
   const createVerifiedDomain = async (): Promise<string> => {
     const { id, token } = await createClaim();
     publish([`svc-verify=${token}`]);
-    await prove(id);
+    await verify(id);
     await env.DB.prepare("UPDATE domains SET next_check_at = NULL WHERE business_id <> ?").bind(owner.id).run();
     return token;
   };
@@ -401,7 +401,7 @@ describe("a verified domain", () => {
     owner = { ...owner, ...(await signIn(ownerEmail)) };
     const [lapsed] = await list();
     expect(lapsed).toMatchObject({ status: "lapsed", covers_subdomains: false });
-    expect((await prove(String(lapsed?.id))).body.data.status).toBe("verified");
+    expect((await verify(String(lapsed?.id))).body.data.status).toBe("verified");
   });
 
   test("is not affected if resolvers fail for hours, but is affected if they keep failing", async () => {
