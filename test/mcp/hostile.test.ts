@@ -574,7 +574,7 @@ describe("hostile requests", () => {
       "This tool takes only these arguments: limit, before_seq.",
     );
     expect(await readToolText(consumer.token, "svc_get_audit", [])).toBe("This tool takes only these arguments: limit, before_seq.");
-    expect(await readToolText(consumer.token, "svc_list_events", { cursor: -1 })).toBe("Tool svc_list_events requires a business token.");
+    expect(await readToolText(consumer.token, "svc_list_events", { cursor: -1 })).toBe("tool svc_list_events requires a business token");
     expect(await readToolText(business.token, "svc_create_share", {})).toBe(
       "Unknown tool. This token can use: svc_list_shares, svc_get_share, svc_get_audit, svc_list_events. Agents cannot agree to or renew a share; the person does that at http://svc.test/app/shares.",
     );

@@ -96,7 +96,7 @@ describe("revision 2026-07-28", () => {
     const failed = (await callModern("tools/call", { params: { name: "svc_create_share" } })).body.result;
     expect([failed.isError, "structuredContent" in failed]).toEqual([true, false]);
     const realm = (await callModern("tools/call", { params: { name: "svc_list_events" }, token: consumer.token })).body.result;
-    expect(realm.content[0].text).toBe("Tool svc_list_events requires a business token.");
+    expect(realm.content[0].text).toBe("tool svc_list_events requires a business token");
   });
 
   test("returns -32601 for initialize, ping and any other method", async () => {

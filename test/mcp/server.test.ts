@@ -349,7 +349,7 @@ describe("tools", () => {
       for (const args of [undefined, {}, { cursor: "nonsense" }, [], null, 7, { share_id: "shr_00000000000000000000000000" }])
         expect(parseResult(await callTool(token, name, args)), name).toEqual({
           isError: true,
-          text: `Tool ${name} requires a ${realm} token.`,
+          text: `tool ${name} requires a ${realm} token`,
         });
   });
 });

@@ -237,7 +237,7 @@ describe("an agent of a business", () => {
     const { share } = await grantShare(await connectPerson());
     for (const name of ["svc_revoke_share", "svc_update_field"])
       expect(await readErrorText(business.token, name, { share_id: share.id, field: "city", value: "x" })).toBe(
-        `Tool ${name} requires a consumer token.`,
+        `tool ${name} requires a consumer token`,
       );
   });
 

@@ -69,7 +69,8 @@ const executeToolCall = async (context: AnyToolContext, { name, rawArguments, is
   });
   if (tool === undefined) return refused(unknownToolMessage(context));
   const [realm] = getToolRealms(tool);
-  if (!getToolRealms(tool).includes(context.agent.realm)) return refused(`Tool ${tool.name} requires a ${realm} token.`);
+  // The specification fixes this text (SPEC Agent server).
+  if (!getToolRealms(tool).includes(context.agent.realm)) return refused(`tool ${tool.name} requires a ${realm} token`);
   const inputSchema = getInputSchema(tool, { realm: context.agent.realm, isModern });
   const argumentNames = isJsonObject(rawArguments) ? Object.keys(inputSchema.shape).filter((key) => Object.hasOwn(rawArguments, key)) : [];
   const parsed = inputSchema.safeParse(omitEmptyArguments(inputSchema, rawArguments ?? {}));
