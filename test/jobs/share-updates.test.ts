@@ -69,4 +69,25 @@ describe("field changes of a person with several shares", () => {
     await settleAt(62 * minute);
     expect(await countUpdated()).toBe(10);
   });
+
+  test("do not delay the waiting updates of another person", async () => {
+    const kim = await signInPerson(undefined, service);
+    const kimsShares: string[] = [];
+    for (let n = 0; n < 10; n += 1) kimsShares.push((await grantShare(kim)).share.id);
+    await kim.put("/v1/me/fields", { phone: "+1 202 555 0191" });
+    await settleAt(minute);
+    const countUpdated = async (): Promise<number> =>
+      (await listAllEvents()).filter(({ share_id, type }) => kimsShares.includes(share_id) && type === "consumer.updated.phone").length;
+    expect(await countUpdated()).toBe(7);
+
+    vi.setSystemTime(start + 55 * minute);
+    const pat = await signInPerson(undefined, service);
+    for (let n = 0; n < 3; n += 1) await grantShare(pat);
+    const change = async (phone: string): Promise<number> => (await pat.put("/v1/me/fields", { phone })).body.data.events_emitted;
+    expect([await change("+1 202 555 0192"), await change("+1 202 555 0193")]).toEqual([3, 3]);
+    vi.setSystemTime(start + 62 * minute);
+    expect(await change("+1 202 555 0194")).toBe(0); // reaches the limit; the request continues all updates that are due
+    await waitUntilSettled();
+    expect(await countUpdated()).toBe(10);
+  });
 });

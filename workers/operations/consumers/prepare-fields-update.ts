@@ -9,7 +9,7 @@ import type { Statement } from "../../../storage/database.ts";
 import { findFieldsForUpdate, updateStoredFields } from "../../../storage/contact-fields.ts";
 import { updateShareCopies, updateShareIndexes, insertOwnShardFanout, insertFieldFanout } from "../../../storage/share-copies.ts";
 import type { ContactFieldDependencies } from "./dependencies.ts";
-import type { Schedules } from "../dependencies.ts";
+import type { Counters, Schedules } from "../dependencies.ts";
 import { withBudget, waitUntilBudget } from "../work-budget.ts";
 import { computeContactIndexes } from "./compute-contact-indexes.ts";
 import { continueFanOuts } from "./continue-fan-outs.ts";
@@ -34,6 +34,14 @@ export interface PreparedFieldsUpdate {
   readonly write: FieldsWrite | null;
 }
 
+/** Counts `count` share updates toward the person's limit. Returns whether the limit allows them. */
+export type TakeShareUpdates = (count: number) => Promise<boolean>;
+
+export const takeShareUpdatesOf =
+  (services: Pick<Counters, "takeExactly">, person: Person): TakeShareUpdates =>
+  async (count) =>
+    (await services.takeExactly("SHARE_UPDATES", person.id, count)).isAllowed;
+
 /**
  * Prepares a partial change. Null clears a field. Writes nothing to the database, but counts the share updates toward the person's limit.
  * Committing `write` fails if the fields have changed in the meantime (`isOutdatedFields`). Returns `invalid_request` for an invalid value,
@@ -43,6 +51,7 @@ export const prepareFieldsUpdate = async (
   services: ContactFieldDependencies & Schedules,
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
+  takeShareUpdates: TakeShareUpdates = takeShareUpdatesOf(services, person),
 ): Promise<Result<PreparedFieldsUpdate, "invalid_request" | "unauthorized">> => {
   const { vault } = services;
   const db = services.shards.forId(person.id);
@@ -55,7 +64,7 @@ export const prepareFieldsUpdate = async (
   if (changedKeys.length === 0) return ok({ fields, revision: stored.revision, changedKeys, write: null });
   const revision = stored.revision + 1;
   const affected = stored.shares.filter(({ scope }) => changedKeys.some((key) => scope.includes(key)));
-  const isAllowed = affected.length === 0 || (await services.takeExactly("SHARE_UPDATES", person.id, affected.length)).isAllowed;
+  const isAllowed = affected.length === 0 || (await takeShareUpdates(affected.length));
   const shares = isAllowed ? affected : []; // if the person has reached the limit, the fan-out updates the shares later
   const indexes = await computeContactIndexes(services, fields, await loadEmailIndex(services, person));
   const fanOut = { consumerId: person.id, changed: changedKeys, revision };

@@ -4,9 +4,8 @@ import { ok, type Result } from "../../../core/result.ts";
 import { groupsFromKeys, type ContactFields, type FieldGroup, type ContactKey } from "../../../core/shares/fields.ts";
 import { commit, retryOnConflict } from "../../../storage/commit.ts";
 import { isOutdatedFields } from "../../../storage/contact-fields.ts";
-import type { Counters } from "../dependencies.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
-import { prepareFieldsUpdate } from "./prepare-fields-update.ts";
+import { prepareFieldsUpdate, takeShareUpdatesOf } from "./prepare-fields-update.ts";
 
 export interface FieldsUpdate {
   readonly fields: ContactFields;
@@ -31,16 +30,11 @@ export const updateContactFields = async (
   person: Person,
   change: ReadonlyMap<ContactKey, string | null>,
 ): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized" | "storage_unavailable">> => {
-  // All attempts together count once toward the limit on share updates, with the number of shares that the first of them updates.
-  let taken: ReturnType<Counters["takeExactly"]> | undefined;
-  const takeExactly: Counters["takeExactly"] = (name, ...rest) => {
-    if (name !== "SHARE_UPDATES") return services.takeExactly(name, ...rest);
-    taken ??= services.takeExactly(name, ...rest);
-    return taken;
-  };
-  const countedOnce = Object.assign(Object.create(services) as ConsumerWriteDependencies, { takeExactly });
+  // All attempts together count once toward the limit on share updates, with the number of shares of the first attempt.
+  let counted: Promise<boolean> | undefined;
+  const takeShareUpdates = takeShareUpdatesOf(services, person);
   const attempt = async (): Promise<Result<FieldsUpdate, "invalid_request" | "unauthorized">> => {
-    const prepared = await prepareFieldsUpdate(countedOnce, person, change);
+    const prepared = await prepareFieldsUpdate(services, person, change, (count) => (counted ??= takeShareUpdates(count)));
     if (!prepared.ok) return prepared;
     const { fields, changedKeys, write } = prepared.value;
     if (write === null) return ok({ fields, changedGroups: [], eventsEmitted: 0 });
