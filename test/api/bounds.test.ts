@@ -48,7 +48,6 @@ describe("C20: the daily limit of a client", () => {
     for (let sent = 0; sent < 3; sent += 1) expect((await send(service)).status).toBe(201);
     const refused = await send(service);
     expect([refused.status, refused.body.error.code, refused.headers.get("retry-after")]).toEqual([429, "rate_limited", "300"]);
-    expect([...refused.headers.keys()].filter((name) => name.startsWith("ratelimit-"))).toEqual([]); // the limit per address is not reached
     expect((await send(service, { client_id: world.acme.clients.sandbox })).status).toBe(201);
     expect((await send(service, {}, withKey)).status).toBe(201);
     vi.setSystemTime(day + dayMs);

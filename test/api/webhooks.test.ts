@@ -772,7 +772,6 @@ describe("tests and replays", () => {
     expect(posts.length).toBe(10); // nine allowed calls and the first delivery
     const refused = await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
-    expect([...refused.headers.keys()].filter((name) => name.startsWith("ratelimit-"))).toEqual([]); // the limit on calls is not reached
     vi.setSystemTime(Date.now() + 60_000);
     receiverStatus = 202;
     expect(describeOutcome(await callWebhooks(owner, "POST", `/${second.id}/test`, undefined, {}, limited))).toBe("200 ok");

@@ -30,12 +30,10 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
 };
 
 /**
- * Responds with a refusal of an operation. For `rate_limited`, removes the RateLimit headers, because they describe the route's limit and
- * not the operation's. After midnight (UTC), storage limits allow more records, so their `Retry-After` is the number of seconds until then.
+ * Responds with a refusal of an operation. After midnight (UTC), storage limits allow more records, so their `Retry-After` is the number of
+ * seconds until then.
  */
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => {
-  if (refused.code === "rate_limited")
-    for (const name of ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]) c.header(name, undefined);
   if (isStorageLimitMessage(refused.detail)) c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));
   return failure(c, refused.code, refused.detail);
 };

@@ -46,7 +46,7 @@ export const limitByAddress = (name: LimitName) => {
     if (limited !== null) return limited;
     await next();
     // A response that the handler did not create, such as one from a log's Durable Object, does not contain the headers yet.
-    if (!c.res.headers.has("RateLimit-Limit") && c.var.refused !== "rate_limited") setRateHeaders(c, name, state);
+    if (!c.res.headers.has("RateLimit-Limit")) setRateHeaders(c, name, state);
     return undefined;
   });
 };
