@@ -23,6 +23,7 @@ const unreachableUrl = "http://127.0.0.1:1/none";
 const intervalMs = 15 * 60_000; // how often the service closes an interval of the audit log
 const maxJobRuns = 30;
 const jobPauseMs = 1_000;
+const queuePauseMs = 3_000;
 
 /** Lists the folders of all objects of one class in a state folder. */
 const listObjectFolders = (stateDir: string, className: string): readonly string[] => {
@@ -83,9 +84,11 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
     for (let runs = 0; runs < maxJobRuns; runs += 1) {
       await runtime?.scheduled("* * * * *");
       await runtime?.scheduled("*/15 * * * *", new Date(Date.now() + intervals++ * intervalMs));
-      if (await isDone()) return;
+      if (await isDone()) break;
       await pause(jobPauseMs);
     }
+    // The jobs of the queue that are still running must save their results before the drill stops the service.
+    if (settings.extraShards.length > 0) await pause(queuePauseMs);
   };
   const runJobsUntilLarger = (size: number): Promise<void> => runJobsUntil(async () => ((await readCheckpoint()) ?? 0) > size);
   const expectThat = (isMet: boolean, text: string): void => {
