@@ -255,32 +255,21 @@ const searchByGroups = (list: CertificateList): Search => {
 
 const maxListedDomains = 100;
 
-/**
- * Lists up to 100 of a domain's hosts on which a business issued certificates, in alphabetical order. Of the certificates in groups without
- * counters, reads only the newest 1,000, as a search does.
- */
+/** Lists up to 100 of a domain's hosts on which a business issued certificates, in alphabetical order. Omits groups without counters. */
 export const listOriginDomains = async (
   db: Database,
-  { domain, ...scope }: Pick<CertificateListQuery, "businessId" | "environment"> & { readonly domain: string },
+  { businessId, environment, domain }: Pick<CertificateListQuery, "businessId" | "environment"> & { readonly domain: string },
 ): Promise<readonly string[]> => {
-  const { id, originDomain, businessId, environment, counted } = certificateGroups;
+  const { originDomain } = certificateGroups;
   const suffix = `.${domain}`;
-  const withCounters = query
-    .select({ id })
-    .from(certificateGroups)
-    .where(allOf(eq(businessId, scope.businessId), eq(environment, scope.environment), sql`${counted} = 1`));
-  const ofNewest = query
-    .select({ id: certificates.groupId })
-    .from(certificates)
-    .where(allOf(isOwnCertificate(scope), sql`${certificates.counted} = 0`))
-    .orderBy(...newestFirst)
-    .limit(maxJudged);
   const rows = await db
     .selectDistinct({ originDomain })
     .from(certificateGroups)
     .where(
       allOf(
-        sql`${id} in (select id from ${withCounters} union select group_id from ${ofNewest})`,
+        eq(certificateGroups.businessId, businessId),
+        eq(certificateGroups.environment, environment),
+        sql`${certificateGroups.counted} = 1`,
         sql`(${originDomain} = ${domain} or substr(${originDomain}, -length(${suffix})) = ${suffix})`,
       ),
     )
