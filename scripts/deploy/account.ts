@@ -35,7 +35,7 @@ export const getAccount = async (): Promise<Account> => {
     throw error instanceof CloudflareError && [400, 401, 403].includes(error.status) ? notSignedIn : error;
   });
   if (accounts.length === 0) throw new DeploymentError(["The Cloudflare credentials give access to no account. Check their permissions."]);
-  const chosen = process.env.CLOUDFLARE_ACCOUNT_ID ?? process.env.CF_ACCOUNT_ID ?? "";
+  const chosen = process.env.CLOUDFLARE_ACCOUNT_ID || process.env.CF_ACCOUNT_ID || "";
   const findOwn = () => (accounts.length === 1 ? accounts : filterOwnAccounts(cloudflare, accounts));
   const candidates = chosen === "" ? await findOwn() : accounts.filter(({ id }) => id === chosen);
   const [account] = candidates;

@@ -60,7 +60,7 @@ const getBaseUrl = (): string => {
   if (host === undefined) throw new DeploymentError(["Set CLOUDFLARE_COMPLIANCE_REGION to public or fedramp_high, or remove it."]);
   if (environment !== "production")
     throw new DeploymentError(["Remove WRANGLER_API_ENVIRONMENT. Only Cloudflare's production environment is supported."]);
-  return process.env.CLOUDFLARE_API_BASE_URL ?? process.env.CF_API_BASE_URL ?? `https://${host}/client/v4`;
+  return process.env.CLOUDFLARE_API_BASE_URL || process.env.CF_API_BASE_URL || `https://${host}/client/v4`;
 };
 
 const isRetryable = ({ status }: Response): boolean => status === 429 || status >= 500;

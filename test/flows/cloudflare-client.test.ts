@@ -34,7 +34,11 @@ const startApi = async (reply: (call: string, earlierCalls: number) => Reply, va
 
 beforeEach(() => {
   vi.stubEnv("CLOUDFLARE_API_TOKEN", "token-of-the-tests");
-  for (const name of ["CLOUDFLARE_API_BASE_URL", "CLOUDFLARE_ACCOUNT_ID"]) vi.stubEnv(name, undefined);
+  const otherSettings = [
+    ...["CLOUDFLARE_API_BASE_URL", "CF_API_BASE_URL", "CLOUDFLARE_ACCOUNT_ID", "CF_ACCOUNT_ID"],
+    ...["CLOUDFLARE_API_KEY", "CF_API_KEY", "CLOUDFLARE_COMPLIANCE_REGION", "WRANGLER_API_ENVIRONMENT"],
+  ];
+  for (const name of otherSettings) vi.stubEnv(name, undefined);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
