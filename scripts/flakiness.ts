@@ -7,7 +7,7 @@ const moments = [
   "2027-02-28T23:59:30Z", // the end of February in a year without a leap day
   "2027-03-14T06:59:30Z", // daylight saving time starts in New York
   "2027-03-28T00:59:30Z", // daylight saving time starts in Europe
-  "2027-06-30T23:59:30Z", // the end of a half-year ledger
+  "2027-06-30T23:59:30Z", // the end of a half-year, when the next ledger begins
   "2027-07-04T12:00:00Z", // a holiday on a Sunday
   "2027-10-31T00:59:30Z", // daylight saving time ends in Europe
   "2027-11-07T05:59:30Z", // daylight saving time ends in New York

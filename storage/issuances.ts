@@ -257,8 +257,9 @@ const insertIntoOtherShard = prepareCertificateInsert("copy");
 const insertCertificateUnconditionally = prepareCertificateInsert("none");
 
 /**
- * Returns the statements of an issuance, by name. `usage` returns the row of `recordSubmissionUsage`. `policyRequest` returns a row if it
- * has requested a policy capture of the certificate's page.
+ * Returns the statements of an issuance, by name. `usage` returns the row of `recordSubmissionUsage`: how many submissions the client has
+ * left today, and whether it is near its limit. `policyRequest` returns a row if it has requested a policy capture of the certificate's
+ * page.
  *
  * The insert looks up `business_id` by the account's ID and the revision that the caller has read. If the account, its domains or its
  * clients have changed since then, the value is NULL, and the whole batch fails (`isOutdatedRevision`). Therefore, no certificate is

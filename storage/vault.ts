@@ -110,7 +110,7 @@ const nonceBytes = 12; // a random nonce cannot repeat under a key, because each
 const recordKeyVersion = "r";
 
 /**
- * Builds the additional authenticated data. Throws if a part contains a vertical bar. Otherwise, different contexts could have the same
+ * Builds the additional authenticated data. Throws if a part contains a vertical bar, because then different contexts could have the same
  * text.
  */
 const associatedData = (context: EncryptionContext, version: string): Uint8Array<ArrayBuffer> => {

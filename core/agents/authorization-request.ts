@@ -54,7 +54,7 @@ export const isForResource = (requested: readonly string[], resource: string): b
 };
 
 /** Returns the error message for a wrong resource. The message names the correct resource. */
-export const describeResourceFault = (resource: string): string => `resource must be ${resource}.`;
+export const describeResourceFault = (resource: string): string => `resource must be ${resource}`;
 
 const createOAuthFault = (error: OAuthError, detail: string) => ({ error, detail });
 

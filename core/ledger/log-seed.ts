@@ -19,8 +19,8 @@ const parseLogSeed = (text: string): LogSeed | null => {
 };
 
 /**
- * Parses LOG_SEED: seeds of 32 bytes in base64, separated by spaces. An earlier seed is followed by `@` and the time when its keys stopped signing.
- * During a rotation, two seeds are in use. Returns null if a seed is malformed or no seed is in use.
+ * Parses LOG_SEED: seeds of 32 bytes in base64, separated by spaces. An earlier seed is followed by `@` and the time when its keys stopped
+ * signing. During a rotation, two seeds are in use. Returns null if a seed is malformed or no seed is in use.
  */
 export const parseLogSeeds = (text: string | undefined): readonly LogSeed[] | null => {
   const words = (text ?? "").split(/\s+/).filter((word) => word !== "");

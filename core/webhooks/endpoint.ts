@@ -57,7 +57,7 @@ export const normalizeEndpointUrl = (url: string): string => new URL(url).href;
 
 export type EndpointChange = Partial<Pick<Endpoint, "url" | "events" | "description" | "status">>;
 
-/** The response to a registration. Later responses contain only the hint of the secret. */
+/** The response to a registration. Lists and views of endpoints contain only the hint of the secret. */
 export interface RegisteredEndpoint extends Omit<Endpoint, "id" | "events" | "secretHint"> {
   readonly id: WebhookId;
   /** All event types that the endpoint receives. */

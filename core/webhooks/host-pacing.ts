@@ -36,7 +36,7 @@ export const getEndpointHost = (url: string): string => new URL(url).hostname;
  */
 export const maxHostWaitMs = minuteMs;
 
-// They take five minutes at the default limit, which is enough to notice a mistake while setting up a receiver.
+// At the default limit, these attempts take five minutes, which is enough to notice a mistake while setting up a receiver.
 const attemptsBeforePause = 50;
 const attemptsPerDoubling = 10;
 

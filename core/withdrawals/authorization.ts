@@ -34,7 +34,10 @@ export const authorizeByToken = (attempt: {
   const isManageLink = attempt.expectedHashes.some((expected) => isEqualConstantTime(expected, attempt.givenHash)) && attempt.isInTime;
   const wasMailed = attempt.mailedHashes.some((mailed) => isEqualConstantTime(mailed, attempt.givenHash));
   if (!isManageLink && !wasMailed)
-    return refuse("opt_out_failed", "token: must be a token for this certificate that has not expired. Request a code to get a new link.");
+    return refuse(
+      "opt_out_failed",
+      "token: must be a valid token for this certificate. If the certificate has your email address, request a code instead.",
+    );
   // Anyone who submits a form in another person's name receives the manage link for that submission, so the link must not withdraw other
   // certificates.
   if (!wasMailed && attempt.scope !== "certificate")

@@ -68,8 +68,8 @@ export const proveEntries = async (ports: ProofPorts, chain: string, seqs: reado
 };
 
 /**
- * Returns the oldest checkpoint that covers at least `size` entries, if all current keys have signed it. Otherwise, returns the newest
- * checkpoint, and signs a new one first if necessary, or returns null if the log is frozen.
+ * Returns the oldest checkpoint that covers at least `size` entries, if all current keys have signed it. Otherwise, signs a new checkpoint
+ * if necessary and returns the newest one, or null if the log is frozen.
  */
 const findFirstCheckpoint = async (
   { storage, openKeys, getSignedCheckpoint }: ProofPorts,

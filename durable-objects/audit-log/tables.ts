@@ -231,7 +231,7 @@ const recordHeads = (sql: SqlStorage, at: string): RecordRow | null => {
 };
 
 /**
- * Adds a record of heads if no record contains the chain yet. Otherwise, the log could prove that the chain is complete only after the end
+ * Adds a record of heads if no record contains the chain yet. Without it, the log could prove that the chain is complete only after the end
  * of the 15-minute interval.
  */
 export const recordHeadsForNewChain = (sql: SqlStorage, tag: string, now: Instant): void => {

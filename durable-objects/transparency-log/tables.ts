@@ -27,7 +27,7 @@ export const setMeta = (sql: SqlStorage, key: string, value: string): void => {
 /** Returns why the log is frozen, or null if it is not. A frozen log accepts and signs nothing. */
 export const findFreezeReason = (sql: SqlStorage): string | null => findMeta(sql, "frozen");
 
-/** Freezes the log for good. If the log is already frozen, keeps the first reason. */
+/** Freezes the log until its storage is restored. If the log is already frozen, keeps the first reason. */
 const freeze = (sql: SqlStorage, reason: string): void => {
   sql.exec("INSERT INTO meta (k, v) VALUES ('frozen', ?) ON CONFLICT (k) DO NOTHING", reason);
 };

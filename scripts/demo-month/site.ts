@@ -1,5 +1,5 @@
-// The policies of the demo business's website in the demo month. Their captures are written together with the certificates that use them,
-// because capturing the policies for every certificate would take most of the replay's time.
+// The policies of the demo business's website in the demo month. A capture is written in the transaction of the first certificate that uses
+// it, and later certificates reuse it. The service's capture job would take most of the time that the whole month takes.
 import {
   captureReuseMs,
   createPolicyText,

@@ -87,7 +87,8 @@ beforeAll(async () => {
 });
 
 /**
- * Values of the path parameters for records that acme's API key can read. A route with a new parameter needs an entry in `unknownRecords`.
+ * Values for the path parameters. `cert_id` and `share_id` identify records that acme's API key can read; all other parameters have the
+ * values of `unknownRecords`, so a route with a new parameter needs an entry there.
  */
 const getOwnRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId, share_id: activeShareId });
 /** A certificate can be withdrawn only once, so each successful call needs an active certificate. */

@@ -172,7 +172,7 @@ export const findIssuesInWindows = async (
   return findings;
 };
 
-/** Adds an authenticator that confirms every passkey prompt of the page. Returns the session that removes it with `WebAuthn.disable`. */
+/** Adds an authenticator that confirms every passkey prompt of the page. Send `WebAuthn.disable` to the returned session to remove it. */
 export const addVirtualAuthenticator = async (page: Page): Promise<CDPSession> => {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("WebAuthn.enable");

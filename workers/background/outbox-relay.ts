@@ -14,7 +14,7 @@ const finishWithdrawals = async (platform: Platform, db: Database): Promise<void
     await runIsolated(platform, "withdrawal", () => continueWithdrawals(platform, db, work));
 };
 
-/** Works until nothing is due or this run's budget is used up. The next run continues. */
+/** Processes withdrawals and policy captures that are due, until none are left or this run's budget is used up. */
 export const relayOutbox = async (platform: Platform): Promise<void> => {
   await forEachShard(platform, "outbox", (db) => finishWithdrawals(platform, db));
   await forEachShard(platform, "outbox", (db) => capturePolicies(platform, db));

@@ -37,7 +37,8 @@ export interface ShareCreation {
 /**
  * Writes the share with its values, event, signature and receipt email in one transaction. The statements in `before` and `after` run
  * before and after those of the share. If the person's account is in another shard, first writes an intent there and settles it afterward.
- * Returns `rate_limited` if a storage limit is reached. Throws an error that `isOutdatedGrant` recognizes if the client or contact fields have changed since they were loaded.
+ * Returns `rate_limited` if a storage limit is reached. Throws an error that `isOutdatedGrant` recognizes if the client or contact fields
+ * have changed since they were loaded.
  */
 export const commitShare = async (
   services: ShareWriteDependencies,

@@ -16,7 +16,10 @@ export interface DeliveryPage {
   readonly hasMore: boolean;
 }
 
-/** Lists an endpoint's deliveries, newest first. Can return `not_found`, and `invalid_request` if `before` belongs to another endpoint. */
+/**
+ * Lists an endpoint's deliveries, newest first. Returns `not_found` if there is no such endpoint, and `invalid_request` if `before` is not
+ * the ID of one of its deliveries.
+ */
 export const listDeliveries = async (
   services: EventSequences,
   businessId: BusinessId,

@@ -93,7 +93,7 @@ const renderWaitPage = (c: Context<AppEnv>, title: "crowded" | "busy" | "crowded
     true,
   );
 
-/** `refused` is the API's response to the same refusal. It contains the waiting time. */
+/** `refused` is the response that the API would send for this refusal. Its Retry-After header contains the waiting time. */
 const createWaitPageRenderer =
   (title: "crowded" | "busy" | "crowdedForm") =>
   (c: Context<AppEnv>, refused: Response): Promise<Response> =>
