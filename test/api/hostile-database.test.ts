@@ -682,7 +682,7 @@ describe("no statement reads more than its stated number of rows", { timeout: 40
     await visitor.post(`/authorize/decide${search}`, { token: extractToken(review), days: "30" });
     await visitor.post(`/authorize/sign-out${search}`, {});
     await visitor.post(`/authorize/passkey${search}`, {});
-    await visitor.post(`/authorize/passkey/answer${search}`, { credential: "{}" });
+    await visitor.post(`/authorize/passkey/verify${search}`, { credential: "{}" });
     expect(takeFindings()).toEqual([]);
   });
 

@@ -455,7 +455,7 @@ describe("a code", () => {
     const client = await registerClient();
     const code = await getAuthorizationCode(client, await signInAsPat());
     const refused = await exchangeCode(code, client, { resource: "http://svc.test/other" });
-    expect(refused.body).toMatchObject({ error: "invalid_target", error_description: "resource must be http://svc.test/mcp." });
+    expect(refused.body).toMatchObject({ error: "invalid_target", error_description: "resource must be http://svc.test/mcp" });
   });
 
   test("expires after five minutes", async () => {

@@ -551,13 +551,13 @@ describe("passkeys", () => {
     const stranger = createBrowserSession();
     const step = parsePage(await stranger.send(await stranger.open("/app/details"), "/app/passkey"));
     const signed = JSON.stringify(await authenticator.sign(extractOptions(step)));
-    expect(describeRedirect(await stranger.send(step, "/app/passkey/answer", { credential: signed }))).toBe("303 /app/details");
+    expect(describeRedirect(await stranger.send(step, "/app/passkey/verify", { credential: signed }))).toBe("303 /app/details");
     expect((await stranger.open("/app/account")).text).toContain(pat.email);
     const thief = createBrowserSession();
-    expect(describeRedirect(await thief.send(step, "/app/passkey/answer", { credential: signed }))).toBe(
+    expect(describeRedirect(await thief.send(step, "/app/passkey/verify", { credential: signed }))).toBe(
       "303 /app/details?outcome=passkey",
     );
-    expect(describeRedirect(await thief.send(step, "/app/passkey/answer", { credential: "{}" }))).toBe("303 /app/details?outcome=passkey");
+    expect(describeRedirect(await thief.send(step, "/app/passkey/verify", { credential: "{}" }))).toBe("303 /app/details?outcome=passkey");
     expect(getPageText(await thief.open("/app/details?outcome=passkey"))).toContain("We couldn’t use that passkey.");
     expect((await stranger.post("/app/passkey", {}, { "sec-fetch-site": "cross-site" })).status).toBe(403);
   });

@@ -314,21 +314,21 @@ describe("the consent sheet", () => {
     const response = await visitor.post(`/authorize/passkey${search}`, {});
     const options = JSON.parse((/data-options="([^"]+)"/.exec(response.text)?.[1] ?? "").replaceAll("&quot;", '"'));
     const credential = JSON.stringify(await authenticator.sign(options));
-    const refused = await visitor.post(`/authorize/passkey/answer${search}`, { credential: "{}" });
+    const refused = await visitor.post(`/authorize/passkey/verify${search}`, { credential: "{}" });
     expect([extractHeading(refused), refused.text.includes("We couldn’t use that passkey.")]).toEqual([
       "Share your contact details with Acme Solar LLC?",
       true,
     ]);
-    const foreign = await visitor.post(`/authorize/passkey/answer${search}`, { credential }, { "sec-fetch-site": "cross-site" });
+    const foreign = await visitor.post(`/authorize/passkey/verify${search}`, { credential }, { "sec-fetch-site": "cross-site" });
     expect(foreign.status).toBe(403);
-    const decision = await visitor.post(`/authorize/passkey/answer${search}`, { credential });
+    const decision = await visitor.post(`/authorize/passkey/verify${search}`, { credential });
     expect(decision.text).toContain(person.email);
     const done = await visitor.post(`/authorize/decide${search}`, { token: extractToken(decision) });
     expect(extractHeading(done)).toBe("Shared with Acme Solar LLC");
     for (const { headers } of visitor.answers) expect(headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
     const thief = new Visitor();
     await thief.get(`/authorize${search}`, { referer: `${origin}/` });
-    expect((await thief.post(`/authorize/passkey/answer${search}`, { credential })).text).toContain("We couldn’t use that passkey.");
+    expect((await thief.post(`/authorize/passkey/verify${search}`, { credential })).text).toContain("We couldn’t use that passkey.");
   });
 
   test("needs no sign-in for a test client and shares a test person's details", async () => {
@@ -526,7 +526,7 @@ describe("a request without evidence that the business made it", () => {
     const first = await visitor.get(`/authorize${search}`, headers);
     expect([first.status, extractHeading(first), listFormActions(first)]).toEqual([200, unconfirmed, ["/authorize/opened"]]);
     expect(first.text).not.toContain("Send you a solar estimate");
-    for (const step of ["email", "new-code", "code", "passkey", "passkey/answer", "review", "decide"]) {
+    for (const step of ["email", "new-code", "code", "passkey", "passkey/verify", "review", "decide"]) {
       const response = await visitor.post(`/authorize/${step}${search}`, { email: "pat@example.com", token: extractToken(first) });
       expect([step, response.status, extractHeading(response)]).toEqual([step, 403, unconfirmed]);
     }

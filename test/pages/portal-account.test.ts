@@ -65,7 +65,7 @@ const signInOnPages = async (
 ): Promise<TestResponse> => {
   const prompt = await postForm(member, "/portal/sign-in/passkey", { next });
   const credential = await authenticator.sign(parseOptions(prompt));
-  return postForm(member, "/portal/sign-in/passkey/answer", { next, credential: JSON.stringify(credential) });
+  return postForm(member, "/portal/sign-in/passkey/verify", { next, credential: JSON.stringify(credential) });
 };
 const getSession = async ({ cookie }: Member): Promise<unknown> => {
   const { status, body } = await call("/v1/auth/session", { headers: { cookie } });
@@ -135,7 +135,7 @@ describe("a member's passkey", () => {
       body: "next=/app",
     });
     const credential = JSON.stringify(await authenticator.sign(parseOptions(app)));
-    expect(describeRedirect(await postForm({ cookie: "" }, "/app/passkey/answer", { next: "/app", credential }))).toBe(
+    expect(describeRedirect(await postForm({ cookie: "" }, "/app/passkey/verify", { next: "/app", credential }))).toBe(
       "303 /app?outcome=passkey",
     );
     const consumer = await signIn(world.consumerEmail, "consumer");

@@ -58,7 +58,7 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /sign-in/elsewhere": publicPage("400"),
   "GET /sign-in/passkey": publicPage("303 /portal/sign-in"),
   "POST /sign-in/passkey": publicPage("200"),
-  "POST /sign-in/passkey/answer": publicPage("303 /portal/sign-in?outcome=passkey"),
+  "POST /sign-in/passkey/verify": publicPage("303 /portal/sign-in?outcome=passkey"),
   // The page for people who have been invited but have not joined a business. Their sessions are of a separate kind.
   "GET /invitations": { ...signIn, stranger: "303 /portal/businesses", member: "303 /portal/businesses", owner: "303 /portal/businesses" },
   "POST /invitations/accept": publicPage("303 /portal/sign-in"),

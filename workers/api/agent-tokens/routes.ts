@@ -158,7 +158,7 @@ const createConsumerTokenRoute = createRoute({
   description: `${agentTokenDescription} The token lets the assistant read your shares and history, change contact fields and revoke shares. The assistant cannot give consent. You can have up to 10 active tokens.`,
   middleware: consumerGuard(optionalJsonBody, idempotencyGuard),
   request: createTokenRequest,
-  responses: { 201: createdTokenResponse("MintedAgentTokenAnswer", "consumer") },
+  responses: { 201: createdTokenResponse("MintedAgentTokenResponse", "consumer") },
   when: tokenLimitRefusal,
 });
 
@@ -170,7 +170,7 @@ const listConsumerTokensRoute = createRoute({
   description: "Returns your active tokens. Your audit trail shows how they were used.",
   middleware: consumerGuard(),
   responses: {
-    200: successResponse("The tokens.", "AgentTokensAnswer", () => getAgentTokenSchemas().consumerTokensSchema, {
+    200: successResponse("The tokens.", "AgentTokensResponse", () => getAgentTokenSchemas().consumerTokensSchema, {
       agent_tokens: [listedTokenExample],
     }),
   },
@@ -184,7 +184,7 @@ const revokeConsumerTokenRoute = createRoute({
   description: "The token stops working immediately.",
   middleware: consumerGuard(),
   request: { params: tokenParam },
-  responses: { 200: revokedTokenResponse("RevokedAgentTokenAnswer") },
+  responses: { 200: revokedTokenResponse("RevokedAgentTokenResponse") },
   when: tokenNotFoundRefusal,
 });
 
@@ -196,7 +196,7 @@ const createBusinessTokenRoute = createRoute({
   description: `${agentTokenDescription} The token lets the assistant read the live shares, events and history of the business, but not change anything. The token stops working when your membership ends. It does not work while the account is suspended. You can have up to 10 active tokens.`,
   middleware: portalGuard(optionalJsonBody, idempotencyGuard),
   request: createTokenRequest,
-  responses: { 201: createdTokenResponse("MintedBusinessAgentTokenAnswer", "business") },
+  responses: { 201: createdTokenResponse("MintedBusinessAgentTokenResponse", "business") },
   when: tokenLimitRefusal,
 });
 
@@ -208,7 +208,7 @@ const listBusinessTokensRoute = createRoute({
   description: "Returns the active tokens of all members. The audit trail shows how they were used.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("The tokens.", "BusinessAgentTokensAnswer", () => getAgentTokenSchemas().businessTokensSchema, {
+    200: successResponse("The tokens.", "BusinessAgentTokensResponse", () => getAgentTokenSchemas().businessTokensSchema, {
       agent_tokens: [businessListedTokenExample],
     }),
   },
@@ -222,7 +222,7 @@ const revokeBusinessTokenRoute = createRoute({
   description: "The token stops working immediately. Members can revoke their own tokens; owners can revoke any token in the business.",
   middleware: portalGuard(),
   request: { params: tokenParam },
-  responses: { 200: revokedTokenResponse("RevokedBusinessAgentTokenAnswer") },
+  responses: { 200: revokedTokenResponse("RevokedBusinessAgentTokenResponse") },
   when: { ...tokenNotFoundRefusal, owner_required: "The token belongs to another member and you are not an owner." },
 });
 

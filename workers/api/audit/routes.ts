@@ -9,7 +9,7 @@ import { auditTrailToWire, auditTrailQuerySchema, auditTrailSchema } from "./sch
 
 const createRoute = createRouteFactory("audit");
 
-const auditTrailResponse = successResponse("A page of audit entries, newest first.", "AuditTrailAnswer", auditTrailSchema, {
+const auditTrailResponse = successResponse("A page of audit entries, newest first.", "AuditTrailResponse", auditTrailSchema, {
   chain: "00112233445566778899aabbccddeeff",
   chain_index: null,
   algorithm: "svc-audit-v1",

@@ -12,7 +12,7 @@ export const checkoutQuerySchema = z.object({
   }),
 });
 
-export const providerEventReceivedSchema = z.object({ received: z.literal(true) }).openapi("ProviderEventAnswer");
+export const providerEventReceivedSchema = z.object({ received: z.literal(true) }).openapi("ProviderEventResponse");
 
 const maxIdLength = 255;
 const providerIdSchema = z.string().min(1).max(maxIdLength);

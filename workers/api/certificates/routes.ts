@@ -109,7 +109,7 @@ const issueCertificateRoute = createRoute({
     201: {
       ...successResponse(
         "The certificate was issued.",
-        "ConsentAnswer",
+        "ConsentResponse",
         () => getCertificateSchemas().consentReceiptSchema,
         () => getCertificateExamples().consentReceipt,
       ),
@@ -200,7 +200,7 @@ const verifyCertificateRoute = createRoute({
     200: {
       ...successResponse(
         "The certificate.",
-        "VerifyAnswer",
+        "VerifyResponse",
         () => getCertificateSchemas().verifiedCertificateSchema,
         () => getCertificateExamples().verifiedCertificate,
       ),
@@ -225,7 +225,7 @@ const listCertificatesRoute = createRoute({
   responses: {
     200: successResponse(
       "A page of certificates.",
-      "ListAnswer",
+      "ListResponse",
       () => getCertificateSchemas().certificateListSchema,
       () => getCertificateExamples().certificateList,
     ),
@@ -245,7 +245,7 @@ const searchCertificatesRoute = createRoute({
   responses: {
     200: successResponse(
       "A page of certificates.",
-      "SearchAnswer",
+      "SearchResponse",
       () => getCertificateSchemas().certificateListSchema,
       () => getCertificateExamples().certificateList,
     ),
@@ -265,7 +265,7 @@ const getCertificateRoute = createRoute({
   responses: {
     200: successResponse(
       "The certificate.",
-      "DetailAnswer",
+      "DetailResponse",
       () => getCertificateSchemas().certificateDetailSchema,
       () => getCertificateExamples().certificateDetail,
     ),
@@ -275,7 +275,7 @@ const getCertificateRoute = createRoute({
 
 const evidenceBundleResponse = successResponse(
   "The evidence pack. ZIP and HTML files are attachments named `evidence-<cert_id>`.",
-  "EvidenceAnswer",
+  "EvidenceResponse",
   () => getCertificateSchemas().evidenceBundleSchema,
   () => getCertificateExamples().evidenceBundle,
 );
@@ -314,7 +314,7 @@ const eraseSubjectRoute = createRoute({
   responses: {
     200: successResponse(
       "The person's data was erased. Repeating the request returns the first result.",
-      "ErasedAnswer",
+      "ErasedResponse",
       wire.erasedSubjectSchema,
       () => getCertificateExamples().erasedSubject,
     ),

@@ -163,7 +163,7 @@ const listBusinessesRoute = createRoute({
     "Returns the businesses that have certificates with your sign-in email address, or shares that other people created with it.",
   middleware: consumerGuard(),
   request: { query: businessListQuerySchema },
-  responses: { 200: successResponse("A page of businesses.", "BusinessesNamingYouAnswer", businessListSchema, businessListExample) },
+  responses: { 200: successResponse("A page of businesses.", "BusinessesNamingYouResponse", businessListSchema, businessListExample) },
 });
 
 const listCertificatesRoute = createRoute({
@@ -176,7 +176,7 @@ const listCertificatesRoute = createRoute({
   middleware: consumerGuard(),
   request: { params: businessIdParamSchema, query: certificateListQuerySchema },
   responses: {
-    200: successResponse("A page of certificates.", "CertificatesNamingYouAnswer", certificateListSchema, certificateListExample),
+    200: successResponse("A page of certificates.", "CertificatesNamingYouResponse", certificateListSchema, certificateListExample),
   },
 });
 
@@ -189,7 +189,7 @@ const withdrawCertificatesRoute = createRoute({
     "Withdraws consent for one certificate, for all certificates of one business, or for all certificates that currently name you. In the last two cases, it also ends your shares with that business or with all businesses, as well as shares that other people created with your sign-in email address. It has the same effect as withdrawing with an email code, because signing in verified your email address. Each certificate gets a receipt and each business is notified. Certificates issued later are not affected.",
   middleware: consumerGuard(jsonBody, idempotencyGuard),
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
-  responses: { 200: successResponse("Consent was withdrawn.", "OwnWithdrawalAnswer", withdrawalResultSchema, withdrawalResultExample) },
+  responses: { 200: successResponse("Consent was withdrawn.", "OwnWithdrawalResponse", withdrawalResultSchema, withdrawalResultExample) },
   when: {
     cert_not_found:
       "With `scope: certificate`, the certificate does not exist or does not name you. With `scope: business`, the business has no certificate that names you, none of your shares, and no share with your email address.",

@@ -37,7 +37,7 @@ const getProfileRoute = createRoute({
   summary: "Read your profile",
   description: "Returns your profile and the number of your active shares.",
   middleware: consumerGuard(),
-  responses: { 200: successResponse("The profile.", "ProfileAnswer", wire.profileSchema, wire.profileExample) },
+  responses: { 200: successResponse("The profile.", "ProfileResponse", wire.profileSchema, wire.profileExample) },
 });
 
 const getContactFieldsRoute = createRoute({
@@ -47,7 +47,7 @@ const getContactFieldsRoute = createRoute({
   summary: "Read your contact fields",
   description: "Returns the 10 contact fields you can share, and when each was last set.",
   middleware: consumerGuard(),
-  responses: { 200: successResponse("The fields.", "ContactFieldsAnswer", wire.contactFieldsSchema, wire.contactFieldsExample) },
+  responses: { 200: successResponse("The fields.", "ContactFieldsResponse", wire.contactFieldsSchema, wire.contactFieldsExample) },
 });
 
 const updateContactFieldsRoute = createRoute({
@@ -60,7 +60,7 @@ const updateContactFieldsRoute = createRoute({
   middleware: consumerGuard(limitFieldChanges, jsonBody),
   request: { body: requestBody(wire.fieldUpdateSchema, { phone: "+1 202 555 0199", address_line2: null }) },
   responses: {
-    200: successResponse("The updated fields.", "ContactFieldsChangeAnswer", wire.fieldUpdateResultSchema, wire.fieldUpdateResultExample),
+    200: successResponse("The updated fields.", "ContactFieldsChangeResponse", wire.fieldUpdateResultSchema, wire.fieldUpdateResultExample),
   },
 });
 
@@ -73,7 +73,7 @@ const listOwnSharesRoute = createRoute({
     "Returns at most 500 of your shares. Active shares come first; within each group, the newest come first. `last_delivered_at` is when the business last received data: it redeemed the code, read the values, or got an update.",
   middleware: consumerGuard(),
   responses: {
-    200: successResponse("The shares.", "OwnSharesAnswer", shares.shareListSchema, {
+    200: successResponse("The shares.", "OwnSharesResponse", shares.shareListSchema, {
       shares: [wire.ownShareExample],
       count: 1,
       has_more: false,
@@ -95,7 +95,7 @@ const revokeOwnShareRoute = createRoute({
   responses: {
     200: successResponse(
       "The revoked share and the deadline to stop contact.",
-      "SeverAnswer",
+      "SeverResponse",
       shares.revokedShareSchema,
       shares.revokedShareExample,
     ),
@@ -115,7 +115,7 @@ const renewShareRoute = createRoute({
   responses: {
     201: successResponse(
       "The new share and the share it replaces.",
-      "RenewAnswer",
+      "RenewResponse",
       () => shares.getShareSchemas().renewedShareSchema,
       wire.renewalExample,
     ),
@@ -136,7 +136,7 @@ const deleteAccountRoute = createRoute({
   responses: {
     200: successResponse(
       "The account is deleted and the session cookie is cleared.",
-      "AccountDeletionAnswer",
+      "AccountDeletionResponse",
       wire.accountDeletionSchema,
       wire.accountDeletionExample,
     ),

@@ -18,7 +18,7 @@ const listEventsRoute = createRoute({
   middleware: apiKeyGuard(),
   request: { query: eventFeedQuerySchema },
   responses: {
-    200: successResponse("Events after the cursor.", "EventsAnswer", eventFeedPageSchema, {
+    200: successResponse("Events after the cursor.", "EventsResponse", eventFeedPageSchema, {
       events: [eventExample],
       next_cursor: 42,
       has_more: false,

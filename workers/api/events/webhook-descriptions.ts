@@ -113,7 +113,7 @@ export const describeWebhooks = ({ openAPIRegistry }: OpenAPIHono<AppEnv>): void
   const webhookHeaders = z.object({
     "Svc-Signature": z.string().meta({
       description:
-        "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the endpoint's secret. For 24 hours after a rotation, there is a `v1` for each secret. Verify the signature before you parse the body.",
+        "`t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 of `<t>.<raw body>` with the endpoint's secret. After a rotation, there is a `v1` for each secret: for 24 hours, or for 7 days if the operator replaced the secret. Verify the signature before you parse the body.",
       example: "t=1763632800,v1=250028caefb951519f8204bbee7b86e5fc5e189ec0dcf003256a39a5beea9ec6",
     }),
     "Svc-Delivery-Id": z.string().meta({

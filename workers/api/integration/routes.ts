@@ -100,7 +100,7 @@ const createIntegrationRoute = createRoute({
   description:
     "Fetches a public page on one of your verified domains, maps the fields of its form, and returns the script tag to paste. For 30 days, an unchanged page returns the same result. Limit: 10 pages per hour per business. Requests that are refused before the page is fetched do not count.",
   request: { body: requestBody(integrationRequestSchema, integrationRequestExample) },
-  responses: { 200: successResponse("The mapping and the script tag.", "IntegrationAnswer", integrationSchema, integrationExample) },
+  responses: { 200: successResponse("The mapping and the script tag.", "IntegrationResponse", integrationSchema, integrationExample) },
   refuses: ["page_unreachable"],
   when: {
     invalid_request: "A field is invalid, or the page has no form that can be mapped. The message says which.",

@@ -94,7 +94,11 @@ const authenticateClient = async (c: Context<AppEnv>, form: ReadonlyMap<string, 
 const handleToken = async (c: Context<AppEnv>): Promise<Response> => {
   const form = await parseForm(c);
   if (form === null)
-    return respondWithError(c, "invalid_request", "The body must be a form of at most 8 KiB. Only resource can be repeated.");
+    return respondWithError(
+      c,
+      "invalid_request",
+      "The body must be application/x-www-form-urlencoded, with at most 8 KiB. Only resource can be repeated.",
+    );
   const grant = form.get("grant_type")?.[0];
   if (grant === undefined) return respondWithError(c, "invalid_request", "grant_type is required.");
   if (grant !== "authorization_code") return respondWithError(c, "unsupported_grant_type", "grant_type must be authorization_code.");
@@ -130,7 +134,11 @@ const handleRegister = async (c: Context<AppEnv>): Promise<Response> => {
   if (client === "invalid_redirect_uri")
     return respondWithError(c, client, "redirect_uris must contain 1 to 20 URIs, at least one of them allowed. See docs/guides/agents.md.");
   if (client === "invalid_client_metadata")
-    return respondWithError(c, client, "The client metadata must be a JSON object. See docs/guides/agents.md.");
+    return respondWithError(
+      c,
+      client,
+      "The client metadata must be a JSON object that fits in a client ID of 1,024 characters. See docs/guides/agents.md.",
+    );
   return c.json(
     {
       client_id: client.id,

@@ -36,7 +36,7 @@ const listPasskeysRoute = createRoute({
   description: "Returns your passkeys, oldest first.",
   middleware: consumerGuard(),
   responses: {
-    200: successResponse("Your passkeys.", "PasskeysAnswer", z.object({ passkeys: z.array(passkeySchema) }), {
+    200: successResponse("Your passkeys.", "PasskeysResponse", z.object({ passkeys: z.array(passkeySchema) }), {
       passkeys: [passkeyExample],
     }),
   },
@@ -51,7 +51,7 @@ const createPasskeyOptionsRoute = createRoute({
     "Returns the options for `navigator.credentials.create()`. The challenge can be used once, within 5 minutes, in this session only. You must have signed in within the last 10 minutes. Idempotency keys are ignored, because a stored challenge might already have been used.",
   middleware: consumerGuard(requireFreshSignIn, noBody),
   responses: {
-    200: successResponse("Options for the browser.", "PasskeyCreationAnswer", creationOptionsSchema, { options: creationOptionsExample }),
+    200: successResponse("Options for the browser.", "PasskeyCreationResponse", creationOptionsSchema, { options: creationOptionsExample }),
   },
   refuses: ["passkey_limit"],
 });
@@ -65,7 +65,7 @@ const addPasskeyRoute = createRoute({
     "Stores the credential that the authenticator created. You get an email confirming that a passkey was added. You can have up to 10 passkeys. You must have signed in within the last 10 minutes. The challenge is used up even if the credential is refused.",
   middleware: consumerGuard(requireFreshSignIn, jsonBody, idempotencyGuard),
   request: { body: requestBody(newPasskeySchema, { credential: attestationCredentialExample, name: "My phone" }) },
-  responses: { 201: successResponse("The passkey was added.", "PasskeyAnswer", passkeySchema, { ...passkeyExample, last_used: null }) },
+  responses: { 201: successResponse("The passkey was added.", "PasskeyResponse", passkeySchema, { ...passkeyExample, last_used: null }) },
   refuses: ["passkey_limit"],
   when: {
     passkey_refused:
@@ -82,7 +82,9 @@ const removePasskeyRoute = createRoute({
     "Requires a sign-in within the last 10 minutes. You can no longer sign in with the passkey. Sessions started with it stay active until they expire or you end them.",
   middleware: consumerGuard(requireFreshSignIn, noBody),
   request: { params: passkeyIdParamSchema },
-  responses: { 200: successResponse("The passkey was removed.", "RemovedPasskeyAnswer", deletedSchema, deletedToWire(passkeyExample.id)) },
+  responses: {
+    200: successResponse("The passkey was removed.", "RemovedPasskeyResponse", deletedSchema, deletedToWire(passkeyExample.id)),
+  },
   when: { not_found: "The passkey does not exist or is not yours." },
 });
 

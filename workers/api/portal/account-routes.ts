@@ -173,7 +173,7 @@ const signUpRoute = createRoute({
   responses: {
     201: successResponse(
       "Accepted. The response does not reveal whether the email address is registered.",
-      "SignupAnswer",
+      "SignupResponse",
       getSignupResultSchema,
       signupResultExample,
     ),
@@ -187,7 +187,7 @@ const getAccountRoute = createRoute({
   summary: "Read your account",
   description: "Returns the business and the signed-in user.",
   middleware: portalGuard(),
-  responses: { 200: successResponse("The account.", "AccountAnswer", accountSchema, accountExample) },
+  responses: { 200: successResponse("The account.", "AccountResponse", accountSchema, accountExample) },
 });
 
 const updateAccountRoute = createRoute({
@@ -199,7 +199,7 @@ const updateAccountRoute = createRoute({
     "Owners only. Fields that you omit stay the same. Existing certificates keep their previous values; `retention_years` applies to new ones.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { body: requestBody(profileUpdateSchema, { contact_email: "privacy@acme-solar.example", retention_years: 5 }) },
-  responses: { 200: successResponse("The updated account.", "AccountAnswer", accountSchema, accountExample) },
+  responses: { 200: successResponse("The updated account.", "AccountResponse", accountSchema, accountExample) },
 });
 
 export const accountRoutes = createApi();

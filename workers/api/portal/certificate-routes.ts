@@ -39,7 +39,7 @@ const listCertificatesRoute = createRoute({
   responses: {
     200: successResponse(
       "A page of certificates.",
-      "PortalCertificatesAnswer",
+      "PortalCertificatesResponse",
       () => getCertificateSchemas().certificateListSchema,
       () => getCertificateExamples().certificateList,
     ),
@@ -57,7 +57,7 @@ const getCertificateRoute = createRoute({
   responses: {
     200: successResponse(
       "The certificate.",
-      "PortalCertificateAnswer",
+      "PortalCertificateResponse",
       () => getCertificateSchemas().verifiedCertificateSchema,
       () => getCertificateExamples().verifiedCertificate,
     ),
@@ -77,7 +77,7 @@ const revealCertificateRoute = createRoute({
   responses: {
     200: successResponse(
       "The certificate with personal data.",
-      "RevealedCertificateAnswer",
+      "RevealedCertificateResponse",
       () => getCertificateSchemas().certificateDetailSchema,
       () => getCertificateExamples().certificateDetail,
     ),
@@ -103,7 +103,7 @@ const listCertificateViewsRoute = createRoute({
   middleware: portalGuard(),
   request: { params: certIdParamSchema, query: certificateListQuerySchema.pick({ page: true, per_page: true }) },
   responses: {
-    200: successResponse("A page of views.", "CertificateViewsAnswer", getCertificateViewsSchema, () => ({
+    200: successResponse("A page of views.", "CertificateViewsResponse", getCertificateViewsSchema, () => ({
       views: getCertificateExamples().certificateDetail.view_trail,
       total: 1,
       page: 1,

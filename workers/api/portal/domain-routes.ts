@@ -108,7 +108,7 @@ const addDomainRoute = createRoute({
   responses: {
     201: successResponse(
       "The domain was added. Publish the token in one of the three ways.",
-      "ClaimedDomainAnswer",
+      "ClaimedDomainResponse",
       domainSchema,
       domainExample,
     ),
@@ -125,7 +125,7 @@ const listDomainsRoute = createRoute({
   description: "Returns your domains, newest first.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("Your domains.", "DomainsAnswer", () => z.object({ domains: z.array(domainSchema) }), {
+    200: successResponse("Your domains.", "DomainsResponse", () => z.object({ domains: z.array(domainSchema) }), {
       domains: [domainExample],
     }),
   },
@@ -141,7 +141,7 @@ const verifyDomainRoute = createRoute({
   middleware: portalGuard(requireOwner, limitDomainChecks, optionalJsonBody, idempotencyGuard),
   request: { params: domainIdParamSchema, body: optionalRequestBody(domainVerificationSchema, { method: "dns" }) },
   responses: {
-    200: successResponse("The domain is verified.", "VerifiedDomainAnswer", domainSchema, {
+    200: successResponse("The domain is verified.", "VerifiedDomainResponse", domainSchema, {
       ...domainExample,
       status: "verified",
       expires_at: null,
@@ -163,7 +163,7 @@ const removeDomainRoute = createRoute({
     "Owners only. Forms on the domain no longer get certificates, and share requests from it are refused. Existing certificates do not change.",
   middleware: portalGuard(requireOwner, noBody),
   request: { params: domainIdParamSchema },
-  responses: { 200: successResponse("The domain was removed.", "RemovedDomainAnswer", deletedSchema, deletedToWire(exampleDomainId)) },
+  responses: { 200: successResponse("The domain was removed.", "RemovedDomainResponse", deletedSchema, deletedToWire(exampleDomainId)) },
   when: domainNotFoundRefusal,
 });
 

@@ -155,7 +155,7 @@ const createKeyRoute = createRoute({
   description: "Owners only. Save the key from the response: we store only its hash. You can have up to 20 active keys.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(keyRequestSchema, { name: "CRM", environment: "live" }) },
-  responses: { 201: successResponse("The new API key.", "CreatedKeyAnswer", createdKeySchema, createdKeyExample) },
+  responses: { 201: successResponse("The new API key.", "CreatedKeyResponse", createdKeySchema, createdKeyExample) },
   refuses: ["key_limit"],
 });
 
@@ -167,7 +167,7 @@ const listKeysRoute = createRoute({
   description: "Returns active keys, oldest first, then the last 100 revoked keys.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("Your API keys, without the secret part.", "KeysAnswer", () => z.object({ keys: z.array(keySchema) }), {
+    200: successResponse("Your API keys, without the secret part.", "KeysResponse", () => z.object({ keys: z.array(keySchema) }), {
       keys: [keyExample],
     }),
   },
@@ -182,7 +182,7 @@ const revokeKeyRoute = createRoute({
   middleware: portalGuard(requireOwner, noBody),
   request: { params: keyIdParamSchema },
   responses: {
-    200: successResponse("The key was revoked.", "RevokedKeyAnswer", () => z.object({ revoked: z.literal(true) }), { revoked: true }),
+    200: successResponse("The key was revoked.", "RevokedKeyResponse", () => z.object({ revoked: z.literal(true) }), { revoked: true }),
   },
   when: { not_found: "The key does not exist or is not yours." },
 });
@@ -195,7 +195,7 @@ const createClientRoute = createRoute({
   description: "Owners only. Use the client's ID in the script tag on your pages. You can have up to 50 clients.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(clientRequestSchema, { name: "Website", environment: "live" }) },
-  responses: { 201: successResponse("The new client.", "CreatedClientAnswer", clientSchema, clientExample) },
+  responses: { 201: successResponse("The new client.", "CreatedClientResponse", clientSchema, clientExample) },
   refuses: ["client_limit"],
 });
 
@@ -207,7 +207,7 @@ const listClientsRoute = createRoute({
   description: "Returns your clients, oldest first.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("Your clients.", "ClientsAnswer", () => z.object({ clients: z.array(clientSchema) }), {
+    200: successResponse("Your clients.", "ClientsResponse", () => z.object({ clients: z.array(clientSchema) }), {
       clients: [clientExample],
     }),
   },
@@ -222,7 +222,7 @@ const updateClientRoute = createRoute({
     "Owners only. Fields that you omit stay the same. `return_urls` replaces the URLs to which the consent sheet can return the person. A share request that uses one of these URLs counts as yours, regardless of how the person reached the consent sheet.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: clientIdParamSchema, body: requestBody(clientChangeSchema, { return_urls: ["https://acme-solar.example/quote"] }) },
-  responses: { 200: successResponse("The client.", "UpdatedClientAnswer", clientSchema, clientExample) },
+  responses: { 200: successResponse("The client.", "UpdatedClientResponse", clientSchema, clientExample) },
   when: { not_found: "The client does not exist or is not yours." },
 });
 

@@ -71,7 +71,7 @@ const listMembersRoute = createRoute({
   description: "Returns members, then open invitations.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("Members and invitations.", "MembersAnswer", () => z.object({ members: z.array(memberSchema) }), {
+    200: successResponse("Members and invitations.", "MembersResponse", () => z.object({ members: z.array(memberSchema) }), {
       members: [memberExample],
     }),
   },
@@ -86,7 +86,7 @@ const inviteMemberRoute = createRoute({
     "Owners only. Emails an invitation that is valid for 7 days. After signing in with the invited email address, the person sees who invited them and can accept or decline in the portal. The response does not reveal whether the person is a member of another business. A business can have up to 100 members and invitations.",
   middleware: portalGuard(requireOwner, limitInvitations, jsonBody, idempotencyKeyGuard),
   request: { body: requestBody(invitationSchema, { email: "sam@acme-solar.example", role: "member" }) },
-  responses: { 201: successResponse("The invitation was sent.", "InvitedMemberAnswer", memberSchema, memberExample) },
+  responses: { 201: successResponse("The invitation was sent.", "InvitedMemberResponse", memberSchema, memberExample) },
   refuses: ["member_limit"],
 });
 
@@ -98,7 +98,7 @@ const updateMemberRoute = createRoute({
   description: "Owners only. Takes effect on that person's next request. The last owner's role cannot be changed to member.",
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: memberIdParamSchema, body: requestBody(z.object({ role: roleSchema }).openapi("RoleChange"), { role: "owner" }) },
-  responses: { 200: successResponse("The updated member.", "MemberAnswer", memberSchema, { ...memberExample, role: "owner" }) },
+  responses: { 200: successResponse("The updated member.", "MemberResponse", memberSchema, { ...memberExample, role: "owner" }) },
   refuses: ["last_owner"],
   when: memberNotFoundRefusal,
 });
@@ -110,7 +110,7 @@ const leaveBusinessRoute = createRoute({
   summary: "Leave the business",
   description: "Removes you from the business and ends your sessions. The last owner cannot leave.",
   middleware: portalGuard(noBody),
-  responses: { 200: successResponse("You are no longer a member.", "LeftBusinessAnswer", deletedSchema, deletedToWire(exampleMemberId)) },
+  responses: { 200: successResponse("You are no longer a member.", "LeftBusinessResponse", deletedSchema, deletedToWire(exampleMemberId)) },
   refuses: ["last_owner"],
 });
 
@@ -124,7 +124,7 @@ const removeMemberRoute = createRoute({
   middleware: portalGuard(requireOwner, noBody),
   request: { params: memberIdParamSchema },
   responses: {
-    200: successResponse("The member or invitation was removed.", "RemovedMemberAnswer", deletedSchema, deletedToWire(exampleMemberId)),
+    200: successResponse("The member or invitation was removed.", "RemovedMemberResponse", deletedSchema, deletedToWire(exampleMemberId)),
   },
   refuses: ["last_owner"],
   when: memberNotFoundRefusal,

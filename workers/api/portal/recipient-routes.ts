@@ -57,7 +57,7 @@ const linkRecipientRoute = createRoute({
     "Owners only. Lets another business call `match` on your certificates that list it as a recipient under the name `entity`. A recipient cannot link itself, because anyone can choose a name. Linking the same pair again changes nothing. The link is recorded in your audit trail.",
   middleware: portalGuard(requireOwner, jsonBody, idempotencyGuard),
   request: { body: requestBody(recipientRequestSchema, requestExample) },
-  responses: { 201: successResponse("The recipient was linked.", "LinkedRecipientAnswer", recipientSchema, example) },
+  responses: { 201: successResponse("The recipient was linked.", "LinkedRecipientResponse", recipientSchema, example) },
   refuses: ["recipient_limit"],
   when: {
     invalid_request: "`entity` is not a valid name, or `business_id` is your own business.",
@@ -73,7 +73,7 @@ const listRecipientsRoute = createRoute({
   description: "Owners only. Returns the recipients that you have linked, sorted by name.",
   middleware: portalGuard(requireOwner),
   responses: {
-    200: successResponse("Your linked recipients.", "LinkedRecipientsAnswer", z.object({ recipients: z.array(recipientSchema) }), {
+    200: successResponse("Your linked recipients.", "LinkedRecipientsResponse", z.object({ recipients: z.array(recipientSchema) }), {
       recipients: [example],
     }),
   },
@@ -90,7 +90,7 @@ const unlinkRecipientRoute = createRoute({
   responses: {
     200: successResponse(
       "The link was removed. The response contains the removed link.",
-      "UnlinkedRecipientAnswer",
+      "UnlinkedRecipientResponse",
       recipientSchema,
       example,
     ),

@@ -48,7 +48,7 @@ const getRefusedRequestRoute = createRoute({
     }),
   },
   responses: {
-    200: successResponse("The refused request.", "RefusedRequestAnswer", refusedRequestSchema, {
+    200: successResponse("The refused request.", "RefusedRequestResponse", refusedRequestSchema, {
       request_id: exampleRequestId,
       at: "2026-03-05T09:12:00.250Z",
       method: "POST",

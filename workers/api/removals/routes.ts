@@ -129,7 +129,7 @@ const requestRemovalRoute = createRoute({
   middleware: consumerGuard(limitRemovals, jsonBody, idempotencyGuard),
   request: { body: requestBody(removalRequestSchema, { targets: ["spokeo"], authorize: true }) },
   responses: {
-    201: successResponse("The removal was requested.", "RemovalAnswer", () => getRemovalSchemas().removalSchema, removalExample),
+    201: successResponse("The removal was requested.", "RemovalResponse", () => getRemovalSchemas().removalSchema, removalExample),
   },
   when: { plan_required: "Your plan does not include removals." },
 });
@@ -141,7 +141,9 @@ const listRemovalsRoute = createRoute({
   summary: "List your removals",
   description: "Returns your removals, newest first, with the status of each data broker.",
   middleware: consumerGuard(),
-  responses: { 200: successResponse("Your removals.", "RemovalsAnswer", () => getRemovalSchemas().removalListSchema, removalListExample) },
+  responses: {
+    200: successResponse("Your removals.", "RemovalsResponse", () => getRemovalSchemas().removalListSchema, removalListExample),
+  },
 });
 
 const downloadAffidavitRoute = createRoute({

@@ -156,7 +156,7 @@ const getClockRoute = createRoute({
   summary: "Read the sandbox clock",
   description: "Returns your sandbox's time and its offset from the real time.",
   middleware: apiKeyGuard(requireTestKey),
-  responses: { 200: successResponse("The sandbox clock.", "SandboxClockAnswer", clockSchema, clockExample) },
+  responses: { 200: successResponse("The sandbox clock.", "SandboxClockResponse", clockSchema, clockExample) },
 });
 
 const advanceClockRoute = createRoute({
@@ -169,7 +169,7 @@ const advanceClockRoute = createRoute({
   middleware: apiKeyGuard(limitClockChanges, requireTestKey, requireWriteAccess, jsonBody, idempotencyGuard),
   request: { body: requestBody(clockAdvanceSchema, { advance_seconds: 518_400 }) },
   responses: {
-    200: successResponse("The updated clock.", "SandboxClockMoveAnswer", advancedClockSchema, { ...clockExample, swept: 1 }),
+    200: successResponse("The updated clock.", "SandboxClockMoveResponse", advancedClockSchema, { ...clockExample, swept: 1 }),
   },
 });
 
@@ -183,7 +183,7 @@ const triggerEventRoute = createRoute({
   middleware: apiKeyGuard(requireTestKey, requireWriteAccess, jsonBody, idempotencyGuard),
   request: { body: requestBody(triggerRequestSchema, { type: "share.created" }) },
   responses: {
-    200: successResponse("The share and the event.", "SandboxTriggerAnswer", triggeredEventSchema, triggeredEventExample),
+    200: successResponse("The share and the event.", "SandboxTriggerResponse", triggeredEventSchema, triggeredEventExample),
   },
   refuses: ["share_inactive"],
   when: {
@@ -203,7 +203,9 @@ const resetSandboxRoute = createRoute({
   description:
     "Revokes up to 2,000 active test shares per request and sends an event for each. Resets the clock once none are left. Events, ended shares and endpoints are kept.",
   middleware: apiKeyGuard(limitClockChanges, requireTestKey, requireWriteAccess, noBody, idempotencyGuard),
-  responses: { 200: successResponse("The result of the reset.", "SandboxResetAnswer", resetSchema, { environment: "sandbox", ended: 3 }) },
+  responses: {
+    200: successResponse("The result of the reset.", "SandboxResetResponse", resetSchema, { environment: "sandbox", ended: 3 }),
+  },
   when: { invalid_request: "The body is not valid JSON (no body is needed), or the idempotency key is malformed." },
 });
 

@@ -21,7 +21,7 @@ const getHealthRoute = createRoute({
   description: "Checks the database, the key-value store and the signing key. Use it for monitoring. Also available at /health.",
   middleware: limitPublicReads,
   responses: {
-    200: { description: "All checks passed.", content: { "application/json": { schema: envelopeSchema("HealthAnswer", healthSchema) } } },
+    200: { description: "All checks passed.", content: { "application/json": { schema: envelopeSchema("HealthResponse", healthSchema) } } },
   },
   when: { unhealthy: "At least one check failed. The message names the failed checks." },
 });

@@ -51,7 +51,7 @@ const listSessionsRoute = createRoute({
   description: "Returns your active sessions, newest first, at most 100.",
   middleware: consumerGuard(),
   responses: {
-    200: successResponse("Your sessions.", "SessionsAnswer", z.object({ sessions: z.array(sessionListItemSchema) }), {
+    200: successResponse("Your sessions.", "SessionsResponse", z.object({ sessions: z.array(sessionListItemSchema) }), {
       sessions: [sessionExample],
     }),
   },
@@ -66,7 +66,7 @@ const endSessionRoute = createRoute({
   middleware: consumerGuard(noBody),
   request: { params: sessionIdParamSchema },
   responses: {
-    200: successResponse("The session has ended.", "EndedSessionAnswer", z.object({ ended: z.literal(true), id: z.string() }), {
+    200: successResponse("The session has ended.", "EndedSessionResponse", z.object({ ended: z.literal(true), id: z.string() }), {
       ended: true,
       id: sessionExample.id,
     }),
@@ -82,7 +82,7 @@ const endOtherSessionsRoute = createRoute({
   description: "Ends all your sessions except the current one.",
   middleware: consumerGuard(noBody),
   responses: {
-    200: successResponse("The other sessions have ended.", "EndedSessionsAnswer", z.object({ sessions_ended: z.int() }), {
+    200: successResponse("The other sessions have ended.", "EndedSessionsResponse", z.object({ sessions_ended: z.int() }), {
       sessions_ended: 2,
     }),
   },

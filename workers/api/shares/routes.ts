@@ -77,7 +77,7 @@ const authorizeShareRoute = createRoute({
     303: { description: "Redirects browser navigation to the consent sheet." },
     200: successResponse(
       "The validated request.",
-      "AuthorizeAnswer",
+      "AuthorizeResponse",
       () => wire.getShareSchemas().authorizedRequestSchema,
       wire.authorizedRequestExample,
     ),
@@ -98,7 +98,7 @@ const signShareRequestRoute = createRoute({
   responses: {
     200: successResponse(
       "The signed request.",
-      "SignedRequestAnswer",
+      "SignedRequestResponse",
       () => wire.getShareSchemas().signedRequestSchema,
       wire.signedRequestExample,
     ),
@@ -134,7 +134,7 @@ const grantShareRoute = createRoute({
   responses: {
     201: successResponse(
       "The share and its single-use code.",
-      "ShareConsentAnswer",
+      "ShareConsentResponse",
       () => wire.getShareSchemas().shareGrantSchema,
       wire.shareGrantExample,
     ),
@@ -160,7 +160,7 @@ const grantSandboxShareRoute = createRoute({
   responses: {
     201: successResponse(
       "The share and its single-use code.",
-      "SandboxConsentAnswer",
+      "SandboxConsentResponse",
       () => wire.getShareSchemas().shareGrantSchema,
       wire.sandboxShareGrantExample,
     ),
@@ -184,7 +184,7 @@ const redeemShareRoute = createRoute({
   request: { headers: idempotencyHeaders, body: requestBody(wire.redeemRequestSchema, wire.redeemRequestExample) },
   responses: {
     200: {
-      ...successResponse("The shared fields.", "RedeemAnswer", wire.redeemedShareSchema, wire.redeemedShareExample),
+      ...successResponse("The shared fields.", "RedeemResponse", wire.redeemedShareSchema, wire.redeemedShareExample),
       headers: replayHeaders,
     },
   },
@@ -231,7 +231,7 @@ const revokeShareRoute = createRoute({
   responses: {
     200: successResponse(
       "The revoked share and the deadline to stop contact.",
-      "RevokeAnswer",
+      "RevokeResponse",
       wire.revokedShareSchema,
       wire.revokedShareExample,
     ),
@@ -262,7 +262,7 @@ const acknowledgeShareRoute = createRoute({
   responses: {
     200: successResponse(
       "The share and your acknowledgment.",
-      "ShareCeaseAnswer",
+      "ShareCeaseResponse",
       () => wire.getShareSchemas().acknowledgedShareSchema,
       wire.acknowledgedShareExample,
     ),
@@ -281,7 +281,7 @@ const listSharesRoute = createRoute({
   middleware: apiKeyGuard(),
   request: { query: wire.shareListQuerySchema },
   responses: {
-    200: successResponse("A page of shares.", "ShareListAnswer", wire.shareListSchema, {
+    200: successResponse("A page of shares.", "ShareListResponse", wire.shareListSchema, {
       shares: [wire.shareExample],
       count: 1,
       has_more: false,
@@ -298,7 +298,7 @@ const getShareRoute = createRoute({
   middleware: apiKeyGuard(),
   request: { params: wire.shareIdParamSchema },
   responses: {
-    200: successResponse("The share.", "ShareDetailAnswer", () => wire.getShareSchemas().shareDetailSchema, wire.shareDetailExample),
+    200: successResponse("The share.", "ShareDetailResponse", () => wire.getShareSchemas().shareDetailSchema, wire.shareDetailExample),
   },
   when: shareNotFoundRefusal,
 });
@@ -315,7 +315,7 @@ const getCurrentValuesRoute = createRoute({
   responses: {
     200: successResponse(
       "The current values.",
-      "CurrentValuesAnswer",
+      "CurrentValuesResponse",
       () => wire.getShareSchemas().currentValuesSchema,
       wire.currentValuesExample,
     ),

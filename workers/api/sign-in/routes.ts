@@ -43,7 +43,7 @@ import {
 const createRoute = createRouteFactory("sign-in");
 
 const signedInResponse = (user: object) => ({
-  ...successResponse("You are signed in.", "SignInAnswer", signedInSchema, { user, created: false }),
+  ...successResponse("You are signed in.", "SignInResponse", signedInSchema, { user, created: false }),
   headers: { "Set-Cookie": { description: "The session cookie.", schema: { type: "string" as const } } },
 });
 
@@ -68,7 +68,7 @@ const requestSignInCodeRoute = createRoute({
   responses: {
     200: successResponse(
       "Accepted. The response does not reveal whether the email address is registered.",
-      "CodeRequestAnswer",
+      "CodeRequestResponse",
       z.object({ accepted: z.literal(true) }),
       {
         accepted: true,
@@ -109,7 +109,7 @@ const createPasskeyOptionsRoute = createRoute({
   description:
     "Returns the options for `navigator.credentials.get()`. The challenge can be used once, within 5 minutes. Idempotency keys are ignored, because a stored challenge might already have been used.",
   responses: {
-    200: successResponse("Options for the browser.", "PasskeyRequestAnswer", passkeyRequestSchema, { options: passkeyRequestExample }),
+    200: successResponse("Options for the browser.", "PasskeyRequestResponse", passkeyRequestSchema, { options: passkeyRequestExample }),
   },
   when: sharedLimitRefusal,
 });
@@ -140,7 +140,7 @@ const signOutRoute = createRoute({
   description: "Ends the session immediately. Without a session, the request has no effect and gets the same response.",
   security: [{}, { session: [] }],
   responses: {
-    200: successResponse("You are signed out.", "SignOutAnswer", z.object({ logged_out: z.literal(true) }), { logged_out: true }),
+    200: successResponse("You are signed out.", "SignOutResponse", z.object({ logged_out: z.literal(true) }), { logged_out: true }),
   },
   when: sharedLimitRefusal,
 });
@@ -154,7 +154,7 @@ const getSessionRoute = createRoute({
   description:
     "Returns the signed-in user. `role` and `business_id` are `null` for a person who has been invited but has not joined a business yet.",
   responses: {
-    200: successResponse("The signed-in user.", "SessionAnswer", sessionSchema, { ...memberUserExample, user: memberUserExample }),
+    200: successResponse("The signed-in user.", "SessionResponse", sessionSchema, { ...memberUserExample, user: memberUserExample }),
   },
 });
 

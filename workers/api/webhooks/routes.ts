@@ -49,7 +49,7 @@ const createWebhookRoute = createRoute({
   responses: {
     201: successResponse(
       "The endpoint was added. Store the secret.",
-      "CreatedWebhookAnswer",
+      "CreatedWebhookResponse",
       wire.createdWebhookSchema,
       wire.createdWebhookExample,
     ),
@@ -66,7 +66,7 @@ const listWebhooksRoute = createRoute({
   description: "Returns live endpoints, then sandbox endpoints, oldest first, each with its delivery health.",
   middleware: portalGuard(),
   responses: {
-    200: successResponse("Your endpoints.", "WebhooksAnswer", z.object({ webhooks: z.array(wire.webhookSchema) }), {
+    200: successResponse("Your endpoints.", "WebhooksResponse", z.object({ webhooks: z.array(wire.webhookSchema) }), {
       webhooks: [wire.webhookExample],
     }),
   },
@@ -81,7 +81,7 @@ const updateWebhookRoute = createRoute({
   middleware: portalGuard(requireOwner, jsonBody),
   request: { params: wire.webhookIdParamSchema, body: requestBody(wire.updateWebhookSchema, { status: "disabled" }) },
   responses: {
-    200: successResponse("The updated endpoint.", "WebhookAnswer", wire.webhookSchema, { ...wire.webhookExample, status: "disabled" }),
+    200: successResponse("The updated endpoint.", "WebhookResponse", wire.webhookSchema, { ...wire.webhookExample, status: "disabled" }),
   },
   refuses: ["webhook_exists"],
   when: { ...webhookNotFoundRefusal, ...invalidUrlRefusal },
@@ -95,7 +95,7 @@ const revealSecretRoute = createRoute({
   description: "Owners only. Returns the current secret. Each read is recorded in your audit trail.",
   middleware: portalGuard(requireOwner),
   request: { params: wire.webhookIdParamSchema },
-  responses: { 200: successResponse("The current secret.", "WebhookSecretAnswer", wire.webhookSecretSchema, wire.webhookSecretExample) },
+  responses: { 200: successResponse("The current secret.", "WebhookSecretResponse", wire.webhookSecretSchema, wire.webhookSecretExample) },
   when: webhookNotFoundRefusal,
 });
 
@@ -108,7 +108,7 @@ const rotateSecretRoute = createRoute({
     "Owners only. For 24 hours, deliveries are signed with both the new and the previous secret. Rotating again within that time ends the oldest secret immediately.",
   middleware: portalGuard(requireOwner, noBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema },
-  responses: { 200: successResponse("The new secret.", "RotatedSecretAnswer", wire.rotatedSecretSchema, wire.rotatedSecretExample) },
+  responses: { 200: successResponse("The new secret.", "RotatedSecretResponse", wire.rotatedSecretSchema, wire.rotatedSecretExample) },
   when: { ...webhookNotFoundRefusal, ...invalidBodyOrKeyRefusal },
 });
 
@@ -121,7 +121,7 @@ const testWebhookRoute = createRoute({
   middleware: portalGuard(limitWebhookCalls, noBody, idempotencyGuard),
   request: { params: wire.webhookIdParamSchema },
   responses: {
-    200: successResponse("Result of the request to your endpoint.", "WebhookTestAnswer", wire.webhookCallSchema, wire.webhookCallExample),
+    200: successResponse("Result of the request to your endpoint.", "WebhookTestResponse", wire.webhookCallSchema, wire.webhookCallExample),
   },
   when: { ...webhookNotFoundRefusal, ...invalidBodyOrKeyRefusal },
 });
@@ -135,7 +135,7 @@ const listDeliveriesRoute = createRoute({
   middleware: portalGuard(),
   request: { params: wire.webhookIdParamSchema, query: wire.deliveryListQuerySchema },
   responses: {
-    200: successResponse("A page of deliveries.", "DeliveriesAnswer", wire.deliveryListSchema, {
+    200: successResponse("A page of deliveries.", "DeliveriesResponse", wire.deliveryListSchema, {
       deliveries: [wire.deliveryExample],
       has_more: false,
     }),
@@ -155,7 +155,7 @@ const getDeliveryRoute = createRoute({
   middleware: portalGuard(),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
-    200: successResponse("The delivery and its attempts.", "DeliveryDetailAnswer", wire.deliveryDetailSchema, wire.deliveryDetailExample),
+    200: successResponse("The delivery and its attempts.", "DeliveryDetailResponse", wire.deliveryDetailSchema, wire.deliveryDetailExample),
   },
   when: deliveryNotFoundRefusal,
 });
@@ -170,7 +170,12 @@ const revealDeliveryRoute = createRoute({
   middleware: portalReadGuard(noBody),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
-    200: successResponse("The delivery and its attempts.", "RevealedDeliveryAnswer", wire.deliveryDetailSchema, wire.deliveryDetailExample),
+    200: successResponse(
+      "The delivery and its attempts.",
+      "RevealedDeliveryResponse",
+      wire.deliveryDetailSchema,
+      wire.deliveryDetailExample,
+    ),
   },
   when: {
     ...deliveryNotFoundRefusal,
@@ -189,7 +194,7 @@ const replayDeliveryRoute = createRoute({
   middleware: portalGuard(limitWebhookCalls, noBody, idempotencyGuard),
   request: { params: wire.deliveryIdParamSchema },
   responses: {
-    200: successResponse("Result of the replay, and the updated delivery.", "ReplayAnswer", wire.deliveryReplaySchema, {
+    200: successResponse("Result of the replay, and the updated delivery.", "ReplayResponse", wire.deliveryReplaySchema, {
       ...wire.webhookCallExample,
       delivery: wire.deliveryExample,
     }),
@@ -213,7 +218,7 @@ const recoverWebhookRoute = createRoute({
   responses: {
     200: successResponse(
       "The number of deliveries queued again.",
-      "WebhookRecoveryAnswer",
+      "WebhookRecoveryResponse",
       wire.webhookRecoverySchema,
       wire.webhookRecoveryExample,
     ),
@@ -230,7 +235,7 @@ const deleteWebhookRoute = createRoute({
   middleware: portalGuard(requireOwner, noBody),
   request: { params: wire.webhookIdParamSchema },
   responses: {
-    200: successResponse("The endpoint was deleted.", "DeletedWebhookAnswer", deletedSchema, deletedToWire(wire.exampleWebhookId)),
+    200: successResponse("The endpoint was deleted.", "DeletedWebhookResponse", deletedSchema, deletedToWire(wire.exampleWebhookId)),
   },
   when: webhookNotFoundRefusal,
 });

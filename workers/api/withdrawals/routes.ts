@@ -42,7 +42,7 @@ const requestWithdrawalCodeRoute = createRoute({
   responses: {
     200: successResponse(
       "Accepted. The response does not reveal whether an email was sent.",
-      "OptOutRequestAnswer",
+      "OptOutRequestResponse",
       () => wire.getWithdrawalSchemas().acceptedSchema,
       { accepted: true },
     ),
@@ -52,7 +52,7 @@ const requestWithdrawalCodeRoute = createRoute({
 
 const withdrawnResponse = successResponse(
   "Consent was withdrawn.",
-  "WithdrawnAnswer",
+  "WithdrawnResponse",
   () => wire.getWithdrawalSchemas().withdrawnSchema,
   () => wire.getWithdrawalExamples().withdrawn,
 );
@@ -110,7 +110,7 @@ const getReceiptRoute = createRoute({
   responses: {
     200: successResponse(
       "The receipt.",
-      "ReceiptAnswer",
+      "ReceiptResponse",
       () => {
         const { iso27560ReceiptSchema, kantaraReceiptSchema } = getReceiptSchemas();
         return z.union([getCertificateSchemas().withdrawalReceiptSchema, iso27560ReceiptSchema, kantaraReceiptSchema]);
@@ -141,7 +141,7 @@ const recordWithdrawalRoute = createRoute({
   responses: {
     201: successResponse(
       "The withdrawal was recorded.",
-      "RecordedAnswer",
+      "RecordedResponse",
       () => wire.getWithdrawalSchemas().recordedWithdrawalSchema,
       () => wire.getWithdrawalExamples().recordedWithdrawal,
     ),
@@ -165,7 +165,7 @@ const acknowledgeWithdrawalRoute = createRoute({
   responses: {
     200: successResponse(
       "The acknowledgment.",
-      "CeasedAnswer",
+      "CeasedResponse",
       () => wire.getWithdrawalSchemas().acknowledgmentSchema,
       () => wire.getWithdrawalExamples().acknowledgment,
     ),

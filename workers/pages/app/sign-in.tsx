@@ -100,7 +100,7 @@ const passkeyStepPage = (language: Language, next: string, options: object): Pag
       <ConfirmCard>
         <h1>{messages.passkeyWaiting}</h1>
         <p>{messages.passkeyWaitingAdvice}</p>
-        <form method="post" action="/app/passkey/answer">
+        <form method="post" action="/app/passkey/verify">
           <PasskeyPrompt how="get" options={options} label={messages.usePasskey}>
             <NextPathField next={next} />
           </PasskeyPrompt>
@@ -184,5 +184,5 @@ export const registerSignInRoutes = (pages: Hono<AppEnv>): void => {
   pages.post("/other-address", signInAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
   pages.get("/passkey", resumeSignIn);
   pages.post("/passkey", signInAction("AUTH_VERIFY_PER_IP", renderPasskeyStep));
-  pages.post("/passkey/answer", signInAction("AUTH_VERIFY_PER_IP", handlePasskeyResponse));
+  pages.post("/passkey/verify", signInAction("AUTH_VERIFY_PER_IP", handlePasskeyResponse));
 };

@@ -396,7 +396,7 @@ export const registerSheetRoutes = (app: Hono<AppEnv>): void => {
   pages.post("/new-code", sheetAction("AUTH_REQUEST_PER_IP", handleNewCode));
   pages.post("/code", sheetAction("AUTH_VERIFY_PER_IP", handleSubmitCode));
   pages.post("/passkey", sheetAction("AUTH_VERIFY_PER_IP", renderPasskeyStep));
-  pages.post("/passkey/answer", sheetAction("AUTH_VERIFY_PER_IP", handlePasskeyResponse));
+  pages.post("/passkey/verify", sheetAction("AUTH_VERIFY_PER_IP", handlePasskeyResponse));
   pages.post("/other-address", sheetAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
   pages.post("/sign-out", sheetAction("AUTH_VERIFY_PER_IP", handleSignOut));
   pages.post("/review", sheetAction("AUTHORIZE_PER_IP", renderReview));

@@ -123,7 +123,7 @@ export const passkeyStepPage = (view: SheetView, options: object): Page => {
   return sheetPage(
     view,
     <Decision view={view}>
-      <form method="post" action={`/authorize/passkey/answer${view.search}`}>
+      <form method="post" action={`/authorize/passkey/verify${view.search}`}>
         <div class="inner">
           <h1>{messages.passkeyWaiting}</h1>
           <p>{messages.passkeyWaitingAdvice}</p>

@@ -260,7 +260,7 @@ const renderPasskeyPrompt = async (c: Context<AppEnv>, { next }: SignInFormReque
     script: "passkey.js",
     content: (
       <>
-        <form method="post" action={`${passkeyPath}/answer`} class="form">
+        <form method="post" action={`${passkeyPath}/verify`} class="form">
           <PasskeyPrompt how="get" options={options} label={signInMessages.usePasskey}>
             <NextPathField next={next} />
           </PasskeyPrompt>
@@ -273,7 +273,7 @@ const renderPasskeyPrompt = async (c: Context<AppEnv>, { next }: SignInFormReque
   });
 };
 
-const handlePasskeyAnswer = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
+const handlePasskeyResponse = async (c: Context<AppEnv>, { form, next }: SignInFormRequest): Promise<Response> => {
   const token = await completePasskeySignIn(c, form, "business");
   return token === null ? c.redirect(signInPathFor(next, "passkey"), 303) : redirectSignedIn(c, token, next);
 };
@@ -318,7 +318,7 @@ export const registerSignInRoutes = (pages: Hono<AppEnv>): void => {
   pages.post("/sign-in/other", signInAction("AUTH_VERIFY_PER_IP", handleChangeEmail));
   pages.get("/sign-in/passkey", (c) => c.redirect("/portal/sign-in", 303));
   pages.post("/sign-in/passkey", signInAction("AUTH_VERIFY_PER_IP", renderPasskeyPrompt));
-  pages.post("/sign-in/passkey/answer", signInAction("AUTH_VERIFY_PER_IP", handlePasskeyAnswer));
+  pages.post("/sign-in/passkey/verify", signInAction("AUTH_VERIFY_PER_IP", handlePasskeyResponse));
   pages.get("/sign-up", renderSignUp);
   pages.post("/sign-up", signInAction("SIGNUP_PER_IP", handleSignUp));
   pages.post("/sign-out", signInAction("AUTH_VERIFY_PER_IP", handleSignOut));
