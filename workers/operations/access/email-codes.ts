@@ -11,9 +11,8 @@ import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Builds the text that a code's hash covers. For a withdrawal code, the text contains the code's ID. For a sign-in code, it contains the
- * realm and the address. Therefore, a hash does not match if it was copied to another withdrawal code, or to a sign-in code for another
- * address.
+ * Builds the text that a code's hash covers: with the code's ID for a withdrawal, and with the realm and address for a sign-in. Copied to
+ * another withdrawal code or another address, a hash therefore does not match.
  */
 export type CodeBinding = (id: string) => string;
 

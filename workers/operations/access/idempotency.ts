@@ -44,8 +44,8 @@ export interface IdempotentResponse {
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /**
- * Returns the functions that save a claim's draft, and those that end the claim: save the response, release the claim or suspend it. If the
- * change's batch included the statements from `toStatements`, the response is already saved.
+ * Returns the functions of a claimed request. `saveDraft` keeps the claim. Each of the others ends it, `toStatements` in the change's
+ * batch.
  */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
@@ -63,7 +63,8 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
       await deleteIdempotencyClaim(db, claim).run();
     },
     /**
-     * Call this if the operation failed at an unknown point. If the request is repeated with the same body, the operation can run again.
+     * Call this after a server error, when it is unknown whether anything changed. A repeated request with the same body runs the operation
+     * again.
      */
     suspend: async (): Promise<void> => {
       await releaseIdempotencyClaim(db, claim).run();

@@ -1,5 +1,5 @@
-// Prepares the changes that create an account at the first sign-in after a sign-up. They run in the batch that verifies the address, and
-// take effect only if that batch uses the sign-in code.
+// Prepares the changes that create an account at the first sign-in after a sign-up. They run in the batch that uses the sign-in code, and
+// take effect only if no other request used it first.
 import { claimLifetimeMs, generateDomainToken } from "../../../core/accounts/domain-claim.ts";
 import { toHex } from "../../../core/bytes.ts";
 import { createAuditedEvent, type DomainEvent } from "../../../core/domain-events.ts";
@@ -21,7 +21,7 @@ export interface UsedCode {
 export interface SignInChanges {
   readonly statements: readonly Statement[];
   readonly domainEvents: readonly DomainEvent[];
-  /** If given, the domain events are recorded only if this condition is true. */
+  /** The domain events are recorded only if this condition is true. */
   readonly onlyIf?: Condition;
 }
 

@@ -7,7 +7,7 @@ import { findRemovalCheck, updateRemovalCheck } from "../../../storage/removals.
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Records the check. Returns when the next check is due, which is 90 days from now. Returns `not_found` if the removal is unknown. Returns
+ * Records the check, and returns when the next one is due (in 90 days). Returns `not_found` if the removal is unknown. Returns
  * `invalid_request` if the removal is not completed, or if its check is not due yet. In the second case, the message contains the due time.
  */
 export const recordRemovalCheck = async (

@@ -16,7 +16,7 @@ import type { EventSequences } from "../webhooks/dependencies.ts";
 import { environments } from "../webhooks/find-event-sequence.ts";
 import { loadBilledBusiness } from "./get-entitlement.ts";
 
-/** The number of businesses per step. Each business has two event sequences, which are separate objects. */
+/** The number of businesses per step. Each business takes two calls, one to each of its event sequences. */
 const businessesPerStep = 20;
 /**
  * After this many replacements, a step finishes the current business and stops. Each replacement takes a batch and a call to an event
@@ -39,7 +39,7 @@ export interface SecretStep {
   readonly replaced: number;
   /** The number of this step's secrets that were created before `before` and have not been replaced. */
   readonly outdated: number;
-  /** The time after which no earlier secret of this step's endpoints signs deliveries; null if none still does. */
+  /** When the last earlier secret of this step's endpoints stops signing deliveries; null if only current secrets sign. */
   readonly earlierUntil: Instant | null;
   /** The position for the next step; null after the last step. */
   readonly next: SecretCursor | null;

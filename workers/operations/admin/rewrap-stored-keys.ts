@@ -11,11 +11,11 @@ import type { AdminDependencies } from "./dependencies.ts";
 import { findNextCursor, type StoredRowsCursor, type StoredRowsStep } from "./stored-rows-cursor.ts";
 
 /**
- * The number of rows per step. A row has one to three sealed values, and each takes one statement. A batch of 200 takes well under a
- * second.
+ * The number of rows per step. A row has one to three sealed values, and rewrapping a value takes one SQL statement. A batch of 200
+ * statements takes well under a second.
  */
 const rowsPerStep = 100;
-/** The number of businesses per step. Each business has two event sequences, which are separate objects. */
+/** The number of businesses per step. Each business takes two calls, one to each of its event sequences. */
 const businessesPerStep = 20;
 
 /** The last step, which rewraps the signing secrets of webhook endpoints. The other steps are named after their tables. */

@@ -6,7 +6,7 @@ import type { Counters, PageFetcher, ReadDependencies } from "../dependencies.ts
 export interface OAuthClientCache {
   /** Parsed documents by URL. */
   readonly oauthClients: BoundedMap<string, Promise<ResolvedClient>>;
-  /** The documents that are being fetched now, by URL, with the registrable domain of each. */
+  /** The registrable domains of the documents that are being fetched now, by URL. */
   readonly pendingOAuthReads: Map<string, string>;
 }
 

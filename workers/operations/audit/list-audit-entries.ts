@@ -21,10 +21,7 @@ import { listDomains } from "../portal/list-domains.ts";
 import { listMembers } from "../portal/list-members.ts";
 import type { AuditDependencies } from "./dependencies.ts";
 
-/**
- * The maximum number of payloads that are opened to build a page with one actor's entries. Only the payloads, which are sealed, contain the
- * actors.
- */
+/** The maximum number of payloads to open for a page of one actor's entries. Only the sealed payloads contain the actors. */
 const maxPayloadsOpened = 200;
 
 export interface AuditEntryQuery {

@@ -28,7 +28,7 @@ export interface CertificatePage {
   readonly certificate: PublishedCertificate;
   /** When the issuance was added to the audit log; null if it has not been added yet. */
   readonly loggedAt: Instant | null;
-  /** Set if the certificate is withdrawn, or if no email address on it can receive a withdrawal code. */
+  /** Set only if the certificate is withdrawn, or if no email address on it can receive a withdrawal code. */
   readonly businessContact: BusinessContactDetails | null;
 }
 

@@ -74,9 +74,9 @@ const waitMs = 50; // changing an account takes a few round trips
 const maxWaits = 10;
 
 /**
- * Returns the client once the issuing shard has the current version of its account. Waits while the account is being changed, and renews
- * the shard's copy if the process that changed the account died. After ten attempts, 50 ms apart, throws a StorageFault of kind `outage`.
- * Returns null if the client is unknown.
+ * Returns the client once the issuing shard has the current version of its account. Waits while the account is being changed. If the
+ * process that changed the account died, updates the shard's copy of the account. After ten attempts, 50 ms apart, throws a StorageFault of
+ * kind `outage`. Returns null if the client is unknown.
  */
 export const waitForIssuer = async (
   services: CertificateDependencies,

@@ -26,8 +26,8 @@ interface ShardExtent extends ListExtent {
 }
 
 /**
- * Reads the totals of all shards. For the first page, also reads certificates that are likely to be on it: those in the newest shard or,
- * for a search by email address or phone number, those in every shard, because such a search usually finds few.
+ * Reads the totals of all shards. For the first page, also reads the newest shard's certificates or, for a search by email address or phone
+ * number, those of every shard, because such a search usually finds few.
  */
 const findExtents = (
   services: Pick<Stores, "shards">,
@@ -44,10 +44,7 @@ const findExtents = (
   });
 };
 
-/**
- * Reads the page from the shards that contain it. Returns null if the shards' totals and issuing periods do not show which shards these
- * are.
- */
+/** Reads the page from the shards that contain it. Returns null if the totals and issuing periods do not show which shards contain it. */
 const readPlannedPage = async (
   services: Pick<Stores, "shards">,
   list: CertificateListQuery,

@@ -33,7 +33,7 @@ interface ShardWithdrawal {
 
 /**
  * Withdraws up to 10 batches of certificates in one shard, within the work budget. When no certificates are left, ends the shares and
- * deletes the work row.
+ * deletes the work row. If the work is marked `forAllShards`, first adds it to the business's other shards.
  */
 export const withdrawBatches = async (
   services: ConsumerWriteDependencies,

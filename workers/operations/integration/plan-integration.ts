@@ -56,7 +56,7 @@ const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;
 
-/** Removes the port, so that the host is verified without it. Therefore, a wrong port is reported only for the business's own hosts. */
+/** Removes the port, so that the host can be verified without it. A wrong port is reported only after the host is verified. */
 const stripPort = (url: string): string => url.replace(/^(https?:\/\/[^/?#:]+):\d+/i, "$1");
 
 /**

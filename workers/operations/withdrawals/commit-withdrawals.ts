@@ -9,8 +9,8 @@ import { prepareOwnerNotice } from "../owner-notices.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
- * The number of certificates per batch, which keeps transactions short. Each withdrawal needs a signed receipt and one SQL statement. The
- * change log rows, the audit entries and the ledger statements of all withdrawals are inserted with one SQL statement each.
+ * The number of certificates per batch, which keeps transactions short. Each withdrawal needs a signed receipt and one SQL statement. For
+ * all withdrawals together, the change log, the audit entries and the ledger statements take one SQL statement each.
  */
 export const maxPerBatch = 20;
 
