@@ -4,7 +4,7 @@
 /** Returns the text of an asset. Rejects if the asset does not exist or cannot be read. */
 export type ReadTextAsset = (path: string) => Promise<string>;
 
-/** Each isolate reads a text only once, because the name of an asset contains a hash of its contents. */
+/** Caches each text in the isolate. A cached text is never outdated, because the name of an asset contains a hash of its contents. */
 export const createTextAssetReader = (assets: Fetcher): ReadTextAsset => {
   const texts = new Map<string, string>();
   return async (path) => {

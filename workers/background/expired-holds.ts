@@ -1,15 +1,14 @@
-// Renews a shard's copy of an account if the process that changed the account died before it could do so. The account's next submission
-// would also renew the copy, but until then, certificate pages would show outdated data.
+// Updates a shard's copy of an account if the process that changed the account died before it did so. The account's next submission would
+// also update the copy, but until then, certificate pages would show outdated data.
 import { listExpiredHolds, renewIssuer } from "../../storage/issuing-shards.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-// Renewing an account takes three database calls. Few accounts need it, because a hold is left only if the process that changed the account
-// died.
+// An update takes three database calls. Few accounts need one, because a hold is left only if the process that changed the account died.
 const maxPerRun = 50;
 
-/** Renews up to 50 accounts in each shard. */
+/** Updates the copies of up to 50 accounts in each shard. */
 export const endExpiredHolds = (platform: Platform): Promise<void> =>
   forEachShard(platform, "expired-holds", async (db, shard) => {
     for (const businessId of await listExpiredHolds(db, maxPerRun))

@@ -13,7 +13,8 @@ import { relayOutbox } from "./outbox-relay.ts";
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-// If scheduled work has not started this many delays after it was due, the platform must have ended the request that scheduled it.
+// If scheduled work has not started within ten times its delay after it was due, the platform must have ended the request that scheduled
+// it.
 const lostAfterFactor = 10;
 
 /**

@@ -8,7 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-/** Works until nothing is due or this run's budget is used up. The next run continues. */
+/** Continues the work that is due, until none is left or this run's budget is used up. The next run continues. */
 export const settleShares = (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   return forEachShard(platform, "share-settling", async (db) => {

@@ -1,4 +1,4 @@
-// Every minute, expires shares, warns about shares that will expire soon, and writes the emails about both.
+// Every minute, expires shares, records expiry warnings, and writes the emails about expiring shares and missed cease deadlines.
 import type { Environment } from "../../core/access/entitlement.ts";
 import type { BusinessId } from "../../core/ids.ts";
 import type { Database } from "../../storage/database.ts";
