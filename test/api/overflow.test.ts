@@ -198,8 +198,7 @@ describe("a person whose certificates are in two shards", () => {
     const check = async (): Promise<{ allowed: boolean; basis: { id: string }[] }> =>
       (await service("/v1/contact-check", buildJsonPost({ subjects: [{ email: person }] }, key))).body.data.results[0];
     const { cert_id: certId, manage_url: manageUrl } = await issueThrough(service, { fields: { email: person } });
-    // After an earlier test's outage, the certificate can still be in the journal. The check finds the certificate once the journal has
-    // moved it to the database.
+    // After an earlier test's outage, the certificate can still be in the journal. The contact check finds it once it is in the database.
     await expect.poll(async () => (await check()).basis.map(({ id }) => id), { timeout: 20_000 }).toEqual([certId]);
     await service(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token: getToken({ manage_url: manageUrl }) }));
     expect(JSON.stringify(await check())).toContain("revoked");

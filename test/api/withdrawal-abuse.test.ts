@@ -410,8 +410,8 @@ describe("O4: mail bombing", () => {
       "UPDATE email_codes SET topic = ? WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)",
     );
     const countMail = async (): Promise<number> => (await listMailTo(email)).length;
-    // Reassigns the codes to one other business until it has used up its own 3 codes and the 20 codes that all businesses share. After
-    // that, this certificate's business can still send three codes.
+    // Reassigns the codes to another business until 23 are sent: that business's own 3, and the 20 that all businesses share. After that,
+    // this certificate's business can still send 3 codes.
     for (let times = 0; times < 40; times += 1) {
       await requestWithdrawalCode(certId, email);
       if ((await countMail()) <= 23) await move.bind("biz_other live", certId).run();

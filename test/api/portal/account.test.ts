@@ -128,7 +128,7 @@ interface PortalRoute {
   readonly hasBody: boolean;
   readonly changes: boolean;
   readonly needsOwner: boolean;
-  /** The outcome if the caller may use the route and it takes no body. */
+  /** The outcome for a caller who may use the route, if the route takes no body. */
   readonly found: string;
 }
 
@@ -149,8 +149,8 @@ const memberChanges: readonly string[] = [
 ];
 
 /**
- * All routes of the portal, so that the tests below include a new one. They expect a new route to be for owners if it changes something, and
- * for all members otherwise. `roles.test.ts` requires an entry for each route with the roles that can use it.
+ * All routes of the portal, from the OpenAPI document. The tests expect a new route to be for owners if it changes something, and for all
+ * members otherwise. `roles.test.ts` requires an entry for each route with the roles that can use it.
  */
 let routes: readonly PortalRoute[] = [];
 beforeAll(async () => {

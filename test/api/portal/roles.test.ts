@@ -107,7 +107,7 @@ const consumerRoutes = /^(?:GET|POST|PUT|DELETE) \/v1\/(?:me(?!\/(?:sessions|pas
 /** Routes that every signed-in person can use, for themselves only. */
 const personalRoutes = /^(?:GET \/v1\/auth\/session|(?:GET|POST|DELETE) \/v1\/me\/(?:sessions|passkeys)(?:\/|$).*)$/;
 
-/** Returns the position of a route's test. Routes that delete records of other routes run last. */
+/** Returns the position of a route's test. Routes that delete records run last, because other tests use these records. */
 const orderOf = (name: string): number => (name === `DELETE ${portal}/members/me` ? 2 : /^DELETE .*\{/.test(name) ? 1 : 0);
 const inOrder = Object.entries(access).sort(([a], [b]) => orderOf(a) - orderOf(b));
 
