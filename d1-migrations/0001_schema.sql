@@ -134,8 +134,7 @@ CREATE TABLE issuing_shards (
   business_id TEXT NOT NULL REFERENCES businesses (id),
   shard TEXT NOT NULL,
   started_at INTEGER NOT NULL,
-  -- Until this time, the shard issues no certificates for the account. Only the batch that changes the account sets it, and the same batch
-  -- clears it.
+  -- Until this time, the shard issues no certificates for the account. Only the batch that changes the account sets and clears this time.
   held_until INTEGER NOT NULL,
   PRIMARY KEY (business_id, shard)
 ) STRICT, WITHOUT ROWID;
@@ -143,7 +142,7 @@ CREATE TABLE issuing_shards (
 -- The accounts of other shards that issue certificates into this one.
 CREATE TABLE issuers (
   business_id TEXT PRIMARY KEY,
-  -- The only revision of the account that can issue; NULL while the account is being changed.
+  -- Certificates can be issued only for this revision of the account; NULL while the account is being changed.
   revision INTEGER,
   held_until INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -1,6 +1,6 @@
 // Erases a person's account. A sealed value and its data key are stored in the same column. Setting the column to NULL, or to an empty
 // string if NULL is not allowed, destroys both. Hashes, times, statuses and fingerprints stay, so proofs still verify. Before the erasure,
-// the caller revokes the person's shares, which destroys the copies of values in them (share-changes.ts).
+// the caller revokes the person's shares, which destroys the shares' copies of the values (share-changes.ts).
 import { eq, inArray, isNotNull, ne, sql } from "drizzle-orm";
 import type { AddressIndex, StoredIndex } from "../core/access/address-index.ts";
 import type { AuditChain } from "../core/domain-events.ts";
@@ -36,8 +36,8 @@ const leaseMs = minuteMs; // longer than one attempt takes; erasing an account w
 export type AccountErasure = Omit<typeof accountErasures.$inferSelect, "nextAt">;
 
 /**
- * Marks an account as being erased, and requests the end of its subscription. From then on, the person cannot grant or change anything. If
- * the process dies, the job that runs every minute finishes the erasure. Returns false if the account has already been erased.
+ * Marks an account as being erased, and schedules the cancellation of its subscription. From then on, the person cannot grant or change
+ * anything. If the process dies, the job that runs every minute finishes the erasure. Returns false if the account has already been erased.
  */
 export const beginAccountErasure = async (db: Database, { consumerId, language }: AccountErasure, now: Instant): Promise<boolean> => {
   const isPresent = existsIn(consumers, eq(consumers.id, consumerId), ne(consumers.emailSealed, ""));
@@ -88,8 +88,8 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
 };
 
 /**
- * Returns the statements for the last step, which erase the person's record and delete their sessions, passkeys and tokens. The batch fails
- * if the account is already erased (`isOutdatedFields`). `address` is the index of the person's email address.
+ * Returns the statements for the last step, which erase the person's record and delete their sign-in codes, sessions, passkeys and tokens.
+ * The batch fails if the account is already erased (`isOutdatedFields`). `address` is the index of the person's email address.
  */
 export const eraseConsumer = (db: Database, id: ConsumerId, address: AddressIndex) => {
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>

@@ -144,7 +144,7 @@ export const findFirstClientId = async (db: Database, businessId: BusinessId, en
 
 /**
  * Loads a business's verified domains and its oldest client in an environment, to check one of its pages. Returns null if it has no client
- * there.
+ * in that environment.
  */
 export const findIntegrationBusiness = async (db: Database, businessId: BusinessId, environment: Environment) =>
   (await db

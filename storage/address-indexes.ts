@@ -1,11 +1,11 @@
-// Conditions and statements for columns that contain the index of an email address or phone number. During a rotation of the index keys,
-// rows contain either of two forms of an index, so searches must use both.
+// Conditions and statements for columns that contain the index of an email address or phone number. During a rotation of the index keys, a
+// row can contain either of two forms of an index, so searches must look for both.
 import { eq, inArray, is, SQL, type Column } from "drizzle-orm";
 import { listStoredForms, toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { Database, Statement } from "./database.ts";
 import { invitations, members } from "./schema.ts";
 
-/** Builds a condition that is true if the column contains any stored form of `index` or, if `index` is an SQL expression, its value. */
+/** Builds a condition that is true if the column contains any stored form of `index`. An SQL expression has only one form: its value. */
 export const hasIndex = (column: Column, index: AddressIndex | SQL): SQL => {
   if (is(index, SQL)) return eq(column, index);
   const forms = listStoredForms(index);
@@ -24,8 +24,8 @@ export const mapForms = <Result>(index: AddressIndex | SQL, build: (form: Stored
 
 /**
  * Returns the statements that convert an address's index to the form for new rows, in all memberships and invitations in the shard. Every
- * insert into these tables must be in a batch with these statements, because other queries compare the rows with each other. Returns no
- * statements if no key is being rotated.
+ * insert into these tables must be in a batch with these statements, because queries compare the indexes in these tables with each other.
+ * Returns no statements if no key is being rotated.
  */
 export const alignMembershipIndexes = (db: Database, index: AddressIndex): readonly Statement[] => {
   const others = listOtherForms(index);

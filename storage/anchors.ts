@@ -1,7 +1,7 @@
 // Anchors: statements for a ledger, and the ledger's receipts. The statement of a live issuance is stored in its change, and can later be
-// rebuilt from the certificate. It gets a row in `anchors` only if the request must be stored before it is sent, the ledger did not accept
-// the first attempt, or the statement moves to another ledger. Every other statement has a row. Receipts are stored in batches.
-// docs/internals/consistency.md explains how failures are handled.
+// rebuilt from the certificate. It gets a row in `anchors` only if its request must be stored before it is sent, if the ledger does not
+// accept the first attempt, or if it moves to another ledger. Every other statement has a row from the start. Receipts are stored in
+// batches. docs/internals/consistency.md explains how failures are handled.
 import { desc, eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
 import { packReceipts } from "../core/ledger/receipt-batch.ts";
@@ -223,8 +223,8 @@ export const storeOutcomes = (
 };
 
 /**
- * After an outage of a ledger, makes all of its rows that wait for a retry due now. Otherwise, the oldest statements would be sent last,
- * because their delays have grown longest.
+ * After an outage of a ledger, makes all waiting retries due now. Otherwise, the oldest statements, whose delays have grown longest, would
+ * be sent last.
  */
 export const wakePendingAnchors = (db: Database, ledgerId: string, now: Instant) =>
   db

@@ -1,7 +1,7 @@
-// Audit entries. Each committed change has one row for each audit chain that records it, written in the same batch. These rows are never
-// deleted, because nothing else contains the payloads whose hashes are in the chains. Entries of live issuances, and of reads of a
-// certificate's personal data, have no row. Until the audit log has recorded such an entry, the entry is stored in its change. After that,
-// the entry of an issuance is rebuilt from the certificate, and the entry of such a read is stored in the audit log with its payload.
+// Audit entries. A committed change has one row for each audit chain that records it, written in the same batch. These rows are never
+// deleted, because nothing else contains the payloads whose hashes are in the chains. Two kinds of changes have no row: live issuances, and
+// reads of a certificate's personal data. The change itself contains the entry until the audit log has recorded it. After that, an
+// issuance's entry is rebuilt from the certificate, and the audit log stores the payload of a read.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";
@@ -35,8 +35,8 @@ export const auditLogOf = (principalId: Column): SQL<ShardId> => sql<ShardId>`su
 const auditReaderOf = (auditLog: SQL | Column): SQL => sql`('audit/' || ${auditLog})`;
 
 /**
- * Selects the number of the last change that an audit log has read. After a page with an issuance, this position is stored in
- * `audit_batches`, so that recording an issuance writes only one row. After other pages, it is stored in `change_readers`.
+ * Selects the number of the last change that an audit log has read. If the last page of changes contained an issuance, this position is in
+ * `audit_batches`, so that recording an issuance writes only one row. Otherwise, it is in `change_readers`.
  */
 const auditOffset = (auditLog: SQL | Column): SQL<number> =>
   readerOffset(
@@ -127,8 +127,7 @@ export const createAuditReader = (
     ),
   getSubject: (entry) => String(entry.ord),
   process,
-  // Stores the time only if the work includes an issuance. For other entries, the time at which the audit log recorded them is not shown
-  // anywhere.
+  // The time at which the audit log recorded an entry is shown only for issuances, so it is stored only after a page with an issuance.
   savePosition: (db, position, entries) =>
     entries.some((entry) => entry.type === issuanceType)
       ? insertIf(db, auditBatches, { auditLog, ord: position.ord, recordedAt: clock() }, isInLog(position)).onConflictDoNothing()

@@ -27,7 +27,7 @@ export const findBillingCustomer = async (db: Database, id: string): Promise<Bil
 export const findCustomerByAccount = (db: Database, id: string): Lookup<BillingCustomer | null> =>
   createLookup(db, [db.select().from(billingCustomers).where(eq(accountId, id))], ([[row]]) => row ?? null);
 
-/** Finds a business with its billing data. `isOver` is true if an operator has closed the business, so that its subscription must end. */
+/** Finds a business with its billing data. `isOver` is true if an operator has closed the business, so its subscription must end. */
 const findBilledBusiness = async (db: Database, id: string) => {
   const row = await db
     .select({
@@ -44,7 +44,7 @@ const findBilledBusiness = async (db: Database, id: string) => {
 };
 export type BilledBusiness = Found<typeof findBilledBusiness>;
 
-/** Finds a consumer with their billing data. `isOver` is true if the person has deleted the account, so that the subscription must end. */
+/** Finds a consumer with their billing data. `isOver` is true if the person has deleted the account, so the subscription must end. */
 const findBilledConsumer = async (db: Database, id: string) => {
   const { plan, erasedAt } = consumers;
   const isOver = sql`${erasedAt} is not null`.mapWith(Boolean);

@@ -45,8 +45,8 @@ export const findErasableCertificate = async (
 };
 
 /**
- * Returns the statements that erase the personal data of certificates. View counts are kept. The certificates are updated first, because
- * triggers refuse changes to the other rows with personal data before that. The batch fails if one of the certificates is already erased
+ * Returns the statements that erase the personal data of certificates. View counts are kept. The statement for the certificates comes
+ * first, because triggers protect their other rows until then. The batch fails if one of the certificates is already erased
  * (`isAlreadyErased`).
  */
 export const eraseSubjects = (db: Database, certIds: readonly CertId[], now: Instant) => {
@@ -98,8 +98,8 @@ const latestDeadline = (table: typeof withdrawals | typeof entityWithdrawals): S
 const erasableAt = sql<Instant>`max(${retentionUntil}, ${latestDeadline(withdrawals)}, ${latestDeadline(entityWithdrawals)})`;
 
 /**
- * Builds a condition that is true if a certificate must be erased now. A certificate is not erased while a withdrawal of the person's
- * certificates is in progress.
+ * Builds a condition that is true if a certificate must be erased now. A certificate is not erased while a withdrawal is being applied to
+ * the person's certificates.
  */
 const isErasureDue = (now: Instant) => {
   const isOfPerson = sql`exists (select 1 from json_each(${withdrawalWork.addressIndexes}) address where ${hasAddress(sql`address.value`)})`;

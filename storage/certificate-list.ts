@@ -93,7 +93,7 @@ const isOwnCertificate = ({ businessId, environment }: Omit<CertificateList, "fi
 
 const isWantedStatus = ({ status }: CertificateFilter) => whenSet(status, (wanted) => eq(certificates.status, wanted));
 
-/** All filters except the address, for certificates that were not found through their group. */
+/** All filters except the email address and the phone number. */
 const isWanted = ({ filter }: CertificateList) =>
   and(
     isWantedStatus(filter),
@@ -255,7 +255,10 @@ const searchByGroups = (list: CertificateList): Search => {
 
 const maxListedDomains = 100;
 
-/** Lists up to 100 of a domain's hosts on which a business issued certificates, in alphabetical order. Omits groups without counters. */
+/**
+ * Lists up to 100 of a domain's hosts on which a business issued certificates, in alphabetical order. Omits hosts that occur only in groups
+ * without counters.
+ */
 export const listOriginDomains = async (
   db: Database,
   { businessId, environment, domain }: Pick<CertificateListQuery, "businessId" | "environment"> & { readonly domain: string },

@@ -166,8 +166,8 @@ const selectForPage = prepareOnce<{ certId: CertId }>()((db, { certId }) => {
 });
 
 /**
- * Returns the certificate for its public page, and when the audit log recorded its issuance. Runs `viewStatements`, which record the view,
- * first and in the same round trip. Returns null if the certificate is unknown.
+ * Returns the certificate for its public page, and when the audit log recorded its issuance. In the same round trip, first runs
+ * `viewStatements`, which record the view. Returns null if the certificate is unknown.
  */
 export const findCertificateForPage = async (
   db: Database,

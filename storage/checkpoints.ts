@@ -60,8 +60,8 @@ const raiseHighWater = (db: Database, auditLog: ShardId, size: string, root: str
 
 /**
  * Saves a checkpoint with an anchor for each ledger and an attestation for each attestor. If the window already has a checkpoint, keeps
- * that one and adds no anchors. For an audit log, also saves the tree if it is the largest that the log has signed. Gives up pending
- * attestations of earlier checkpoints, because the new checkpoint also covers their entries.
+ * that one and adds no anchors. For an audit log, also saves the tree if it is the largest that the log has signed. Marks pending
+ * attestations of earlier checkpoints as given up, because the new checkpoint also covers their entries.
  */
 export const insertCheckpoint = async (
   db: Database,
@@ -186,8 +186,8 @@ export const updateAttestation = (db: Database, row: DueAttestation, update: Att
 
 /**
  * Returns the log's first checkpoint that covers the entry `index` and has at least `witnessMin` cosignatures and, if `needsStamp` is true,
- * a timestamp. Returns null if there is none. To limit the search, ignores checkpoints before `sinceWindow`, so this window must not be
- * later than that of the entry.
+ * a timestamp. Returns null if there is none. To limit the search, ignores checkpoints before `sinceWindow`. Pass a window that is not
+ * later than the one in which the entry was added.
  */
 export const findAttestedCheckpoint = async (
   db: Database,

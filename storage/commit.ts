@@ -170,7 +170,8 @@ export interface FollowUpScheduler {
  * Commits a change and its domain events in one transaction. Throws if any statement fails, as `batch` does. Returns the results in the
  * shape of `statements`. Does not schedule the follow-up work, so the job that runs every minute does it later.
  *
- * If other shards must not issue certificates during the change, holds the account and tries again (issuing-shards.ts).
+ * If the change fails because other shards could issue certificates meanwhile, holds the account in these shards and tries again
+ * (issuing-shards.ts).
  */
 export const commitWithoutFollowUp = async <const Of extends Statements>(
   db: Database,

@@ -162,8 +162,8 @@ const isCountedShare = (index: IndexName) => {
 };
 
 /**
- * Selects shares. A share permits contact only by the business itself. If a recipient is given, it must be the name under which the person
- * knew the business when granting the share.
+ * Selects shares. A share permits contact only by the business itself, so the recipient in a query must be the business's name at the time
+ * of the grant.
  */
 const selectSharesBy = (db: Database, contact: ContactQuery, index: IndexName, addresses: readonly StoredIndex[], now: Instant) => {
   const { entity, purpose } = contact;

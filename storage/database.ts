@@ -25,7 +25,7 @@ export const withDeadline = async <T>(call: () => Promise<T>, maxMs: number): Pr
 /** Called before each call to the database, with the number of queries in the call. */
 export type QueryCounter = (queries: number) => void;
 
-/** Makes a call that runs this number of queries. */
+/** Makes a call to the database. `queries` is the number of queries in the call. */
 export type QueryRunner = <T>(queries: number, call: () => Promise<T>) => Promise<T>;
 
 /** The part of a D1 statement that drizzle uses. Its methods throw only StorageFault. */

@@ -1,5 +1,5 @@
-// A business's open deadlines: those of withdrawals of whole certificates, withdrawals for individual recipients, and revoked shares that
-// the business has not acknowledged yet. SPEC Withdrawal.
+// A business's open deadlines: those of withdrawals and revoked shares that the business has not acknowledged yet. A withdrawal covers a
+// whole certificate or individual recipients. SPEC Withdrawal.
 import { and, eq, gt, sql, type Column, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";

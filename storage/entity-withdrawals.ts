@@ -198,7 +198,9 @@ export const isOutdatedAcknowledgement = (error: unknown): boolean =>
   isConstraintViolation(error, "UNIQUE", entityAcknowledgements.certId, entityAcknowledgements.number) ||
   isConstraintViolation(error, "UNIQUE", acknowledgedEntities.certId, acknowledgedEntities.entity);
 
-/** Lists the decrypted notes and acknowledgments for the withdrawn recipients, in the order of `sortWithdrawnEntities`. */
+/**
+ * Lists the decrypted note and acknowledgment for each recipient for whom consent was withdrawn, in the order of `sortWithdrawnEntities`.
+ */
 export const listOpenedEntityWithdrawals = async (
   db: Database,
   vault: Vault,

@@ -195,7 +195,7 @@ type CertificateRow = Omit<
   | "changeOrd"
 >;
 
-/** What the insert checks: that the account is unchanged, that the shard's copy of an account in another shard is unchanged, or nothing. */
+/** Where the insert checks the account's revision: in the account, in the shard's copy of an account from another shard, or nowhere. */
 type InsertCheck = "account" | "copy" | "none";
 
 const prepareCertificateInsert = (check: InsertCheck) =>

@@ -1,5 +1,5 @@
 // The shards in which a business issues certificates, other than its account's shard. Such a shard has a copy of the account and a row in
-// `issuers`. The row contains the only account revision that can issue certificates there. Before the account changes, a hold removes the
+// `issuers`. Certificates can be issued there only for the account revision in this row. Before the account changes, a hold removes the
 // revision from the row. After the change, releasing the hold stores the new revision. Therefore, no certificate is issued after a change
 // that forbids it (docs/internals/consistency.md).
 import { eq, inArray, isNull, lte, sql, type SQL } from "drizzle-orm";
@@ -170,7 +170,7 @@ const releaseHold = async (shards: Shards, { businessId, shard: inShard, until }
   ]);
 };
 
-/** Releases holds. If a release fails, the hold expires, and the next submission or a job renews the shard's copy. */
+/** Releases holds. If a release fails, the hold expires, and the next submission or a job updates the shard's copy of the account. */
 const releaseHolds = async (shards: Shards, holds: readonly Hold[]): Promise<void> => {
   await Promise.allSettled(holds.map((hold) => releaseHold(shards, hold)));
 };
@@ -298,7 +298,7 @@ export const getIssuerState = async (
   return row.revision === revision && row.hasClient ? "ready" : "outdated";
 };
 
-/** Renews a shard's copy of the account. Returns false and changes nothing while another change holds the account. */
+/** Updates a shard's copy of the account. Returns false and changes nothing while another change holds the account. */
 export const renewIssuer = async (shards: Shards, businessId: BusinessId, inShard: ShardId): Promise<boolean> => {
   const hold = await tryHoldAccount(shards, businessId, inShard);
   if (hold !== null) await releaseHold(shards, hold);

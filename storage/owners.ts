@@ -1,4 +1,4 @@
-// The email addresses for notices to a business: its owners' or, if it has no owner yet, its published contact address.
+// The email addresses for notices to a business. If a business has no owner yet, its notices go to its published contact address.
 import { eq, inArray } from "drizzle-orm";
 import { isEmailAddress } from "../core/email-address.ts";
 import type { BusinessId } from "../core/ids.ts";

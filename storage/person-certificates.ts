@@ -56,7 +56,7 @@ export const maxCountedRecords = 1_000;
 const isOthersShare = (addressIndex: AddressIndex | SQL<StoredIndex>, person: ConsumerId): SQL =>
   allOf(hasIndex(shares.emailIndex, addressIndex), eq(shares.environment, "live"), ne(shares.consumerId, person));
 
-/** Fields that count, up to 1,000, the shares with business `id` that other people made with the person's email address. */
+/** Fields that count the shares with business `id` in which other people used the person's email address, up to 1,000. */
 const othersShareFields = (addressIndex: AddressIndex | SQL<StoredIndex>, person: ConsumerId, id: SQL | BusinessId) => {
   const counted = (more?: SQL) =>
     sql<number>`(select count(*) from ${query
@@ -71,7 +71,7 @@ const othersShareFields = (addressIndex: AddressIndex | SQL<StoredIndex>, person
   };
 };
 
-/** Counts the shares with one business that other people made with the person's email address. Returns null if there are none. */
+/** Counts the shares with one business in which other people used the person's email address. Returns null if there are none. */
 export const countOthersShares = async (db: Database, addressIndex: AddressIndex, person: ConsumerId, businessId: BusinessId) => {
   const row = await db
     .select({ name: businesses.name, ...othersShareFields(addressIndex, person, businessId) })
@@ -82,8 +82,8 @@ export const countOthersShares = async (db: Database, addressIndex: AddressIndex
 };
 
 /**
- * Lists up to `limit` businesses in this shard, sorted by ID. Each has certificates with the person's email address, or shares that other
- * people made with it. Counts stop at 1,000.
+ * Lists up to `limit` businesses in this shard, sorted by ID. Each has certificates with the person's email address, or shares in which
+ * other people used that address. Counts stop at 1,000.
  */
 export const listNamingBusinesses = (
   db: Database,

@@ -63,7 +63,7 @@ const updateEachRow =
     ];
   };
 
-/** Updates all memberships and invitations of an address together, because other queries compare the rows with each other. */
+/** Updates all memberships and invitations of an address together, because queries compare their indexes with each other. */
 const updateMemberships: BuildUpdates = (db, _, replacements) => {
   const rows = jsonTable(replacements);
   return [schema.members, schema.invitations].map((table) =>
@@ -196,7 +196,7 @@ const reindexCertificates: Reindex = async (db, vault, { position, max, isCheck 
 
 const { members, invitations, signups, consumers, emailCodes, emailCodeFailures, shares, capturedMail } = schema;
 
-/** The steps by name, in order. The work of withdrawals is updated before the certificates with which it is compared. */
+/** The steps by name, in order. `withdrawal_work` comes before `certificates`, with which it is compared. */
 export const reindexSteps: ReadonlyMap<string, Reindex> = new Map<string, Reindex>([
   ["members", reindexColumn({ table: members, column: members.emailIndex, key: "emailIndex" }, updateMemberships)],
   ["invitations", reindexColumn({ table: invitations, column: invitations.emailIndex, key: "emailIndex" }, updateMemberships)],

@@ -166,8 +166,8 @@ export const insertConsumerShard = (db: Database, consumerId: ConsumerId, shard:
 const intentLeaseMs = minuteMs; // longer than a grant takes, so that the request that makes the grant normally deletes the intent itself
 
 /**
- * Saves an intent in the person's shard, which records that a grant in another shard is in progress. Run it before the share is written.
- * The person can change fields during the grant. The batch that deletes the intent schedules an update of the share with these changes.
+ * Saves an intent in the person's shard: a record that a grant in another shard is in progress. Run it before the share is written. The
+ * person can change fields during the grant. The batch that deletes the intent schedules an update of the share with these changes.
  */
 export const insertShareIntent = (db: Database, shareId: ShareId, consumerId: ConsumerId, now: Instant) =>
   db.insert(shareIntents).values({ shareId, consumerId, nextAt: now + intentLeaseMs });

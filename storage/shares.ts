@@ -73,7 +73,7 @@ const maxUnswept = 500;
 
 /**
  * Finds the owner's shares whose expiration the sweep has not recorded yet. The query uses the index on the due time, because SQLite would
- * otherwise read every active share. If the sweep is far behind, it finds only the 500 shares that have been due longest.
+ * otherwise read every active share. If the sweep is far behind, the query finds only the 500 shares that have been due longest.
  */
 const isUnswept = (owner: ShareOwner, time: ReturnType<typeof ownerTime>): SQL => {
   const due = query
@@ -190,7 +190,7 @@ const grantAnchorField = firstAnchorField(
   allOf(eq(anchors.entityId, shares.id), inArray(anchors.event, ["share.created", "share.renewed"])),
 ).as("anchor");
 
-/** The type of the audit entries for reads of a share's values. A business can read them any number of times. */
+/** The type of the audit entries for reads of a share's values. A business can read the values any number of times. */
 const readType = "consumer.current_read";
 const maxHistoryReads = 200;
 

@@ -32,7 +32,7 @@ type NewSignup = SignupRequest &
     readonly emailIndex: AddressIndex;
   };
 
-/** Saves a sign-up, even if the email address already has an account. Does nothing if the code cannot be used. */
+/** Saves a sign-up, even if the email address already has an account. Does nothing if its email code cannot be used. */
 export const insertSignup = async (db: Database, vault: Vault, { email, ...signup }: NewSignup, codeId: string) => {
   const { id, emailIndex, createdAt, expiresAt, name, legalName, country, domain } = signup;
   const [emailSealed, requestSealed] = await Promise.all([
@@ -72,8 +72,8 @@ export interface NewAccount {
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /**
- * Returns the statements that create a business. They do nothing if the session has not used the code or the email address already has a
- * membership. Therefore, only one of several concurrent calls creates a business.
+ * Returns the statements that create a business. They do nothing if the session has not used the sign-up's email code, or if the email
+ * address already has a membership. Therefore, only one of several concurrent calls creates a business.
  */
 export const insertAccount = async (
   db: Database,

@@ -131,10 +131,10 @@ export const findWithdrawable = async (db: Database, vault: IndexReader, certId:
     /** The blind indexes of all email addresses and phone numbers on the certificate. Empty if the person's data is erased. */
     addressIndexes: [...(emailIndexes ?? []), ...(phoneIndexes ?? [])].map(vault.readIndex),
     /**
-     * The hashes of the tokens in the manage links of duplicates. The token in the certificate's own link is derived, so it is not stored.
+     * The hashes of the withdrawal tokens of duplicates (`certificate_twins`). The certificate's own token is derived, so it is not stored.
      */
     twinTokenHashes: twins.map((twin) => twin.manageTokenHash),
-    /** The blind indexes of all email addresses on the certificate. A code sent to any of them can withdraw consent. */
+    /** The blind indexes of all email addresses on the certificate. A person can withdraw consent with a code sent to any of them. */
     emailIndexes: (emailIndexes ?? []).map(vault.readIndex),
     certificate: { ...certificate, chain },
     answered: accepted && { accepted },

@@ -388,7 +388,7 @@ export const listEntriesByChangeIds = (sql: SqlStorage, tag: string, changeIds: 
     .sort((a, b) => a.seq - b.seq)
     .map((row) => toStoredEntry(tag, row));
 
-/** Returns the newest entry of a chain, or null for a chain without entries. */
+/** Returns a chain's index and newest entry, or null for a chain without entries. */
 export const findChainState = (sql: SqlStorage, tag: string): ChainState | null => {
   const chain = findChain(sql, tag);
   return chain === null ? null : { chainIndex: chain.index, head: { seq: chain.head.seq.toString(), hash: chain.head.hash } };

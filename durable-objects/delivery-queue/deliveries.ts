@@ -38,8 +38,8 @@ export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
 
 /**
  * Inserts a delivery for each event that the queue has not received yet. `upTo` is the last sequence number that was read for this
- * endpoint, including events of types that it has not selected. Returns the last sequence number that the queue has received, including
- * these events.
+ * endpoint, including events of types that the endpoint has not selected. Returns the sequence number up to which the queue now has all of
+ * its events.
  */
 export const insertEvents = (
   sql: SqlStorage,
@@ -357,7 +357,7 @@ export const pruneDeliveries = (sql: SqlStorage, now: Instant): void => {
     );
 };
 
-/** Returns when the next attempt or ended delivery must be deleted, or null if there are none. */
+/** Returns when the next recorded attempt or ended delivery must be deleted, or null if there are none. */
 export const findNextPruneAt = (sql: SqlStorage): Instant | null => {
   const attemptAt = findNextAttemptPruneAt(sql);
   const times = retentionByStatus.flatMap(([status, retentionMs]) => {

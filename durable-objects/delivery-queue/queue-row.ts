@@ -1,5 +1,5 @@
-// The row of a delivery queue, which contains the endpoint's settings and the state of its receiver, and the table of attempts per hour.
-// Each function is synchronous, so no other request can run partway through it.
+// The tables `queue` and `attempt_hour` of a delivery queue. `queue` has one row with the endpoint's settings and the state of its
+// receiver. Each function is synchronous, so no other request can run partway through it.
 import type { EndpointSettings } from "../../core/webhooks/endpoint.ts";
 import { getEndpointHost } from "../../core/webhooks/host-pacing.ts";
 import type { FailureStreak } from "../../core/webhooks/health.ts";
@@ -97,7 +97,7 @@ export const recordFailure = (sql: SqlStorage, status: number | null, now: Insta
   );
 };
 
-/** Returns the endpoint's current run of failures. Returns null if it is not failing or its owners have already been notified. */
+/** Returns the endpoint's current run of failures. Returns null if the endpoint is not failing or its owners have already been notified. */
 export const findUnalertedFailure = (sql: SqlStorage): FailureStreak | null => {
   const queue = findQueueRow(sql);
   if (queue === null || queue.alerted === 1 || queue.failing_since === null) return null;

@@ -28,7 +28,7 @@ interface FinishedAttempt {
 const stopClaimingAfterMs = 45 * secondMs; // the last attempts can take another 13 s; the platform stops an alarm after 15 minutes
 const batchWindowMs = 2; // attempts that end within this time share a disk write, which itself takes about 2 ms
 const hangingAfterMs = secondMs; // most receivers respond sooner
-const hostOutageWaitMs = 5 * secondMs; // how long the queue pauses before it asks DestinationHost again if DestinationHost does not respond
+const hostOutageWaitMs = 5 * secondMs; // if DestinationHost does not respond, the queue asks it again after this time
 
 export class Sender {
   readonly #storage: DurableObjectStorage;
@@ -37,7 +37,7 @@ export class Sender {
   /** True once this process has requeued attempts that a previous process left unfinished. */
   #hasRequeued = false;
   #isStopped = false;
-  /** True while no further attempt can start until one ends. */
+  /** True if no attempt can start until another one ends. */
   #isFull = false;
   #lastStartAt = 0;
 
@@ -50,7 +50,7 @@ export class Sender {
     return this.#isStopped;
   }
 
-  /** True if no attempt can start until one ends, and none has started for a second. */
+  /** True if no attempt can start until another one ends, and none has started for a second. */
   get isHanging(): boolean {
     return this.#isFull && Date.now() - this.#lastStartAt >= hangingAfterMs;
   }

@@ -1,4 +1,4 @@
-// The mail outbox. The change that causes an email writes its row in the same batch. Address and content are sealed. The row is deleted
+// The mail outbox. The change that causes an email writes its row in the same batch. The address and content are sealed. The row is deleted
 // once the email provider has accepted the email, or moved to the failed emails if the service gives up.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
@@ -26,9 +26,9 @@ export type NewMail = TemplatedMail & {
   /** The language of the email; English by default. */
   readonly language?: Language;
   readonly now: Instant;
-  /** The certificate whose person gets the email. Erasing that person's data deletes an email that has not been sent, and prevents more. */
+  /** The certificate whose person gets the email. Erasing that person's data deletes unsent emails and prevents new ones. */
   readonly certId?: CertId;
-  /** The consumer who gets the email. Erasing the account deletes an email that has not been sent. */
+  /** The consumer who gets the email. Erasing the account deletes unsent emails. */
   readonly consumerId?: ConsumerId;
   /** The invitation or email code in the email. If the email fails, the failure is shown with that invitation or code. */
   readonly entityId?: string;
@@ -109,9 +109,8 @@ export const postponeMail = (db: Database, mail: DueMail, at: Instant) =>
   db.update(mailOutbox).set({ nextAt: at }).where(eq(ord, mail.ord));
 
 /**
- * Returns true if the first attempt to send an email is in progress. Used by the development mailbox. While the first attempt is in
- * progress, the email is due at the end of its lease. After a failed first attempt, it is due sooner. A due time beyond half the lease
- * therefore means that the attempt is in progress.
+ * Returns true if the first attempt to send an email is in progress, for the development mailbox. During that attempt, the email is due at
+ * the end of its lease. After a failed attempt, the email is due in less than half of the lease.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db
