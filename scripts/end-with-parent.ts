@@ -12,7 +12,7 @@ export const endChildrenWithThisProcess = (name: string): void => {
   if (pids.length === 0) return;
   // `cat` reads until the other end of its pipe is closed, which happens when this process ends for any reason.
   const guard = spawn("sh", ["-c", 'cat > /dev/null; kill -9 "$@" 2> /dev/null', "sh", ...pids], {
-    detached: true, // a signal to this process's group must not end the guard
+    detached: true, // so that a signal to this process's group does not end the guard
     stdio: ["pipe", "ignore", "ignore"],
   });
   guard.unref();

@@ -1,7 +1,7 @@
 // The rounds of the `flakiness` stress test: dates at calendar boundaries, each with a different random seed. Only core tests and tests
 // inside the runtime run in these rounds, because TEST_CLOCK_OFFSET_MS does not reach browsers or complete services.
 const moments = [
-  "2026-12-31T23:59:30Z", // the end of a year, a quarter and a half-year ledger
+  "2026-12-31T23:59:30Z", // the end of a year, when the next ledger begins
   "2027-01-01T00:00:05Z",
   "2027-01-31T23:59:30Z", // the end of a month with 31 days, before a month with 28 days
   "2027-02-28T23:59:30Z", // the end of February in a year without a leap day

@@ -77,8 +77,9 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
     return response.ok ? Number((await response.text()).split("\n")[1]) : null;
   };
   /**
-   * Runs the every-minute cron job and the 15-minute cron job until `isDone` returns true, at most 30 times. With several shards, a queue
-   * runs the jobs later. Each time, the 15-minute job gets a time 15 minutes later than before.
+   * Runs the every-minute cron job and the 15-minute cron job until `isDone` returns true, at most 30 times. Each time, the 15-minute job
+   * gets a time 15 minutes later than before. With several shards, the jobs run from a queue, so they may still be running when this
+   * function checks.
    */
   const runJobsUntil = async (isDone: () => Promise<boolean>): Promise<void> => {
     for (let runs = 0; runs < maxJobRuns; runs += 1) {

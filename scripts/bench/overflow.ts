@@ -47,7 +47,10 @@ const startWithCertificates = async (bench: Bench, count: number) => {
   return { service, certId };
 };
 
-/** Prints how many consecutive database calls each response waits for. Every call takes 1.5 s longer, so the response time shows the number. */
+/**
+ * Prints how many consecutive database calls each response waits for. Every call is delayed by 1.5 s, so the response time shows the
+ * number.
+ */
 const measureWaits = async (all: readonly SeededService[], queries: readonly BenchQuery[]): Promise<void> => {
   for (const { url, size } of all)
     for (let number = 0; number < size; number += 1) {

@@ -40,7 +40,7 @@ const rankRow = (row: string): number => {
   return faults.findIndex((fault) => fault.id === id) * 1_000_000 + Number(seed);
 };
 
-/** Adds the row to the page, replaces an earlier row for the same fault and seed, and returns the page. Throws if the page has no table. */
+/** Returns the page with this row, which replaces an earlier row for the same fault and seed. Throws if the page has no table. */
 export const insertRow = (page: string, row: string): string => {
   const lines = page.split("\n");
   const start = lines.indexOf(heading[0] as string);

@@ -10,8 +10,8 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 
 /**
- * Reports every journal as empty, because no database fails during the replay. Otherwise, each simulated submission would first query its
- * journal, because the last known state expires after seconds.
+ * Reports every journal as empty, because no database fails during the replay. Without this class, each simulated submission would first
+ * query its journal, because the service remembers a journal's state only for seconds.
  */
 class HealthyIntake extends IntakeState {
   override getView(): IntakeView {

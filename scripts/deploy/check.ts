@@ -69,7 +69,7 @@ export const checkDeployment = async (
   try {
     const submission = {
       client_id: clientId,
-      fields: { phone: "+12025550123" }, // with a fictional phone number and without an email address, the service sends no email
+      fields: { phone: "+12025550123" }, // without an email address, the service sends no email; the phone number is fictional
       disclosure_text: "This sandbox certificate checks the deployment.",
       entities: ["Deployment check"],
       purpose: "deployment check",

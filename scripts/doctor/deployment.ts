@@ -4,7 +4,7 @@ import { findMissingSecrets, getSecretsPath, readSecrets, type Secrets } from ".
 import { listNeededResources } from "../deploy/wrangler-config.ts";
 import { failure, passed, warning, type Finding } from "./finding.ts";
 
-const fullShardRatio = 0.7; // warn about a shard at or above this ratio, because it should be closed to new accounts
+const fullShardRatio = 0.7; // a shard that is at least this full should be closed to new accounts, so warn about it
 const requestTimeoutMs = 10_000;
 
 /** Checks the options. The deployment is null if they are missing or invalid. */
