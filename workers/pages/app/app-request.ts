@@ -1,5 +1,5 @@
-// Requests from people who are signed in to the app, and the messages that are shown once, on the person's next page. These are separate
-// from handlers.ts because the components need them too.
+// The type of a request from a person who is signed in to the app, and the flash messages. Separate from handlers.ts because components
+// need them too.
 import { deleteCookie, setCookie } from "hono/cookie";
 import type { Context } from "hono";
 import type { Person } from "../../../core/access/principal.ts";

@@ -48,7 +48,7 @@ interface BusinessGroup {
   readonly name: string;
   readonly lastActivityAt: Instant;
   readonly shares: readonly Share[];
-  /** Null if there are neither consents that were given to the business on forms nor shares that other people created. */
+  /** Null if the person has only shares that they created themselves. */
   readonly certificateSummary: BusinessCertificateSummary | null;
 }
 

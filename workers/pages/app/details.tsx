@@ -112,7 +112,7 @@ const UndoNotice: FC<{ until: Instant }> = ({ until }) => {
 
 const undoCookie = "svc_undo";
 const undoWindowMs = 10 * minuteMs;
-const maxCookieLength = 3_500; // leaves room for the cookie's name and attributes below the browsers' limit of 4,096 bytes
+const maxCookieLength = 3_500; // browsers limit a cookie, including its name and attributes, to 4,096 bytes
 
 type PreviousValues = Readonly<Partial<Record<ContactKey, string | null>>>;
 
@@ -160,13 +160,13 @@ const parseTypedValues = (form: ReadonlyMap<string, string>): TypedValues =>
 const toFieldChanges = (typed: TypedValues): ReadonlyMap<ContactKey, string | null> =>
   new Map([...typed].map(([key, value]) => [key, value || null]));
 
-/** Finds the field that the refusal's detail starts with (`field: rule`), or `email` if it names no field, and shows the error there. */
+/** Shows the error at the field that the refusal's detail (`field: rule`) names. If it names none, shows the error at `email`. */
 const renderInvalidDetails = (request: AppFormRequest, detail: string | undefined): Promise<Response> => {
   const invalidField = contactKeys.find((key) => detail?.startsWith(`${key}:`)) ?? "email";
   return renderDetails(request, { typed: parseTypedValues(request.form), invalidField });
 };
 
-/** Shows, before anything is saved, the changes and which businesses will be notified. */
+/** Shows the changes before they are saved, and the businesses that will be notified. */
 const renderReview = async (request: AppFormRequest): Promise<Response> => {
   const { services, person, c, messages, language } = request;
   const preview = await previewContactFields(services, person, toFieldChanges(parseTypedValues(request.form)));
@@ -224,7 +224,10 @@ const renderReview = async (request: AppFormRequest): Promise<Response> => {
   );
 };
 
-/** Saves the changes. Returns what changed and how many businesses are notified, or the page to respond with. */
+/**
+ * Saves the changes, and returns what changed and how many businesses are notified. If they cannot be saved, returns the response to send
+ * instead.
+ */
 const applyFieldChanges = async (
   request: AppFormRequest,
   changes: ReadonlyMap<ContactKey, string | null>,

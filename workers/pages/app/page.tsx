@@ -82,7 +82,7 @@ interface FrameOptions extends Pick<Page, "script"> {
   readonly business?: string;
   /** The error of the form on this page. */
   readonly error?: string | undefined;
-  /** Set if the request was refused. Determines the HTTP status. Defaults to `invalid_request` if there is an error. */
+  /** The reason for a refusal, which determines the HTTP status. Defaults to `invalid_request` if `error` is set. */
   readonly code?: RefusalCode | undefined;
 }
 

@@ -119,7 +119,7 @@ const handleRevokeShare = async (c: Context<AppEnv>): Promise<Response> => {
   return c.redirect(`${revokeLinkPath(c)}/stopped`, 303);
 };
 
-/** Shows the result only to the browser that stopped the share. Other browsers are redirected to the link's page. */
+/** Shows the result only in the browser that stopped the share. Redirects other browsers to the form. */
 const renderRevoked = async (c: Context<AppEnv>): Promise<Response> => {
   saveLanguage(c);
   const note = await openNote<{ readonly ceaseBy: Instant }>(c.var.services, revokedNoteScope(c), findCookie(c, revokedCookie));

@@ -1,5 +1,5 @@
-// Routes of the app, a person's own pages under /app. Every change is a plain form. Its response usually redirects to a page that can be
-// reloaded. New tokens and reviews of changes are shown in the response itself.
+// Routes of the app, a person's own pages under /app. Changes are made with plain forms. The response to a form usually redirects to a page
+// that can be reloaded, but new tokens and reviews of changes are shown in the response itself.
 import { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { handlePageError } from "../shared/notice-pages.tsx";

@@ -60,9 +60,8 @@ const listFieldErrors = ({ view: { messages, language }, errors }: Review): Read
 const fieldId = (key: ContactKey): string => `field-${key}`;
 
 /**
- * Lists the fields of a group that are shown as inputs. Without a signed-in person, there are none. While the person is editing, every
- * field is an input. Otherwise, the inputs are the fields that were typed or have no value. A field without a value that may stay blank
- * (`blankableKeys`) is an input only if the group has another input.
+ * Lists the fields of a group that are shown as inputs: none for a test person, all while the person is editing, and otherwise those that
+ * were typed or have no value. If a field in `blankableKeys` has no value, it is an input only if the group has another one.
  */
 const listInputKeys = ({ fields, choices, isEditing, email }: Review, keys: readonly ContactKey[]): readonly ContactKey[] => {
   if (email === null) return [];

@@ -1,6 +1,6 @@
 // Routes of the consent sheet, {app_url}/authorize. Each step is a plain form that redirects to the same URL, so a reload is safe. The
-// current step is not stored; it follows from the sign-in, the person's saved details and any earlier decision. Without evidence that the
-// request came from the business, the sheet shows no step and accepts no form.
+// current step is not stored; it follows from the sign-in, the person's saved details and any earlier decision. No step is shown without
+// evidence that the request came from the business.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { deleteCookie, setCookie } from "hono/cookie";
@@ -141,7 +141,7 @@ const findNewEvidence = async (c: Context<AppEnv>, sheet: SheetRequest, signatur
 const saveBrowser = async (c: Context<AppEnv>, browser: SheetBrowser): Promise<void> =>
   setCookie(c, browserCookie, await serializeSheetBrowser(c.var.services, browser), { ...cookieOptions(c), maxAge: browserCookieSeconds });
 
-/** Resolves the request, even without evidence that it came from the business. */
+/** Loads the sheet for the request, even without evidence that the request came from the business. */
 const resolveSheet = async (c: Context<AppEnv>): Promise<OpenedSheet | Response> => {
   const { services } = c.var;
   const parsed = authorizeQuerySchema.safeParse(
@@ -220,7 +220,7 @@ interface ReviewAttempt {
   readonly isEmpty?: boolean;
 }
 
-/** Shows a signed-in person or a test client the earlier decision if there is one, and otherwise the review with the submitted values. */
+/** Shows the earlier decision or, if there is none, the review with the submitted values. */
 const renderDecision = async (c: Context<AppEnv>, opened: OpenedSheet, attempt?: ReviewAttempt): Promise<Response> => {
   const { services } = c.var;
   const { sheetRequest, browser, session, person, view, decisionKey } = opened;
@@ -272,7 +272,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: SheetFormReque
   return redirectToSheet(c);
 };
 
-/** Sends another code to the same address, unless a code was sent within the last minute. */
+/** Sends another code to the same address if the limits for sign-in codes allow it. */
 const handleNewCode = async (c: Context<AppEnv>, { view }: SheetFormRequest): Promise<Response> => {
   const email = await findPendingSignInEmail(c);
   if (email === null) return redirectToSheet(c);

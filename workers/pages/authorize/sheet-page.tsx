@@ -20,7 +20,7 @@ import {
 
 export interface SheetView {
   readonly request: AuthorizedRequest;
-  /** The query string with its question mark. The sheet's forms, and links to the sheet, keep it. */
+  /** The query string, including the question mark. The sheet's forms and links keep it. */
   readonly search: string;
   /** The URL that may receive the result through a redirect. If null, only the window that opened the sheet may receive it. */
   readonly returnUrl: string | null;
@@ -112,10 +112,7 @@ export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request
 
 export const Answers: FC<{ children?: Child }> = ({ children }) => <div class="answer">{children}</div>;
 
-/**
- * Links to the request's origin. The origin is a verified website of the business or (only for a test client) localhost, even if another
- * site made the request.
- */
+/** Links to the request's origin, which is always a verified website of the business or, for a test client, localhost. */
 export const BackToSite: FC<{ view: SheetView }> = ({ view: { request, messages } }) => (
   <a class="btn primary" href={request.origin} rel="noreferrer">
     {messages.goBack}

@@ -186,7 +186,7 @@ const handleSendCode = async (c: Context<AppEnv>, { form, view }: ConnectFormReq
   return redirectToConnect(c, { as: realm });
 };
 
-/** Sends another code to the same address, unless a code was sent within the last minute. */
+/** Sends another code to the same address if the limits for sign-in codes allow it. */
 const handleNewCode = async (c: Context<AppEnv>, { view, realm }: ConnectFormRequest): Promise<Response> => {
   const email = await findPendingSignInEmail(c, pendingConnectCookie);
   if (email === null) return redirectToConnect(c);

@@ -1,4 +1,4 @@
-// Pages for connecting an agent to an account. They do not load scripts, and they show a client's own text only as verbatim text.
+// Pages for connecting an agent to an account. They do not load scripts.
 import type { Child, FC } from "hono/jsx";
 import { tokenLifetimeMs, type AgentToken } from "../../../core/agents/agent-token.ts";
 import { parseRedirectUri } from "../../../core/agents/redirect-uri.ts";
@@ -28,7 +28,7 @@ import {
 
 export interface ConnectView {
   readonly request: ConnectionRequest;
-  /** The query string with its question mark; every form keeps it. */
+  /** The query string, including the question mark. Every form keeps it. */
   readonly search: string;
   /** The client's URL that the browser returns to if access is denied. */
   readonly deniedUrl: string;

@@ -76,8 +76,8 @@ const SchemaEntry: FC<{ name: string; schema: Schema; remark: string; children?:
 const maxSchemaDepth = 6; // the API's schemas have at most six levels; the limit only stops a recursive schema
 
 /**
- * Lists the members of an object, with nested members collapsed. Inputs mark the members that are required, and outputs mark those that may
- * be missing.
+ * Lists the members of an object, with nested members collapsed. In inputs, required members are marked. In outputs, members that may be
+ * missing are marked.
  */
 const SchemaMembers: FC<{ members: readonly SchemaMember[]; isInput: boolean; depth?: number }> = ({ members, isInput, depth = 0 }) => (
   <ul class="entries">

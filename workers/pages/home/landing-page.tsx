@@ -367,7 +367,7 @@ export const notFoundPage = ({ messages }: PageContext, landing: LandingContext)
   ),
 });
 
-/** Lets people who do not have the certificate open start a withdrawal, by certificate ID or by email. */
+/** Lets people start a withdrawal by certificate ID or by email, without opening the certificate first. */
 export const startWithdrawalPage = (
   { messages: { startWithdrawal: messages, withdraw }, selectedLanguage }: PageContext,
   landing: LandingContext,

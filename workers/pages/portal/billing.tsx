@@ -1,5 +1,5 @@
-// The plan, billing status and monthly usage, and the link to payment. The content security policy does not let a form submit to the
-// payment provider, so payment is a link.
+// The plan, the billing status, the monthly usage, and a link to the payment provider. It is a link because the content security policy
+// does not let a form redirect there.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { authorizeRead } from "../../../core/access/entitlement.ts";

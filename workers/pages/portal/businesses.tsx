@@ -20,8 +20,8 @@ const businessMessages = messages.businesses;
 const businessesPath = "/portal/businesses";
 
 /**
- * Parses the page to open after signing in or switching. Any path other than that of a signed-in portal page becomes `/portal`, so that a
- * link cannot lead to another site.
+ * Parses the page to open after signing in or switching. Returns `/portal` unless the path is under /portal and requires a sign-in, so that
+ * a link cannot lead to another site.
  */
 export const parseNextPath = (text: string | undefined): string =>
   text !== undefined && /^\/portal(?:\/[\w/-]*)?$/.test(text) && !text.startsWith("/portal/sign-") ? text : "/portal";

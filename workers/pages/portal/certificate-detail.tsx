@@ -1,4 +1,5 @@
-// One certificate of the business. The person's details are masked until a member reveals them. Each time, the audit log records it.
+// One certificate of the business. The person's details are masked until a member reveals them. The audit log records each time they are
+// revealed.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { buildEvidenceHtml, buildEvidenceZip } from "../../../core/certificates/evidence-pack.ts";

@@ -1,5 +1,5 @@
-// Bar charts of two counts. The SVG is styled with classes, because the content security policy forbids inline styles. A table shows the
-// same figures.
+// Bar charts of two counts per period, and a table with the same figures. The SVG is styled with classes, because the content security
+// policy forbids inline styles.
 import type { FC } from "hono/jsx";
 import type { WebhookId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";
@@ -92,8 +92,8 @@ const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, a
 };
 
 /**
- * How to format the start of a period: `shown` in the table, and `axis` below the chart. `iso` is an example of the ISO time in the export
- * and in `datetime`; only its length is used.
+ * How to format the start of a period: `shown` in the table, and `axis` below the chart. `iso` has the length of the ISO time in the export
+ * and in `datetime`. Only its length is used.
  */
 const timeUnits = {
   hour: {

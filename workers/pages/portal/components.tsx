@@ -55,8 +55,8 @@ export const getFormRestriction = ({ business, role }: MemberSession, requiredRo
 };
 
 /**
- * Shows its children, or the reason why the member may not use them. `isSilent` leaves out the reason, for the rows of a table whose page
- * gives the reason elsewhere.
+ * Shows its children, or the reason why the member may not use them. `isSilent` leaves out the reason, for table rows on a page that
+ * already gives it.
  */
 export const RoleGate: FC<{ requiredRole: Role | undefined; isSilent?: boolean; children?: Child }> = ({
   requiredRole,

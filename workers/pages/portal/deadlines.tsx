@@ -135,10 +135,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
 type CeaseObligation = {
   readonly ceaseBy: Instant;
   readonly acknowledgedAt: Instant | null;
-  /**
-   * Identifies the record for a member: the person's masked detail, or the purpose of a share, which shows no person. Empty after an
-   * erasure.
-   */
+  /** Helps a member recognize the record: a masked detail of the person or, for a share, its purpose. Empty after an erasure. */
   readonly subject: string;
 } & (
   | { readonly kind: "certificate"; readonly id: CertId }

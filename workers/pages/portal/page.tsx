@@ -48,7 +48,7 @@ interface MemberPage extends RefusalDetails {
   readonly hasLiveUpdates?: boolean;
   /** Set if the page prompts for a passkey. The page then does not load the script for copy buttons. */
   readonly script?: "passkey.js";
-  /** Set if the account's other pages cannot be opened, so that the navigation would lead nowhere. */
+  /** Set if the account's other pages cannot be opened. */
   readonly hidesNavigation?: true;
 }
 

@@ -1,4 +1,4 @@
-// Requests from members who are signed in to the portal. These types are separate from handlers.ts because the components need them too.
+// The types of requests from members who are signed in to the portal. Separate from handlers.ts because components need them too.
 import type { Environment } from "../../../core/access/entitlement.ts";
 import type { MemberSession } from "../../../core/access/session.ts";
 import { refusals, type RefusalCode } from "../../../core/refusals.ts";
@@ -39,8 +39,8 @@ export interface FormError {
 }
 
 /**
- * Converts a refusal into a form error. A detail in the format `field: rule` is shown at that field. Any other detail, or the default
- * message of the refusal's code if there is no detail, applies to the whole form.
+ * Converts a refusal into a form error. A detail in the format `field: rule` is shown at that field. Any other detail applies to the whole
+ * form. Without a detail, the error is the code's default message.
  */
 export const toFormError = ({ code, detail }: Refusal): FormError => {
   const text = detail ?? refusals[code];

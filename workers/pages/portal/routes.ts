@@ -1,5 +1,5 @@
-// Routes of the business portal under /portal. Every change is a plain form. Its response usually redirects to a page that can be reloaded.
-// Secrets and results that are not stored are shown in the response itself. Pages call operations, never the API.
+// Routes of the business portal under /portal. Changes are made with plain forms. The response to a form usually redirects to a page that
+// can be reloaded, but secrets and results that are not stored are shown in the response itself. Pages call operations, never the API.
 import { Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { handlePageError } from "../shared/notice-pages.tsx";

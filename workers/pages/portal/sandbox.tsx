@@ -152,7 +152,7 @@ const handleResetSandbox = async (request: PortalFormRequest): Promise<Response>
     : renderSandbox(request, toFormError(result));
 };
 
-/** Moving the clock and resetting the sandbox count toward the same limit as in the API, because each can process 1,000 shares or more. */
+/** These two actions share a limit with their API routes, because each call can process 1,000 shares or more. */
 const sweepActionOptions = { businessLimit: "SANDBOX_CLOCK" } as const;
 
 export const registerSandboxRoutes = (pages: Hono<AppEnv>): void => {

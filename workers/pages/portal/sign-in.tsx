@@ -207,7 +207,7 @@ const renderSignInStep = async (c: Context<AppEnv>, next: string): Promise<Respo
 
 const renderSignIn = (c: Context<AppEnv>): Promise<Response> => {
   const next = parseNextPath(c.req.query("next"));
-  // A member who must sign in again is still signed in, so the page that asked for the sign-in also shows the result.
+  // A member who must sign in again is still signed in. The page that asked for the sign-in shows the outcome.
   const signedInPath = next === reauthenticatePath ? pathWithQuery(next, { outcome: c.req.query("outcome") ?? null }) : next;
   return renderUnlessSignedIn(c, signedInPath, () => renderSignInStep(c, next));
 };
@@ -227,8 +227,8 @@ const handleSendCode = async (c: Context<AppEnv>, { form, next }: SignInFormRequ
 };
 
 /**
- * Redirects the person after signing in: to the invitations if they belong to no business, to the business list if they belong to several
- * (unless `next` is `reauthenticatePath`), and otherwise to `next`.
+ * Redirects the person after signing in. People who belong to no business get their invitations. Members of several businesses get the
+ * business list, unless `next` is `reauthenticatePath`. All others get `next`.
  */
 export const redirectSignedIn = async (c: Context<AppEnv>, token: string, next: string): Promise<Response> => {
   const { services } = c.var;

@@ -29,7 +29,7 @@ const getTimeFormats = once(() => ({
 interface RecentTimeProps {
   readonly at: Instant;
   readonly precision?: "minutes" | "seconds";
-  /** True if the day is shown even for a time today. */
+  /** Shows the day even if the time is today. */
   readonly withDay?: boolean;
   /** Text after the time, such as the time zone if no heading shows it. */
   readonly suffix?: string;

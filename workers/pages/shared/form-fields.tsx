@@ -25,7 +25,7 @@ interface TextFieldProps extends FieldProps, Omit<InputProps, "id" | "label"> {
   readonly errorId?: string;
   /** The number of lines. If set, the field is a text area. */
   readonly rows?: number | undefined;
-  /** The values to choose from, with their texts. If set, the field is a select. */
+  /** The values to choose from, with their labels. If set, the field is a select. */
   readonly options?: Readonly<Record<string, string>> | undefined;
 }
 

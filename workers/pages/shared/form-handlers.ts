@@ -59,8 +59,8 @@ export const limitPageByAddress = (name: LimitName, page = renderTooManyRequests
 
 /**
  * Returns whether the form came from this site. If the browser sends `Sec-Fetch-Site`, it must be `same-origin`. Older browsers send only
- * `Origin`, which is `null` because of these pages' referrer policy. This check is a second line of defense, because every form also needs
- * a code, token or session. `url` is the URL at which the page is served.
+ * `Origin`, which is `null` because of these pages' referrer policy. This check is a second line of defense: a form that changes a record
+ * also needs a code, token or session. `url` is the URL at which the page is served.
  */
 const isSameOriginForm = (c: RequestContext, url: string): boolean => {
   const site = c.req.header("sec-fetch-site");

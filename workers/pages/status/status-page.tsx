@@ -54,7 +54,7 @@ const IncidentCard: FC<{ incident: Incident }> = ({ incident: { id, title, impac
 export const statusPage = ({ messages: { status: messages } }: PageContext, { components, incidents, isCopy }: ServiceStatus): Page => {
   const open = incidents.filter(({ endedAt }) => endedAt === null);
   const past = incidents.filter(({ endedAt }) => endedAt !== null);
-  // The copy may be older than an incident, or empty, so without an open incident it does not show that everything works.
+  // The saved copy can be outdated or empty, so if it has no open incident, that does not mean that everything works.
   const isUnknown = isCopy && open.length === 0;
   return {
     title: messages.title,

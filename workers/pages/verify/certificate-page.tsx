@@ -213,7 +213,7 @@ interface RecipientGroupProps {
   readonly status: RecipientStatus;
   /** The name of the record's member that contains these names. */
   readonly list?: string | undefined;
-  /** Shown if there are no names. If it is not set, a group without names is rendered empty, as in the record. */
+  /** Shown if there are no names. */
   readonly none?: string;
   readonly children?: Child;
 }

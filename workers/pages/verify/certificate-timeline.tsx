@@ -64,7 +64,7 @@ interface TimelineProps {
 
 /**
  * Lists the entries for the withdrawal of the whole certificate: the withdrawal, its anchor, the deadline, and the business's confirmation
- * or that it is overdue.
+ * or an entry that says it is overdue.
  */
 const listWithdrawalItems = ({ page: { certificate }, apiBaseUrl, now }: TimelineProps, { messages }: PageContext): TimelineItem[] => {
   const { id, withdrawal } = certificate;

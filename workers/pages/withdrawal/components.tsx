@@ -26,10 +26,7 @@ export type WithdrawableCertificate = Pick<
   "id" | "businessName" | "subjectMasked" | "subjectErasedAt" | "entities" | "answered" | "entitiesWithdrawn"
 >;
 
-/**
- * Removes the masked details if the person's data was erased, because these details must no longer be shown, and the person cannot get an
- * email code.
- */
+/** Removes the masked details if the person's data was erased, because they must no longer be shown. */
 export const maskIfErased = (certificate: PublishedCertificate): WithdrawableCertificate =>
   certificate.subjectErasedAt === null ? certificate : { ...certificate, subjectMasked: {} };
 

@@ -281,7 +281,7 @@ export const withdrawnPage = (
 
 const NameList: FC<{ names: readonly string[] }> = ({ names }) => <BulletList items={names.map((name) => <VerbatimText text={name} />)} />;
 
-/** The result of withdrawing consent for some recipients: who must end contact and by when, and who may continue. */
+/** The result of withdrawing consent for some recipients: who must end contact and by when, and who may still contact the person. */
 export const partlyWithdrawnPage = (pageContext: PageContext, result: CompletedProps): Page => {
   const { certificate } = result;
   const messages = pageContext.messages.withdraw;

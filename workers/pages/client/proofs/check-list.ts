@@ -28,7 +28,7 @@ const decideVerdict = (outcomes: readonly (string | undefined)[]): "pass" | "fai
 
 const verdictTones = { pass: "good", fail: "bad", incomplete: "caution" } as const;
 
-/** Shows the verdict in the heading, in the badge next to it, and in the link that jumps to the verdict on phones. */
+/** Shows the verdict in the heading, in the badge next to it, and in the link that phones show at the top of the page. */
 const showVerdict = (): void => {
   const element = document.querySelector<HTMLElement>("#verdict");
   const items = [...document.querySelectorAll<HTMLElement>("#checks > li")];
