@@ -90,8 +90,8 @@ const respondMethodNotAllowed = (c: Context<AppEnv>, methods: readonly string[])
 };
 
 /**
- * Responds with 404 on unknown hosts, and to paths that a known host does not serve. The verification host always responds with a page,
- * unless it is also the API host, because people copy its URLs from certificates by hand.
+ * Responds with 404 on unknown hosts, and to paths that a known host does not serve. People copy the verification host's URLs by hand, so
+ * that host always responds with a page, unless it is also the API host.
  */
 const restrictByHost = (config: Config) => {
   const pathsOf = pathsByHost(config);
@@ -194,7 +194,7 @@ export const buildApp = (services: Services) => {
       onMethodNotAllowed: (c, methods) => respondMethodNotAllowed(c as Context<AppEnv>, methods),
     }),
   );
-  app.use(redirectEncodedFragment); // must come before the routes, because the log shows the route that matched last
+  app.use(redirectEncodedFragment); // must come before the routes, because the log shows the last match as the route
   for (const [corsRule, paths] of corsRules) for (const path of paths) app.use(path, corsRule);
   for (const routes of [
     certificateRoutes,

@@ -18,8 +18,8 @@ export type FailureResponse = Response & TypedResponse<never, never, never>;
 const defaultRetryAfterSeconds: Partial<Record<RefusalCode, string>> = { storage_unavailable: "1", rate_limited: "60" };
 
 /**
- * Returns a failure response. `detail` replaces the code's default message. It must be constant text that names the field and states the
- * rule, and must never repeat the caller's input.
+ * Returns a failure response. `detail` replaces the code's default message. It must be constant text that names the field and the rule, and
+ * must never repeat the caller's input.
  */
 export const failure = (c: RequestContext, code: RefusalCode, detail?: string): FailureResponse => {
   c.set("refused", code);

@@ -27,8 +27,8 @@ const findRecordId = (c: RequestContext, body: Json): string | undefined => {
 };
 
 /**
- * Returns the caller to whom the idempotency key belongs, and an ID in the shard that stores the key. A caller without a credential is
- * identified by the IP address. A cookie would not work, because the first request may not have one yet.
+ * Returns the caller to whom the idempotency key belongs, and an ID whose shard stores the key. A caller without a credential is identified
+ * by the IP address. A cookie would not work, because the first request may not have one yet.
  */
 const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
   const { caller, services, ip } = c.var;

@@ -128,8 +128,8 @@ export const jsonContent = <S extends z.ZodType>(schema: S, example: object) => 
 
 /**
  * Describes a success response. `data` is the schema of the response's data and `example` is an example of it, or functions that return
- * them. The schema and the example are created when the OpenAPI document is built, because nothing else needs them, and creating all of
- * them takes milliseconds of each isolate's start.
+ * them. The schema and the example are created when the OpenAPI document is built, because nothing else needs them. Creating them earlier
+ * would add milliseconds to the start of every isolate.
  */
 export const successResponse = <S extends z.ZodType>(
   description: string,

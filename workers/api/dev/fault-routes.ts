@@ -9,7 +9,7 @@ import { jsonBody } from "../../http/body.ts";
 import { failure, success } from "../../http/envelope.ts";
 import { simulateDatabaseFault } from "../../operations/service/simulate-database-fault.ts";
 
-const maxFaultMs = 3_600_000; // one hour, so that a fault that was forgotten still ends
+const maxFaultMs = 3_600_000; // one hour, so that a forgotten fault ends
 
 const faultSchema = z.strictObject({
   database: z.string(),

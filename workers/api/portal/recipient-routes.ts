@@ -1,5 +1,5 @@
-// Routes that link another business to a recipient name. The link allows that business to call `match` for certificates with this name that
-// the member's business issued.
+// Routes that link another business to a recipient name. The linked business can then call `match` for certificates that the member's
+// business issued with this name.
 import { z } from "@hono/zod-openapi";
 import { parseBusinessId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";
