@@ -43,7 +43,7 @@ test("an invited person signs in, sees the invitation and joins with a click, wi
   await close();
 });
 
-test("the page of invitations is accessible and fits narrow windows, with an invitation and without", async () => {
+test("the invitations page is accessible and fits narrow windows, with and without an invitation", async () => {
   const email = "deciding@invited.example";
   await invite(email);
   const { page, problems, close } = await openPage(browser);

@@ -58,7 +58,7 @@ describe("every email", () => {
     await close();
   });
 
-  test("is dark in dark mode, and dark text on white in a program that drops the style sheet", async () => {
+  test("is dark in dark mode, and shows dark text on white in a program that ignores the style sheet", async () => {
     const { page, close } = await openPage(browser, { colorScheme: "dark" });
     const readColors = () =>
       page.evaluate(() => [

@@ -586,7 +586,7 @@ describe("sharing with the demo business", () => {
   });
 
   test.each(["same-origin", "same-origin-allow-popups", "noopener-allow-popups"])(
-    "B13: fills the form even if the sheet's own opener policy were %s, which severs the opener",
+    "B13: fills the form even if the sheet's own opener policy is %s, which severs the opener",
     async (policy) => {
       const visited = await openVisit();
       const { page, close } = visited;
@@ -701,7 +701,7 @@ describe("sharing with the demo business", () => {
   test.each([
     ["on", true],
     ["off", false],
-  ])("never shares by the Enter key in a field or on a box (scripts %s)", async (_name, javaScriptEnabled) => {
+  ])("never shares when Enter is pressed in a field or on a checkbox (scripts %s)", async (_name, javaScriptEnabled) => {
     const { page, close } = await openVisit();
     await page.goto(`${service.demoOrigin}/share`);
     const opened = await openSheet(page);

@@ -304,7 +304,7 @@ describe("languages", () => {
     ["es-MX", "es", "Certificado de consentimiento", "No se ha modificado nada"],
     ["fr-CA", "fr-CA", "Certificat de consentement", "Rien n’a été modifié"],
     ["de-DE", "en", "Certificate of consent", "Record unchanged"],
-  ])("shows the page to a browser in %s in %s", async (locale, language, kind, match) => {
+  ])("to a browser with the locale %s, shows the page in %s", async (locale, language, kind, match) => {
     const { page, close } = await openPage(browser, { locale });
     await page.goto(plain);
     await page.waitForSelector(verdict);
@@ -352,7 +352,7 @@ describe("accessibility", () => {
     await close();
   });
 
-  test("states first that a certificate is withdrawn and from the sandbox", async () => {
+  test("says first that a certificate is a test certificate and withdrawn", async () => {
     const { page, close } = await openPage(browser);
     await page.goto(withdrawn);
     await page.waitForSelector(withOutcome("pass"));
@@ -431,7 +431,7 @@ describe("the proofs of the page", () => {
     throw new Error("not anchored");
   };
 
-  test("are checked by the verifier, signature and ledger, without any request", async () => {
+  test("are checked by the verifier (signature and ledger) without any request", async () => {
     const url = await issueAnchored();
     const { page, problems, close } = await openPage(browser);
     const requests: string[] = [];
@@ -562,7 +562,7 @@ describe("on paper", () => {
     await close();
   });
 
-  test("prints black on white, without controls, and with a QR code of the URL that scans", async () => {
+  test("prints black on white, without controls, and with a scannable QR code of the URL", async () => {
     const { page, close } = await openPage(browser, { colorScheme: "dark" });
     await page.goto(plain);
     await page.waitForSelector(verdict);

@@ -190,7 +190,7 @@ describe("the person on a certificate", () => {
     await close();
   });
 
-  test("withdraws with one click by the link from the form, whose token leaves the address bar", async () => {
+  test("withdraws with one click through the link from the form, and removes its token from the address bar", async () => {
     const issued = await issue();
     const requested: string[] = [];
     const { page, problems, close } = await openPage(browser);

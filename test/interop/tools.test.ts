@@ -255,7 +255,7 @@ describe("svc-verify as it is distributed", () => {
     expect(status, output).toBe(0);
   });
 
-  test("names missing evidence when a required witness is not configured or no trust is given", () => {
+  test("exits with status 3 when a required witness is not configured or there is no trust file", () => {
     expect(verify("--trust", buildPath("trust.json"), "--require", "witness=1").status).toBe(3);
     expect(verify().status).toBe(3);
   });

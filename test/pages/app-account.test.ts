@@ -148,7 +148,7 @@ describe("data broker removals", () => {
     expect((await person.get("/v1/me/removals")).body.data.removals).toEqual([]);
   });
 
-  test("states the wait in hours, in each language, when the daily limit is reached", async () => {
+  test("shows the wait in hours, in each language, when the daily limit is reached", async () => {
     const browser = openBrowserFor(await signInOnPlan(), createServiceCall({ LIMIT_REMOVALS: "1/86400" }));
     const requestRemovals = async (language: string) =>
       browser.send(await browser.open(`/app/removals?lang=${language}`), "/app/removals", { "target.spokeo": "on", authorize: "on" });
@@ -223,7 +223,7 @@ describe("data broker removals", () => {
 });
 
 describe("data export", () => {
-  test("downloads the same file as the API, from a form of this site only, five times an hour", async () => {
+  test("downloads the same file as the API, only from a form of this site and at most five times an hour", async () => {
     const person = await signInPerson();
     await grantShare(person);
     await waitUntilSettled();

@@ -393,7 +393,7 @@ describe("the review of the consent sheet", () => {
     expect(types).toEqual(expect.arrayContaining(["fields.updated", "share.created"]));
   });
 
-  test("saves nothing with a decision that is refused, and nothing from a group without its box", async () => {
+  test("saves nothing with a decision that is refused, and nothing from a group whose box is not checked", async () => {
     const search = searchFor(createVerifier(), { scope: "email name phone?" });
     const { visitor, decision } = await reachDecision(search);
     const token = extractToken(decision);
@@ -532,7 +532,7 @@ describe("a request without evidence that the business made it", () => {
     }
   });
 
-  test("is not decided on by a signed-in person, nor with a test client", async () => {
+  test("cannot be accepted by a signed-in person or with a test client", async () => {
     const person = await signInPerson();
     const live = new Visitor();
     const [name = "", value = ""] = person.headers.cookie.split("=");
@@ -635,7 +635,7 @@ describe("a request without evidence that the business made it", () => {
     expect((await readNewestShare(visitor)).request_evidence).toBe("request_signature");
   });
 
-  test("is not needed by the API, whose caller has the person's session", async () => {
+  test("is accepted by the API with the person's session, and the share records that", async () => {
     const person = await signInPerson();
     const { share } = await grantShare(person);
     expect(share.request_evidence).toBe("api");

@@ -42,7 +42,7 @@ const extractText = (html: string): string =>
     .replaceAll("&amp;", "&");
 
 describe("GET /docs", () => {
-  test("links every operation with its path", () => {
+  test("links to every operation and shows its path", () => {
     const text = extractText(page.text);
     for (const [path, methods] of Object.entries(document.paths))
       for (const { summary, tags, operationId } of Object.values(methods)) {
@@ -52,7 +52,7 @@ describe("GET /docs", () => {
       }
   });
 
-  test("is always in English and declares it", () => {
+  test("is always in English, and its language is declared", () => {
     expect(page.status).toBe(200);
     expect(page.headers.get("content-language")).toBe("en");
     expect(page.text).toMatch(/^<!doctype html><html lang="en"/);
@@ -264,7 +264,7 @@ describe("describing a schema", () => {
     expect(describeLimits({ minimum: 1, default: 25 })).toEqual(["at least 1", "default `25`"]);
   });
 
-  test("uses the given example, or builds one from the properties", () => {
+  test("uses the schema's example, or builds one from the properties", () => {
     expect(buildExample(document, { type: "object", properties: { a: { type: "integer", example: 7 }, b: { type: "boolean" } } })).toEqual({
       a: 7,
       b: true,

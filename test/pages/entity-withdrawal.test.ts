@@ -75,7 +75,7 @@ test("withdraws consent for selected recipients immediately, even when other cer
   expect(extractWords(page)).toContain("One other certificate from Acme Solar LLC with your email address is still active.");
 });
 
-test("withdraws consent by the link for all recipients without a selection, otherwise for the selected ones", async () => {
+test("withdraws consent by the link for the selected recipients, or for all if none is selected", async () => {
   const some = await issueToNewPerson({ entities: three });
   await post(`/c/${some.certId}/withdraw/link`, { token: some.manageToken, "entity.2": "on" });
   expect(await listWithdrawnNames(some.certId)).toEqual(["Zenith Roofing"]);

@@ -170,7 +170,7 @@ describe("GET /", () => {
     expect(describeKind(await call("/", asPerson))).toBe("200 text/html");
   });
 
-  test("links the API description for programs on every host", async () => {
+  test("gives programs the URL of the API description", async () => {
     const addresses = { docs: "https://api.svc.test/docs", openapi: "https://api.svc.test/v1/openapi.json" };
     for (const accept of ["application/json", "*/*", "", "application/json, text/html;q=0.9", "text/html;q=0"]) {
       const response = await createCallToHost("verify")("/", { headers: { accept } });
@@ -230,7 +230,7 @@ describe("GET /", () => {
     }
   });
 
-  test("shows the demo's keys in development and nothing of a demonstration in production", async () => {
+  test("shows the demo's keys in development and nothing about a demo in production", async () => {
     const demo = JSON.stringify({ site_base: "http://localhost:8788", sandbox_client_id: "pc_test_x", test_api_key: "sk_test_x" });
     const page = await read("/", asPerson, createServiceCall({ DEV_DEMO: demo }));
     for (const shown of ["This is a demo", "sandbox_client_id", "pc_test_x", "test_api_key", "sk_test_x"])
@@ -251,7 +251,7 @@ describe("GET /", () => {
 });
 
 describe("an unknown URL", () => {
-  test("shows a page with entry points to people on every host", async () => {
+  test("shows people a page with entry points on every host", async () => {
     for (const callHost of [call, createCallToHost("api"), createCallToHost("app"), createCallToHost("verify"), createCallToHost("cdn")]) {
       const page = await read("/nothing/of-ours", asPerson, callHost);
       expect(describeKind(page)).toBe("404 text/html");

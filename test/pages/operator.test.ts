@@ -162,7 +162,7 @@ describe("the operator's page", () => {
       expect(text).toContain(messages.shardsTitle);
     });
 
-    test("are replaced by the settings that they need if these are not set", async () => {
+    test("are replaced by a note about the required settings if these are not set", async () => {
       expect(await read()).toContain(messages.requestsUnset);
     });
   });

@@ -127,7 +127,7 @@ describe("a member's passkey", () => {
     expect(response.body.data.user).toMatchObject({ id: owner.userId, email, realm: "business", role: "owner", business_id: owner.id });
   });
 
-  test("is refused in the app, and a consumer's passkey in the portal, with the same text as every refusal", async () => {
+  test("is refused in the app, as a consumer's passkey is in the portal, with the same text as every refusal", async () => {
     const authenticator = await withPasskey();
     const app = await call("/app/passkey", {
       method: "POST",
@@ -147,7 +147,7 @@ describe("a member's passkey", () => {
     expect(getPageText(await openPage({ cookie: "" }, "/portal/sign-in?outcome=passkey"))).toContain("We couldn’t use that passkey.");
   });
 
-  test("no longer signs in once it is removed, which the audit log records, or once the member is removed", async () => {
+  test("no longer signs in once it or the member is removed, and the audit log records its removal", async () => {
     const authenticator = await withPasskey();
     expect(describeRedirect(await submitForm(owner, page, `${page}/passkeys/remove`))).toBe(`303 ${page}?done=passkeyRemoved`);
     expect(await countPasskeys(owner)).toBe(0);

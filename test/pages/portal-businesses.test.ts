@@ -326,7 +326,7 @@ describe("an address that belongs to two businesses", () => {
     });
   });
 
-  test("gets one code, and an unverified caller learns no more than for an address with one business, or none", async () => {
+  test("gets one code, and an unverified caller cannot tell it from an address with one business or none", async () => {
     await createJoinedMember();
     const responses: unknown[] = [];
     for (const address of [email, `owner@second-${round}.example`, `nobody@several-${round}.example`]) {

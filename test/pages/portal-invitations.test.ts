@@ -167,7 +167,7 @@ describe("an invited person without a business", () => {
     expect(await listTeam()).toEqual(buildTeam("invited"));
   });
 
-  test("is not refused as a guess, however often their page is loaded", async () => {
+  test("is not refused for guessing, however often the page is loaded", async () => {
     await invite();
     const member = await signInByEmail(email);
     const strict = createServiceCall({ LIMIT_UNKNOWN_SESSIONS_PER_IP: "2/60" });

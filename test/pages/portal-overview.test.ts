@@ -150,7 +150,7 @@ describe("the last thirty days", () => {
     });
   });
 
-  test("state the percentage of issued certificates that were withdrawn", async () => {
+  test("show the percentage of issued certificates that were withdrawn", async () => {
     await withdraw();
     const page = await openPage(owner, "/portal");
     const [issued = 0, withdrawn = 0] = Object.values(await readCounts()).map(([now]) => now);

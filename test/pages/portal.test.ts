@@ -139,7 +139,7 @@ describe("every portal page", () => {
     expect(findByTagName(page.document, "a").some(({ attribs }) => attribs.href === path.slice(0, path.lastIndexOf("/")))).toBe(true);
   });
 
-  test("belongs to its reader, even with several readers at the same time", async () => {
+  test("shows each reader their own data, even with several readers at the same time", async () => {
     const readTeamPage = async (member: Member): Promise<readonly unknown[]> => {
       const page = await openPage(member, "/portal/team");
       return [getPageText(page), parseFormFields(page, "/portal/team").form];

@@ -16,7 +16,7 @@ const findMailedToken = async ({ email }: SignedPerson, id: string): Promise<str
 };
 
 describe("the link that stops a share", () => {
-  test("stops it when the button is pressed, not when it is opened, without signing in, and explains what follows", async () => {
+  test("stops it when the button is pressed, not when the link is opened, without signing in, and explains what follows", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);
     const token = await findMailedToken(pat, share.id);

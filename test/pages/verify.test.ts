@@ -101,7 +101,7 @@ describe("the certificate page", () => {
     expect(listElements(page.document).some((element) => "data-list" in element.attribs)).toBe(false);
   });
 
-  test("links the JSON and the format, and nothing that does not exist", async () => {
+  test("links to the JSON and the format, and to nothing that does not exist", async () => {
     const links = findByTagName(findSection(page, "check"), "a").map((link) => link.attribs.href ?? "");
     expect(withAttribute(page.document, "href", "format").length).toBe(1); // the link to the format is in the footer
     const verifier = "http://svc.test/svc-verify.mjs"; // a static file: test/flows/served-verifier.test.ts fetches it
@@ -115,7 +115,7 @@ describe("the certificate page", () => {
       expect((await call(new URL(link, `http://svc.test/c/${certId}`).pathname)).status).toBe(200);
   });
 
-  test("has forms to its own address only, and no inline styles or scripts", () => {
+  test("has only forms that withdraw consent, and no inline styles or scripts", () => {
     for (const { attribs } of findByTagName(page.document, "form")) {
       expect(attribs.method).toBe("post");
       expect(attribs.action).toMatch(/^\/c\/cc_[0-9a-z]{26}\/withdraw(?:\/link)?$/);
@@ -422,7 +422,7 @@ describe("response headers", () => {
     expect(page.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("that claim another host change nothing on the page", async () => {
+  test("do not depend on request headers that claim another host", async () => {
     const { cert_id } = await issueCertificate();
     const machine = { "user-agent": "Slackbot 1.0" }; // its views are not counted, so two responses can be equal
     const readHonestPage = async (): Promise<string> => (await open(cert_id, machine)).text;

@@ -25,7 +25,7 @@ const countStoredRows = async (certId: string): Promise<number> => {
 };
 
 describe("a view", () => {
-  test("is counted on the page it gets, and stored with time, address, browser and system", async () => {
+  test("is counted on the page that is returned, and stored with time, address, browser and system", async () => {
     const { cert_id } = await issueCertificate();
     const page = await open(cert_id, { "cf-connecting-ip": "203.0.113.5" });
     expect(extractWords(findSection(page, "timeline"))).toContain("Opened once");

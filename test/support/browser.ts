@@ -106,8 +106,8 @@ export const hasNoHorizontalScroll = async (page: Page): Promise<boolean> => {
 };
 
 /**
- * Returns a text that differs if any element has a different position, size or visibility. If the layout is the same, the rule about target
- * sizes gives the same result.
+ * Returns a string that differs if any element has a different position, size or visibility. If the layout is the same, the rule about
+ * target sizes gives the same result.
  */
 const describeLayout = (page: Page): Promise<string> =>
   page.evaluate(() =>

@@ -27,7 +27,8 @@ export const appendAuditedChanges = (
   ]);
 
 /**
- * Appends one change for each ID. Each change contains its audit entry and has a row in `kept_records`, a table that the test must create.
+ * Appends one change for each ID. Each change contains an audit entry. Also adds a row for each change to `kept_records`, a table that the
+ * test must create.
  */
 export const appendChangesOfRecords = (
   db: D1Database,

@@ -15,7 +15,7 @@ import { world } from "./world.ts";
 
 /** The number of records for one address, one business or one queue. It is far above the number of rows that any statement may read. */
 const many = 8_000;
-/** The number of records of each kind that takes longer to seed, because triggers write additional rows for it. */
+/** A lower number, for records that take longer to seed because triggers write additional rows for them. */
 export const several = 2_500;
 /** A person can have 1,000 active shares, so the test seeds fewer. */
 const maxPersonShares = 980;
@@ -182,7 +182,7 @@ const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consu
   });
   await copyRows("shares", `id = '${revokedShareId}'`, many, { id: copyId("shr_", "r"), subject_sealed: "NULL", ...unique });
   await copyRows("shares", `id = '${sandboxShareId}'`, maxTestShares, { id: copyId("shr_", "s"), ...unique, ...due });
-  // Adds people who entered another person's address among their contact fields.
+  // Adds people whose contact fields contain another person's address.
   await copyRows("shares", `id = '${activeShareId}'`, several, { id: copyId("shr_", "n"), consumer_id: copyId("con_", "n"), ...unique });
   await copySharedValues(activeShareId);
   await copyRows("share_codes", `share_id = '${activeShareId}'`, several, {

@@ -10,10 +10,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 import type { Call } from "./world.ts";
 
-/**
- * The number of round trips that succeed before the isolate dies at the next one, and whether it dies before or after that one takes
- * effect.
- */
+/** `trips` round trips succeed. The isolate dies at the next one, before or after its statements take effect. */
 export interface IsolateDeath {
   readonly trips: number;
   readonly written: "before" | "after";

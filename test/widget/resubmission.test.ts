@@ -259,7 +259,7 @@ describe("inputs named after members of the form", () => {
   it("do not matter: the form is submitted once with its certificate", async () => {
     const inside = shadowingNames.map((name) => `<input name="${name}" value="mine">`).join("");
     const visit = await world.visit({ html: buildPlainForm({ inside }), widget: { "data-form-selector": "form" } });
-    // A script makes the click, because the browser driver itself fails on this form.
+    // A script clicks, because the browser driver itself fails on this form.
     await visit.page.evaluate(() => {
       for (const id of ["consent", "send"]) document.getElementById(id)!.click();
     });
