@@ -74,7 +74,7 @@ export interface AlertState {
 
 export interface AlertNotice {
   readonly kind: AlertKind;
-  /** The value is also `raised` if the notice repeats an alert that is still active. */
+  /** Also `raised` if the notice repeats an alert that is still active. */
   readonly change: "raised" | "ended";
   readonly since: Instant;
 }

@@ -12,7 +12,7 @@ const canonicalizeString = (text: string): string => {
   return JSON.stringify(text); // ES2019 JSON.stringify escapes exactly what RFC 8785 requires
 };
 
-/** Text is appended to one string. Joining a list of pieces would copy the text again at every level. */
+/** Appends to one string, because joining a list of pieces would copy the text again at every level. */
 const canonicalizeArray = (items: readonly Json[]): string => {
   let text = "[";
   // A loop over the index also visits holes, so a sparse array throws instead of losing elements.

@@ -157,7 +157,7 @@ export const createAuditedEvent = (
  */
 export const withRecordedTime = (event: DomainEvent, at: Instant): DomainEvent => ({ ...event, at, occurredAt: event.at });
 
-/** The audit chain of a principal, in the audit log of the account's shard. The tag is random and not derived from personal data. */
+/** The audit chain of a principal, in the audit log of the principal's shard. The tag is random and not derived from personal data. */
 export interface AuditChain {
   readonly tag: string;
   readonly auditLog: ShardId;

@@ -1,6 +1,6 @@
-// Decides which text may be sealed. Refuses text with invisible characters, or with characters that reorder the line around them, because a
-// name must look like what it is. In form fields, each refused character becomes U+FFFD instead, because one wrong character must not cost
-// a person their certificate.
+// Decides which text may be sealed. Refuses text with invisible characters, or with characters that reorder the line around them, because
+// they could make one name look like another. In form fields, each refused character becomes U+FFFD instead, so that one wrong character
+// does not cost a person their certificate.
 import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpacePattern = /\p{White_Space}/u;

@@ -115,7 +115,7 @@ export const toHostVerdict = (answers: readonly DnsAnswer[]): HostVerdict => {
 };
 
 /**
- * Combines the resolvers' verdicts. A host is public only if all resolvers agree. One `not_public` outweighs all other verdicts. Without
+ * Combines the resolvers' verdicts. A host is public only if all resolvers agree. `not_public` outweighs all other verdicts. Without
  * resolvers, the result is `unanswered`.
  */
 export const combineHostVerdicts = (verdicts: readonly HostVerdict[]): HostVerdict => {

@@ -1,5 +1,4 @@
-// Email codes: six digits that verify an email address, and the limits that protect them. A code is only as strong as the limits on
-// guessing it, and sending codes must not become a way to flood a mailbox.
+// Email codes: six digits that verify an email address. Limits prevent attackers from guessing codes and from flooding a mailbox.
 import { toAsciiDigits } from "../digits.ts";
 import { isEqualConstantTime } from "../hash.ts";
 import type { RandomBytes } from "../ids.ts";
@@ -39,7 +38,7 @@ export interface EmailCodeLimits {
    * invalidate the code that the person is typing.
    */
   readonly maxActive: number;
-  /** The minimum time between sending a code and the next request while that code is active. */
+  /** The minimum time between two codes. It does not apply if the earlier code has been used. */
   readonly resendDelayMs: number;
   /** Limits for one email address and topic. `emailCodeLimits` defines the topic for each purpose. */
   readonly topicSendLimits: readonly { readonly withinMs: number; readonly max: number }[];
@@ -61,8 +60,8 @@ export interface EmailCodeLimits {
    */
   readonly guessSlowdown: { readonly failures: number; readonly everyMs: number } | null;
   /**
-   * After this many wrong codes in a row from browsers that did not request an active code, only browsers that requested one can enter
-   * codes, until a correct code is entered. Null means that there is no limit.
+   * After this many wrong codes in a row from browsers that did not request an active code, each code can be entered only in the browser
+   * that requested it, until a correct code is entered. Null means that there is no limit.
    */
   readonly failuresFromElsewhere: number | null;
 }
@@ -88,9 +87,9 @@ export const emailCodeLimits = {
     failuresFromElsewhere: null,
   },
   /**
-   * For sign-in, a topic is a realm. An attacker gets 100 guesses a day in their own browser (twenty codes, five attempts each). All other
-   * browsers together get twenty wrong codes in a row. Wrong codes never keep the person from requesting another code and entering it in
-   * their own browser.
+   * For sign-in, a topic is a realm. In their own browser, an attacker gets 100 guesses a day (twenty codes, five attempts each). In other
+   * browsers, an attacker can enter twenty wrong codes in a row. Wrong codes never keep the person from requesting another code and
+   * entering it in their own browser.
    */
   login: {
     lifeMs: 10 * minuteMs,

@@ -59,8 +59,8 @@ const internalNames: ReadonlySet<string> = new Set([
 const stripHostPort = (host: string): string => host.replace(/:\d+$/, "");
 
 /**
- * Returns why the service must not call a host name that a third party supplied, or null if it may. Callers also check every alias that a
- * resolver returns.
+ * Returns why the service must not call a host name that a third party supplied, or null if it may. Callers must also check every alias
+ * that a resolver returns.
  */
 export const findHostNameFault = (name: string, ownHosts: readonly string[]): OutboundUrlFault | null => {
   const labels = name.split(".");

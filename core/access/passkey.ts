@@ -102,7 +102,7 @@ export interface WebAuthn {
 const userHandleBytes = 30;
 const shardIdLength = 2;
 
-/** Generates an account's user handle. It contains the account's shard, so that sign-in finds the right database, and random bytes. */
+/** Generates an account's user handle. It contains random bytes and the account's shard, so that sign-in finds the right database. */
 export const generateUserHandle = (shard: ShardId, random: RandomBytes): string =>
   toBase64Url(concatBytes(encodeUtf8(shard), random(userHandleBytes)));
 

@@ -8,8 +8,8 @@ export interface StorageLimit {
 }
 
 /**
- * What a limit applies to. `client` and `business`: submissions without and with an API key. `person`: shares. `sandbox` and `policies`:
- * the sandbox records and the captured policy texts of one business.
+ * What a limit applies to. `client`: submissions without an API key. `business`: submissions with an API key. `person`: shares. `sandbox`:
+ * a business's sandbox records. `policies`: a business's captured policy texts.
  */
 export type StorageOwnerKind = "client" | "business" | "person" | "sandbox" | "policies";
 

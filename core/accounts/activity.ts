@@ -79,7 +79,7 @@ const buildMonthlyPoints = (
 export const buildCertificateMonths = (counted: readonly DailyCounts[], now: Instant): readonly ChartPoint[] =>
   buildMonthlyPoints(counted, now, "issued", "withdrawn");
 
-/** Builds the charts. `counted` must include all activity since `getActivityStart(now)`. A day may have no entry or several entries. */
+/** Builds the charts. `counted` must include all activity since `getActivityStart(now)`. */
 export const buildActivity = (counted: readonly DailyCounts[], now: Instant): Activity => {
   const first = startOfDay(now) - (chartDays - 1) * dayMs;
   const compareMetric = (metric: ActivityMetric): PeriodComparison => ({

@@ -93,7 +93,7 @@ export const describeFindings = (
 ): string => findings.map(({ method, finding }) => `${verificationMethodLabels[method]}: ${verificationFindings[finding]}.`).join(" ");
 
 /**
- * Checks the TXT records that all resolvers returned. An item is null if the resolver gave no usable answer. Every resolver must see the
+ * Checks the TXT records from each resolver. `answers` contains null for a resolver that gave no usable answer. Every resolver must see the
  * proof.
  */
 export const checkTxtRecords = (answers: readonly (readonly string[] | null)[], token: string): VerificationFinding => {
@@ -139,7 +139,7 @@ export const checkMetaTags = (contents: readonly string[], token: string): Verif
  */
 export const recheckIntervalMs = 7 * dayMs;
 const retryIntervalMs = 6 * hourMs;
-/** If a check gets no response or the resolvers disagree, it counts as failed only once the check is overdue by this much. */
+/** How overdue a check must be before a missing response, or a disagreement between the resolvers, counts as a failed check. */
 const silenceToleranceMs = dayMs;
 const warningPeriodMs = 14 * dayMs;
 const maxMissesBeforeLapse = 3;

@@ -64,8 +64,8 @@ export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
 /**
- * Trims and validates the given text properties. A phone number without a country code is parsed as a number in the new country or, if the
- * change has none, in `current.country`. Refuses with `invalid_request`, naming the field and the rule.
+ * Trims and validates the text properties in the change. A phone number without a country code is parsed as a number in the new country or,
+ * if the country does not change, in `current.country`. Refuses with `invalid_request`, naming the field and the rule.
  */
 export const parseProfileChange = (
   requested: BusinessProfileChange,

@@ -83,7 +83,7 @@ export const parseDocumentUrl = (id: string): URL | null => {
   return url === null || url.pathname === "/" ? null : url;
 };
 
-/** Returns whether the document publishes a secret or private key. Anyone could use such a key. */
+/** Returns whether the document publishes a secret or private key, which anyone could then use. */
 const exposesSecret = ({ client_secret: secret, jwks }: JsonObject): boolean => {
   const keys = isJsonObject(jwks) && Array.isArray(jwks.keys) ? jwks.keys : [];
   return secret !== undefined || keys.some((key) => isJsonObject(key) && ("d" in key || "k" in key));

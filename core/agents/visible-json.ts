@@ -1,8 +1,7 @@
 // JSON for language models. Characters that are invisible or reorder a line are escaped or replaced, so that untrusted text cannot hide
 // anything from a reader.
 
-// Matches control characters, direction marks, default-ignorable characters (including variation selectors and tag characters), line and
-// paragraph separators, and noncharacters. In serialized JSON, they occur only inside strings.
+// In serialized JSON, these characters occur only inside strings.
 const invisibleCharacters =
   /[\p{Cc}\p{Cf}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\p{Noncharacter_Code_Point}\p{Zl}\p{Zp}]/gu;
 
@@ -23,7 +22,7 @@ const replaceInvisibleIn = (value: unknown, isForeign: boolean, foreign: Readonl
 };
 
 /**
- * Returns the value with U+FFFD in place of the invisible characters in the properties listed in `foreign`, including nested values. Other
- * properties stay unchanged.
+ * Returns the value with every invisible character replaced by U+FFFD in the properties listed in `foreign` and in everything they contain.
+ * Other properties stay unchanged.
  */
 export const toVisibleValue = (value: object, foreign: ReadonlySet<string>): object => replaceInvisibleIn(value, false, foreign) as object;

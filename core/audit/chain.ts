@@ -58,7 +58,7 @@ export const serializeAuditEntry = (entry: AuditEntry): string =>
 /** Returns the lowercase hex hash of the serialized entry. */
 export const hashAuditEntry = (entry: AuditEntry): string => sha256Hex(serializeAuditEntry(entry));
 
-/** Returns the only entry that may follow `head`, and the head after it. */
+/** Returns the entry that adds `event` to the chain after `head`, and the new head. */
 export const createNextEntry = (chain: string, head: ChainHead, event: AuditEvent): { entry: AuditEntry; head: ChainHead } => {
   const seq = head.seq + 1n;
   const entry: AuditEntry = { ...event, chain, seq: seq.toString(), prev_hash: head.hash };

@@ -15,7 +15,7 @@ export interface HeadsProof {
 
 export interface AuditProof {
   readonly origin: string;
-  /** The signed checkpoint from the newest entry's proof. It may have additional cosignatures. */
+  /** The signed checkpoint, as in the newest entry's proof. */
   readonly checkpoint: string;
   /** The proof of the newest entry. */
   readonly head_tlog_proof: string;

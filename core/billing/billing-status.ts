@@ -29,8 +29,8 @@ export interface CheckoutEvent extends BillingEventBase {
 export interface SubscriptionEvent extends BillingEventBase {
   readonly kind: "subscription";
   /**
-   * `inactive`: the subscription is paused, is not billed, has no items, or stayed unpaid until the provider stopped retrying. It gives the
-   * account no plan, but it can become active again.
+   * `inactive`: the subscription is paused, is not billed, has no items, or stayed unpaid until the provider stopped retrying. While it is
+   * inactive, the account has the free plan. It can become active again.
    */
   readonly state: "paid" | "past_due" | "inactive" | "ended" | "unsettled";
   /** The plan name in the subscription's metadata. */
@@ -129,8 +129,8 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 /**
  * Returns the status after an event, or null if the event changes nothing. A subscription or payment event changes nothing if its
  * subscription has ended or is not the current one. A checkout changes nothing if it is older than the checkout that linked the customer to
- * the account, or if it would move a customer to another account. `parsePlanName` returns the plan with the given name for this kind of
- * account.
+ * the account, or if it would move a customer to another account. `parsePlanName` returns the plan with this name for this kind of account,
+ * or null.
  */
 export const advanceBillingStatus = (
   known: BillingStatus | null,
@@ -141,8 +141,8 @@ export const advanceBillingStatus = (
   if (event.kind === "checkout") return applyCheckout(status, event);
   const isOther = status.subscriptionId !== null && event.subscriptionId !== null && status.subscriptionId !== event.subscriptionId;
   if (status.endedAt !== null || (isOther && status.accountId !== null)) return null;
-  // A late report that a subscription has ended must not end a newer one. Without both subscription IDs, the end is ignored if it is older
-  // than the checkout.
+  // A late report that a subscription has ended must not end a newer one. If either subscription ID is missing, a report that is older than
+  // the checkout is ignored.
   const isNamed = status.subscriptionId !== null && event.subscriptionId !== null;
   const isEnd = event.kind === "subscription" && event.state === "ended";
   if (isEnd && !isNamed && status.linkedAt !== null && event.at < status.linkedAt) return null;

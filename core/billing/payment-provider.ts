@@ -13,7 +13,7 @@ export interface PaymentProvider {
     /** The customer, if the account has paid before; null for a first payment. */
     readonly customerId: string | null;
     readonly returnUrl: string;
-    /** The idempotency key. Repeated calls with one key return one page, so the customer cannot pay twice. */
+    /** The idempotency key. Calls with the same key return the same page, so the customer cannot pay twice. */
     readonly onceKey: string;
   }) => Promise<PaymentProviderResult>;
   /** Creates a page where a customer pays invoices, changes the card or cancels the subscription. */

@@ -1,5 +1,5 @@
-// A ledger statement whose checkpoint third parties have attested, in two forms: the one that anchors publish and the one in evidence
-// packs.
+// Ledger statements whose checkpoint was attested by third parties: the form that anchors publish, and the form that evidence packs
+// contain.
 import { fromBase64 } from "../bytes.ts";
 import type { Attestation } from "../ledger/adapter.ts";
 
@@ -25,10 +25,7 @@ type TimestampAttestation = Extract<Attestation, { readonly kind: "rfc3161" }>;
 export const listCosignatureLines = ({ attestations }: AttestedStatement): string[] =>
   attestations.flatMap((attestation) => (attestation.kind === "cosignature" ? [attestation.line] : []));
 
-/**
- * Returns the earliest timestamp, or null if there is none. The times have one ISO format, so comparing them as text puts them in
- * chronological order.
- */
+/** Returns the earliest timestamp, or null if there is none. Times can be compared as text, because they all have the same ISO format. */
 export const findEarliestTimestamp = ({ attestations }: AttestedStatement): TimestampAttestation | null =>
   attestations
     .filter((attestation): attestation is TimestampAttestation => attestation.kind === "rfc3161")

@@ -18,7 +18,7 @@ export interface CaptureReceipt {
   readonly answered: { readonly accepted: readonly string[]; readonly rejected: readonly string[] } | null;
 }
 
-/** Converts a receipt to the stored form. Another version of the service may have to read it. */
+/** Converts a receipt to the stored form. Other versions of the service must be able to read it. */
 const toStoredReceipt = (receipt: CaptureReceipt) => ({
   cert_id: receipt.certId,
   fingerprint: receipt.fingerprint,

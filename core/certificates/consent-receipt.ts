@@ -204,8 +204,8 @@ const buildIso27560CertificateReceipt = (parts: ReceiptInput) => {
 };
 
 /**
- * Builds a Kantara receipt with every field that version 1.1.0 requires. An unknown value is an empty string if the schema requires text.
- * It is omitted if an empty value would make a claim.
+ * Builds a Kantara receipt with every field that version 1.1.0 requires. Unknown required values are empty or `not stated`. An unknown
+ * consent type is omitted.
  */
 const buildKantaraReceipt = (parts: ReceiptInput) => {
   const { certificate, country } = parts;

@@ -48,7 +48,7 @@ export const parseInstant = (value: unknown): Instant | null => {
   return Number.isFinite(instant) ? instant : null;
 };
 
-/** Renders a time that is given as text. Returns null for anything else. */
+/** Renders a time from its text form. Returns null if the value is not a time. */
 export const renderTimeText = (value: unknown): Markup | null => {
   const instant = parseInstant(value);
   return instant === null ? null : renderTime(instant);

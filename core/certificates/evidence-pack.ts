@@ -25,8 +25,8 @@ import { canonicalPreimageFromPublished } from "./published-certificate.ts";
 import { deriveFieldSalt, computeSubjectCommitments } from "./subject.ts";
 
 /**
- * The maximum size of a pack, in bytes. Verifiers accept twice this size. The two policies are at most 1 MiB each; an audit entry with its
- * proof is about 2 KiB.
+ * The maximum size of a pack, in bytes. Verifiers accept twice this size. Packs are usually much smaller: the two policies are at most 1
+ * MiB each, and an audit entry with its proof is about 2 KiB.
  */
 const maxPackBytes = 10 * 1_024 * 1_024;
 

@@ -90,7 +90,7 @@ export interface EvidenceParts {
 /**
  * Returns the types of audit entries that belong to the evidence. Entries about reads and exports are excluded, because every read or
  * export would change the evidence. Entries that anyone can cause are excluded, because they could fill a pack. A type is included only if
- * the loaded certificate shows that such an entry exists, so that a pack never contains an entry that is newer than the certificate.
+ * the loaded certificate shows that such an entry exists, so that a pack never contains an event that its certificate does not show.
  */
 export const listEvidenceEventTypes = ({
   status,

@@ -57,7 +57,7 @@ const buildMemberFields = (name: Uint8Array, content: Uint8Array): readonly (rea
 
 const pathSegmentPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** Returns whether the name is a relative ASCII path that no operating system unpacks outside the target folder. */
+/** Returns whether the name is a relative ASCII path that every operating system unpacks inside the target folder. */
 const isPackPath = (name: string): boolean => name.length <= 200 && name.split("/").every((part) => pathSegmentPattern.test(part));
 
 /**

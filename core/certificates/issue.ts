@@ -39,8 +39,8 @@ const addYears = (from: Instant, years: number): Instant => {
 };
 
 /**
- * Builds the evidence. The evidence contains a salt, because its hash is stored in plain text and is part of redacted packs. Without a
- * salt, a reader who knows everything except the IP address could try all four billion IPv4 addresses.
+ * Builds the evidence. It contains a salt, because the hash of the evidence is stored in plain text and is part of redacted packs. Without
+ * a salt, a reader who knows everything except the IP address could try all four billion IPv4 addresses.
  */
 const buildEvidence = (
   submission: Submission,

@@ -34,8 +34,8 @@ export const toAnswersView = (answered: PublishedCertificate["answered"] | undef
   answered ? { entities_accepted: answered.accepted, entities_rejected: answered.rejected } : {};
 
 /**
- * Returns the `entities_withdrawn` property, which lists the recipients for whom the person has withdrawn consent individually, or no
- * property if there are none. No recipient counts as overdue once the business has acknowledged the withdrawal of the whole certificate.
+ * Returns the `entities_withdrawn` property, or no property if consent was not withdrawn for individual recipients. No recipient counts as
+ * overdue once the business has acknowledged the withdrawal of the whole certificate.
  */
 export const toWithdrawnEntitiesView = (
   {

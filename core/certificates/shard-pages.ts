@@ -1,6 +1,6 @@
 // Finds one page of a list whose certificates are in several shards. A business issues certificates in one shard at a time, so a page is
 // usually in one or two of them. The periods of two shards can overlap, for example because a journal stores a certificate late or because
-// clocks differ. A plan assumes that they do not overlap, and `mergePage` detects pages for which they do.
+// clocks differ. A plan assumes that the periods do not overlap, and `mergePage` returns null for a page for which this is wrong.
 import { shardOfId, type CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
@@ -26,11 +26,11 @@ interface Period {
 }
 
 export interface PagePlan<Extent> {
-  /** The shards to read, newest first, and the position in each at which to start. Only the first one can start after position 0. */
+  /** The shards to read, newest first, and the position in each at which to start. In all but the first, the position is 0. */
   readonly reads: readonly { readonly extent: Extent; readonly start: number }[];
   /** The number of certificates on the page. */
   readonly length: number;
-  /** The periods of the shards whose certificates are all newer than the page, and of those whose certificates are all older. */
+  /** The periods of the shards that contain only newer certificates than the page, and of the shards that contain only older ones. */
   readonly newer: readonly Period[];
   readonly older: readonly Period[];
 }
@@ -85,8 +85,8 @@ export const mergeNewestFirst = <Row extends CertificatePosition>(lists: readonl
   lists.flat().sort((a, b) => b.issuedAt - a.issuedAt || compareShards(a.id, b.id));
 
 /**
- * Merges the certificates that were read for a plan: for each shard, the first ones from its start, up to the length of the page. Returns
- * null if the periods of the shards overlap where the page begins or ends, or if certificates were deleted after the plan was made.
+ * Merges the certificates that were read for a plan: up to one page from each shard, beginning at the shard's `start`. Returns null if the
+ * periods of the shards overlap where the page begins or ends, or if certificates were deleted after the plan was made.
  */
 export const mergePage = <Row extends CertificatePosition>(
   { reads, length, newer, older }: PagePlan<Period>,

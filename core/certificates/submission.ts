@@ -19,9 +19,8 @@ export interface ParsedFields {
 }
 
 /**
- * Parses the fields of a submission. Accepts 1 to 20 fields with values of at most 500 characters. At least one value must be given. A null
- * value counts as missing. A value is never refused for its characters: characters that cannot be stored become U+FFFD. Refuses with
- * `invalid_request`.
+ * Parses the fields of a submission. Accepts 1 to 20 fields with values of at most 500 characters, of which at least one must not be empty.
+ * A null value counts as missing. Characters that cannot be stored become U+FFFD. Refuses with `invalid_request`.
  */
 export const parseSubjectFields = (input: object): Result<ParsedFields, "invalid_request"> => {
   const entries = Object.entries(input);

@@ -1,5 +1,5 @@
-// Counts certificates over a period. Counters exist for each hour and day. A total is the sum of three parts: the whole days, the whole
-// hours before and after them, and a direct count of the partial hours at both ends.
+// Plans how to count certificates over a period. Counters exist for each hour and day. A total is the sum of three parts: the whole days,
+// the whole hours before and after them, and a direct count of the partial hours at both ends.
 import { dayMs, hourMs, type Instant } from "../time.ts";
 
 /** The lengths of the counted periods, longest first. The triggers in d1-migrations use the same lengths. */

@@ -12,11 +12,11 @@ interface CertificateBasis {
   readonly status: CertificateStatus;
   readonly ceaseBy: Instant | null;
   /**
-   * True if the person declined the given recipient, or was asked about each recipient and accepted none. If no recipient is given, true
-   * only in the second case.
+   * True if the person declined the recipient in the request, or was asked about each recipient and accepted none. If the request contains
+   * no recipient, true only in the second case.
    */
   readonly isRejected: boolean;
-  /** True if the person has withdrawn consent for the given recipient. In that case, `ceaseBy` is that recipient's deadline. */
+  /** True if the person has withdrawn consent for the recipient in the request. In that case, `ceaseBy` is that recipient's deadline. */
   readonly isWithdrawn: boolean;
 }
 

@@ -61,7 +61,6 @@ export function isOffLimits(control: NamedControl, hints: string[], isFullNumber
  */
 export function guessFieldKey(control: NamedControl, hints: string[]): [key: string, rank: number] {
   const rank = hints.findIndex((hint) => guessKeyFromHint(hint));
-  // Controls of other types, such as a textarea for a street address, are recognized only by autocomplete.
   return [rank === 0 || guessableTypePattern.test(control.type || "") ? guessKeyFromHint(hints[rank]) : "", 2 + rank];
 }
 

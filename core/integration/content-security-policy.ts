@@ -1,5 +1,5 @@
 // Decides whether a page's Content-Security-Policy lets our script load and call our API, by the rules of CSP Level 3: every policy must
-// allow it, a missing directive falls back to the next one, and everything that is not restricted is allowed.
+// allow it, a more general directive replaces a missing one, and everything that is not restricted is allowed.
 
 /** The directives that can block the script. */
 export type BlockingDirective = "sandbox" | "script-src" | "connect-src";

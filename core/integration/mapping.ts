@@ -57,8 +57,8 @@ export const isOffLimitsControl = (control: FormControl): boolean => {
 const checkableTypes: ReadonlySet<string> = new Set(["checkbox", "radio"]);
 const fieldKeyPattern = /^[a-z][a-z0-9_]{0,39}$/;
 
-// The confidence for each rank of hint, from rank 1: data-svc-field, autocomplete, type, last part of the name, name, id, label,
-// placeholder, aria-label. Rank 0 is not used here.
+// The confidence for ranks 1 to 9: data-svc-field, autocomplete, type, last part of the name, name, id, label, placeholder, aria-label.
+// Rank 0 is not used here.
 const confidenceByRank = [1, 1, 1, 0.95, 0.85, 0.85, 0.85, 0.75, 0.6, 0.6];
 const confidenceForRank = (rank: number): number => confidenceByRank[rank] ?? 0.5;
 

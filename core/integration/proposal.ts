@@ -6,7 +6,7 @@ import type { FormControl, FormText } from "../forms/form-page.ts";
 import { isOffLimitsControl, type FormMapping } from "./mapping.ts";
 import { validateMultilineText } from "../text.ts";
 
-/** The keys that a model may assign. Free text is excluded because it is never guessed. */
+/** The keys that a model may assign. There is none for free text, which is never guessed. */
 export const proposableKeys = [
   ...["email", "phone", "first_name", "last_name", "full_name", "address_line1", "address_line2", "city", "state", "zip", "country"],
   ...["company", "job_title"],

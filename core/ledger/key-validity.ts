@@ -15,10 +15,7 @@ export interface KeyWithValidity extends KeyValidity {
 /** The `validFrom` of a key whose period has no start. */
 export const defaultValidFrom = "1970-01-01T00:00:00.000Z";
 
-/**
- * Returns whether the text has the exact format of `toIso`, with a four-digit year. Comparing such times as text puts them in chronological
- * order.
- */
+/** Returns whether the text has the exact format of `toIso`, with a four-digit year. Such times can be compared as text. */
 export const isIsoTime = (text: unknown): text is string => {
   if (typeof text !== "string" || !/^\d{4}-/.test(text)) return false;
   const instant = Date.parse(text);

@@ -3,7 +3,9 @@ import { firstShard, type ShardId } from "../ids.ts";
 
 const shardPattern = "[0-9a-hjkmnp-tv-z]{2}";
 
-/** Returns the name of a shard's audit log, such as `api.example.com/audit/00`. Its host is the host of the API, without a port. */
+/**
+ * Returns the name of a shard's audit log, such as `api.example.com/audit/00`. The name begins with the host of the API, without a port.
+ */
 export const getAuditOrigin = (baseUrl: string, shard: ShardId): string => `${new URL(baseUrl).hostname}/audit/${shard}`;
 
 /** Returns the shard in the name of an audit log of this deployment, or null for any other name. Does not check that the shard exists. */

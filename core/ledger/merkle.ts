@@ -8,8 +8,8 @@ const leafPrefix = new Uint8Array([0]); // because leaves and nodes have differe
 
 export const hashLeaf = (entry: Uint8Array): Uint8Array => sha256(concatBytes(leafPrefix, entry));
 
-// Every node is assembled in this buffer, because JavaScript engines allocate arrays of more than 64 bytes outside their heap, and a tree
-// has as many nodes as leaves. Sharing the buffer is safe, because hashing is synchronous and keeps no reference to it.
+// Every node is assembled in this buffer. Creating an array for each node would be slow, because JavaScript engines allocate arrays of more
+// than 64 bytes outside their heap. Sharing the buffer is safe, because hashing is synchronous and keeps no reference to it.
 const nodeBuffer = new Uint8Array(1 + 2 * hashLength);
 nodeBuffer[0] = 1;
 

@@ -11,8 +11,8 @@ export interface NoteCrypto {
 }
 
 /**
- * Caches tree nodes and signature checks. The receipts in one batch have the same signature and share most nodes, and so do the proofs of a
- * hundred audit entries. The cache grows without limit, so use a new cache for each verification.
+ * Caches tree nodes and signature checks. Receipts in one batch, and the audit proofs in one pack, have the same signature and share most
+ * nodes. The cache grows without limit, so use a new cache for each verification.
  */
 export const memoizeNoteCrypto = (crypto: NoteCrypto): NoteCrypto => {
   const verdicts = new Map<string, Promise<boolean>>();

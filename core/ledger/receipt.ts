@@ -46,8 +46,8 @@ export interface Receipt {
   /** The root hash, in base64. */
   readonly root_hash: string;
   /**
-   * The times when the statement was sent and when the receipt had passed every check. Both are by this service's clock; no third party
-   * attests them.
+   * When the statement was sent, and when the receipt passed the last check. Both times are by this service's clock; no third party attests
+   * them.
    */
   readonly submitted_at: string;
   readonly verified_at: string;
@@ -94,7 +94,7 @@ export const parseReceipt = (text: string): Receipt | null => {
 };
 
 /**
- * Builds a receipt from the data of a ledger's response, without verifying it. `leaf` is given only for a ledger that wraps the statement.
+ * Builds a receipt from the data of a ledger's response, without verifying it. `leaf` is set only for a ledger that wraps the statement.
  */
 export const buildReceipt = (
   statement: string,

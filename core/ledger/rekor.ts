@@ -10,7 +10,8 @@ import { p256PrivateKeyFromPkcs8 } from "./spki.ts";
 
 export interface RekorCrypto extends NoteCrypto {
   /**
-   * Verifies ECDSA over the SHA-256 of the message. The key is given as SPKI and the signature in DER. Returns false for malformed input.
+   * Verifies ECDSA over the SHA-256 of the message. The key is in SPKI form, and the signature is in DER. Returns false for malformed
+   * input.
    */
   readonly verifyEcdsa: (spki: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>;
 }

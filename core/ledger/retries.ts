@@ -18,8 +18,8 @@ const isUnprovenCode = (code: string): boolean => code.startsWith("receipt_");
 const maxUnprovenAttempts = 3;
 
 /**
- * Returns true after a permanent refusal, and from the third attempt on if neither this response nor the previous one proves inclusion.
- * These faults do not resolve on their own, so the next attempt is scheduled hours later.
+ * Returns whether the next attempt should be scheduled hours later: after a permanent refusal and, from the third attempt on, if neither
+ * this response nor the previous one proves inclusion. These failures do not resolve on their own.
  */
 export const shouldPark = ({ attempts, lastError }: AttemptHistory, outcome: SubmissionOutcome): boolean => {
   if (outcome.ok || outcome.kind === "fork") return false;

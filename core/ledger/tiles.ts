@@ -66,9 +66,9 @@ export const computeTileRoot = (tile: Uint8Array): Uint8Array | null =>
   tile.length === tileWidth * hashLength ? computePerfectRoot(Array.from({ length: tileWidth }, (_, at) => getHashAt(tile, at))) : null;
 
 /**
- * Creates a reader of the nodes of a tree with `size` leaves. It reads each tile with exactly the width that the tile has in that tree, and
- * caches tiles and nodes, because one proof hashes up to 255 nodes from its leaf's tile, and neighboring proofs share almost all of them.
- * The reader throws RangeError if the tile of a node is too short.
+ * Creates a reader of the nodes of a tree with `size` leaves. It reads each tile at the width that the tile has in that tree. It caches
+ * tiles and nodes, because one proof hashes up to 255 nodes from its leaf's tile, and neighboring proofs share almost all of them. The
+ * reader throws RangeError if the tile of a node is too short.
  */
 export const createTileNodeReader = (size: bigint, read: TileReader): NodeReader => {
   const tiles = new Map<string, Uint8Array>();
@@ -108,8 +108,8 @@ export const buildConsistencyProofFromTiles = (oldSize: bigint, newSize: bigint,
   buildConsistencyProof(oldSize, newSize, createTileNodeReader(newSize, read));
 
 /**
- * Lists the tiles of a tree with `size` leaves that contain the nodes `build` reads, without duplicates, so that the caller can fetch them
- * first. The nodes that a proof needs do not depend on their hashes, so `build` runs here with zeros in place of nodes.
+ * Lists the tiles that `build` reads in a tree with `size` leaves, without duplicates, so that the caller can fetch them first. Which nodes
+ * a proof needs does not depend on their hashes, so `build` runs here with zeros in place of nodes.
  */
 export const listTilesRead = (size: bigint, build: (read: NodeReader) => unknown): TileLocation[] => {
   const locations = new Map<string, TileLocation>();

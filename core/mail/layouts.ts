@@ -337,7 +337,6 @@ const layouts: { readonly [T in MailTemplate]: Layout<T> } = {
   },
 };
 
-/** Builds the content of an email. */
 export const layOutMail = ({ template, data }: TemplatedMail, context: LayoutContext): MailContent => {
   const layout = layouts[template] as Layout<MailTemplate>;
   return layout(data as MailData[MailTemplate], context.messages[template], createLayoutTools(context));

@@ -22,7 +22,7 @@ interface RevokedShareMailData {
 interface SignInMailData {
   readonly code: string;
   /**
-   * The URL of a page with a sign-in button. The button works only in the browser that requested the code. The token is in the fragment.
+   * The URL of a page with a sign-in button, with a token in the fragment. The button works only in the browser that requested the code.
    */
   readonly signInUrl: string;
 }

@@ -88,7 +88,7 @@ export const formatPhoneInFields = (fields: ContactFields, formatPhone: FormatPh
 export const getScopedValues = (fields: ContactFields, scope: readonly ContactKey[]): ScopedValues =>
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));
 
-/** Matches a phone number that is stored even if it is not valid in the person's country. Searches do not find such numbers. */
+/** Matches a phone number that is accepted even if it is not valid in the person's country. Searches do not find such numbers. */
 const unknownNumberPattern = /^\+?(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
 const maxValueLength = 200;
 /** The country to assume for a phone number without a country code if the person has not given a country. */
@@ -127,7 +127,6 @@ export const findInvalidKeys = (
 
 export interface FieldsUpdate {
   readonly fields: ContactFields;
-  /** The keys whose value changed. */
   readonly changedKeys: readonly ContactKey[];
 }
 

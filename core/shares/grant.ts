@@ -20,7 +20,7 @@ import { getOriginDomain, type Share } from "./share.ts";
 export interface GrantingClient {
   readonly clientId: ClientId;
   readonly environment: Environment;
-  /** True if every redemption must have an Origin header, even one sent by a server. */
+  /** True if every redemption must have an Origin header, even if a server sends the request. */
   readonly requireOrigin: boolean;
   /** The URLs to which the person may be redirected without further verification. */
   readonly returnUrls: readonly string[];
@@ -69,7 +69,10 @@ export interface ShareTerms {
   readonly disclosureText: string;
 }
 
-/** Validates the text that the business shows to the person. Refuses a purpose or disclosure that is too long or not plain text. */
+/**
+ * Validates the text that the business shows to the person. Refuses an empty purpose, and a purpose or disclosure that is too long or not
+ * plain text.
+ */
 export const parseShareTerms = (purpose: string, disclosureText: string | null): Result<ShareTerms, "invalid_request"> => {
   const trimmedPurpose = trimWhiteSpace(purpose);
   if (trimmedPurpose === "" || trimmedPurpose.length > maxPurposeLength)
@@ -253,7 +256,7 @@ export const decideGrant = (
 
 /**
  * Replaces an active share. A field from the old scope may be empty, but an added field must have a value. Refuses if the share is not
- * active.
+ * active or the business has no write access.
  */
 export const decideRenewal = (
   input: ShareInput & {

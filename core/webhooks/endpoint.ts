@@ -7,11 +7,11 @@ import type { HourlyAttempts } from "./hourly-attempts.ts";
 
 /** The maximum number of endpoints per business per environment. */
 export const maxEndpoints = 20;
-/** How long both secrets sign after a rotation. */
+/** How long deliveries are signed with both secrets after a rotation. */
 export const secretOverlapMs = 24 * hourMs;
 /**
- * How long both secrets sign after the operator has replaced one. Owners learn of this only by email, so they get more time than after a
- * rotation of their own.
+ * How long deliveries are signed with both secrets after the operator has replaced one. Owners learn of this only by email, so they get
+ * more time than after a rotation of their own.
  */
 export const operatorSecretOverlapMs = 7 * dayMs;
 
@@ -19,13 +19,13 @@ export interface SecretAge {
   readonly endpointId: string;
   /** When the current secret was created. */
   readonly createdAt: Instant;
-  /** When the earlier secret stops signing; null if there is none. */
+  /** Until when deliveries are also signed with the earlier secret; null if there is none. */
   readonly earlierUntil: Instant | null;
 }
 
 /**
- * Returns whether the operator can replace the secret. The secret must have been created before `before`. While an earlier secret still
- * signs, the secret cannot be replaced, because the earlier one would then stop signing too soon.
+ * Returns whether the operator can replace the secret. It must have been created before `before`. While deliveries are still signed with an
+ * earlier secret, the current one cannot be replaced, because the earlier one would stop working too soon.
  */
 export const canReplaceSecret = ({ createdAt, earlierUntil }: SecretAge, before: Instant, now: Instant): boolean =>
   createdAt < before && (earlierUntil === null || earlierUntil <= now);
@@ -213,8 +213,8 @@ const maxPublicTestReceivers = 3;
 
 /**
  * Returns whether an endpoint receives a type of event. In a sandbox, events that anyone can cause are sent only to the three oldest
- * endpoints that select them. A stranger's action therefore causes at most three deliveries instead of 20. `endpoints` are all those of the
- * sandbox, oldest first.
+ * endpoints that select them. A stranger's action therefore causes at most three deliveries instead of 20. `endpoints` lists all endpoints
+ * of the sandbox, oldest first.
  */
 export const isEventReceiver = <E extends { readonly id: string; readonly events: readonly string[] | null }>(
   endpoint: E,
