@@ -46,7 +46,6 @@ const collectSchemaNames = (root: Json, schemas: ApiDescription["components"]["s
   return names;
 };
 
-/** Returns the document for the client generator. */
 export const toClientDescription = ({ paths, webhooks, components, ...rest }: ApiDescription): JsonObject => {
   const clientPaths = Object.fromEntries(
     Object.entries(paths).flatMap(([path, methods]) => {

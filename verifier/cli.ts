@@ -148,7 +148,8 @@ export const runCli = async (args: readonly string[]): Promise<number> => {
 export { trustOf, verifyPack, verifyPublic, verifyWithdrawal };
 
 /**
- * Returns true if this file was started as a command, not imported. Resolves symbolic links, because npm installs commands as such links.
+ * Returns true if this file was started as a command, not imported. Resolves symbolic links, because npm installs commands as symbolic
+ * links.
  */
 const isCommand = (): boolean => argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(argv[1])).href;
 

@@ -11,7 +11,6 @@ import { parseCanonical } from "./json.ts";
 import { checkDeadline, checkReceiptSignature, parseSignedReceipt, buildReceiptStatement } from "./receipt.ts";
 import { groupEntitiesByWithdrawal, type ListedEntities } from "./withdrawn-entities.ts";
 
-/** The evidence for one withdrawal. */
 export interface EntityWithdrawalEvidence {
   readonly receipt: string | null;
   readonly signature: string | null;

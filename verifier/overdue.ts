@@ -1,4 +1,4 @@
-// Checks whether withdrawals are correctly marked as overdue. A withdrawal is overdue if its deadline passed without an acknowledgment
+// Checks whether withdrawals are correctly marked as overdue. A withdrawal is overdue if it is not acknowledged and its deadline passed
 // before the pack was created.
 import { minuteMs } from "../core/time.ts";
 import type { JsonObject } from "../core/canonical-json.ts";

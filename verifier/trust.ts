@@ -1,5 +1,5 @@
 // Parses the trust document (/.well-known/svc-trust.json), which contains the keys that a reader trusts. Ignores unknown members. A
-// malformed known member makes the whole document invalid, because a reader must not trust a document that it understands only in part.
+// malformed known member makes the whole document invalid, because trusting only part of the document is not safe.
 import { toBase64Url, fromBase64, fromBase64Url } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
 import { defaultValidFrom, isKeyInUse, isIsoTime, type KeyValidity } from "../core/ledger/key-validity.ts";
@@ -19,7 +19,7 @@ export interface IssuerKey extends KeyValidity {
 export interface Trust {
   /** Logs that anchor statements (ledgers). */
   readonly ledgers: readonly TrustedLogKey[];
-  /** Logs of audit entries. The issuer operates them, so they cannot anchor statements. */
+  /** Logs of audit entries. Proofs from these logs are never accepted as proofs from a ledger. */
   readonly auditLogs: readonly TrustedLogKey[];
   readonly witnesses: readonly VerifierKey[];
   readonly witnessMin: number;

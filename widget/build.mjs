@@ -1,5 +1,5 @@
-// Builds the widget for browsers: svc.js, the share part (which svc.js loads for share tags), and a copy of each file whose name contains
-// the file's hash.
+// Builds the widget for browsers: svc.js and the share part, which svc.js loads for share tags. Each file also has a copy with its hash in
+// the name.
 
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";

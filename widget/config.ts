@@ -54,7 +54,7 @@ export function configFromTag({ dataset, src }: HTMLScriptElement): Config {
   return createConfig(Object.assign(Object.create(null), dataset), src);
 }
 
-/** Finds the script tags of a mode: tags whose URL is recognized, and the tag that is running now, whatever its URL is. */
+/** Finds the script tags of a mode: tags with a recognized URL, and the tag that is running now. */
 export function findTags(mode: "consent" | "share"): HTMLScriptElement[] {
   return queryPage<HTMLScriptElement>("script[data-client-id]").filter((tag) => isOwnTag(tag) && hasMode(tag, mode));
 }
@@ -67,7 +67,7 @@ function hasMode(tag: HTMLScriptElement, expectedMode: string): boolean {
   return mode === expectedMode;
 }
 
-/** Returns the URL that this code was loaded from. A module has no current script, so the first tag with a svc.js URL is used instead. */
+/** Returns the URL that this code was loaded from. A module has no current script, so the first tag with an svc.js URL is used instead. */
 export function getOwnScriptUrl(): string {
   const current = document.currentScript;
   // Without this check, an <img name="currentScript"> would shadow the document's property, and submissions would be sent to the image's

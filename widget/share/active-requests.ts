@@ -78,8 +78,8 @@ export function listenForSheetMessages(): void {
 }
 
 /**
- * Polls until the sheet's window is closed, because no event reports this. If a page in the window sets an opener policy that disconnects
- * it, the window looks closed as soon as that page loads.
+ * Polls until the sheet's window is closed, because no event reports this. If a page in the window sets an opener policy that cuts its
+ * connection to this page, the window looks closed as soon as that page loads.
  */
 export function watchSheet(request: ActiveRequest): void {
   const { sheet } = request;

@@ -38,7 +38,6 @@ export function resolveShareUrls({ apiBase, appBase }: ShareOptions, scriptAddre
   return { api, sheet: `${new URL(appBase || APP_URL || api, location.href).origin}/authorize` };
 }
 
-/** Field groups, each with the keys that it contains. */
 const fieldGroups = new Map([
   ["name", ["first_name", "last_name"]],
   ["address", ["address_line1", "address_line2", "city", "state", "zip", "country"]],

@@ -1,8 +1,8 @@
 // Proof Key for Code Exchange (RFC 7636): only the holder of the verifier can redeem the code.
 
 /**
- * The state and PKCE pair for the next request. They are created ahead of time, because a browser may not let a click open a window after
- * it has waited for a digest.
+ * The state and PKCE pair for the next request. They are created ahead of time, because a browser may block a window that opens only after
+ * a digest has been awaited.
  */
 export interface PkceProof {
   state: string;
