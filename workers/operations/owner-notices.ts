@@ -28,7 +28,7 @@ export const prepareOwnerNotices = (
     ...(onlyIf !== undefined && { onlyIf }),
   });
 
-/** Like `prepareOwnerNotices`, for one notice. If `onlyIf` is given, writes the notice only if that condition is true in the batch. */
+/** Like `prepareOwnerNotices`, for one notice. The statements write it only if `onlyIf` is true in the batch. */
 export const prepareOwnerNotice = (
   services: NoticeDependencies,
   db: Database,

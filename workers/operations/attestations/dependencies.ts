@@ -3,7 +3,7 @@ import type { AttestedStatement } from "../../../core/certificates/attested-stat
 import type { BoundedMap } from "../../../core/bounded-map.ts";
 import type { Proofs, ReadDependencies } from "../dependencies.ts";
 
-/** Caches attested statements by the `tx_ref` of their ledger receipt, because they never change. */
+/** Caches attested statements, which never change, by the `tx_ref` of their ledger receipt. */
 export interface AttestationCache {
   readonly attestedStatements: BoundedMap<string, AttestedStatement>;
 }

@@ -22,7 +22,7 @@ import type { SubmissionClient } from "./resolve-submission-client.ts";
 
 /**
  * Hashes the parts of a submission that a retry must repeat exactly: the client, the fields, the disclosure, the recipients and answers,
- * the purpose and the page URL. Excludes everything that can differ in a retry.
+ * the purpose and the page URL.
  */
 const hashSubmission = (
   submission: Pick<StoredIssuance, "clientId" | "fields" | "disclosureText" | "entities" | "answered" | "purpose" | "pageUrl">,
@@ -62,8 +62,8 @@ export const hashIdempotencyKey = (
 type KeyUse = "first" | "today" | "yesterday";
 
 /**
- * Derives the ID of the certificate that is issued with the key. `use` is `first` unless the key was used before, more than a day ago. In
- * that case, `use` is the day of the new use, and the ID also depends on that day.
+ * Derives the ID of the certificate that is issued with the key. `first` is for the key's first use. If a key is used again more than a day
+ * later, the ID also depends on the day of that use.
  */
 export const buildKeyedId = async (
   { vault, clock }: CertificateWriteDependencies,

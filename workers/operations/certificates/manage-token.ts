@@ -4,8 +4,8 @@ import type { CertId } from "../../../core/ids.ts";
 import type { Stores } from "../dependencies.ts";
 
 /**
- * Returns the token of a certificate's withdrawal link. It is derived each time instead of being stored. The salt is sealed with the
- * certificate, so the key alone is not enough to derive a token. Erasing the person's data destroys the salt.
+ * Derives the token of a certificate's withdrawal link from a secret key and the certificate's salt. The salt is sealed with the
+ * certificate, so the key alone is not enough. Erasing the person's data destroys the salt.
  */
 export const deriveManageToken = (
   { vault }: Pick<Stores, "vault">,

@@ -53,9 +53,9 @@ export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, br
 };
 
 /**
- * Returns true if the decision may be returned by redirect. The return URL must be valid. In addition, the business must have registered or
- * signed it, or this browser must have come from a page on the request's origin. A reply to the sheet's message proves only that the page
- * that opened the sheet made the request. With no other evidence, the sheet sends the result to that page instead.
+ * Returns true if the decision may be returned by redirect: the return URL is valid, and the business registered or signed it, or this
+ * browser came from a page on the request's origin. A reply to the sheet's message proves only that the page that opened the sheet made the
+ * request, so the sheet then sends the result to that page.
  */
 export const canRedirect = (sheet: SheetRequest, browser: SheetBrowser): boolean => {
   const evidence = getRequestEvidence(sheet, browser);
