@@ -13,7 +13,9 @@ import { createTiledLedger } from "../support/tiled-ledger.ts";
 
 const entries = 6_400;
 const perBatch = 64;
-/** 7 GB at 1.4 kB each, which is 70% of a shard. From then on, new certificates go to another shard that has room. */
+/**
+ * The number of certificates that fill 70% of a shard (7 GB at 1.4 kB each). From then on, new certificates go to another shard with room.
+ */
 const certificatesAtSwitch = 5_000_000;
 const maxBytes = 2_000_000_000;
 

@@ -139,7 +139,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     let running: Promise<unknown> = Promise.resolve();
     let rounds = 0;
     let awaitedRounds = 0;
-    let send: ReturnType<typeof createLoad> | null = null; // its visitors are different in every round
+    let send: ReturnType<typeof createLoad> | null = null; // uses different visitors in every round
     const begin = (): void => {
       stopped = new AbortController();
       const { signal } = stopped;

@@ -114,8 +114,7 @@ describe("two runs at the same time", () => {
   });
 
   /**
-   * Returns a database that resolves `isReached` when a run is about to store its results, and delays the storing until `release` is
-   * resolved.
+   * Returns a database that resolves `isReached` when a run is about to store its results, and makes it wait until `release` is resolved.
    */
   const delayStoring = (isReached: PromiseWithResolvers<void>, release: PromiseWithResolvers<void>): D1Database => {
     const wrap = (statement: D1PreparedStatement): D1PreparedStatement =>

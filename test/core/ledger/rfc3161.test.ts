@@ -56,8 +56,8 @@ const findValue = (value: DerValue | null, ...path: readonly number[]): DerValue
 };
 
 const reply = parseDer(good.token);
-const message = findValue(reply, 1, 1, 0); // its parts in order: version, digests, content, certificates, signers
-const signer = findValue(message, 4, 0); // its parts in order: version, ID, digest, attributes, algorithm, signature
+const message = findValue(reply, 1, 1, 0); // parts in order: version, digests, content, certificates, signers
+const signer = findValue(message, 4, 0); // parts in order: version, ID, digest, attributes, algorithm, signature
 
 describe("a timestamp request", () => {
   test("equals the request that was sent for the vectors", () => {
