@@ -86,7 +86,8 @@ const linkWaitingCertificates = async (
 };
 
 /**
- * Links a recent capture if one exists. Otherwise captures the site, and retries a limited number of times if the site does not respond.
+ * Links a recent capture if one exists. Otherwise, captures the site. If the site does not respond, tries again later, a limited number of
+ * times.
  */
 const captureForPage = async (platform: Platform, db: Database, claimed: ClaimedPage): Promise<void> => {
   const { businessId, location, attempts } = claimed;

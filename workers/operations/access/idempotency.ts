@@ -44,8 +44,8 @@ export interface IdempotentResponse {
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /**
- * Returns the functions of a claimed request. `saveDraft` keeps the claim. Each of the others ends it, `toStatements` in the change's
- * batch.
+ * Returns the functions of a claimed request. `saveDraft` keeps the claim, and each of the others ends it. `toStatements` ends it in the
+ * change's batch.
  */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({

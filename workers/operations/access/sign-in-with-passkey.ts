@@ -43,7 +43,7 @@ export const signInWithPasskey = async (
   request: {
     readonly party: RelyingParty;
     readonly signed: AuthenticationResponse;
-    /** Passkeys of the other realm are refused, so that a page never signs a person in to the other realm. */
+    /** The realm to sign in to. Passkeys of the other realm are refused, so that a page never signs a person in to the wrong one. */
     readonly realm: Realm;
     readonly replaces: string | null;
     readonly userAgent: string | undefined;
