@@ -1,5 +1,5 @@
-// Tests the edge cache in front of the logs. It caches full tiles for a year and partial tiles for a minute, and passes every other request
-// on.
+// Tests the edge cache in front of the logs. It caches full tiles for a year and partial tiles for a minute, and passes on every other
+// request.
 import { Hono } from "hono";
 import { describe, expect, test } from "vitest";
 import type { AppEnv } from "../../workers/http/context.ts";

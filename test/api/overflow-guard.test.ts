@@ -1,5 +1,5 @@
-// Tests that an account issues no more certificates into another shard once it is suspended. The account is in shard 00, its certificates
-// are in shard 01, and the process that changes the account can die at any database round trip.
+// Tests that an account issues no more certificates in another shard once it is suspended. The account is in shard 00, its certificates are
+// in shard 01, and the process that changes the account can die at any database round trip.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, test } from "vitest";

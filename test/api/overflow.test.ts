@@ -1,4 +1,4 @@
-// Tests certificates that a business issues into another shard because its own shard is closed or full. The account is in shard 00.
+// Tests certificates that a business issues in another shard because its own shard is closed or full. The account is in shard 00.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Env } from "../../workers/env.ts";

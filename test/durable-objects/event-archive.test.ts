@@ -285,7 +285,7 @@ describe("an endpoint of an event sequence at its size limit", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { id, queue } = await registerEndpoint(business, "https://hook1.merchant-tests.com/");
-    await runAlarm(stub); // finishes the work left by the registration
+    await runAlarm(stub); // runs the alarm that the registration set
     let isWrong = true;
     await runInDurableObject(stub, async (_, state) => {
       const push = async (...args: Parameters<typeof queue.push>) => {
@@ -311,7 +311,7 @@ describe("an endpoint of an event sequence at its size limit", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { id, queue } = await registerEndpoint(business, "https://hook1.merchant-tests.com/");
-    await runAlarm(stub); // finishes the work left by the registration
+    await runAlarm(stub); // runs the alarm that the registration set
     let isUnavailable = true;
     const total = 1_500;
     await runInDurableObject(stub, async (_, state) => {

@@ -386,7 +386,7 @@ describe("an event sequence", () => {
       await registerEndpoint(business, "https://a.merchant-tests.com/"),
       await registerEndpoint(business, "https://b.merchant-tests.com/"),
     ];
-    await runAlarm(stub); // finishes the work left by the registration
+    await runAlarm(stub); // runs the alarm that the registration set
     await commitEvents(business, 3);
     let failing = true;
     const getBacklog = async ({ id }: RegisteredEndpoint): Promise<number | undefined> =>
@@ -465,7 +465,7 @@ describe("an event sequence", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { queue } = await registerEndpoint(business, "https://a.merchant-tests.com/");
-    await runAlarm(stub); // finishes the work left by the registration
+    await runAlarm(stub); // runs the alarm that the registration set
     await commitEvents(business, 2);
     await runInDurableObject(stub, async (_, state) => {
       const never = { getByName: (): DeliveryQueueMethods => ({ push: () => new Promise(() => undefined) }) };
@@ -496,7 +496,7 @@ describe("an event sequence", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     const { id, queue } = await registerEndpoint(business, "https://a.merchant-tests.com/");
-    await runAlarm(stub); // finishes the work left by the registration
+    await runAlarm(stub); // runs the alarm that the registration set
     expect(await getAlarm(stub)).toBeNull();
     await runInDurableObject(stub, async (_, state) => {
       const gone = { getByName: (): DeliveryQueueMethods => ({ wipe: () => Promise.reject(new Error("gone")) }) };

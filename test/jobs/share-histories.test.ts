@@ -535,7 +535,6 @@ test.each(seeds)(
     for (const person of getPeople()) {
       const ownShares = (await person.session.get("/v1/me/shares")).body.data.shares as { id: string; status: string }[];
       expect(new Map(ownShares.map(({ id, status }) => [id, status])), history.join(", ")).toEqual(
-        // The list contains exactly these shares.
         new Map(shares.filter((share) => share.person === person).map((share) => [share.id, getStatus(share)])),
       );
     }

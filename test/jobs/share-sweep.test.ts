@@ -1,5 +1,5 @@
-// Tests how shares expire: two warnings, the expiry, and the emails about them. Each happens exactly once, regardless of how the clock and
-// the cron jobs behave.
+// Tests how shares expire after two warnings, and the emails about warnings and missed cease deadlines. Each happens exactly once,
+// regardless of how the clock and the cron jobs behave.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";

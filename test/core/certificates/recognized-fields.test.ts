@@ -1,4 +1,4 @@
-// Tests which form values count as the person's email addresses and phone numbers.
+// Tests which form values count as the person's email addresses and phone numbers, and how phone numbers are formatted.
 import { describe, expect, test } from "vitest";
 import { recognizeFields } from "../../../core/certificates/recognized-fields.ts";
 import { formatPhone, toE164 } from "../../../workers/adapters/phone.ts";

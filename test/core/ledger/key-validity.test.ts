@@ -1,4 +1,4 @@
-// Tests the validity period of a key.
+// Tests which times are accepted in a key's validity period.
 import { expect, test } from "vitest";
 import { isIsoTime } from "../../../core/ledger/key-validity.ts";
 import { toIso } from "../../../core/time.ts";

@@ -148,7 +148,7 @@ interface Cell {
 }
 const createCell = (verdict: string, change: Change, pack?: Pack): Cell => ({ verdict, change, ...(pack && { pack }) });
 
-/** For each name that can follow `valid` in a cell: a pattern that matches the note that the report must contain. */
+/** The notes that a report must contain, by the name that follows `valid` in a cell. */
 const notes: Readonly<Record<string, RegExp>> = {
   "issuer's word": /^Only the issuer's signature covers/,
   "as of the pack": /^The certificate was active when the pack was created/,
