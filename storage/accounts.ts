@@ -57,7 +57,10 @@ const actingBusinessFields = {
   otherShards: otherShardsField,
 };
 
-/** Matches active test shares of the client's business. The count below is 0 for a live client, because only test shares have a limit. */
+/**
+ * Matches active test shares of the client's business. The count below is 0 for a live client, to which the limit on test shares does not
+ * apply.
+ */
 const isActiveTestShare = allOf(eq(shares.businessId, clients.businessId), eq(shares.environment, "sandbox"), eq(shares.state, "active"));
 const activeTestShareCountField = sql<number>`${sql`iif(${clients.environment} = 'sandbox', ${countIn(shares, isActiveTestShare)}, 0)`}`;
 

@@ -5,14 +5,17 @@ import { listStoredForms, toStoredIndex, type AddressIndex, type StoredIndex } f
 import type { Database, Statement } from "./database.ts";
 import { invitations, members } from "./schema.ts";
 
-/** Builds a condition that is true if the column contains any stored form of `index`. An SQL expression has only one form: its value. */
+/**
+ * Builds a condition that is true if the column contains any stored form of `index`. If `index` is an SQL expression, only its value
+ * matches.
+ */
 export const hasIndex = (column: Column, index: AddressIndex | SQL): SQL => {
   if (is(index, SQL)) return eq(column, index);
   const forms = listStoredForms(index);
   return forms.length === 1 ? eq(column, forms[0]) : inArray(column, [...forms]);
 };
 
-/** Lists the forms that rows can contain, except the one that new rows contain. Returns an empty list if no key is being rotated. */
+/** Lists the stored forms other than the one for new rows. Returns an empty list if no key is being rotated. */
 export const listOtherForms = (index: AddressIndex): readonly StoredIndex[] => listStoredForms(index).slice(1);
 
 /**

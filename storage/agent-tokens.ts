@@ -1,5 +1,5 @@
-// Agent tokens. One query reads a token together with its person and business. Therefore, the next request with the token fails if the
-// account is erased, the member is removed or the business is suspended. SPEC Agent server.
+// Agent tokens. One query reads a token together with its person and business, so a token stops working as soon as the account is erased,
+// the member is removed or the business is suspended. SPEC Agent server.
 import { shardOfId } from "../core/ids.ts";
 import { desc, eq, gt, isNull, lte, or, sql, type SQL } from "drizzle-orm";
 import { maxActiveTokens, type Agent, type AgentToken, type ConnectedClient, type TokenOwner } from "../core/agents/agent-token.ts";

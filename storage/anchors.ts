@@ -23,7 +23,7 @@ const isUnanchored = ne(status, "anchored");
 const coversChange = (ord: SQL | typeof changes.ord): SQL => sql`${receipts.ord} >= ${ord} and ${receipts.firstOrd} <= ${ord}`;
 
 /**
- * Lists up to `max` statements for a ledger: first failed statements that are due again, then new ones. Returns null if there is nothing to
+ * Lists up to `max` statements for a ledger: failed statements that are due again, then new ones. Returns null if there is nothing to
  * submit and no change to read. `readUpTo` is the number of the last change that the ledger will have read once these statements are
  * submitted.
  */
@@ -184,9 +184,9 @@ const storeReceipts = (
 };
 
 /**
- * Returns the SQL statements that store the results of a submission. Statements that the ledger did not accept are stored in `anchors`, so
- * that they can be retried while the ledger continues with later changes. The SQL statements must come after `storeLedgerRun` in the batch.
- * They store nothing if `storeLedgerRun` did not store the run.
+ * Returns the SQL statements that store the results of a submission. Statements that the ledger did not accept are stored in `anchors` and
+ * retried from there, so they do not hold up later changes. The SQL statements must come after `storeLedgerRun` in the batch. They store
+ * nothing if `storeLedgerRun` did not store the run.
  */
 export const storeOutcomes = (
   db: Database,

@@ -217,8 +217,8 @@ interface UnsealedPayload {
 }
 
 /**
- * Returns the statements that record a change to each selected share in the business's chain. If the person has an account and
- * `personEntryIf` is true, they also record it in the person's chain.
+ * Returns the statements that record the change to each selected share: in the business's chain and, if the person has an account and
+ * `personEntryIf` is true, in the person's chain.
  */
 export const recordShareChanges = (
   db: Database,

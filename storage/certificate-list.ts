@@ -109,8 +109,8 @@ const isWanted = ({ filter }: CertificateList) =>
  */
 const maxJudged = 1_000;
 /**
- * A total adds up at most `maxCounters` counters and `maxPartial` certificates from partial hours. Beyond these limits, the total is a
- * lower bound.
+ * A total adds up at most `maxCounters` counters and, from hours that are only partly in the period, `maxPartial` certificates. Beyond
+ * these limits, the total is a lower bound.
  */
 const maxCounters = 20_000;
 const maxPartial = 5_000;

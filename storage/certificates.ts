@@ -1,4 +1,4 @@
-// Reads issued certificates for verification, the public page and the owner's view. issuances.ts stores them.
+// Reads issued certificates for verification, for the public page and for the business. issuances.ts stores them.
 import { desc, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { SelectedFields } from "drizzle-orm/sqlite-core";
 import type { AddressIndex } from "../core/access/address-index.ts";

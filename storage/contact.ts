@@ -95,7 +95,7 @@ const addressField = sql<string>`j.value`.as("address");
 
 /** Selects the addresses, and for each of them whether it has more records than the check evaluates. */
 const addressRowsWithTruncation = (addresses: readonly StoredIndex[], hasMore: SQL): SQL =>
-  // Because of the limit, SQLite evaluates `hasMore` once for each address, and not again for each record that is joined.
+  // Because of `limit -1`, SQLite evaluates `hasMore` once for each address, and not again for each joined record.
   sql`(select j.value, ${hasMore} as is_truncated from ${addressRows(addresses)} limit -1) j`;
 const isTruncatedField = sql`j.is_truncated`.mapWith(Boolean).as("is_truncated");
 

@@ -42,7 +42,7 @@ export const isCertIdTaken = (error: unknown): boolean => isConstraintViolation(
 /** Returns true if the batch failed because the account has changed since it was read. */
 export const isOutdatedRevision = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", certificates.businessId);
 
-/** Returns the purpose in a form for searches that ignore case. SQLite's lower() handles only ASCII. */
+/** Converts a purpose for searches that ignore case. SQLite's lower() handles only ASCII. */
 export const foldPurpose = (purpose: string): string => purpose.normalize("NFC").toLowerCase();
 
 interface PurposeKey {

@@ -11,7 +11,7 @@ import { allOf, existsIn, withTablePrefix } from "./query.ts";
 import { shareClockOffsetField, shareTime } from "./sandbox-clocks.ts";
 import { shareCodes, businesses, domains, shares, shareValues } from "./schema.ts";
 
-/** An unused code can be replaced for the same request for this long after the decision. */
+/** For this long after the decision, the same request can replace an unused code. */
 const reissueWindowMs = 10 * minuteMs;
 
 export const isAlreadyDecided = (error: unknown): boolean =>

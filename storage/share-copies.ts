@@ -72,8 +72,8 @@ export interface ShareUpdate {
 
 /**
  * Returns the statements that write the events, the time of the last update, and the copies for shares in one environment. `now` is the
- * time by these shares' clock. The statements skip shares that have ended and copies that are not older. The first statement changes one
- * row for each event.
+ * time by these shares' clock. The statements skip shares that have ended, and copies with the same or a later revision. The first
+ * statement changes one row for each event.
  */
 export const updateShareCopies = (
   db: Database,

@@ -23,8 +23,8 @@ const countWaiting = (db: Database, table: SQLiteTable, since: SQLiteColumn, con
     .where(condition);
 
 /**
- * Counts overdue rows by kind, and returns when the oldest of each kind began to wait. Exceptions and parked statements always count as
- * overdue. Omits kinds without overdue rows.
+ * Counts overdue rows by kind, and returns when the oldest of each kind began to wait. Change exceptions and parked statements always count
+ * as overdue. Omits kinds without overdue rows.
  */
 export const listStuckWork = async (db: Database, now: Instant) => {
   const before = now - stuckAfterMs;

@@ -22,7 +22,7 @@ const retryMs = secondMs;
 const refusedRetryMs = minuteMs; // the database is unlikely to accept the entry until an operator has inspected it
 const probeMs = secondMs; // the timeout of the first query, so that a database that does not respond is noticed quickly
 const batchTimeoutMs = 10 * secondMs; // long enough for a slow database to finish a batch; otherwise, no entry would ever be placed
-const receiptMs = 10 * secondMs; // longer than isolates keep using an empty journal, which is at most two seconds
+const receiptMs = 10 * secondMs; // isolates keep using an empty journal for at most two seconds, so this is longer
 
 export class IntakeJournal extends DurableObject<object> {
   /** The next alarm time if this process has set an alarm; otherwise infinity. */
