@@ -38,7 +38,7 @@ const main = async (): Promise<void> => {
   const settings = loadLocalSettings();
   await assertCanStart(settings);
   await runStartStep("page script, styles", buildAssets);
-  const bundled = updateWorkerBundle(); // continues while the demo data is written
+  const bundled = updateWorkerBundle(); // bundling continues while the demo data is written
   const world = createDemoWorld(settings.vars.ISSUER_KEY as string);
   const notices: string[] = [];
   const month = await runStartStep("databases, demo data", () =>

@@ -19,7 +19,7 @@ export const random = (length: number): string => {
 };
 
 // These strings are about as long as those in the benchmark's submission (scripts/bench/submission.ts).
-const sealedPerson = "0".repeat(1164); // a string of hex digits, two for each byte
+const sealedPerson = "0".repeat(1164); // hex, two digits for each byte
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 
 // SQL fragments for the client's daily usage (storage/client-usage.ts) and for the page whose policies are captured

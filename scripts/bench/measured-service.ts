@@ -78,7 +78,7 @@ export const insertApiKeys = async (db: D1Like, business: DemoBusiness, count: n
 
 export const newUnknownKey = (): string => generateSecret("sk_live_", firstShard, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
 
-/** Marks the origin's policies as captured within the last 15 minutes, as they usually are in a busy service. */
+/** Records a capture of the origin's policies, because a busy service usually has one from the last 15 minutes. */
 export const capturePolicies = async (db: D1Like): Promise<void> => {
   await db
     .prepare(
