@@ -99,7 +99,7 @@ const FieldPair: FC<{ review: Review; keys: readonly ContactKey[] }> = ({ review
 
 const groupIcons = { email: "mail", phone: "phone", address: "map-pin", name: "user" } as const satisfies Record<FieldGroup, IconName>;
 
-/** Shows a group that the business requires: its saved values, and an input for each missing one. */
+/** Shows a group that the business requires: its saved values and its inputs. */
 const NeededGroup: FC<{ review: Review; group: FieldGroup }> = ({ review, group }) => {
   const { shownFields, view } = review;
   const { messages, language } = view;
@@ -134,7 +134,7 @@ const NeededGroup: FC<{ review: Review; group: FieldGroup }> = ({ review, group 
   );
 };
 
-/** Shows an optional group with a checkbox that only the person can select. Inputs for missing values are below it. */
+/** Shows an optional group with a checkbox that only the person can select. The group's inputs, if any, are below it. */
 const OptionalGroup: FC<{ review: Review; group: FieldGroup; hasNeeded: boolean }> = ({ review, group, hasNeeded }) => {
   const { shownFields, choices, view } = review;
   const { messages, language } = view;

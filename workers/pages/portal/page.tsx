@@ -44,7 +44,7 @@ interface MemberPage extends RefusalDetails {
   /** The last part of the breadcrumb. Defaults to the heading. */
   readonly crumb?: Child;
   readonly content: Child;
-  /** True if the page needs the script for live updates. The page then does not load the script for copy buttons. */
+  /** True if the page needs the script for live updates, which includes the one for copy buttons. */
   readonly hasLiveUpdates?: boolean;
   /** Set if the page prompts for a passkey. The page then does not load the script for copy buttons. */
   readonly script?: "passkey.js";

@@ -26,7 +26,7 @@ import type { Language } from "../../../core/language.ts";
 import type { FormFields } from "./form-handlers.ts";
 import { FormattedMessage, usePageContext } from "./components.tsx";
 
-/** Returns the email address that a code was sent to, or null if no code is pending. */
+/** Returns the email address of the pending sign-in, or null if there is none. */
 export const findPendingSignInEmail = async (c: Context<AppEnv>, cookie?: PendingSignInCookie): Promise<string | null> =>
   (await findPendingSignIn(c, cookie))?.email ?? null;
 
@@ -39,7 +39,7 @@ export const hasPendingSignInFailed = async (c: Context<AppEnv>, cookie?: Pendin
   return pending !== null && hasSignInEmailFailed(c.var.services, pending);
 };
 
-/** Sends a code and stores the email address in the cookie. */
+/** Requests a code and saves the pending sign-in in the cookie. */
 export const startEmailSignIn = async (
   c: Context<AppEnv>,
   { next, ...recipient }: { readonly email: string; readonly realm: Realm; readonly language: Language; readonly next: string | null },
@@ -50,7 +50,7 @@ export const startEmailSignIn = async (
   await savePendingSignIn(c, { email: recipient.email, browser, next }, cookie);
 };
 
-/** `none`: no code is pending, or the code has expired. `malformed`: the input is not a code, so it did not count as an attempt. */
+/** `none`: no sign-in is pending, or it has expired. `malformed`: the input is not a code, so it did not count as an attempt. */
 type EmailSignInResult =
   | { readonly outcome: "none" | "wrong" }
   | { readonly outcome: "signed"; readonly token: string }
@@ -94,7 +94,7 @@ export const completeSignInElsewhere = async (
 
 /**
  * Signs in a person who clicked the button on an emailed link's page. Returns null if this browser did not request the link, or if the link
- * has expired.
+ * is no longer valid.
  */
 export const completeLinkSignIn = async (
   c: Context<AppEnv>,

@@ -15,7 +15,7 @@ export type FormFields = ReadonlyMap<string, string>;
 
 const maxFormBytes = 24 * 1_024; // enough for an address, a code or token, and one checkbox for each of 1,000 recipients
 
-/** Returns null if the body is too large, has a different media type or repeats a field. No form on these pages sends such a body. */
+/** Returns null if the body is too large, is not URL-encoded or repeats a field. No form on these pages sends such a body. */
 const parseFormBody = async (request: Request): Promise<FormFields | null> => {
   const bytes = await readBodyUpTo(request, maxFormBytes);
   if (bytes === null || requestMediaType(request) !== "application/x-www-form-urlencoded") return null;

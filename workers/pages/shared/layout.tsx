@@ -209,7 +209,7 @@ const languageCookieSeconds = 365 * 86_400;
 export const getPageLanguage = (c: Context<AppEnv>): Language =>
   selectLanguage(c.req.query("lang") ?? c.req.query("locale") ?? getCookie(c, languageCookie), c.req.header("accept-language"));
 
-/** Saves the language given as `?lang=`. */
+/** Saves the language in `?lang=` if it is supported. */
 export const saveLanguage = (c: Context<AppEnv>): void => {
   const selected = parseLanguage(c.req.query("lang"));
   if (selected !== null)

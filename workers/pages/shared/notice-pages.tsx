@@ -105,7 +105,7 @@ export const renderTooManyCertificateViews = createWaitPageRenderer("crowded");
 /** Shown if a person, a member or a business has reached a rate limit. */
 export const renderAccountRateLimited = createWaitPageRenderer("busy");
 
-/** Shown if the account has reached a storage limit. The page says to try again after the start of the next day (UTC). */
+/** Shown if the account has reached a storage limit. The waiting time ends at the start of the next day (UTC). */
 export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response> => {
   const seconds = getSecondsUntilTomorrow(c.var.services.clock());
   c.header("Retry-After", String(seconds));

@@ -13,7 +13,7 @@ import type { FormFields } from "./form-handlers.ts";
 import { NextPathField } from "./form-fields.tsx";
 import { Icon, usePageContext } from "./components.tsx";
 
-/** Returns the token of the new session, or null if the response is malformed or no passkey of the realm matches. */
+/** Returns the token of the new session, or null if the response is malformed or refused. */
 export const completePasskeySignIn = async (c: Context<AppEnv>, form: FormFields, realm: Realm): Promise<string | null> => {
   const credential = parseSignedCredential(form.get("credential") ?? "");
   const request = { realm, party: getRelyingParty(c), replaces: getSessionToken(c), userAgent: c.req.header("user-agent") };

@@ -128,7 +128,7 @@ const CeaseStatus: FC<{ certificate: PublishedCertificate; now: Instant }> = ({ 
   return <FormattedMessage text={isOverdue(ceaseBy, null, now) ? messages.overdue : messages.notAcknowledged} parts={parts} />;
 };
 
-/** Shows whether this is a test certificate, and whether consent was refused, withdrawn or partly withdrawn. */
+/** Shows a notice if this is a test certificate, or if consent was refused, withdrawn or partly withdrawn. */
 const CertificateNotices: FC<{ certificate: PublishedCertificate; now: Instant }> = ({ certificate, now }) => {
   const { messages, language } = usePageContext();
   const { environment, status, withdrawal, entitiesWithdrawn } = certificate;

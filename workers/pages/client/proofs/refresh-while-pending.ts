@@ -24,7 +24,10 @@ const readParts = (page: Document): Map<string, Element> =>
 
 const isPending = (page: ParentNode): boolean => page.querySelector("[data-pending]") !== null;
 
-/** Replaces the parts that changed and then calls `onChange`. Stops when nothing is pending, after ten minutes, or when a request fails. */
+/**
+ * Fetches the page from time to time, replaces the parts that changed, and then calls `onChange`. Stops when nothing is pending, after ten
+ * minutes, or when a request fails.
+ */
 export const refreshWhilePending = (onChange: () => Promise<void>): void => {
   const known = readParts(document);
   const endsAt = Date.now() + maxPollingMs;
