@@ -41,8 +41,8 @@ const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolea
   (await services.takeApproximately("REFUSALS_PER_IP", getIpRateLimitKey(ip))).isAllowed;
 
 /**
- * Records the refusal after the response. Skips `rate_limited`, because its reason is obvious and recording would add work during a flood
- * of requests. Errors are logged and not thrown. `route` is the route template.
+ * Records the refusal after the response. Skips server errors, routes outside /v1, and `rate_limited`, because recording would add work
+ * during a flood of requests. Errors are logged and not thrown. `route` is the route template.
  */
 export const recordRefusal = (c: Context<AppEnv>, route: string): void => {
   const { refused: code, caller, services, requestId, ip } = c.var;

@@ -101,9 +101,8 @@ interface AgentRequest {
 }
 
 /**
- * Counts all calls of a request together. If they exceed the limit, counts none of them and returns the 429 response. Otherwise, returns
- * null. Revision 2026-07-28 defines no error code for rate limits, and reserves the range that contains the code used for earlier
- * revisions. Therefore, `isModern` responses use the code 429.
+ * Counts all calls of a request together. If they exceed the limit, counts none of them and returns the 429 response, otherwise null.
+ * Revision 2026-07-28 has no error code for rate limits and does not allow the code of earlier revisions, so `isModern` responses use 429.
  */
 const checkCallLimit = async (
   { c, agent }: AgentRequest,

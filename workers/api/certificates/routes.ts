@@ -147,8 +147,8 @@ interface RequestGeo {
 const toTextOrNull = (value: unknown): string | null => (typeof value === "string" && value !== "" ? cutText(value, 100) : null);
 
 /**
- * Returns the visitor's IP address, browser and location, and how the submission was sent. Only a server with an API key can state the
- * visitor's IP address and browser.
+ * Returns the visitor's IP address, browser, location and Global Privacy Control signal, and how the submission was sent. Only a server
+ * with an API key can set the visitor's IP address and browser.
  */
 const parseCaptureCircumstances = (c: RequestContext, isServer: boolean): Result<CaptureContext, "invalid_request"> => {
   const subjectIp = isServer ? c.req.header("x-subject-ip") : undefined;

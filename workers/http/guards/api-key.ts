@@ -44,8 +44,8 @@ const requireReadableBusiness = defineGuard<ApiKeyEnv>({ refuses: ["business_sus
 });
 
 /**
- * Responds with 401 without a valid key, 429 above the key's rate limit, and 402 if the business's status does not allow reading. The
- * guards in `more` run after these checks.
+ * Responds with 401 without a valid key, 429 above a rate limit, and 402 if the business's status does not allow reading. The guards in
+ * `more` run after these checks.
  */
 export const apiKeyGuard = (...more: readonly Guard[]) =>
   combineGuards<ApiKeyEnv>(requireApiKey, limitByApiKey, requireReadableBusiness, ...more);

@@ -16,5 +16,5 @@ const requireConsumer = defineGuard<ConsumerEnv>(
   },
 );
 
-/** Responds with 401 without a session, and 403 if a business member is signed in. */
+/** Like `signedInGuard`, but also responds with 403 if a business member is signed in. */
 export const consumerGuard = (...more: readonly Guard[]) => combineGuards<ConsumerEnv>(signedInGuard, requireConsumer, ...more);

@@ -27,8 +27,8 @@ const requireWritableBusiness = defineGuard<MemberEnv>({ refusesOnChange: ["subs
 });
 
 /**
- * Responds with 401 without a session, 403 for a consumer, and 402 if the business's billing status does not allow the request. While a
- * payment is past due, members can read but not write.
+ * Like `signedInGuard`, but also responds with 403 if a consumer is signed in, and with 402 if the business's status does not allow the
+ * request. While a payment is past due, members can read but not write.
  */
 export const portalGuard = (...more: readonly Guard[]) =>
   combineGuards<MemberEnv>(signedInGuard, requireBusinessMember, requireWritableBusiness, ...more);

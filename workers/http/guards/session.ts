@@ -49,7 +49,7 @@ const createSessionGuard = <Found extends AnySession>(find: (c: RequestContext) 
     },
   );
 
-/** Responds with 403 to cross-site requests, 401 without a valid session, and 429 above a limit of the person or account. */
+/** Responds with 403 to cross-site requests that change something, 401 without a valid session, and 429 above a rate limit. */
 export const signedInGuard = combineGuards<SessionEnv>(sameOriginGuard, createSessionGuard(findSession));
 
 /** Like `signedInGuard`, but also accepts people who were invited to a business and have not joined it. */
