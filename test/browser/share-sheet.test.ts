@@ -1,5 +1,5 @@
 // Tests sharing from the demo business's page with the whole local service: the button, the real consent sheet, and the filled-in form. The
-// result returns in one of three ways: as a message to the opener, through the page's own origin if the sheet has lost its opener, or
+// result returns in one of three ways: as a message to the opener, through a redirect to the page if the sheet has lost its opener, or
 // through a link if scripts are off.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";

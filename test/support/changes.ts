@@ -2,7 +2,7 @@
 import type { ShardId } from "../../core/ids.ts";
 import { buildAuditPositionSql } from "./statements-sql.ts";
 
-/** Appends one change for each ID. Each change contains an entry for the given audit chain and, if `sequence` is given, an event. */
+/** Appends one change for each ID, with an entry in the audit chain and, if `sequence` is not null, an event. */
 export const appendAuditedChanges = (
   db: D1Database,
   ids: readonly string[],

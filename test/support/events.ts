@@ -173,7 +173,7 @@ export const runAlarmsUntil = async (queue: DeliveryQueueStub, until = Number.PO
   }
 };
 
-/** Runs every alarm at its own time and calls `before` before each one. */
+/** Runs the queue's alarms, each at its own time, until no delivery is left. Calls `before` before each one. */
 export const runEveryAlarm = async (queue: DeliveryQueueStub, before: (at: number) => Promise<void>): Promise<void> => {
   while ((await getNextDueAt(queue)) !== null) {
     const at = await getAlarm(queue);

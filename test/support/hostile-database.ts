@@ -127,7 +127,7 @@ const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: Origina
     misses: "1",
   });
 
-  // Adds a withdrawal for each of thousands of certificates. None is acknowledged, so all are overdue.
+  // Adds an unacknowledged withdrawal for each of thousands of certificates.
   await run(`INSERT INTO withdrawals (${(await listColumns("withdrawals")).join(", ")})
     SELECT ${(await listColumns("withdrawals")).map((name) => (name === "cert_id" ? "c.id" : `s.${name}`)).join(", ")}
     FROM certificates c, withdrawals s WHERE s.cert_id = '${withdrawnCertId}' AND c.id > 'cc_00a' || printf('%023d', 0) AND c.id < 'cc_00a' || printf('%023d', ${several})`);
@@ -182,7 +182,7 @@ const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consu
   });
   await copyRows("shares", `id = '${revokedShareId}'`, many, { id: copyId("shr_", "r"), subject_sealed: "NULL", ...unique });
   await copyRows("shares", `id = '${sandboxShareId}'`, maxTestShares, { id: copyId("shr_", "s"), ...unique, ...due });
-  // Adds people whose contact fields contain another person's address.
+  // Adds shares that other people created with this person's address.
   await copyRows("shares", `id = '${activeShareId}'`, several, { id: copyId("shr_", "n"), consumer_id: copyId("con_", "n"), ...unique });
   await copySharedValues(activeShareId);
   await copyRows("share_codes", `share_id = '${activeShareId}'`, several, {
@@ -338,7 +338,7 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
   });
 };
 
-/** Seeds sign-in codes, challenges, sign-ups and counters for one address, including expired ones. */
+/** Seeds codes and sign-ups for one address, and challenges, OAuth records, idempotency records and billing records. */
 const seedSignIns = async (records: OriginalRecords): Promise<void> => {
   const address = `(SELECT email_index FROM consumers WHERE id = '${records.consumerId}')`;
   for (const [purpose, topic] of [

@@ -10,7 +10,7 @@ import { openDatabase } from "../../storage/database.ts";
 import { getWithKey, buildSubmission, world } from "./world.ts";
 import { createServicesWith } from "./changed-services.ts";
 
-/** Returns this isolate's platform with its clock shifted by `ms` and with the given changes. */
+/** Returns this isolate's platform with its clock shifted by `ms` and with these changes. */
 export const createPlatformAt = async (ms = 0, changes: Partial<Platform> = {}): Promise<Platform> => {
   const platform = await getPlatform(env as unknown as Env);
   return { ...platform, clock: () => platform.clock() + ms, ...changes };

@@ -49,7 +49,7 @@ const createCall =
 /**
  * Creates an isolate with changed settings or bindings, and with its own caches and in-memory rate limits. If its clock is ahead, each
  * response waits for its background work. Otherwise, that work could later discard other isolates' emails and codes as expired. A test that
- * sends email through another transport must call `waitUntilSettled`, so that the relay does not send later emails through it.
+ * changes the email transport must call `waitUntilSettled`, so that this isolate's relay does not send the emails of later tests.
  */
 export const createServiceCall = (settings: Readonly<Record<string, unknown>> = {}, host = "http://svc.test"): Call => {
   const deployment = { ...env, ...settings } as unknown as Env;
