@@ -61,14 +61,17 @@ export const replaceRefusedCharacters = (text: string): string => {
   return replaced === "" || hasVisibleCharacter(replaced) ? replaced : replaced.replace(/[^\p{White_Space}]/gu, replacement);
 };
 
-/** Returns the trimmed line, or null if it is empty. A refusal uses `input` as the field name. */
+/**
+ * Returns the trimmed line, or null if it is empty. Refuses a line that is too long or that `validateLine` refuses, with `input` as the
+ * field name.
+ */
 export const parseLine = (input: string, text: string | null, maxLength: number): Result<string | null, "invalid_request"> => {
   const line = trimWhiteSpace(text ?? "");
   const fault = line.length > maxLength ? `must be at most ${maxLength} characters` : validateLine(line);
   return fault === null ? ok(line || null) : refuse("invalid_request", `${input}: ${fault}.`);
 };
 
-/** Returns the trimmed name. Refuses an empty name. */
+/** Like `parseLine`, but also refuses an empty name. */
 export const parseName = (text: string, maxLength: number): Result<string, "invalid_request"> => {
   const name = parseLine("name", text, maxLength);
   if (!name.ok) return name;

@@ -57,7 +57,10 @@ const readApiKey = (): string => {
   return text;
 };
 
-/** Returns the API key. Throws UsageError for a live key without `--live`, because live events contain data about real people. */
+/**
+ * Returns the API key. Throws UsageError if the key is missing or malformed, or if it is a live key without `--live`, because live events
+ * contain data about real people.
+ */
 export const requireApiKey = ({ flags }: ParsedArguments): { readonly key: string; readonly isLive: boolean } => {
   const text = readApiKey();
   const isLive = text.startsWith("sk_live_");

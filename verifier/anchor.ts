@@ -148,7 +148,7 @@ interface AttestationFindings {
   readonly inclusion: Finding;
   readonly cosign: Finding;
   readonly tsa: Finding;
-  /** The time given by a timestamp authority that the reader trusts, in milliseconds. */
+  /** The time from a timestamp authority that the reader trusts, in milliseconds. */
   readonly time: number | null;
 }
 
@@ -211,7 +211,7 @@ const checkAttestation = async (
 
 /**
  * Runs all checks on one statement and records the results in `findings`. `expected` is the statement rebuilt from the record. Returns the
- * time given by a trusted timestamp authority, in milliseconds, or null.
+ * time from a trusted timestamp authority, in milliseconds, or null.
  */
 export const checkAnchor = async (
   findings: Findings,

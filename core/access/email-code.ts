@@ -68,9 +68,9 @@ export interface EmailCodeLimits {
 
 export const emailCodeLimits = {
   /**
-   * For withdrawals, a topic is a business and environment, because the code for one certificate also works for the business's other
-   * certificates with the same address. The first three emails a day for each topic do not count toward the address's limit of twenty, so
-   * requests about other businesses cannot use up a person's codes. Ten codes with ten attempts each give an attacker 100 guesses a day.
+   * For withdrawals, a topic is a business and environment, because a code also works for the business's other certificates with the same
+   * address. The first three emails a day for each topic do not count toward the address's limit of twenty, so requests about other
+   * businesses cannot use up a person's codes. An attacker gets 100 guesses a day (ten codes, ten attempts each).
    */
   withdrawal: {
     lifeMs: 10 * minuteMs,

@@ -34,7 +34,7 @@ export interface Person {
   readonly actor: Actor;
 }
 
-/** The business and environment of a request by an API key or a signed-in member. */
+/** The business and environment of a request that is made with an API key or by a signed-in member. */
 export type BusinessScope = Pick<Principal, "business" | "environment">;
 
 /** Returns the API key in the form that audit entries use. */

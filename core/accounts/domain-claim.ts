@@ -26,8 +26,8 @@ export interface DomainClaimRules {
 }
 
 /**
- * Returns a domain in canonical spelling: lowercase, with non-ASCII names as punycode. Refuses IP addresses and public suffixes, because
- * controlling one host under `co.uk` or `github.io` does not prove control of the others.
+ * Returns a domain in canonical spelling: lowercase, with non-ASCII names as punycode. Refuses malformed names and IP addresses. Also
+ * refuses public suffixes, because controlling one host under `co.uk` or `github.io` does not prove control of the others.
  */
 export const parseClaimedDomain = (
   text: string,

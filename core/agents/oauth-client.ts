@@ -121,8 +121,8 @@ export type RegistrationFault = "invalid_redirect_uri" | "invalid_client_metadat
 const secretAuthenticationMethods: readonly unknown[] = ["client_secret_post", "client_secret_basic"];
 
 /**
- * Parses a registration. Redirects to https URLs are allowed only on `hosts`, because anyone can register under any name. Unusable redirect
- * URIs are dropped.
+ * Parses a registration. Redirects to https URLs are allowed only on `hosts`, because anyone can register under any name. Drops unusable
+ * redirect URIs. Returns a fault if none is usable or the body is not an object.
  */
 export const parseClientRegistration = (body: unknown, hosts: readonly string[]): ClientRegistration | RegistrationFault => {
   if (!isJsonObject(body)) return "invalid_client_metadata";

@@ -1,7 +1,6 @@
-// The certificate in plain language for readers of a pack: the person, the time, the origin, the text that was shown and how, the
-// recipients, later events and the proofs. The article also says what was deliberately omitted. Both certificate.html and the self-checking
-// page contain it, and verifiers compare it with the other files, so every text here is part of the pack format. Never reword one: every
-// pack that contains it would fail.
+// The certificate in plain language for readers of a pack. It also says what was deliberately omitted. Both certificate.html and the
+// self-checking page contain it, and verifiers compare it with the other files, so every text here is part of the pack format. Never reword
+// one: every pack that contains it would fail.
 import { isJsonObject, type Json, type JsonObject } from "../canonical-json.ts";
 import type { Instant } from "../time.ts";
 import { listActiveEntities } from "../withdrawals/entity-withdrawal.ts";

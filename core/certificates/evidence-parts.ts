@@ -88,9 +88,9 @@ export interface EvidenceParts {
 }
 
 /**
- * Returns the types of audit entries that belong to the evidence. Entries about reads and exports are excluded, because every read or
- * export would change the evidence. Entries that anyone can cause are excluded, because they could fill a pack. A type is included only if
- * the loaded certificate shows that such an entry exists, so that a pack never contains an event that its certificate does not show.
+ * Returns the types of audit entries that belong to the evidence. Excludes reads and exports, because each one would change the evidence,
+ * and events that anyone can cause, because they could fill a pack. Includes a type only if the loaded certificate shows such an event, so
+ * that a pack never contains an event that its certificate does not show.
  */
 export const listEvidenceEventTypes = ({
   status,

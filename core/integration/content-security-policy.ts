@@ -7,7 +7,6 @@ export type BlockingDirective = "sandbox" | "script-src" | "connect-src";
 export interface PageScript {
   readonly pageUrl: string;
   readonly scriptUrls: readonly string[];
-  /** URLs that the script calls. */
   readonly apiUrls: readonly string[];
   /** The nonce of the script tag on the page. */
   readonly nonce: string | null;

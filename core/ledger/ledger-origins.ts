@@ -1,4 +1,4 @@
-// Lists the embedded ledgers that a deployment serves.
+// The names of the embedded ledgers that a deployment serves.
 import type { ShardId } from "../ids.ts";
 import { getLedgerOrigin } from "./log-names.ts";
 import type { LedgerSettings } from "./settings.ts";

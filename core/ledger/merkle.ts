@@ -21,7 +21,7 @@ export const hashNode = (left: Uint8Array, right: Uint8Array): Uint8Array => {
   return sha256(nodeBuffer);
 };
 
-/** `hashNode`, or a function that returns the same hashes from a cache, for many proofs from one tree. */
+/** `hashNode`, or a version of it with a cache, for checking many proofs from one tree. */
 export type NodeHash = typeof hashNode;
 
 export const computeEmptyRoot = (): Uint8Array => sha256(new Uint8Array(0));
@@ -189,7 +189,7 @@ export const buildConsistencyProof = (oldSize: bigint, newSize: bigint, read: No
   if (oldSize === 0n) return [];
   const { downward, start, end } = descendToLeaf(oldSize - 1n, newSize, read, hash, (_, last) => last === oldSize);
   // The leaves [start, oldSize) are a complete subtree of the old tree. If this subtree is the whole old tree, the verifier knows its root.
-  // Otherwise, the proof must contain the root.
+  // Otherwise, the proof must contain its root.
   if (start > 0n) downward.push(computeRangeRoot(start, end, read, hash));
   return downward.reverse();
 };

@@ -12,7 +12,7 @@ const bottomRule = "border-bottom:1px solid rgb(225,229,234)";
 const buttonFill = "background-color:rgb(29,79,194)";
 
 /**
- * The style for email programs that support media queries. Other programs show dark text on a white background, can invert these colors,
+ * The style for email programs that support media queries. Other programs show dark text on a white background, which some of them invert,
  * and show each value beside its label.
  */
 const mediaStyle = [

@@ -1,5 +1,5 @@
-// Notices to the owners of a business. Notices are grouped by kind, because other people can cause many of them. The first notice of a kind
-// is emailed immediately. Later ones wait and are reported together in one email, which says how many there are.
+// Notices to the owners of a business. Other people can cause many of them, so owners do not get an email for each one. The first notice of
+// a kind is emailed immediately. Later ones wait and are reported together in one email, which says how many there are.
 import type { Instant } from "../time.ts";
 import type { MailData, OwnerNoticeKind, TemplatedMail } from "./templates.ts";
 

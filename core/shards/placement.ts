@@ -43,7 +43,8 @@ export const chooseOverflow = (shards: readonly ShardFill[], maxBytes: number): 
 
 /**
  * Returns the emptiest shard that takes new accounts. Fill levels are compared as whole percentages. If several are equal, the shard whose
- * name comes first is chosen. If every shard is closed or full, all shards are considered, so that sign-ups still succeed.
+ * name comes first is chosen. If every shard is closed or full, all shards are considered, so that sign-ups still succeed. Throws if there
+ * are no shards.
  */
 export const choosePlacement = (shards: readonly ShardFill[], maxBytes: number): ShardId => {
   const available = shards.filter((shard) => hasRoom(shard, maxBytes));

@@ -42,7 +42,7 @@ export interface RequestedScope {
 }
 
 /**
- * Parses field keys and group names. A trailing `?` makes a key or group optional. A key that is given both with and without `?` is
+ * Parses field keys and group names. A trailing `?` makes a key or group optional. A key that appears both with and without `?` is
  * required. Refuses unknown names and an empty scope.
  */
 export const parseRequestedScope = (names: readonly string[]): Result<RequestedScope, "invalid_request"> => {
