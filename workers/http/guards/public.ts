@@ -4,5 +4,5 @@ import { defineGuard, combineGuards, type Guard } from "./define-guard.ts";
 
 const declareStorage = defineGuard<AppEnv>({ refuses: ["storage_unavailable"] }, (_c, next) => next());
 
-/** Declares that the route can return `storage_unavailable`, and runs the given guards. */
+/** Declares that the route can return `storage_unavailable`, and runs the guards. */
 export const publicGuard = (...guards: readonly Guard[]) => combineGuards<AppEnv>(declareStorage, ...guards);

@@ -1,6 +1,6 @@
 // Connects the consent sheet to the page that opened it, with messages restricted to the request's origin. The script confirms that the
 // page made the request, and delivers the result. If the opener is closed or does not respond, the script navigates to the return URL if
-// there is one. If the result can be returned by redirect, every form works without the script.
+// there is one.
 import "./passkey.ts"; // shows the passkey form if the browser supports passkeys
 
 const sheet = document.querySelector<HTMLElement>("[data-origin]");

@@ -1,7 +1,10 @@
-// GET /docs: quickstart, guides and API overview. GET /docs/{name}: one guide. GET /docs/api/{group}: the operations of one group. GET
-// /docs/api/{group}/{operation}: the reference of one operation, rendered from the OpenAPI document. Each operation has its own page,
-// because one page with all operations of a group would take up to 30 kB compressed.
-// Existing OpenAPI viewers are not used, because they load files from other origins and do not work without scripts.
+// The documentation pages:
+// - GET /docs: quickstart, guides and API overview
+// - GET /docs/{name}: a guide
+// - GET /docs/api/{group}: the operations of a group
+// - GET /docs/api/{group}/{operation}: the reference of an operation, rendered from the OpenAPI document
+// Each operation has its own page, because one page with all operations of a group would take up to 30 kB compressed. Existing OpenAPI
+// viewers are not used, because they load files from other origins and do not work without scripts.
 import type { Context, Hono } from "hono";
 import { raw } from "hono/html";
 import type { Child, FC } from "hono/jsx";

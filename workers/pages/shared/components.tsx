@@ -313,7 +313,7 @@ interface CodeBlockProps {
   readonly label: string;
   /** The element ID of the code, for a copy button. */
   readonly id?: string;
-  /** The name of the signed record's member that the code shows. */
+  /** The member of the signed record that the code shows. */
   readonly bound?: string;
   readonly isWrapped?: boolean;
   readonly children?: Child;

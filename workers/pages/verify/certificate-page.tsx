@@ -211,7 +211,7 @@ const RecipientItems: FC<{ names: readonly string[]; status: RecipientStatus }> 
 interface RecipientGroupProps {
   readonly names: readonly string[];
   readonly status: RecipientStatus;
-  /** The name of the record's member that contains these names. */
+  /** The member of the record that contains these names. */
   readonly list?: string | undefined;
   /** Shown if there are no names. */
   readonly none?: string;
