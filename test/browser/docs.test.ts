@@ -65,7 +65,7 @@ describe("the API reference", () => {
     });
 
   /**
-   * Opens each `details` element that contains a kind of element that is neither in `known` nor in an earlier `details` element. Returns
+   * Opens each `details` element that contains a new kind of element, which is not in `known` or in an earlier `details` element. Returns
    * the new kinds. The page has two hundred `details` elements, but they contain only a few kinds of elements.
    */
   const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
@@ -136,7 +136,7 @@ describe("the API reference", () => {
       if (operations.includes(path) && added.length === 0) continue;
       expect(await findIssuesInWindows(page, wideAndNarrowAppearances), path).toEqual([]);
       if (added.length === 0) continue;
-      await collapseAll(page); // closed sections were already checked in the other windows
+      await collapseAll(page); // the new kinds of sections are also checked while they are closed
       expect(await findIssuesInWindows(page, wideAndNarrowAppearances, { within: ".unfolded-for-all" }), path).toEqual([]);
     }
     expect(tooNarrow).toEqual([]);

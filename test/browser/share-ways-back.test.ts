@@ -32,7 +32,7 @@ const buildOpenerPolicy = (value: string): Record<string, string> => ({ "cross-o
 const severing = buildOpenerPolicy("same-origin");
 const helmet = { ...severing, "referrer-policy": "no-referrer" };
 
-/** Expects one share, redeemed once, in the given page's form. */
+/** Expects one share, redeemed once, in the form on `page`. */
 const expectShared = async (visit: ShareVisit, page: Page = visit.page): Promise<void> => {
   const event = await visit.waitForEvent("svc:share");
   expect(event.from).toBe("lead");

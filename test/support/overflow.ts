@@ -13,7 +13,7 @@ export const openFirstShard = async (): Promise<void> => {
   await env.DB.exec("DELETE FROM shard_registry");
 };
 
-/** Submits one of the business's forms through the given isolate. */
+/** Submits a form of the business through this isolate. */
 export const submitThrough = (
   service: Call,
   change: Partial<ConsentBody> = {},
@@ -24,7 +24,7 @@ export const submitThrough = (
   return service("/v1/consent", buildConsentRequest(body, { origin }));
 };
 
-/** Issues a certificate through the given isolate. */
+/** Issues a certificate through this isolate. */
 export const issueThrough = async (
   service: Call,
   change: Partial<ConsentBody> = {},

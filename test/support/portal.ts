@@ -11,7 +11,7 @@ export interface Person {
 
 export const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error?.code ?? "ok"}`;
 
-/** Calls a portal route, given its path below /v1/business/portal. */
+/** Calls the portal route with this path below /v1/business/portal. */
 export const callPortal = (
   person: Person | null,
   method: Method,

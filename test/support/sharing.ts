@@ -31,7 +31,7 @@ export interface SignedPerson {
   readonly put: (path: string, body: unknown) => Promise<TestResponse>;
 }
 
-/** Signs in a new person, with a new address unless one is given, and saves these contact fields. */
+/** Signs in a new person and saves these contact fields. By default, the person has a new address. */
 export const signInPerson = async (
   fields: Record<string, string | null> = contactValues,
   service: Call = call,

@@ -2,7 +2,7 @@
 import { onTestFinished, vi } from "vitest";
 
 /**
- * Stops the clock at `now` until the test ends. No time window passes and no day begins while the test's requests run, however long they
+ * Stops the clock at `now` until the test ends. While the test's requests run, no time window ends and no day begins, however long they
  * take. The test can move the clock with `vi.setSystemTime`. Returns the time.
  */
 export const stopClock = (now = Date.now()): number => {
