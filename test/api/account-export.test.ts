@@ -73,7 +73,7 @@ describe("GET /v1/me/export", () => {
     expect(JSON.stringify(receipts)).not.toContain(contactValues.email);
 
     const types = audit.map(({ type }: { type: string }) => type);
-    // its position is not checked, because the audit log determines the order of entries from two shards
+    // The position of this entry is not checked, because the audit log determines the order of entries from two shards.
     expect(types).toContain("data.exported");
     expect(types).toEqual(expect.arrayContaining(["share.created", "share.redeemed", "share.revoked", "fields.updated"]));
     expect(audit.filter(({ payload }: { payload: unknown }) => payload === null)).toEqual([]);

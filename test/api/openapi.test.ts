@@ -390,7 +390,7 @@ const buildDomain = () => ({ domain: `d${crypto.randomUUID()}.example.net` });
 const buildInvitation = () => ({ email: `invited-${crypto.randomUUID()}@example.com`, role: "member" });
 const readOwnerId = async (): Promise<string> => (await callAsMember("GET", buildPortalPath(""), { owner: true })).body.data.user.id;
 
-/** Adds 100 rows of acme to the table, so that acme is at or above its limit, sends the request, and deletes the rows. */
+/** Sends the request while 100 more rows of acme in the table put acme at or above its limit. */
 const callAtLimit = async (table: string, columns: string, values: string, at: string, body: object): Promise<TestResponse> => {
   const [nameColumn, nameValue] = /^(?:api_keys|clients)$/.test(table) ? [", name", ", 'filled'"] : ["", ""];
   await env.DB.prepare(
