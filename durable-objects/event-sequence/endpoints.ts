@@ -1,6 +1,4 @@
-// The base class of the event sequence, with the RPC methods for a business's webhook endpoints: registration, changes, removal, health and
-// deliveries.
-import { DurableObject } from "cloudflare:workers";
+// A business's webhook endpoints: registration, changes, removal, health and deliveries.
 import {
   canHoldDelivery,
   canReplaceSecret,
@@ -11,8 +9,6 @@ import {
 } from "../../core/webhooks/endpoint.ts";
 import type {
   AddedEndpoint,
-  AttemptResult,
-  Delivery,
   DeliveryFilter,
   DeliveryRecord,
   Endpoint,
@@ -21,14 +17,13 @@ import type {
   EndpointHealth,
   EndpointSettings,
   NewEndpoint,
-  RecoveryResult,
   ReplaySource,
   SecretAge,
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import type { Instant } from "../../core/time.ts";
 import { isSameSealedValue } from "../../storage/vault.ts";
-import type { DeliveryList, DeliveryQueue, EndpointOverview } from "../delivery-queue/object.ts";
+import type { DeliveryQueue, EndpointOverview } from "../delivery-queue/object.ts";
 import { logError } from "../error-log.ts";
 import type { QueuePusher, QueuePusherPorts } from "./queue-pusher.ts";
 import * as tables from "./tables.ts";
@@ -61,16 +56,22 @@ export interface SealedReplacement {
 
 type EndpointPorts = Omit<QueuePusherPorts, "archive"> & { readonly pusher: QueuePusher };
 
-export abstract class WebhookEndpoints<E> extends DurableObject<E> {
-  protected abstract readonly endpointPorts: EndpointPorts;
+export class Endpoints {
+  readonly #storage: DurableObjectStorage;
+  readonly #ports: EndpointPorts;
+
+  constructor(storage: DurableObjectStorage, ports: EndpointPorts) {
+    this.#storage = storage;
+    this.#ports = ports;
+  }
 
   get #sql(): SqlStorage {
-    return this.ctx.storage.sql;
+    return this.#storage.sql;
   }
 
   /** Sends the endpoint's settings to its delivery queue. If that fails, the alarm tries again. */
   async #pushChange(endpointId: string): Promise<void> {
-    const { pusher, scheduleNextAlarm } = this.endpointPorts;
+    const { pusher, scheduleNextAlarm } = this.#ports;
     await scheduleNextAlarm();
     pusher.pushToAll();
     await pusher.waitForPush(endpointId);
@@ -79,7 +80,7 @@ export abstract class WebhookEndpoints<E> extends DurableObject<E> {
   async #loadWithHealth(row: EndpointRow): Promise<EndpointWithHealth> {
     const endpoint = tables.toEndpoint(row);
     try {
-      const activity = await this.endpointPorts.getQueue(row.id).getActivity();
+      const activity = await this.#ports.getQueue(row.id).getActivity();
       return { endpoint, health: activity?.health ?? null, hours: activity?.hours ?? null };
     } catch (error) {
       logError("event-sequence.health", error);
@@ -87,47 +88,54 @@ export abstract class WebhookEndpoints<E> extends DurableObject<E> {
     }
   }
 
-  /** Adds an endpoint, which receives only later events. Refuses if the URL is already registered or the endpoint limit is reached. */
-  async addEndpoint(endpoint: NewEndpoint): Promise<AddedEndpoint> {
-    if (this.isEndpointUrlTaken(endpoint.url, null)) return "url_taken";
-    if (tables.listEndpointRows(this.#sql).length >= maxEndpoints) return "limit_reached";
-    tables.insertEndpoint(this.#sql, endpoint, this.endpointPorts.getHead());
-    await this.#pushChange(endpoint.id);
-    return "added";
-  }
-
-  listEndpoints(): Promise<readonly EndpointWithHealth[]> {
-    return Promise.all(tables.listEndpointRows(this.#sql).map((row) => this.#loadWithHealth(row)));
-  }
-
-  async findEndpoint(id: string): Promise<EndpointWithHealth | null> {
+  async findWithOverview(
+    id: string,
+    limit: number,
+    before: string | null,
+    status: DeliveryFilter | null,
+  ): Promise<EndpointWithOverview | null> {
     const row = tables.findEndpointRow(this.#sql, id);
-    return row === null ? null : this.#loadWithHealth(row);
+    if (row === null) return null;
+    const endpoint = tables.toEndpoint(row);
+    try {
+      return { endpoint, overview: await this.#ports.getQueue(id).getOverview(limit, before, status) };
+    } catch (error) {
+      logError("event-sequence.overview", error);
+      return { endpoint, overview: null };
+    }
   }
 
-  /** Returns true if an endpoint other than `id` has this URL. */
-  isEndpointUrlTaken(url: string, id: string | null): boolean {
+  isUrlTaken(url: string, id: string | null): boolean {
     const normalized = normalizeEndpointUrl(url);
     return tables.listEndpointRows(this.#sql).some((row) => row.id !== id && normalizeEndpointUrl(row.url) === normalized);
   }
 
-  /**
-   * Changes an endpoint. Returns `url_taken` and changes nothing if another endpoint has the new URL. Returns null if the endpoint does not
-   * exist.
-   */
-  async updateEndpoint(id: string, change: EndpointChange): Promise<EndpointWithHealth | "url_taken" | null> {
-    const row = tables.findEndpointRow(this.#sql, id);
-    if (row === null) return null;
-    if (change.url !== undefined && this.isEndpointUrlTaken(change.url, id)) return "url_taken";
-    tables.updateEndpoint(this.#sql, row, change);
-    await this.#pushChange(id);
-    return this.findEndpoint(id);
+  async add(endpoint: NewEndpoint): Promise<AddedEndpoint> {
+    if (this.isUrlTaken(endpoint.url, null)) return "url_taken";
+    if (tables.listEndpointRows(this.#sql).length >= maxEndpoints) return "limit_reached";
+    tables.insertEndpoint(this.#sql, endpoint, this.#ports.getHead());
+    await this.#pushChange(endpoint.id);
+    return "added";
   }
 
-  /**
-   * Replaces the secret. Until the returned time, deliveries are signed with both secrets. Returns null if the endpoint does not exist.
-   * Repeating a call with the same secret does not replace it again.
-   */
+  list(): Promise<readonly EndpointWithHealth[]> {
+    return Promise.all(tables.listEndpointRows(this.#sql).map((row) => this.#loadWithHealth(row)));
+  }
+
+  async find(id: string): Promise<EndpointWithHealth | null> {
+    const row = tables.findEndpointRow(this.#sql, id);
+    return row === null ? null : this.#loadWithHealth(row);
+  }
+
+  async update(id: string, change: EndpointChange): Promise<EndpointWithHealth | "url_taken" | null> {
+    const row = tables.findEndpointRow(this.#sql, id);
+    if (row === null) return null;
+    if (change.url !== undefined && this.isUrlTaken(change.url, id)) return "url_taken";
+    tables.updateEndpoint(this.#sql, row, change);
+    await this.#pushChange(id);
+    return this.find(id);
+  }
+
   async rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
     const row = tables.findEndpointRow(this.#sql, id);
     if (row === null) return null;
@@ -140,10 +148,6 @@ export abstract class WebhookEndpoints<E> extends DurableObject<E> {
     return tables.listEndpointRows(this.#sql).map(tables.toSecretAge);
   }
 
-  /**
-   * Replaces a secret for the operator if it was created before `before`. Does nothing if the owner has already replaced it, or if an
-   * earlier secret still signs. For seven days, deliveries are signed with both secrets.
-   */
   async replaceSecret(
     id: string,
     secret: { readonly sealed: string; readonly hint: string },
@@ -160,27 +164,21 @@ export abstract class WebhookEndpoints<E> extends DurableObject<E> {
     return tables.listSealedSecrets(this.#sql);
   }
 
-  /** Replaces sealed secrets when a master key is rotated. A new secret that the owner has set in the meantime stays in place. */
   async replaceSealedSecrets(replacements: readonly SealedReplacement[]): Promise<void> {
-    this.ctx.storage.transactionSync(() => {
+    this.#storage.transactionSync(() => {
       for (const { from, to } of replacements) tables.replaceSealedSecret(this.#sql, from, to);
     });
-    await this.endpointPorts.scheduleNextAlarm();
-    this.endpointPorts.pusher.pushToAll();
+    await this.#ports.scheduleNextAlarm();
+    this.#ports.pusher.pushToAll();
   }
 
-  /** Returns the settings and sealed secrets that are needed to send to an endpoint. Returns null if the endpoint does not exist. */
-  findEndpointSettings(id: string): EndpointSettings | null {
+  findSettings(id: string): EndpointSettings | null {
     const row = tables.findEndpointRow(this.#sql, id);
-    return row === null ? null : tables.toEndpointSettings(row, row.id, this.endpointPorts.getBusinessId());
+    return row === null ? null : tables.toEndpointSettings(row, row.id, this.#ports.getBusinessId());
   }
 
-  /**
-   * Removes an endpoint. After this call, only an attempt that was already in progress can still reach the receiver. Returns false if the
-   * endpoint does not exist.
-   */
-  async removeEndpoint(id: string): Promise<boolean> {
-    const { scheduleNextAlarm } = this.endpointPorts;
+  async remove(id: string): Promise<boolean> {
+    const { scheduleNextAlarm } = this.#ports;
     if (!tables.markEndpointRemoved(this.#sql, id)) return false;
     await scheduleNextAlarm();
     await this.#finishRemoval(id);
@@ -188,91 +186,45 @@ export abstract class WebhookEndpoints<E> extends DurableObject<E> {
     return true;
   }
 
-  protected hasUnfinishedRemovals(): boolean {
+  get hasUnfinishedRemovals(): boolean {
     return tables.listRemovedEndpoints(this.#sql).length > 0;
   }
 
-  protected async finishRemovals(): Promise<void> {
+  async finishRemovals(): Promise<void> {
     for (const id of tables.listRemovedEndpoints(this.#sql)) await this.#finishRemoval(id);
   }
 
   async #finishRemoval(id: string): Promise<void> {
-    const { pusher, getQueue } = this.endpointPorts;
+    const { pusher, getQueue } = this.#ports;
     await pusher.waitForPush(id); // a push that is still in progress could create the queue again
     await getQueue(id).wipe();
     tables.deleteEndpoint(this.#sql, id);
     pusher.forget(id);
   }
 
-  /** Returns the data for an endpoint's page in the portal, or null if the endpoint does not exist. */
-  async findEndpointOverview(
-    endpointId: string,
-    limit: number,
-    before: string | null,
-    status: DeliveryFilter | null,
-  ): Promise<EndpointWithOverview | null> {
-    const row = tables.findEndpointRow(this.#sql, endpointId);
-    if (row === null) return null;
-    const endpoint = tables.toEndpoint(row);
-    try {
-      return { endpoint, overview: await this.endpointPorts.getQueue(endpointId).getOverview(limit, before, status) };
-    } catch (error) {
-      logError("event-sequence.overview", error);
-      return { endpoint, overview: null };
-    }
+  findQueue(endpointId: string): DurableObjectStub<DeliveryQueue> | null {
+    return tables.findEndpointRow(this.#sql, endpointId) === null ? null : this.#ports.getQueue(endpointId);
   }
 
-  #findQueue(endpointId: string): DurableObjectStub<DeliveryQueue> | null {
-    return tables.findEndpointRow(this.#sql, endpointId) === null ? null : this.endpointPorts.getQueue(endpointId);
-  }
-
-  /** Lists deliveries, newest first. Returns null if the endpoint does not exist or `before` is not one of its deliveries. */
-  async listDeliveries(endpointId: string, limit: number, before: string | null): Promise<DeliveryList | null> {
-    return (await this.#findQueue(endpointId)?.listDeliveries(limit, before)) ?? null;
+  async listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
+    const results = await Promise.allSettled(
+      tables.listEndpointRows(this.#sql).map(({ id }) => this.#ports.getQueue(id).listDeliveriesBetween(after, upTo)),
+    );
+    return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   }
 
   /** Returns the first non-null result of `find` from the queues that can have this delivery. */
   async #findInQueues<T>(deliveryId: string, find: (queue: DurableObjectStub<DeliveryQueue>) => Promise<T | null>): Promise<T | null> {
     const candidates = tables.listEndpointRows(this.#sql).filter((row) => canHoldDelivery(row.id, deliveryId));
-    const found = await Promise.all(candidates.map((row) => find(this.endpointPorts.getQueue(row.id))));
+    const found = await Promise.all(candidates.map((row) => find(this.#ports.getQueue(row.id))));
     return found.find((result) => result !== null) ?? null;
   }
 
-  /** Returns a delivery with its endpoint, event and attempts. Returns null if none of the business's endpoints has this delivery. */
   findDeliveryRecord(deliveryId: string): Promise<DeliveryRecord | null> {
     return this.#findInQueues(deliveryId, async (queue) => queue.findRecord(deliveryId));
   }
 
-  /** Returns the data for sending a delivery again. Returns null if none of the business's endpoints has this delivery. */
   findReplaySource(deliveryId: string): Promise<ReplaySource | null> {
     return this.#findInQueues(deliveryId, async (queue) => queue.findReplaySource(deliveryId));
-  }
-
-  /** Lists the deliveries of the events after `after` and up to `upTo`. Omits endpoints whose delivery queue does not respond. */
-  async listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
-    const results = await Promise.allSettled(
-      tables.listEndpointRows(this.#sql).map(({ id }) => this.endpointPorts.getQueue(id).listDeliveriesBetween(after, upTo)),
-    );
-    return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
-  }
-
-  /** Returns the number of attempts in each hour since `since`, oldest first. Returns null if the endpoint does not exist. */
-  async listAttemptHours(endpointId: string, since: Instant): Promise<readonly HourlyAttempts[] | null> {
-    return (await this.#findQueue(endpointId)?.listAttemptHours(since)) ?? null;
-  }
-
-  /** Counts the deliveries that have failed since `since`. Returns null if the endpoint does not exist. */
-  async countFailedSince(endpointId: string, since: Instant): Promise<number | null> {
-    return (await this.#findQueue(endpointId)?.countFailedSince(since)) ?? null;
-  }
-
-  /** Requeues deliveries that have failed since `since`. Returns null if the endpoint does not exist. */
-  async recoverFailed(endpointId: string, since: Instant): Promise<RecoveryResult | null> {
-    return (await this.#findQueue(endpointId)?.recoverFailed(since)) ?? null;
-  }
-
-  /** Records the result of a replay. Returns null if the endpoint or delivery does not exist. */
-  async saveReplay(endpointId: string, deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
-    return (await this.#findQueue(endpointId)?.saveReplay(deliveryId, outcome)) ?? null;
   }
 }

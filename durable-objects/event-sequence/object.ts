@@ -1,18 +1,34 @@
 // The event sequence of one business in one environment. It numbers the business's events without gaps and stores the webhook endpoints. It
 // reads the events from the change logs in the business's databases. If the process dies, no event is lost or numbered twice: the sequence
 // recognizes changes that it has already read, and an alarm, stored together with the events, pushes them to the delivery queues.
+import { DurableObject } from "cloudflare:workers";
 import { parseEventSequenceName, type EventSequenceOwner } from "../../core/events/event-sequence-name.ts";
 import type { StoredEvent } from "../../core/events/event.ts";
 import { shardOfId, type BusinessId, type ShardId } from "../../core/ids.ts";
+import type {
+  AddedEndpoint,
+  AttemptResult,
+  Delivery,
+  DeliveryFilter,
+  DeliveryRecord,
+  EndpointChange,
+  EndpointDelivery,
+  EndpointSettings,
+  NewEndpoint,
+  RecoveryResult,
+  ReplaySource,
+  SecretAge,
+} from "../../core/webhooks/endpoint.ts";
+import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import type { Instant } from "../../core/time.ts";
 import { backgroundTimeoutMs, type Database } from "../../storage/database.ts";
 import { listIssuingShards } from "../../storage/issuing-shards.ts";
 import { openShards, type Shards } from "../../storage/shards.ts";
-import type { DeliveryQueue } from "../delivery-queue/object.ts";
+import type { DeliveryList, DeliveryQueue } from "../delivery-queue/object.ts";
 import { migrateSchema } from "../schema-steps.ts";
 import { logError } from "../error-log.ts";
 import { EventArchive, isSegmentName } from "./archive.ts";
-import { WebhookEndpoints } from "./endpoints.ts";
+import { Endpoints, type EndpointWithHealth, type EndpointWithOverview, type SealedReplacement } from "./endpoints.ts";
 import { QueuePusher, safetyAlarmMs } from "./queue-pusher.ts";
 import { eventSequenceSteps } from "./migrations.ts";
 import { Sequence, type EventPage } from "./sequence.ts";
@@ -37,11 +53,11 @@ const openOwnerDatabases = async (shards: Shards, businessId: BusinessId): Promi
   return [[ownShard, ownDb], ...others.map(({ shard }) => [shard, shards.get(shard)] as const)];
 };
 
-export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extends WebhookEndpoints<E> {
+export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extends DurableObject<E> {
   readonly #archive: EventArchive;
   readonly #sequence: Sequence;
   readonly #pusher: QueuePusher;
-  protected override readonly endpointPorts;
+  readonly #endpoints: Endpoints;
   /** When the alarm will run; null if this process has not set it. */
   #alarmAt: Instant | null = null;
 
@@ -79,7 +95,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
       scheduleNextAlarm,
     };
     this.#pusher = new QueuePusher(storage, { archive, ...queuePorts });
-    this.endpointPorts = { pusher: this.#pusher, ...queuePorts };
+    this.#endpoints = new Endpoints(storage, { pusher: this.#pusher, ...queuePorts });
   }
 
   #getName(): string {
@@ -100,7 +116,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     const now = Date.now();
     const times = [
       ...this.#pusher.listAlarmTimes(now),
-      this.hasUnfinishedRemovals() ? now + safetyAlarmMs : null,
+      this.#endpoints.hasUnfinishedRemovals ? now + safetyAlarmMs : null,
       this.#sequence.retryAt,
       this.#archive.getNextMoveAt(now),
     ].filter((at) => at !== null);
@@ -115,7 +131,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     try {
       this.#alarmAt = Date.now() + safetyAlarmMs;
       await this.ctx.storage.setAlarm(this.#alarmAt);
-      await this.finishRemovals();
+      await this.#endpoints.finishRemovals();
       await this.drain();
       this.#pusher.pushToAll();
       await this.#pusher.waitForPushes();
@@ -158,5 +174,123 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
 
   listKnownIds(ids: readonly string[]): readonly string[] {
     return tables.filterKnownIds(this.ctx.storage.sql, ids);
+  }
+
+  /** Adds an endpoint, which receives only later events. Refuses if the URL is already registered or the endpoint limit is reached. */
+  addEndpoint(endpoint: NewEndpoint): Promise<AddedEndpoint> {
+    return this.#endpoints.add(endpoint);
+  }
+
+  listEndpoints(): Promise<readonly EndpointWithHealth[]> {
+    return this.#endpoints.list();
+  }
+
+  findEndpoint(id: string): Promise<EndpointWithHealth | null> {
+    return this.#endpoints.find(id);
+  }
+
+  /** Returns true if an endpoint other than `id` has this URL. */
+  isEndpointUrlTaken(url: string, id: string): boolean {
+    return this.#endpoints.isUrlTaken(url, id);
+  }
+
+  /**
+   * Changes an endpoint. Returns `url_taken` and changes nothing if another endpoint has the new URL. Returns null if the endpoint does not
+   * exist.
+   */
+  updateEndpoint(id: string, change: EndpointChange): Promise<EndpointWithHealth | "url_taken" | null> {
+    return this.#endpoints.update(id, change);
+  }
+
+  /**
+   * Replaces the secret. Until the returned time, deliveries are signed with both secrets. Returns null if the endpoint does not exist.
+   * Repeating a call with the same secret does not replace it again.
+   */
+  rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
+    return this.#endpoints.rotateSecret(id, secret, now);
+  }
+
+  listSecretAges(): readonly SecretAge[] {
+    return this.#endpoints.listSecretAges();
+  }
+
+  /**
+   * Replaces a secret for the operator if it was created before `before`. Does nothing if the owner has already replaced it, or if an
+   * earlier secret still signs. For seven days, deliveries are signed with both secrets.
+   */
+  replaceSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, before: Instant, now: Instant): Promise<void> {
+    return this.#endpoints.replaceSecret(id, secret, before, now);
+  }
+
+  listSealedSecrets(): readonly string[] {
+    return this.#endpoints.listSealedSecrets();
+  }
+
+  /** Replaces sealed secrets when a master key is rotated. A new secret that the owner has set in the meantime stays in place. */
+  replaceSealedSecrets(replacements: readonly SealedReplacement[]): Promise<void> {
+    return this.#endpoints.replaceSealedSecrets(replacements);
+  }
+
+  /** Returns the settings and sealed secrets that are needed to send to an endpoint. Returns null if the endpoint does not exist. */
+  findEndpointSettings(id: string): EndpointSettings | null {
+    return this.#endpoints.findSettings(id);
+  }
+
+  /**
+   * Removes an endpoint. After this call, only an attempt that was already in progress can still reach the receiver. Returns false if the
+   * endpoint does not exist.
+   */
+  removeEndpoint(id: string): Promise<boolean> {
+    return this.#endpoints.remove(id);
+  }
+
+  /** Returns the data for an endpoint's page in the portal, or null if the endpoint does not exist. */
+  findEndpointOverview(
+    endpointId: string,
+    limit: number,
+    before: string | null,
+    status: DeliveryFilter | null,
+  ): Promise<EndpointWithOverview | null> {
+    return this.#endpoints.findWithOverview(endpointId, limit, before, status);
+  }
+
+  /** Lists deliveries, newest first. Returns null if the endpoint does not exist or `before` is not one of its deliveries. */
+  async listDeliveries(endpointId: string, limit: number, before: string | null): Promise<DeliveryList | null> {
+    return (await this.#endpoints.findQueue(endpointId)?.listDeliveries(limit, before)) ?? null;
+  }
+
+  /** Returns a delivery with its endpoint, event and attempts. Returns null if none of the business's endpoints has this delivery. */
+  findDeliveryRecord(deliveryId: string): Promise<DeliveryRecord | null> {
+    return this.#endpoints.findDeliveryRecord(deliveryId);
+  }
+
+  /** Lists the deliveries of the events after `after` and up to `upTo`. Omits endpoints whose delivery queue does not respond. */
+  listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
+    return this.#endpoints.listDeliveriesBetween(after, upTo);
+  }
+
+  /** Returns the data for sending a delivery again. Returns null if none of the business's endpoints has this delivery. */
+  findReplaySource(deliveryId: string): Promise<ReplaySource | null> {
+    return this.#endpoints.findReplaySource(deliveryId);
+  }
+
+  /** Returns the number of attempts in each hour since `since`, oldest first. Returns null if the endpoint does not exist. */
+  async listAttemptHours(endpointId: string, since: Instant): Promise<readonly HourlyAttempts[] | null> {
+    return (await this.#endpoints.findQueue(endpointId)?.listAttemptHours(since)) ?? null;
+  }
+
+  /** Counts the deliveries that have failed since `since`. Returns null if the endpoint does not exist. */
+  async countFailedSince(endpointId: string, since: Instant): Promise<number | null> {
+    return (await this.#endpoints.findQueue(endpointId)?.countFailedSince(since)) ?? null;
+  }
+
+  /** Requeues deliveries that have failed since `since`. Returns null if the endpoint does not exist. */
+  async recoverFailed(endpointId: string, since: Instant): Promise<RecoveryResult | null> {
+    return (await this.#endpoints.findQueue(endpointId)?.recoverFailed(since)) ?? null;
+  }
+
+  /** Records the result of a replay. Returns null if the endpoint or delivery does not exist. */
+  async saveReplay(endpointId: string, deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
+    return (await this.#endpoints.findQueue(endpointId)?.saveReplay(deliveryId, outcome)) ?? null;
   }
 }
