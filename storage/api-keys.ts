@@ -66,7 +66,7 @@ const startOfDay = (now: Instant): Instant => now - (now % dayMs);
 /** Returns true if the use of the key has not been recorded today (UTC). */
 export const isFirstUseOfDay = (lastUsedAt: Instant | null, now: Instant): boolean => lastUsedAt === null || lastUsedAt < startOfDay(now);
 
-/** Records that the key was used today, as midnight (UTC) at the start of the day. Does nothing if this is already recorded. */
+/** Records that the key was used today. Stores only the start of the day (midnight UTC). Does nothing if this is already recorded. */
 export const recordApiKeyUse = (db: Database, id: string, now: Instant) => {
   const today = startOfDay(now);
   const { lastUsedAt } = apiKeys;

@@ -127,7 +127,7 @@ export const shapeResults = <Of extends Statements>(statements: Of, results: rea
 
 /**
  * Runs statements as one transaction in one round trip. Throws a StorageFault if any of them fails. If the fault is an outage, the
- * statements may have been written. Otherwise, nothing was written.
+ * changes may have been committed. Otherwise, nothing was written.
  *
  * In a batch, D1 returns rows by column name. If a join selects two columns with the same name, give them different aliases
  * (`withTablePrefix`).

@@ -1,4 +1,4 @@
-// The business with which `npm run deploy` checks a new deployment from outside.
+// The business that `npm run deploy` uses to check a new deployment from outside.
 import { isNull, eq } from "drizzle-orm";
 import type { AuditChain } from "../core/domain-events.ts";
 import type { BusinessId, ClientId } from "../core/ids.ts";

@@ -5,7 +5,7 @@ import type { PolicyKind } from "./snapshot.ts";
 export interface PageLink {
   /** The absolute URL, without a fragment, and with the host as written in the page. */
   readonly url: string;
-  /** The lowercase tokens of the rel attribute. */
+  /** The tokens of the rel attribute, converted to lowercase. */
   readonly rel: readonly string[];
   readonly text: string;
 }

@@ -89,7 +89,7 @@ const wrapDatabase = (dependency: Dependency, binding: D1Database | D1DatabaseSe
 
 type Method = (...values: readonly unknown[]) => Promise<unknown>;
 
-/** Wraps all methods of an object that is called over the network. */
+/** Wraps an object that is called over the network, so that the current fault applies to all of its methods. */
 const wrapMethods = <T extends object>(dependency: Dependency, target: T, falsify: (answer: unknown) => unknown): T =>
   new Proxy(target, {
     get: (_, name) => {

@@ -99,7 +99,7 @@ export type DueMail = Found<typeof claimMail>[number];
 
 export const openMail = (vault: Vault, due: DueMail): Promise<OpenedMail> => openMailContent(vault, due.id, due.sealed);
 
-/** Opens an email from the outbox or a failed email. Both have the same encryption context, because a failed email keeps its ID. */
+/** Decrypts an email of the outbox or a failed one. Both have the same encryption context, because a failed email keeps its ID. */
 export const openMailContent = async (vault: Vault, mail: string, messageSealed: string): Promise<OpenedMail> =>
   JSON.parse(await vault.open(messageContext(mail), messageSealed)) as OpenedMail;
 

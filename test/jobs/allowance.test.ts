@@ -1,5 +1,5 @@
-// Tests the budget of background work. An invocation may make 1,000 queries. However much work is due, all jobs of one minute together stay
-// below this limit, the jobs of the next minute continue the work, and no single job uses the whole budget.
+// Tests the budget of background work. An invocation may make 1,000 queries. However much work is due, the jobs that run in one minute
+// stay below this limit in total, and no single job uses the whole budget. The jobs of the next minute continue the work.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { dayMs, minuteMs, secondMs } from "../../core/time.ts";

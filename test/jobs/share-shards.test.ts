@@ -89,7 +89,7 @@ const createOvertakenDatabase = (db: D1Database, kind: { readonly text: string }
     },
   });
 };
-/** Runs the jobs in an isolate with these databases, as if two minutes had passed. */
+/** Settles shares in an isolate with these databases, as if two minutes had passed. */
 const settleWith = (databases: { readonly DB?: D1Database; readonly DB_01?: D1Database }): Promise<void> =>
   settleShares(
     Object.assign(createPlatformAt(Date.now() + 2 * minuteMs), {

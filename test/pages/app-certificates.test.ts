@@ -1,5 +1,5 @@
-// Tests the app's pages about consents given on forms. They list the consents of the signed-in address, show their details, and let the
-// person withdraw them.
+// Tests the app's pages about consents given on forms. They list the consents given with the signed-in person's email
+// address, show their details, and let the person withdraw them.
 import { describe, expect, test } from "vitest";
 import type { Database } from "../../storage/database.ts";
 import type { Platform } from "../../workers/platform/platform.ts";

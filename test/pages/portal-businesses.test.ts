@@ -57,7 +57,7 @@ const enter = async (member: Member, membershipId: string, from = page, action =
 };
 const declineInvitation = async (member: Member, membershipId: string): Promise<TestResponse> =>
   postForm(member, declining, { ...parseFormFields(await openPage(member, page), declining), seat: membershipId });
-/** Signs in on the pages and returns the response to the code. */
+/** Signs in through the sign-in pages, without the API, and returns the response to the submitted code. */
 const giveCodeOnPages = async (address: string, next = "/portal"): Promise<TestResponse> => {
   await clearCodes();
   const response = await postForm({ cookie: "" }, "/portal/sign-in", { email: address, next });

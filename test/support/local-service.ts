@@ -204,7 +204,10 @@ export const findFreePort = async (): Promise<number> => {
 
 type DemoData = "accounts" | "month";
 
-/** Copies databases with the demo accounts, or also with their month of demo data, to `stateDir`. Returns the secrets of the service. */
+/**
+ * Copies prepared databases to `stateDir`. They contain the demo accounts and, if `data` is `month`, a month of demo data. Returns the
+ * secrets of the service.
+ */
 export const copyPreparedState = async (stateDir: string, data: DemoData): Promise<Vars> => {
   const built = await ensureBuiltWorker();
   cpSync(data === "month" ? await ensureMonth(built) : join(built, "accounts"), stateDir, { recursive: true });

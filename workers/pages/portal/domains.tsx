@@ -189,7 +189,7 @@ const DomainNotice: FC<{ domain: Domain }> = ({ domain: { status, lapsesAt } }) 
   );
 };
 
-/** Describes what a verified domain covers, or until when a pending domain can be verified. */
+/** Describes what a verified domain covers, or the deadline for verifying a pending domain. */
 const describeDomain = ({ domain, status, method, expiresAt }: Domain): string | undefined => {
   if (status === "verified" && method !== null)
     return formatMessage(method === "dns" ? domainMessages.coversAll : domainMessages.coversHost, { domain });

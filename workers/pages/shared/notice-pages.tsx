@@ -115,7 +115,10 @@ export const renderStorageLimitReached = (c: Context<AppEnv>): Promise<Response>
 /** Shown if too many requests, such as submitted forms, came from one network. */
 export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");
 
-/** Shown for a form or a payment link that came from a different site, and for a form that no page of this site sends. */
+/**
+ * Shown for a form or a payment link that came from a different site, and for a form that this site's own pages would not produce, such as
+ * one with a wrong form token.
+ */
 export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
   renderNotice(c, "forbidden", (messages) => ({
     icon: "ban",
