@@ -1,4 +1,4 @@
-// Entry point of every npm script: installs missing dependencies, then runs the command with the Node version pinned in package.json. It is
+// Entry point of the npm scripts: installs missing dependencies, then runs the command with the Node version pinned in package.json. It is
 // plain JavaScript, because it runs on the machine's own Node (20 or later); the commands are TypeScript on Node 24.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

@@ -7,7 +7,7 @@ import { loadWrangler } from "./miniflare.ts";
 /** Miniflare's options for a Worker. */
 export type WorkerConfiguration = Readonly<Record<string, unknown>>;
 
-/** The file next to the bundle that contains the result of `loadWorkerConfiguration`. */
+/** The name of the file with the result of `loadWorkerConfiguration`. It is next to the bundle. */
 export const configurationName = "configuration.json";
 
 /** Loads the Worker options from a wrangler.toml, without the settings that wrangler would add from .dev.vars. */

@@ -109,8 +109,8 @@ const isWanted = ({ filter }: CertificateList) =>
  */
 const maxJudged = 1_000;
 /**
- * A total adds up at most `maxCounters` counters and, from hours that are only partly in the period, `maxPartial` certificates. Beyond
- * these limits, the total is a lower bound.
+ * To compute the total for a period, a search adds up at most `maxCounters` counters. In hours that the period covers only partly, it
+ * counts single certificates, at most `maxPartial`. Beyond these limits, the total is a lower bound.
  */
 const maxCounters = 20_000;
 const maxPartial = 5_000;

@@ -7,7 +7,7 @@ import type { AuditChain, DomainEvent } from "../domain-events.ts";
 import type { BusinessId, ConsumerId } from "../ids.ts";
 import { dayMs, toIso, type Instant } from "../time.ts";
 
-/** SPEC Limits. */
+/** How long a token is valid (SPEC Limits). */
 export const tokenLifetimeMs = 90 * dayMs;
 /** The person is notified this long before a token expires. */
 export const expiryNoticeMs = 7 * dayMs;

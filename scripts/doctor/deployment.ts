@@ -7,7 +7,10 @@ import { failure, passed, warning, type Finding } from "./finding.ts";
 const fullShardRatio = 0.7; // a shard that is at least this full should be closed to new accounts, so warn about it
 const requestTimeoutMs = 10_000;
 
-/** Checks the options. The deployment is null if they are missing or invalid. */
+/**
+ * Checks the deployment's configuration in svc.config.ts, with the command-line options applied. The deployment is null if it is missing or
+ * invalid.
+ */
 export const checkOptions = (
   deployments: Deployments,
   environment: string,

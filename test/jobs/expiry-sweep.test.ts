@@ -1,5 +1,5 @@
-// Tests that expired rows are deleted as fast as they are created: with 100 certificates per second, 6,000 responses are saved for
-// idempotency keys per minute.
+// Tests that expired rows are deleted as fast as new ones are created. At 100 certificates per second, the service saves 6,000 idempotent
+// responses per minute.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";

@@ -28,7 +28,7 @@ export const createTiledLedger = (change: LedgerEnv = {}): TiledLedger => {
   const origin = `ledger.svc.test/ledger/${path}`;
   let bucket: R2Bucket | undefined = tileBucket;
   let alarmAt: number | null = null;
-  // Only `runAlarm` runs the alarm. On a slow machine, the runtime would run it in the middle of a test.
+  // Only `runAlarm` runs the alarm. Otherwise, on a slow machine, the runtime could run it in the middle of a test.
   const alarmMethods: Pick<DurableObjectStorage, "getAlarm" | "setAlarm" | "deleteAlarm"> = {
     getAlarm: async () => alarmAt,
     setAlarm: async (at) => {

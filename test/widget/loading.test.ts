@@ -28,7 +28,7 @@ afterAll(async () => {
 const listAttributes = (overrides: Record<string, string | undefined> = {}) =>
   Object.entries({ ...defaultAttributes, ...overrides }).filter(([, value]) => value !== undefined);
 
-/** Adds the tag with a script, as tag managers do. */
+/** Builds an inline script that adds the tag, as tag managers do. */
 const buildInjectedScript = (then = "", overrides: Record<string, string | undefined> = {}) => `<script>{
   const tag = document.createElement('script')
   for (const [name, value] of ${JSON.stringify(listAttributes(overrides))}) tag.setAttribute(name, value)

@@ -87,7 +87,7 @@ const parseHtml = (page: FetchedPage): PageContent => {
   });
   for (let at = 0; at < page.body.length; at += chunkLength) {
     parser.write(page.body.slice(at, at + chunkLength));
-    if (depth > maxDepth) return emptyPageContent; // return no text, because a truncated text would not be the text of the page
+    if (depth > maxDepth) return emptyPageContent; // return nothing, because truncated text would not match the page
   }
   parser.end();
   closeLink();

@@ -1,4 +1,4 @@
-// Changes to the files of a pack, as a dishonest issuer could make them.
+// Changes that a dishonest issuer could make to the files of a pack.
 import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.ts";
 import type { Json, JsonObject } from "../../../core/canonical-json.ts";
 import { readJson, setJson, setText, readText, type Files } from "./repack.ts";

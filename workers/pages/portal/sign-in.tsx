@@ -37,7 +37,7 @@ const signInPathFor = (next: string, outcome: "failed" | "passkey" | null = null
 
 export interface SignInStep {
   readonly title: string;
-  /** What the account is for, or where the code was sent. */
+  /** The text below the title, such as what the account is for or where the code was sent. */
   readonly intro: Child;
   readonly content: Child;
   readonly script?: "passkey.js";
