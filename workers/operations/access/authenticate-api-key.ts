@@ -12,7 +12,7 @@ import type { AccessDependencies } from "./dependencies.ts";
 /** Returns true if the text cannot be an API key, so no lookup is needed. */
 export const isMalformedApiKey = (key: string): boolean => !hasSecretShape(key, "sk_live_", "sk_test_");
 
-/** Records a key's first use of the day, after the response. */
+/** Records, after the response, that the key was used today. */
 const recordDailyUse = (services: Runtime, db: Database, { keyId, lastUsedAt }: ApiKeyHolder): void => {
   const now = services.clock();
   if (!isFirstUseOfDay(lastUsedAt, now)) return;

@@ -22,8 +22,8 @@ const recordSessionUse = (services: Runtime, db: Database, { tokenHash, lastSeen
 const otherShardTimeoutMs = 300;
 
 /**
- * Adds the open deadlines in the business's other shards to the session's count. Skips a shard that does not respond, so that it does not
- * block every page.
+ * Adds the open deadlines in the business's other shards to the session's count. Skips a shard that does not respond within 300 ms or
+ * fails, so that one shard does not delay every page.
  */
 const addOtherDeadlines = async (services: ReadDependencies, session: MemberSession, environment: Environment): Promise<MemberSession> => {
   const { id, otherShards } = session.business;

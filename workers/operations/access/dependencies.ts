@@ -2,7 +2,7 @@
 import type { WebAuthn } from "../../../core/access/passkey.ts";
 import type { PageFetcher, ReadDependencies, Schedules } from "../dependencies.ts";
 
-/** Provides a sealed placeholder, which is decrypted for unknown addresses so that they take as long as known ones. */
+/** Provides a sealed placeholder, which is decrypted for an unknown address so that a lookup takes as long as for a known one. */
 export interface PlaceholderAddress {
   readonly sealedPlaceholderAddress: () => Promise<string>;
 }

@@ -1,5 +1,5 @@
-// Creates and verifies email codes, for sign-in and for withdrawals. The response, its duration and the written rows do not reveal whether
-// the address receives an email.
+// Creates and verifies email codes, for sign-in and for withdrawals. The response, its duration and the number of written rows do not
+// reveal whether the address receives an email.
 import { toStoredIndex } from "../../../core/access/address-index.ts";
 import { generateEmailCode, findMatchingCodeId, type EmailCodeLimits } from "../../../core/access/email-code.ts";
 import type { Language } from "../../../core/language.ts";
@@ -11,14 +11,14 @@ import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
 /**
- * Builds the text that a code's hash covers: with the code's ID for a withdrawal, and with the realm and address for a sign-in. Copied to
- * another withdrawal code or another address, a hash therefore does not match.
+ * Builds the text that a code's hash covers. It contains the code's ID for a withdrawal, and the realm and address for a sign-in.
+ * Therefore, a hash that is copied to another withdrawal code or another address does not match.
  */
 export type CodeBinding = (id: string) => string;
 
 /**
  * Prepares a new code and its email for one batch. If a limit in `request.limits` is reached, the code is expired from the start and the
- * email has no recipient. The rows look the same whether or not a limit is reached.
+ * email has no recipient. The batch writes the same number of rows in both cases.
  */
 export const prepareEmailCode = async (
   services: ReadDependencies,

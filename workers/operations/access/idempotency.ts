@@ -21,7 +21,7 @@ import type { ReadDependencies, Stores } from "../dependencies.ts";
 export interface IdempotentRequest {
   /** The sender of the request. Each sender has separate keys. */
   readonly caller: string;
-  /** An ID in the shard that stores the key. */
+  /** An ID whose shard stores the key. */
   readonly ownerId: string;
   /** The method and full path. Each route has separate keys. */
   readonly route: string;
@@ -43,10 +43,7 @@ export interface IdempotentResponse {
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
-/**
- * Returns the functions of a claimed request. `saveDraft` keeps the claim, and each of the others ends it. `toStatements` ends it in the
- * change's batch.
- */
+/** Returns the functions of a claimed request. After any of them except `saveDraft`, the request no longer holds the claim. */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
     status,

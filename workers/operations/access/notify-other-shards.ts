@@ -1,4 +1,4 @@
-// Makes a person's sessions in other shards look for an invitation in this shard.
+// Lets a person who is signed in to a business in another shard see an invitation in this shard.
 import type { AddressIndex } from "../../../core/access/address-index.ts";
 import type { ShardId } from "../../../core/ids.ts";
 import { markOtherShards } from "../../../storage/sessions.ts";

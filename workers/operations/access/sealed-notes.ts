@@ -3,7 +3,7 @@
 import type { EncryptionContext } from "../../../storage/vault.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** The note's kind and owner. Only the owner that a note was sealed for can open it. */
+/** The note's kind, and what it belongs to, such as an account or a certificate. A note can be opened only with the same scope. */
 export interface NoteScope {
   readonly name: "flash" | "undo" | "stopped" | "sign-in" | "withdrawal" | "connection";
   readonly owner: string;

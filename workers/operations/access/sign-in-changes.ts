@@ -37,8 +37,8 @@ export const createInvitationDomainEvent = (
   createAuditedEvent({ chain, actor: { kind: "member", id } }, { type, entityType: "member", entityId: id, payload: { role } }, at);
 
 /**
- * Prepares the changes that create the account for a sign-up: its owner, a live client, a test client and a domain claim. Returns no
- * changes if the sign-up has expired.
+ * Prepares the changes that create the account for a sign-up: its owner, a live client, a test client and, if the sign-up contains a
+ * domain, a domain claim. Returns no changes if the sign-up has expired.
  */
 export const prepareSignupCompletion = async (
   { vault, random, config }: ReadDependencies,

@@ -1,6 +1,6 @@
 // Implements POST /v1/business/signup. The account is created only after the emailed code verifies the address, so signing up with someone
-// else's address gains nothing. The response, its duration and the written rows do not reveal whether the address is known: a member's
-// address gets a sign-in code, and the sign-up is never completed.
+// else's address gains nothing. The response, its duration and the number of written rows do not reveal whether the address is known: a
+// member's address gets a sign-in code, and the sign-up is never completed.
 import { parseClaimedDomain } from "../../../core/accounts/domain-claim.ts";
 import { maxBusinessNameLength, validateBusinessName } from "../../../core/accounts/profile.ts";
 import { isCountryCode } from "../../../core/certificates/field-kinds.ts";

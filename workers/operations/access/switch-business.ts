@@ -1,4 +1,4 @@
-// Switches a session to another business that the signed-in email address belongs to.
+// Switches a session to another business that the signed-in person belongs to or is invited to.
 import type { MemberSession } from "../../../core/access/session.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
@@ -7,8 +7,8 @@ import { listMemberships } from "./list-memberships.ts";
 import { switchMembership } from "./switch-membership.ts";
 
 /**
- * Replaces the session with a session in another membership, or accepts an invitation. Returns `not_found` for any other ID and for the
- * current membership.
+ * Replaces the session with a session in another of the person's memberships, or accepts one of the person's invitations. Returns
+ * `not_found` for the current membership and for unknown IDs.
  */
 export const switchBusiness = async (
   services: WriteDependencies,

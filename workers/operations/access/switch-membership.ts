@@ -30,8 +30,8 @@ const endCurrentSession = async ({ shards }: Stores, { userId, tokenHash }: Repl
   (await deleteSession(shards.forId(userId), tokenHash).run()).meta.changes > 0;
 
 /**
- * Ends the current session and starts one in the membership `id`. If `id` is an invitation, accepts it in the same batch. Returns null if
- * the session, the membership or the invitation no longer exists.
+ * Ends the current session and starts one in the membership `id`. If `id` is an invitation, the batch that starts the new session also
+ * accepts it. Returns null if the session, the membership or the invitation no longer exists.
  */
 export const switchMembership = async (
   services: WriteDependencies,

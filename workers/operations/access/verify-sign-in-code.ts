@@ -17,7 +17,7 @@ import {
 const maxNameLength = 200;
 
 /**
- * Signs the person in with an email code. Counts every attempt against the browser. Returns `invalid_request` if the name or address is
+ * Signs the person in with an email code. Every entered code counts as an attempt. Returns `invalid_request` if the name or address is
  * invalid, and `login_failed` for every other failure.
  */
 export const verifySignInCode = async (

@@ -1,5 +1,4 @@
-// What the later steps of a certificate's withdrawal page need: the email address as typed, and the token once it is verified. A sealed
-// cookie keeps both.
+// The data that the later steps of a certificate's withdrawal page need. It is stored in a sealed cookie.
 import { emailCodeLimits } from "../../../core/access/email-code.ts";
 import { isEmailAddress } from "../../../core/email-address.ts";
 import type { CertId } from "../../../core/ids.ts";

@@ -12,7 +12,6 @@ export const loadBilledBusiness = async (services: Stores, id: BusinessId): Prom
   return account?.kind === "business" ? account : null;
 };
 
-/** Leaves out everything except the business's ID, status and plan. */
 export const toEntitlement = ({ id, status, plan }: BilledBusiness): Entitlement => ({ id, status, plan });
 
 /** Returns the status and plan of a business. Can return `not_found`. */

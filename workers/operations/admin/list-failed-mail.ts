@@ -9,7 +9,7 @@ const maxListedPerShard = 50;
 /** Masks the recipient but keeps the domain, because a domain that refuses all email is a problem that an operator should investigate. */
 const hideRecipient = (to: string): string => `***${to.slice(to.lastIndexOf("@"))}`;
 
-/** Lists the newest failed emails, up to 50 per shard, with the shard's ID. */
+/** Lists the newest failed emails, up to 50 per shard, each with its shard's ID. */
 export const listFailedMailByShard = (services: ReadDependencies) =>
   listFromEachShard(services, async (db, shard) => {
     const failed = await listFailedMail(db, services.vault, maxListedPerShard);

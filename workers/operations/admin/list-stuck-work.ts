@@ -3,6 +3,6 @@ import { listStuckWork, type StuckWork } from "../../../storage/stuck-work.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { listFromEachShard } from "./list-from-each-shard.ts";
 
-/** Lists stuck work in all shards that respond, with the shard's ID. */
+/** Lists stuck work in all shards that respond, each item with its shard's ID. */
 export const listStuckWorkByShard = (services: ReadDependencies): Promise<readonly (StuckWork & { readonly shard: string })[]> =>
   listFromEachShard(services, async (db, shard) => (await listStuckWork(db, services.clock())).map((stuck) => ({ ...stuck, shard })));

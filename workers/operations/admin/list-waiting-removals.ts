@@ -1,4 +1,4 @@
-// Lists the removal requests that need work by an operator, for GET /v1/admin/removals.
+// Lists the removal requests that an operator needs to process, for GET /v1/admin/removals.
 import { listWaitingRemovals } from "../../../storage/removals.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { listFromEachShard } from "./list-from-each-shard.ts";

@@ -8,7 +8,7 @@ import { commit } from "../../../storage/commit.ts";
 import { insertCheckBusiness, revokeAllApiKeys } from "../../../storage/deployment-check.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
-/** Returns fixed bytes instead of random ones, so that repeated checks find the check business instead of creating another one. */
+/** Returns fixed bytes instead of random ones, so that every check uses the same business instead of creating another one. */
 const fixedBytes =
   (purpose: string): RandomBytes =>
   (count) =>
@@ -29,7 +29,7 @@ export interface DeploymentCheck {
 
 /**
  * Prepares an external check of the deployment: creates the check business if it is missing, and replaces its API key. The business has no
- * members and only a test client and a test key, so it cannot issue live certificates. The audit entry names the operator.
+ * members and only a test client and a test key, so it cannot issue live certificates. The actor in the audit entry is the operator.
  */
 export const prepareDeploymentCheck = async (services: WriteDependencies): Promise<DeploymentCheck> => {
   const db = services.shards.forId(business.id);

@@ -9,8 +9,8 @@ import type { ReadDependencies } from "../dependencies.ts";
 const idBytes = 8; // incidents are public, so their IDs need not be secret
 
 /**
- * Updates the copy of the incidents in KV, which the status page shows while the database does not respond. If this fails, logs an error
- * instead of throwing, because the database already contains the incident.
+ * Updates the copy of the incidents in KV, which the status page shows while the database does not respond. If the copy cannot be saved,
+ * logs an error instead of throwing, because the database already contains the incident.
  */
 const refreshCopy = async (services: ReadDependencies): Promise<void> => {
   const shown = await listShownIncidents(services.shards.get(firstShard), services.clock());

@@ -1,5 +1,6 @@
-// Encrypts all stored indexes with the current index key, in steps. The operator's command runs one step after another until all are done
-// (POST /v1/admin/keys/index). Repeating a step changes nothing, so the work can be stopped and resumed at any time.
+// Encrypts all stored indexes of email addresses and phone numbers with the current index key, in steps. The operator's command runs one
+// step after another until all are done (POST /v1/admin/keys/index). Repeating a step changes nothing, so the work can be stopped and
+// resumed at any time.
 import { firstShard } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { reindexSteps } from "../../../storage/reindex-rows.ts";

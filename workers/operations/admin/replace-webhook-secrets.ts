@@ -39,7 +39,7 @@ export interface SecretStep {
   readonly replaced: number;
   /** The number of this step's secrets that were created before `before` and have not been replaced. */
   readonly outdated: number;
-  /** When the last earlier secret of this step's endpoints stops signing deliveries; null if only current secrets sign. */
+  /** When deliveries to this step's endpoints will be signed only with current secrets; null if they already are. */
   readonly earlierUntil: Instant | null;
   /** The position for the next step; null after the last step. */
   readonly next: SecretCursor | null;

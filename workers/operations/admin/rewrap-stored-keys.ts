@@ -1,5 +1,6 @@
-// Rewraps all sealed values from earlier master keys with the current one, in steps. The operator's command runs one step after another
-// until all are done (POST /v1/admin/keys/master). A repeated step changes nothing, so the work can be stopped and resumed at any time.
+// In steps, rewraps all values that are sealed under earlier master keys with the current one. The operator's command runs one step after
+// another until all are done (POST /v1/admin/keys/master). A repeated step changes nothing, so the work can be stopped and resumed at any
+// time.
 import { firstShard } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listBusinessIdsAfter } from "../../../storage/accounts.ts";
@@ -11,8 +12,7 @@ import type { AdminDependencies } from "./dependencies.ts";
 import { findNextCursor, type StoredRowsCursor, type StoredRowsStep } from "./stored-rows-cursor.ts";
 
 /**
- * The number of rows per step. A row has one to three sealed values, and rewrapping a value takes one SQL statement. A batch of 200
- * statements takes well under a second.
+ * The number of rows per step. A row has at most three sealed values, and each value takes one SQL statement, so a batch has at most 300.
  */
 const rowsPerStep = 100;
 /** The number of businesses per step. Each business takes two calls, one to each of its event sequences. */

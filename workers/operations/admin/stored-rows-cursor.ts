@@ -1,9 +1,9 @@
-// The progress of an admin operation that processes all stored rows in steps. It finishes all steps in one shard before it starts the next
-// shard.
+// The progress of an admin operation that processes all stored rows over many calls. In each shard, `step` names the table or group of rows
+// to process. All steps of one shard are finished before the next shard is started.
 import type { Database } from "../../../storage/database.ts";
 import type { RowPosition } from "../../../storage/rewrap-values.ts";
 
-/** Where the next part of the work starts. */
+/** Where the next call starts. */
 export interface StoredRowsCursor {
   readonly shard: string;
   readonly step: string;
@@ -13,13 +13,13 @@ export interface StoredRowsCursor {
 export interface StoredRowsStep {
   /** The name of the key that protects new values. */
   readonly version: string;
-  /** The number of values that this part of the work found protected by an earlier key. */
+  /** The number of values that this call found protected by an earlier key. */
   readonly outdated: number;
-  /** The cursor for the next part; null after the last one. */
+  /** The cursor for the next call; null after the last one. */
   readonly next: StoredRowsCursor | null;
 }
 
-/** Returns the cursor after a part of the work. `position` is null at the end of a step. */
+/** Returns the cursor for the next call. `position` is null at the end of a step. */
 export const findNextCursor = (
   shards: readonly (readonly [string, Database])[],
   steps: readonly string[],

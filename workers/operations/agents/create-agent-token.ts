@@ -24,8 +24,8 @@ const deriveRandomBytes = async ({ vault }: Stores, principalId: string, formId:
 };
 
 /**
- * Creates a token. Concurrent calls cannot exceed the limit. `formId` is a random value in the form. Submitting the same form again creates
- * no token and returns `idempotency_conflict`. Can also return `token_limit`, and `invalid_request` for an invalid name.
+ * Creates a token. Concurrent calls cannot exceed the limit on active tokens. `formId` is a random value in the form. Submitting the same
+ * form again creates no token and returns `idempotency_conflict`. Can also return `token_limit`, and `invalid_request` for an invalid name.
  */
 export const createAgentToken = async (
   services: WriteDependencies,

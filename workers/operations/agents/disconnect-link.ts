@@ -1,7 +1,7 @@
 // Creates and checks the link that ends a connection. The link is included in emails about the connection.
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Only someone who received an email about the connection knows the token. */
+/** The link's token is derived from this text, so it is valid for only one connection. */
 const toPurpose = (id: string): string => `end connection\n${id}`;
 
 /** Returns the URL that ends a connection by revoking its token. */

@@ -17,8 +17,8 @@ import { createDisconnectUrl } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
 
 /**
- * If a code is sent again within this time after it was redeemed, it is only refused, because the client may not have received the
- * response. Later, it counts as stolen.
+ * If a redeemed code is sent again within this time, it is refused, but its token is not revoked, because the client may not have received
+ * the response. After this time, the code is considered stolen.
  */
 const codeReplayGraceMs = 10 * secondMs;
 
