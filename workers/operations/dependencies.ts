@@ -25,7 +25,8 @@ export interface Runtime {
   readonly random: RandomBytes;
   readonly log: Log;
   /**
-   * Runs work after the response. The platform may stop the process before the work ends, so work that must happen is also in an outbox.
+   * Runs work in the background, so that the response does not wait for it. The platform may stop the process before the work ends, so work
+   * that must happen is also in an outbox.
    */
   readonly waitUntil: (work: () => Promise<void>) => void;
   /** Runs `work` in a new trace with this name. The name must be a constant. Only a sample of the calls is traced. */
@@ -47,12 +48,9 @@ export interface Schedules {
   /** Tells the audit logs to read new entries, requests anchoring of new statements and counts new certificates. `commit` calls this. */
   readonly scheduleFollowUp: () => void;
   readonly scheduleMail: () => void;
-  /** Captures policies, and continues withdrawals that did not fit into one batch. Runs after the response. */
+  /** Captures policies, and continues withdrawals that did not fit into one batch. */
   readonly scheduleRelay: () => void;
-  /**
-   * Tells a business's event sequence to read its events from the change log and push them to its endpoints. Runs a few milliseconds after
-   * the response.
-   */
+  /** Tells a business's event sequence to read its events from the change log and push them to its endpoints. */
   readonly scheduleEvents: (businessId: BusinessId, environment: Environment) => void;
 }
 
@@ -61,7 +59,7 @@ export interface ReadDependencies extends Runtime, Stores {}
 export interface WriteDependencies extends Runtime, Stores, Schedules {}
 
 export interface Counters {
-  /** Counts a call in this isolate and in the platform's rate limiter. The counts differ between isolates. */
+  /** Counts a call in this isolate and in the platform's rate limiter. Each isolate has its own count, so the limit is approximate. */
   readonly takeApproximately: (name: LimitName, key: string) => Promise<RateLimitState>;
   /** Returns the limit's state for the next call, without counting a call. Includes only the calls that this isolate has counted. */
   readonly peekApproximately: (name: LimitName, key: string) => RateLimitState;
@@ -79,9 +77,9 @@ export interface PhoneNumbers {
 export interface PageFetcher {
   readonly fetchPage: FetchPage;
   readonly parsePage: ParsePage;
-  /** Returns a hostname's registrable domain. Hosts with the same registrable domain count as one site. */
+  /** Returns a hostname's registrable domain, or the hostname if it has none. Hosts with the same result count as one site. */
   readonly getSite: (hostname: string) => string;
-  /** Returns a hostname's registrable domain, or null for names that cannot be registered, such as IP addresses and public suffixes. */
+  /** Returns a hostname's registrable domain, or null if it has none. IP addresses and public suffixes have none. */
   readonly getRegistrableDomain: (hostname: string) => string | null;
   readonly lookupTxt: LookupTxt;
   readonly listMetaContents: (html: string, name: string, by?: "name" | "http-equiv") => readonly string[];
@@ -94,7 +92,7 @@ export interface Proofs extends ProofServices {
   readonly auditLogStub: (auditLog: ShardId) => DurableObjectStub<AuditLog>;
   /** Sends a request to the embedded ledger. All access to the ledger is over HTTP. */
   readonly fetchLedger: (request: Request) => Promise<Response>;
-  /** Serves a full tile of the log named `origin` from R2. Returns null if the log's object must respond instead. */
+  /** Serves a full tile of the log named `origin` from R2. Returns null if the log's Durable Object must respond. */
   readonly serveStoredTile: (origin: string, request: Request) => Promise<Response | null>;
   /** Requests anchoring in a separate invocation, which starts within seconds. */
   readonly requestAnchoring: () => Promise<void>;

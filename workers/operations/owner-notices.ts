@@ -1,5 +1,5 @@
-// Prepares a notice to the owners of a business. The owners get the first notice of a kind immediately. Later ones wait, and several
-// waiting notices are sent as one digest (background/owner-emails.ts).
+// Prepares a notice to the owners of a business. The owners get the first notice of a kind immediately, and then at most one email of this
+// kind per hour by default. If several notices are waiting, this email is a digest (background/owner-emails.ts).
 import type { BusinessId } from "../../core/ids.ts";
 import type { OwnerNotice } from "../../core/mail/owner-notices.ts";
 import { secondMs } from "../../core/time.ts";
@@ -15,7 +15,10 @@ type NoticeDependencies = Pick<ReadDependencies, "clock" | "config" | "vault">;
 export const getNoticeSpacingMs = ({ limits: { OWNER_NOTICES } }: Config): number =>
   Math.ceil((OWNER_NOTICES.seconds * secondMs) / OWNER_NOTICES.count);
 
-/** Returns the statements that write notices to several businesses in one shard, for the change's batch. */
+/**
+ * Returns the statements that write notices to several businesses in one shard. Run them in the batch of the change that the notices are
+ * about. If `onlyIf` is given, they write nothing unless this condition is true in the batch.
+ */
 export const prepareOwnerNotices = (
   { clock, config, vault }: NoticeDependencies,
   db: Database,
@@ -28,7 +31,7 @@ export const prepareOwnerNotices = (
     ...(onlyIf !== undefined && { onlyIf }),
   });
 
-/** Like `prepareOwnerNotices`, for one notice. The statements write it only if `onlyIf` is true in the batch. */
+/** Like `prepareOwnerNotices`, for one notice. */
 export const prepareOwnerNotice = (
   services: NoticeDependencies,
   db: Database,

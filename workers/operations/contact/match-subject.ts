@@ -26,10 +26,10 @@ export interface SubjectMatch extends SubjectComparison {
 const noMatch: SubjectComparison = { email: null, phone: null };
 
 /**
- * Compares an email address and phone number with those on the certificate. The caller must be the business that issued it, or a business
- * that the issuing business has linked to a name on the certificate. A business can choose any name, so having a name on the certificate is
- * not enough. Each comparison is recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers. Returns
- * `rate_limited` after 20 mismatches per certificate, caller and UTC day, so that callers cannot guess contact details.
+ * Compares an email address, a phone number or both with those on the certificate. The caller must be the business that issued the
+ * certificate, or a recipient that this business has linked to a name on it. Having the same name is not enough, because a business can
+ * choose any name. Each comparison is recorded in the view trail. Returns `cert_not_found` for unknown certificates and other callers.
+ * Returns `rate_limited` after 20 mismatches per certificate, caller and UTC day, so that callers cannot guess contact details.
  */
 export const matchSubject = async (
   services: ContactDependencies,

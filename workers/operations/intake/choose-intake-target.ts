@@ -10,8 +10,9 @@ export type IntakeTarget = "database" | "journal";
 const countTimeoutMs = 300;
 
 /**
- * Uses what this isolate knows about the database and the journal. If that is outdated, asks the journal whether submissions are waiting.
- * If some are, returns the journal, so that a repeated submission finds the first one even if another isolate journaled it. Never rejects.
+ * Decides from what this isolate knows about the database and the journal. If it knows nothing recent, asks the journal whether submissions
+ * are waiting, and returns the journal if some are. This way, a repeated submission finds the first one even if another isolate journaled
+ * it. Never rejects.
  */
 export const chooseIntakeTarget = async (services: IntakeDependencies, journal: JournalName): Promise<IntakeTarget> => {
   const view = services.intakeState.getView(journal, services.clock());

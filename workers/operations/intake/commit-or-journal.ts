@@ -15,7 +15,7 @@ export interface SubmissionWrite<T> {
    * certificate without the database.
    */
   readonly buildEntry: (() => Promise<JournalEntry>) | null;
-  /** How many submissions the client may still send on this day, as last known; null if there is no limit. */
+  /** How many more submissions the client may send today (UTC), as last known; null if there is no limit. */
   readonly room: number | null;
 }
 

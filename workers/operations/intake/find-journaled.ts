@@ -37,9 +37,9 @@ export const findOrPlace = async <T>(services: IntakeDependencies, certId: CertI
 };
 
 /**
- * Finds a certificate to publish. Works like `findOrPlace`, but uses the journal's certificate while the database does not respond. If the
- * database has not responded recently, asks the journal first. `fromJournal` converts the journal's certificate. Returns null only if the
- * database has confirmed that it does not have the certificate.
+ * Finds a certificate to publish. Works like `findOrPlace`, but uses the journal's copy while the database does not respond. If the
+ * database has not responded recently, asks the journal first. `fromJournal` converts this copy. Returns null only if the database has
+ * confirmed that it does not have the certificate.
  */
 export const findWhileAway = async <T>(
   services: IntakeDependencies,

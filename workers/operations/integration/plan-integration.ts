@@ -51,7 +51,7 @@ const parseIntegrationRequest = ({
   return ok({ mode, purpose, entities: [...new Set(entities.map((name) => names.get(normalizeRecipientName(name)) as string))] });
 };
 
-/** The faults that return `invalid_request`. All other faults concern hosts that the service must not fetch from. */
+/** The faults that are refused with `invalid_request`. All other faults mean that the service must not fetch from the host. */
 const urlFormatFaults: ReadonlySet<OutboundUrlFault> = new Set(["spelling", "not_https", "credentials", "fragment", "port"]);
 
 const stripFragment = (url: string): string => url.split("#", 1)[0] as string;

@@ -35,7 +35,10 @@ interface Draft<T> {
   readonly action: AuditedAction;
 }
 
-/** Returns the record that an earlier request with this key created, or null if there is none. */
+/**
+ * Returns the record that an earlier request with this key created, or null if there is none. Returns `idempotency_conflict` if that
+ * request had different input.
+ */
 export const findEarlierResult = async <T extends object>(
   { vault, clock }: WriteDependencies,
   db: Database,
@@ -48,9 +51,9 @@ export const findEarlierResult = async <T extends object>(
 };
 
 /**
- * Commits the draft with its audit entry, or returns the record that an earlier request with the key created. With a key, the same
- * batch saves the result, so the record and its result always exist together. The result is sealed because it can contain a secret. Returns
- * the same errors as `makeDraft`, and `idempotency_conflict` if the key was used with different input.
+ * Commits the draft with its audit entry, or returns the record that an earlier request with the key created. If there is a key, the batch
+ * also saves the result, so that the record never exists without its saved result. The result is sealed because it can contain a secret.
+ * Returns the same errors as `makeDraft`, and `idempotency_conflict` if the key was used with different input.
  */
 export const createOnce = async <T extends object, C extends RefusalCode = never>(
   services: WriteDependencies,

@@ -28,7 +28,10 @@ const resolveProofUrl = ({ config }: Runtime, domain: string, url: string): stri
   return local === undefined ? url : `http://${local}${new URL(url).pathname}`;
 };
 
-/** Maps reasons for fetch failures to findings. Any other reason means that the IP address is not public. */
+/**
+ * Maps reasons for fetch failures to findings. All other reasons mean that the service must not fetch from the URL. They become
+ * `not_public`.
+ */
 const findingByReason: Partial<Record<string, VerificationFinding>> = {
   left_site: "elsewhere",
   redirects: "elsewhere",

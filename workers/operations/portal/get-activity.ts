@@ -8,11 +8,11 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Reads the daily figures in one shard. */
+/** Reads a business's daily figures from one shard. */
 export const lookUpActivity = (db: Database, { business }: MemberSession, environment: Environment, now: Instant) =>
   listDailyActivity(db, { businessId: business.id, environment }, getActivityStart(now));
 
-/** Reads one environment's daily figures, up to now. */
+/** Returns the chart data of one environment, up to now. */
 export const getActivity = async (services: ReadDependencies, member: MemberSession, environment: Environment): Promise<Activity> => {
   const now = services.clock();
   const days = await queryShardsOf(services, member.business, (db) => lookUpActivity(db, member, environment, now));

@@ -8,7 +8,7 @@ import { listViewsByBusiness } from "../../../storage/saved-views.ts";
 import type { Stores } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Returns the number of certificates by status, and the saved views by name, with one database round trip per shard. */
+/** Returns the number of certificates by status, and the saved views, sorted by name. Makes one database round trip per shard. */
 export const getCertificateListViews = async (services: Stores, member: MemberSession, environment: Environment) => {
   const businessId = member.business.id;
   const found = await queryShardsOf(services, member.business, (db) =>

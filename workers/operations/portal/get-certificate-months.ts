@@ -7,7 +7,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 import { queryShardsOf } from "../query-issuing-shards.ts";
 
-/** Reads the daily figures in one shard for the months that are counted. */
+/** Reads one shard's daily figures for all months that `getCertificateMonths` counts. */
 export const lookUpMonths = (db: Database, { business }: MemberSession, now: Instant) =>
   listDailyActivity(db, { businessId: business.id, environment: "live" }, getMonthlyActivityStart(now));
 

@@ -32,8 +32,8 @@ export const toLinkAction = (
   }) as const;
 
 /**
- * Allows another business to call `match` for certificates that name it as `entity`. Adding the same link again changes nothing and
- * succeeds. Can return `invalid_request`, `not_found` for an unknown business, and `recipient_limit`.
+ * Allows another business to call `match` for certificates on which a recipient has the name `entity`. Adding the same link again changes
+ * nothing and succeeds. Can return `invalid_request`, `not_found` for an unknown business, and `recipient_limit`.
  */
 export const linkRecipient = async (
   services: WriteDependencies,

@@ -13,7 +13,7 @@ export interface EventList {
 const scanSize = 500;
 
 /**
- * Lists up to `limit` events with their deliveries, newest first, before the sequence number `before`. If `type` is given, a page can be
+ * Lists up to `limit` events with a sequence number below `before`, newest first, with their deliveries. If `type` is given, a page can be
  * short or empty even if older events exist. In that case, `nextBefore` is not null.
  */
 export const listEvents = async (

@@ -7,9 +7,9 @@ import type { SandboxWriteDependencies } from "./dependencies.ts";
 import { sweepSandbox, type SweepResult } from "./sweep-sandbox.ts";
 
 /**
- * Moves the clock and sweeps up to 1,000 shares that have become due. Returns `invalid_request` if the move is backward or beyond the
- * limit. `saveDraft` saves the starting offset under the idempotency key. If one is already saved, `saveDraft` returns that one, so that a
- * repeated request moves the clock to the same time.
+ * Moves the clock and sweeps up to 1,000 test shares whose end or expiry warning is now due. Returns `invalid_request` if the move is
+ * backward or beyond the limit. `saveDraft` saves the starting offset under the idempotency key, or returns the offset that an earlier
+ * request saved, so that a repeated request moves the clock to the same time.
  */
 export const advanceSandboxClock = async (
   services: SandboxWriteDependencies,

@@ -12,9 +12,12 @@ import { loadTestFields } from "./load-test-fields.ts";
 import type { SandboxWriteDependencies } from "./dependencies.ts";
 
 /**
- * Replaces an active share with a new share that has the same scope and duration. Returns the new ID. Can return `share_inactive`, then the
- * errors of `decideRenewal`, then `rate_limited` if the sandbox has reached a storage limit, then `storage_unavailable` if concurrent
- * changes made every attempt fail.
+ * Replaces an active share with a new share that has the same scope and duration. Returns the new ID. Returns the first of these errors
+ * that applies:
+ * - `share_inactive`
+ * - the errors of `decideRenewal`
+ * - `rate_limited` if the sandbox has reached a storage limit
+ * - `storage_unavailable` if concurrent changes made every attempt fail
  */
 export const renewAsTestPerson = async (
   services: SandboxWriteDependencies,

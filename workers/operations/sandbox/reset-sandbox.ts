@@ -29,7 +29,7 @@ const revokeTestShareBatch = async (
   requestId: string,
 ): Promise<Result<number, "storage_unavailable">> => {
   const { id: businessId, chain } = tester.business;
-  // If a share ends in the meantime, the next attempt loads the remaining ones.
+  // If one of the shares ends before it is revoked, the next attempt loads the shares that are still active.
   return retryOnConflict([isOutdatedShare], async () => {
     const ids = await listActiveTestShareIds(db, businessId, batchSize);
     const writtenAt = services.clock();
@@ -48,8 +48,8 @@ const revokeTestShareBatch = async (
 };
 
 /**
- * Sweeps expired test shares, and then revokes the active ones. Returns how many it has revoked, or `storage_unavailable` if concurrent
- * changes made every attempt fail.
+ * Sweeps expired test shares, and then revokes up to 2,000 active ones. Returns the number of revoked shares, or `storage_unavailable` if
+ * concurrent changes made every attempt fail.
  */
 export const resetSandbox = async (
   services: SandboxWriteDependencies,

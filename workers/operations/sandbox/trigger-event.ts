@@ -27,7 +27,7 @@ export interface TriggerRequest {
   readonly type: TriggerableEventType;
   /** The share to use; null creates a new share. */
   readonly shareId: ShareId | null;
-  /** The new values for an update. If null, the group's first field gets a different value. */
+  /** The new values for a `consumer.updated` event. If null, the first field of the event's group gets a different value. */
   readonly fields: ReadonlyMap<ContactKey, string | null> | null;
 }
 
@@ -109,8 +109,8 @@ const performTriggerAction = async (
 
 /**
  * Triggers the event, and returns the event and its share in the new state. Returns `invalid_request` if `shareId` or `fields` do not match
- * the type, `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event did not
- * arrive.
+ * the type, `not_found` for a share outside this sandbox, the errors of the action itself, and `storage_unavailable` if the event is not in
+ * the event sequence afterward.
  */
 export const triggerEvent = async (
   services: SandboxWriteDependencies,

@@ -12,7 +12,7 @@ import { loadTestFields } from "./load-test-fields.ts";
 
 const maxAttempts = 3; // an attempt fails only if another change to the same share is committed first
 
-/** Returns the requested change, or a new value for the group's first field. */
+/** Returns the requested change or, if it is null, a new value for the first of `keys`. */
 const selectFieldChange = (
   requested: ReadonlyMap<ContactKey, string | null> | null,
   keys: readonly ContactKey[],
@@ -46,8 +46,8 @@ export const decideTestUpdate = (
 };
 
 /**
- * Changes one group's fields in a share's copy and writes the event. Returns `share_inactive`, the errors of `decideTestUpdate`, and
- * `storage_unavailable` after three failed attempts.
+ * Changes fields of one group in a test share's copy of the fields, and writes the event. Returns `share_inactive`, the errors of
+ * `decideTestUpdate`, and `storage_unavailable` after three failed attempts.
  */
 export const updateFieldsAsTestPerson = async (
   services: SandboxDependencies,

@@ -1,4 +1,4 @@
-// Health checks for the stores. The results contain the names of failed checks, but no error messages.
+// Health checks for the databases, KV and encryption. The results contain the names of failed checks, but no error messages.
 import { isDatabaseHealthy, isKeyValueHealthy } from "../../../storage/health.ts";
 import type { ReadDependencies, Runtime, Stores } from "../dependencies.ts";
 

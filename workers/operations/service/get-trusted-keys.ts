@@ -2,7 +2,7 @@
 import type { TrustDocumentInput } from "../../../core/ledger/trust-document.ts";
 import type { ServiceDependencies } from "./dependencies.ts";
 
-/** Builds the input for the trust document from the current configuration, including retired keys with their validity. */
+/** Builds the input for the trust document from the current configuration, including retired keys with their validity periods. */
 export const getTrustedKeys = ({
   config,
   trustedLogs,

@@ -5,7 +5,7 @@ import type { Instant } from "../../../core/time.ts";
 import { simulateFault } from "../../../storage/simulated-faults.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Makes a shard's database fail for `forMs` milliseconds. Returns when the fault ends, or null if there is no such shard. */
+/** Makes a shard's database fail for `forMs` milliseconds. Returns the time at which the fault ends, or null if there is no such shard. */
 export const simulateDatabaseFault = (
   services: ReadDependencies,
   { shard, mode, forMs }: { readonly shard: ShardId; readonly mode: FaultMode; readonly forMs: number },

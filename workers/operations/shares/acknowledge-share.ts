@@ -21,9 +21,12 @@ export interface CeasedShare {
 }
 
 /**
- * Records the acknowledgment and emails the person. A second acknowledgment changes nothing and returns the first one (SPEC Share). Times
- * use the share's clock. Returns the errors of `authorizeWrite`, then `not_found`, then `cease_not_open` if the share was not revoked.
- * Returns `storage_unavailable` if concurrent changes made every attempt fail.
+ * Records the acknowledgment and emails the person. A second acknowledgment changes nothing and returns the first one (SPEC Share). For a
+ * test share, the recorded times are in sandbox time. Returns the first of these errors that applies:
+ * - the errors of `authorizeWrite`
+ * - `not_found`
+ * - `cease_not_open` if the share was not revoked
+ * - `storage_unavailable` if concurrent changes made every attempt fail
  */
 export const acknowledgeShare = async (
   services: WriteDependencies,

@@ -48,8 +48,8 @@ export const toTokenBinding = (
 });
 
 /**
- * Returns the request with its client (SPEC Share). Errors are checked in this order: `invalid_request` for text that must not be shown,
- * `client_not_found`, the errors for the business's account status, and `origin_mismatch`.
+ * Returns the request with its client (SPEC Share). Errors are checked in this order: `invalid_request` for an invalid purpose or
+ * disclosure text, `client_not_found`, the errors for the business's account status, and `origin_mismatch`.
  */
 export const authorizeShareRequest = async (services: ReadDependencies, request: ShareRequest): Promise<Result<AuthorizedRequest>> => {
   const terms = parseShareTerms(request.purpose, request.disclosureText);

@@ -21,7 +21,8 @@ export interface RevocationResult {
 
 /**
  * Revokes the share, writes its event, the email to the person and the notice to the owners, and schedules the overdue notice, in one
- * transaction. Times use the share's clock. Throws an error that `isOutdatedShare` recognizes if the share has changed since it was loaded.
+ * transaction. For a test share, the recorded times are in sandbox time. Throws an error that `isOutdatedShare` recognizes if the share has
+ * changed since it was loaded.
  */
 export const commitRevocation = async (
   services: WriteDependencies,

@@ -1,6 +1,6 @@
 // Implements POST /v1/share/consent and /v1/share/sandbox-consent, which record a person's decision on a share request. The decision must
-// come from the person's own session on the app's origin, or from a test person, so the recorded evidence is always `api`. The consent
-// sheet does not use this operation. It has its own token (sheet-token.ts) and calls `grantShare` directly.
+// come from the person's own session on the app's origin, or from a test person. Therefore, the request evidence of the share is always
+// `api`. The consent sheet does not use this operation. It has its own token (sheet-token.ts) and calls `grantShare` directly.
 import { normalizeOrigin } from "../../../core/access/origins.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";

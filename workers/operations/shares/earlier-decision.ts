@@ -29,7 +29,7 @@ export const deriveShareCode = async ({ vault }: Stores, shard: ShardId, request
 
 /**
  * Derives a decision's code with every link key, and returns the code whose hash is stored. Throws if none matches. This cannot happen
- * while a code is valid, because a rotation keeps the earlier key for much longer.
+ * while a code is valid, because a key rotation keeps the earlier key for much longer than that.
  */
 const rederiveShareCode = async (
   { vault }: Stores,
@@ -51,7 +51,7 @@ export const hashDecisionRequest = (person: Pick<Person, "id"> | null, decisionK
  * The state of an earlier decision:
  * - `open`: its code can be redeemed.
  * - `late`: its code expired unused, and another code can be issued.
- * - `over`: its code was used or is too old, or the share has ended.
+ * - `over`: no code can be redeemed or issued, because the code was used, the decision is too old or the share has ended.
  */
 export type EarlierDecision =
   | { readonly kind: "open"; readonly code: string; readonly share: Share }

@@ -92,7 +92,7 @@ const testShareLimitRefusal = refuse(
 /**
  * Grants a share and issues its code, in one transaction (SPEC Share, Authorization code). If identical requests are concurrent, one of
  * them creates the share and the others return it. Returns the first of these errors that applies:
- * - `invalid_request` for text that must not be shown
+ * - `invalid_request` for an invalid purpose or disclosure text
  * - `client_not_found`
  * - `sandbox_only` for a test person on a live client, `forbidden` for a person on a test client
  * - `unauthorized` if the person's account no longer exists, and `invalid_request` for an invalid value in `fieldChanges`
