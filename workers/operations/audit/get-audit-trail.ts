@@ -1,5 +1,5 @@
-// Returns the audit trail of a business or person, with a proof. Committed entries that are not in the log yet, for example because the log
-// is frozen, are listed as pending.
+// Returns the audit trail of a business or person, with a proof. Committed entries that are not in the audit log yet, for example because
+// the log is frozen, are listed as pending.
 import type { AuditTrail } from "../../../core/audit/trail.ts";
 import type { AuditChain } from "../../../core/domain-events.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
@@ -45,7 +45,7 @@ type LoggedPage = NonNullable<Awaited<ReturnType<typeof loadLogPage>>>;
 
 /**
  * Reads from one shard: the payloads of the page's entries, the entries that the log has not read yet, and the anchor of the log's newest
- * checkpoint that has one.
+ * checkpoint that has a ledger receipt.
  */
 const loadShardEntries = async (services: Stores, { chain }: TrailOwner, shardId: ShardId, page: LoggedPage | null) => {
   const db = services.shards.get(shardId);

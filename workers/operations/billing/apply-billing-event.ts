@@ -121,6 +121,6 @@ export const applyBillingEvent = async (services: WriteDependencies, event: Bill
     const refusal = await retryOnConflict([isOutdatedBilling], () => attemptBillingEvent(services, event), maxAttempts);
     if (refusal !== undefined) throw new Error("billing: the account kept changing");
   } catch (error) {
-    if (!isDuplicateBillingEvent(error)) throw error; // a concurrent request has applied the same event
+    if (!isDuplicateBillingEvent(error)) throw error; // otherwise, a concurrent request has applied the same event
   }
 };

@@ -15,8 +15,8 @@ const pageReuseMs = 10 * minuteMs;
 const hasSubscription = ({ endedAt, plan }: BillingCustomer): boolean => endedAt === null && plan !== null && plan !== "free";
 
 /**
- * Returns the URL of the provider's page: the billing portal for a subscriber, otherwise a checkout. Can return the errors of
- * `checkPayable` and `billing_unavailable`.
+ * Returns the URL of the provider's page: the billing portal for a subscriber, otherwise a checkout. Can return `billing_unavailable` and
+ * the errors of `checkPayable`.
  */
 export const createPaymentSession = async (
   services: BillingDependencies,

@@ -30,7 +30,7 @@ interface ParsedCapture {
 /** What failed attempts have shown about the account and the idempotency key. */
 interface Conflicts {
   isAccountOutdated: boolean;
-  /** The shard that already has a certificate with the ID that was derived from the key. Null if no attempt has found one. */
+  /** The shard in which the certificate ID that was derived from the key is already taken. Null if no attempt has found one. */
   idTakenIn: ShardId | null;
 }
 

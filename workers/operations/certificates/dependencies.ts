@@ -9,8 +9,8 @@ import type { KnownClient } from "./known-client.ts";
 /** Caches accounts by client, so that a submission takes one database round trip instead of two. */
 export interface ClientCache {
   /**
-   * A cached account can be outdated. Therefore, an insert fails if the account's revision has changed, and the code reads the account
-   * again before it returns an error.
+   * A cached account can be outdated. Therefore, an insert fails if the account's revision has changed, and the account is read again
+   * before an error is returned.
    */
   readonly cachedClients: BoundedMap<ClientId, KnownClient>;
 }

@@ -51,8 +51,8 @@ const packAudit = async (
     types,
     max: maxAuditEntries,
   });
-  // Leave out entries that were written after the certificate was read, so that the pack describes a single point in time. Entries of one
-  // type are ordered by number.
+  // Leave out entries that were written after the certificate was read, so that the pack describes a single point in time. The nth entry of
+  // a type belongs to the nth withdrawal or acknowledgment.
   const { entitiesWithdrawn } = certificate;
   const after = (eventType: DomainEventType, known: number) => found.filter(({ type }) => type === eventType).slice(known);
   const laterEntries = [

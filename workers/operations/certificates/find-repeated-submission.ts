@@ -107,9 +107,8 @@ const searchMarginMs = 3 * hourMs;
 const earlierShardTimeoutMs = 300; // the current shard can issue the certificate, so do not wait long for an earlier one
 
 /**
- * Searches the account's earlier shards that may have issued a certificate with this key within the last day. These shards can issue
- * nothing for this version of the account, so a certificate that is not found cannot appear there later. If it may still be in a shard's
- * journal, first moves it to the database. Skips a shard that does not respond, because the submission must not wait for it.
+ * Searches the account's earlier shards that may have issued a certificate with this key within the last day. If it may still be in a
+ * shard's journal, first moves it to the database. Skips a shard that does not respond, because the submission must not wait for it.
  */
 export const findRepeatedEarlier = async (
   services: CertificateWriteDependencies,

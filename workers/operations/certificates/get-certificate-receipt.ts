@@ -9,7 +9,7 @@ import type { Database } from "../../../storage/database.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 import { getViewContext } from "./get-view-context.ts";
 
-/** Returns true if the evidence shows that the person checked the box. After an erasure, returns false, because the evidence is gone. */
+/** Returns true if the person checked the consent box. After an erasure, returns false, because the evidence is gone. */
 const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: PublishedCertificate): Promise<boolean> => {
   const evidence = await getCertificateEvidence(db, vault, certificate);
   return (evidence?.presentation as { readonly opt_in_type?: string } | null | undefined)?.opt_in_type === "manual";

@@ -56,7 +56,7 @@ export const continueInShardWithRoom = async (
     try {
       await startIssuing(shards, client.known.account, next, now);
     } catch (error) {
-      // The account has changed, perhaps because another isolate has just moved it to the next shard.
+      // If the account has changed, for example because another isolate has just moved it to the next shard, use its current state.
       if (!isStartOutdated(error)) throw error;
     }
     return readSubmissionClient(services, client.id, originHeader);

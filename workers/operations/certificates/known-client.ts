@@ -5,9 +5,6 @@ import type { AccountSnapshot } from "../../../storage/account-snapshots.ts";
 export interface KnownClient extends AccountSnapshot {
   /** When this isolate last saved the account to KV; 0 if it has never done so. */
   readonly savedAt: Instant;
-  /**
-   * How many more submissions without an API key the client may send on `day`. The number is from the last submission that the database
-   * counted.
-   */
+  /** How many more submissions without an API key the client may send on `day`, as of the last submission that the database counted. */
   readonly room: { readonly day: number; readonly left: number } | null;
 }

@@ -21,7 +21,7 @@ import { queryShardsInGroups, queryShardsOf } from "../query-issuing-shards.ts";
 
 interface ShardExtent extends ListExtent {
   readonly shard: ShardId;
-  /** The shard's newest certificates in the list, or null if they have not been read yet. */
+  /** The shard's newest certificates that match the query, or null if they have not been read yet. */
   readonly newest: readonly CertificateSummary[] | null;
 }
 

@@ -6,7 +6,8 @@ import type { ContactFieldDependencies } from "./dependencies.ts";
 
 /**
  * Indexes the normalized email address and phone number, in the same way as for certificates. An index is null if the person has not set
- * the field. `ownEmailIndex` is the index of the address that the person signs in with. A test person's address counts as verified.
+ * the field. The email address counts as verified if the person signs in with it (its index is `ownEmailIndex`). A test person's address
+ * always counts as verified.
  */
 export const computeContactIndexes = async (
   { vault, toE164 }: ContactFieldDependencies,

@@ -38,7 +38,7 @@ export const eraseInAllShards = async (
   try {
     await commit(personDb, services, [...eraseConsumer(personDb, id, emailIndex), ...mail], [deleted]);
   } catch (error) {
-    if (!isOutdatedFields(error)) throw error; // another process has already erased the account
+    if (!isOutdatedFields(error)) throw error; // otherwise, another process has already erased the account
   }
   services.scheduleMail();
   return { revokedCount, isDone: true };

@@ -83,7 +83,7 @@ export const eraseInShard = async (services: WriteDependencies, db: Database, { 
       await revokeShares(services, db, active, { kind: "consumer", id });
       revokedCount += active.length;
     } catch (error) {
-      if (!isOutdatedShare(error)) throw error; // a share has ended since it was loaded, so load the remaining shares again
+      if (!isOutdatedShare(error)) throw error; // otherwise, a share has ended since it was loaded, so load the remaining shares again
     }
   }
   return { revokedCount, isDone: false };

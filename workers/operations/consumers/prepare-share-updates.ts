@@ -1,5 +1,5 @@
-// Prepares new copies of changed contact fields for shares, with one event per changed group. Compares the current fields with the share's
-// copy, so no change is missed even if several changes are pending or out of order.
+// Prepares new copies of changed contact fields for shares, with one event per changed group of fields. Compares the current fields with
+// the share's copy, so no change is missed even if several changes are pending or out of order.
 import { toCanonicalJson } from "../../../core/canonical-json.ts";
 import type { EventType } from "../../../core/events/event.ts";
 import { groupsFromKeys, getScopedValues, filterKeysInGroup, type ContactFields, type ContactKey } from "../../../core/shares/fields.ts";

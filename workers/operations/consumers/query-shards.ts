@@ -1,5 +1,5 @@
-// Queries the shards that may contain a person's shares, which are in the businesses' shards. First queries the person's shard, which lists
-// the others. If a shard is unavailable, the whole request fails, because hiding a share would be worse than an error.
+// Queries the shards that may contain a person's shares. Each share is in the shard of its business. First queries the person's shard,
+// which lists the others. If a shard is unavailable, the whole request fails, because hiding a share would be worse than an error.
 import { shardOfId, type ConsumerId, type ShardId } from "../../../core/ids.ts";
 import type { Database } from "../../../storage/database.ts";
 import { combineLookups, type Lookup } from "../../../storage/lookups.ts";

@@ -64,7 +64,7 @@ export const withdrawBatches = async (
       scheduleWithdrawalFollowUp(services, first);
       withdrawn += certificates.length;
     } catch (error) {
-      if (!isAlreadyWithdrawn(error)) throw error; // a certificate has been withdrawn since it was loaded, so load the remaining ones again
+      if (!isAlreadyWithdrawn(error)) throw error; // otherwise, a certificate was withdrawn in the meantime, so load the remaining ones
     }
   }
   return { withdrawn, sharesEnded: 0, isDone: false };
@@ -81,7 +81,7 @@ export interface BulkWithdrawal {
 }
 
 /**
- * Withdraws every active certificate of one business, or of all businesses (`everybody`), that names the person. Also ends the person's
+ * Withdraws every active certificate that names the person, from one business or from all businesses (`everybody`). Also ends the person's
  * shares with these businesses, and shares that other people made with the person's address. Returns `unauthorized` if the account no
  * longer exists, and `cert_not_found` if the business has no record that names the person. Throws if a shard is unavailable. A repeated
  * call continues the work.

@@ -1,4 +1,4 @@
-// Implements POST /v1/contact-check. Returns whether the business may still contact these people, according to its records at this moment.
+// Implements POST /v1/contact-check. Returns whether the business may still contact the given people, according to its current records.
 // Compares only blind indexes, and neither decrypts nor returns personal data.
 import type { Principal } from "../../../core/access/principal.ts";
 import { resolveContactVerdict, type ContactVerdict, type ContactBasis } from "../../../core/contact/verdict.ts";
