@@ -89,8 +89,8 @@ const joinTxtStrings = (data: string): string => {
 };
 
 /**
- * Returns the TXT values at a name. Follows the name's aliases. The list can be empty. Returns null if the response is malformed or reports
- * an error.
+ * Returns the TXT values at a name, after following its aliases. Returns an empty list if there are none or the name does not exist, and
+ * null if the response is malformed or reports another error.
  */
 export const parseTxtAnswer = (name: string, body: unknown): readonly string[] | null => {
   if (!isRecord(body) || typeof body.Status !== "number") return null;

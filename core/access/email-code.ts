@@ -87,9 +87,9 @@ export const emailCodeLimits = {
     failuresFromElsewhere: null,
   },
   /**
-   * For sign-in, a topic is a realm. In their own browser, an attacker gets 100 guesses a day (twenty codes, five attempts each). In other
-   * browsers, an attacker can enter twenty wrong codes in a row. Wrong codes never keep the person from requesting another code and
-   * entering it in their own browser.
+   * For sign-in, a topic is a realm (business or consumer). In their own browser, an attacker gets 100 guesses a day (twenty codes, five
+   * attempts each). In other browsers, an attacker can enter twenty wrong codes in a row. Wrong codes never keep the person from requesting
+   * another code and entering it in their own browser.
    */
   login: {
     lifeMs: 10 * minuteMs,

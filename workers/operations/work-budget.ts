@@ -23,8 +23,8 @@ export const withBudget = <S extends ReadDependencies>(services: S, { maxMs, max
     left -= queries;
   });
   const hasBudget = async (): Promise<boolean> => {
-    // In a local runtime, databases and objects share one thread with the Worker. Work that never waits would block every connection until
-    // it ends.
+    // In a local runtime, databases and Durable Objects share one thread with the Worker. Work that never waits would block every
+    // connection until it ends.
     await scheduler.wait(0);
     return left > 0 && services.clock() < until && services.hasBudget();
   };

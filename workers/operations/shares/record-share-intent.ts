@@ -9,7 +9,8 @@ import type { ShareWriteDependencies } from "./dependencies.ts";
 
 /**
  * If the person and the share are in the same shard, returns statements for the grant's transaction. Otherwise, writes the intent to the
- * person's shard and returns no statements. In both cases, a change to the contact fields is part of the same transaction.
+ * person's shard and returns no statements. A change to the contact fields is part of the grant's transaction in the first case, and of the
+ * intent's transaction in the second.
  */
 export const recordShareIntent = async (
   services: ShareWriteDependencies,

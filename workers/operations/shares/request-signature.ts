@@ -21,7 +21,7 @@ const toMacPurpose = ({ key }: SheetRequest, issuedAt: string): string => `share
 export const createRequestSignature = async (services: Stores, sheet: SheetRequest, issuedAt: Instant): Promise<string> =>
   `rs_${issuedAt}.${await services.vault.linkToken(toMacPurpose(sheet, String(issuedAt)))}`;
 
-/** Returns false if the signature is missing, expired, or for another request. */
+/** Returns whether the signature is valid for exactly this request and has not expired. */
 export const isSignedRequest = async (services: ReadDependencies, sheet: SheetRequest, signature: string | undefined): Promise<boolean> => {
   const [, issuedAt, mac] = signaturePattern.exec(signature ?? "") ?? [];
   if (issuedAt === undefined || mac === undefined) return false;

@@ -2,7 +2,9 @@
 import type { ShareId } from "../../../core/ids.ts";
 import type { ReadDependencies, Stores } from "../dependencies.ts";
 
-/** Only someone who received an email about the share knows the token. The token does not expire. */
+/**
+ * The text that the link's token is derived from. The token does not expire, and only people who received an email about the share know it.
+ */
 const toPurpose = (id: ShareId): string => `share\n${id}`;
 
 /** Returns whether a link's token belongs to this share. Compares in constant time. */

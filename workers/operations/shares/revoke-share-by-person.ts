@@ -22,8 +22,8 @@ export type RevocationRefusal = "invalid_request" | "unauthorized" | "not_found"
 const maxReasonLength = 200;
 
 /**
- * Returns the reason on one line, or null if it is empty. Refuses only a reason that is too long, because a character in an optional text
- * must not keep a person from revoking a share. Characters that cannot be stored become U+FFFD.
+ * Returns the reason on one line, or null if it is empty. Refuses only a reason that is too long. Characters that cannot be stored become
+ * U+FFFD, because an optional text must not keep a person from revoking a share.
  */
 const parseReason = (text: string | null): Result<string | null, "invalid_request"> => {
   const reason = trimWhiteSpace(text ?? "").replace(/[\t\r\n\u2028\u2029]+/g, " ");
@@ -58,7 +58,7 @@ export const revokeShareByPerson = async (
   const db = services.shards.forId(id);
   const owner = isLink ? "link" : { consumerId: revoker.person.id };
   const actor: Actor = isLink ? { kind: "subject", verifiedBy: "revoke_link" } : revoker.person.actor;
-  // If the share ends in the meantime, the next attempt returns the right result or error.
+  // If the share ends in the meantime, the next attempt returns the earlier revocation or `share_inactive`.
   return retryOnConflict([isOutdatedShare], async () => {
     const found = await findChangeableShare(db, id, owner, services.clock());
     if (found === null) return refuse("not_found");

@@ -65,7 +65,7 @@ const loadSealedAddresses = (services: Stores, ids: readonly ConsumerId[]): Addr
 };
 
 /**
- * Writes the emails and deletes the notices in one transaction. A notice that fails stays, is retried a minute later, and does not delay
+ * Writes the emails and deletes the notices in one transaction. A notice that fails is kept and retried after a minute. It does not delay
  * the others.
  */
 const writeNoticeBatch = async (services: ReadDependencies, db: Database, notices: readonly ShareNotice[]): Promise<void> => {

@@ -16,8 +16,8 @@ import { withBudget, waitUntilBudget, claimEach } from "../work-budget.ts";
 
 /**
  * Deletes the intent after the grant has finished or failed. If the fields have changed in the meantime, schedules an update of the share's
- * copy. If the account no longer exists, revokes the share and erases the person's data from the share's shard. Repeating the call has no
- * further effect.
+ * copy. If the account no longer exists, revokes the share and erases the person's data from the share's shard. Repeating the call does no
+ * harm.
  */
 export const settleShareIntent = async (
   services: ShareWriteDependencies,

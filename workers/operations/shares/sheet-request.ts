@@ -10,15 +10,15 @@ import { findArrivalEvidence, type SheetBrowser } from "./sheet-browser.ts";
 
 export interface SheetRequest {
   readonly request: AuthorizedRequest;
-  /** The URL of a page on the request's origin; null if it is missing or not allowed. */
+  /** The URL for returning the decision, on the request's origin; null if it is missing or not allowed. */
   readonly returnUrl: string | null;
   /** A hash of all parameters. It stays the same when the request is loaded again. */
   readonly key: string;
 }
 
 /**
- * Parses a return URL. Returns null if the URL is on another origin, which must not get the code, or if it contains credentials or a
- * fragment.
+ * Parses a return URL. Returns null if the URL is missing or invalid, if it contains credentials or a fragment, or if it is on another
+ * origin, which must not get the code.
  */
 const parseReturnUrl = (services: Runtime, { client, origin }: AuthorizedRequest, returnUrl: string | undefined): string | null => {
   if (returnUrl === undefined || !URL.canParse(returnUrl)) return null;
@@ -53,9 +53,8 @@ export const getRequestEvidence = ({ request, returnUrl, key }: SheetRequest, br
 };
 
 /**
- * Returns true if the decision may be returned by redirect: the return URL is valid, and the business registered or signed it, or this
- * browser came from a page on the request's origin. A reply to the sheet's message proves only that the page that opened the sheet made the
- * request, so the sheet then sends the result to that page.
+ * Returns true if the decision may be returned by redirect. There must be a return URL, and evidence other than a reply to the sheet's
+ * message. Such a reply proves only that the page that opened the sheet made the request, so the sheet sends the result to that page.
  */
 export const canRedirect = (sheet: SheetRequest, browser: SheetBrowser): boolean => {
   const evidence = getRequestEvidence(sheet, browser);

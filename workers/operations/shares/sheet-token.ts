@@ -36,8 +36,8 @@ export const createSheetToken = (
 };
 
 /**
- * Returns the evidence in the token. Returns `foreign` if the token belongs to another request, browser or person, and `expired` if it is
- * at least ten minutes old.
+ * Returns the evidence in the token. Returns `foreign` if the token is invalid or belongs to another request, browser or person, and
+ * `expired` if it is at least ten minutes old.
  */
 export const verifySheetToken = async (
   services: ReadDependencies,

@@ -6,7 +6,7 @@ import type { Statement } from "../../../storage/database.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit } from "../portal/commit-with-audit.ts";
 
-/** Commits an audit entry together with `statements`. Throws on failure. */
+/** Commits an audit entry together with `statements`. */
 export const commitWebhookAudit = (
   services: WriteDependencies,
   member: MemberSession,

@@ -15,7 +15,7 @@ export interface WebhookSecretCache {
 export interface EventSequences {
   /** Returns a business's live or sandbox event sequence, which contains the business's events and endpoints. */
   readonly eventSequence: (businessId: string, environment: Environment) => DurableObjectStub<EventSequence>;
-  /** Returns the object that counts the webhook attempts to a host. */
+  /** Returns the Durable Object that counts the webhook attempts to a host. */
   readonly destinationHost: (host: string) => DurableObjectStub<DestinationHost>;
   /** Sends a POST request to a receiver. Requests to private IP addresses are blocked. */
   readonly postWebhook: PostWebhook;

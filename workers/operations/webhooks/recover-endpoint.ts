@@ -7,8 +7,8 @@ import type { WebhookDependencies } from "./dependencies.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
 /**
- * Requeues up to 10,000 deliveries that have failed since a given time, oldest event first, to be sent at a rate of at most ten per second.
- * Can return `not_found` and `invalid_request`.
+ * Requeues up to 10,000 deliveries that have failed since a given time, oldest event first. At most ten of them are sent per second. Can
+ * return `not_found` and `invalid_request`.
  */
 export const recoverEndpoint = async (
   services: WebhookDependencies,

@@ -23,9 +23,9 @@ const findReplaySource = async (services: EventSequences, businessId: BusinessId
 };
 
 /**
- * Resends a past event to its endpoint with a new signature. A success ends the delivery. A failure is recorded as an attempt and does not
- * change the delivery's status. Can return `not_found`, `share_inactive` for an update to a share that is no longer active, and
- * `rate_limited` for a host that has not returned a 2xx status to the business yet.
+ * Resends a past event to its endpoint with a new signature. If it succeeds, the delivery counts as successful and is not retried. A
+ * failure is recorded as an attempt and does not change the delivery's status. Can return `not_found`, `share_inactive` for an update to a
+ * share that is no longer active, and `rate_limited` for a host that has not returned a 2xx status to the business yet.
  */
 export const replayDelivery = async (
   services: WebhookDependencies,

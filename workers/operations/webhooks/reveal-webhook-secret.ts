@@ -12,7 +12,7 @@ export interface RevealedSecret {
   readonly secret: string;
 }
 
-/** Returns the current signing secret. Before that, commits an audit entry about the read. Can return `not_found`. */
+/** Commits an audit entry about the read, and then returns the current signing secret. Can return `not_found`. */
 export const revealWebhookSecret = async (
   services: WebhookWriteDependencies,
   member: MemberSession,

@@ -25,9 +25,12 @@ const maxAttempts = 10; // an attempt fails only if another acknowledgment for t
 
 /**
  * Records that the named recipients have stopped contact. A recipient that was already acknowledged keeps its first acknowledgment (SPEC
- * Withdrawal). Returns the errors of `authorizeWrite`, then `cert_not_found`, `invalid_request` for a name that is not a recipient, and
- * `cease_not_open` unless the person has withdrawn consent for all of these recipients. Returns `storage_unavailable` after 10 failed
- * attempts.
+ * Withdrawal). Returns the first of these errors that applies:
+ * - the errors of `authorizeWrite`
+ * - `cert_not_found`
+ * - `invalid_request` for a name that is not a recipient
+ * - `cease_not_open` unless the person has withdrawn consent for all of these recipients
+ * - `storage_unavailable` after 10 failed attempts
  */
 export const acknowledgeEntityWithdrawals = (
   services: WithdrawalWriteDependencies,

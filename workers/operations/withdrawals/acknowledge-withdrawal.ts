@@ -20,8 +20,8 @@ export interface WithdrawalAcknowledgement {
 }
 
 /**
- * Records the acknowledgment. A second acknowledgment changes nothing and returns the first one (SPEC Withdrawal). Returns the errors of
- * `authorizeWrite`, then `cert_not_found`, then `cease_not_open` if the certificate is active.
+ * Records the acknowledgment. A second acknowledgment changes nothing and returns the first one (SPEC Withdrawal). Returns the first of
+ * these errors that applies: the errors of `authorizeWrite`, `cert_not_found`, `cease_not_open` if the certificate is active.
  */
 export const acknowledgeWithdrawal = async (
   services: WithdrawalWriteDependencies,

@@ -9,8 +9,8 @@ import { prepareOwnerNotice } from "../owner-notices.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 
 /**
- * The number of certificates per batch, which keeps transactions short. Each withdrawal needs a signed receipt and one SQL statement. For
- * all withdrawals together, the change log, the audit entries and the ledger statements take one SQL statement each.
+ * The maximum number of certificates per batch. The limit keeps transactions short. Each withdrawal needs a signed receipt and one SQL
+ * statement. For all withdrawals together, the change log, the audit entries and the ledger statements take one SQL statement each.
  */
 export const maxPerBatch = 20;
 
@@ -48,7 +48,7 @@ export const commitWithdrawals = async (
   );
 };
 
-/** Schedules the work after the response: sending events and email, draining audit entries and anchoring ledger statements. */
+/** Schedules the work that follows a withdrawal: sending events and email, draining audit entries and anchoring ledger statements. */
 export const scheduleWithdrawalFollowUp = (services: Schedules, { businessId, environment }: WithdrawableCertificate): void => {
   services.scheduleEvents(businessId, environment);
   services.scheduleMail();

@@ -13,9 +13,9 @@ import { getErrorKind } from "../../log.ts";
 import type { WithdrawalRequest } from "./withdrawal-request.ts";
 
 /**
- * Returns true if the mailbox may get another email about withdrawals that did not verify the address. Without a limit, anyone could flood
- * a mailbox by submitting forms with someone else's address and then withdrawing the certificates. Withdrawals by code or emailed link
- * verify the address, so they are not limited. If the counter fails, the email is still sent.
+ * Returns true if the mailbox may get another email about a withdrawal for which the address was not verified. Without a limit, anyone
+ * could flood a mailbox by submitting forms with someone else's address and then withdrawing the certificates. Withdrawals by code or
+ * emailed link verify the address, so they are not limited. If the counter fails, the email is still sent.
  */
 const mayConfirmUnverified = async (
   services: WithdrawalWriteDependencies,

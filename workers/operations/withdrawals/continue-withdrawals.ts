@@ -1,4 +1,4 @@
-// Continues a withdrawal of all of a person's certificates that did not fit into one batch.
+// Continues withdrawals that cover all of a person's certificates with a business and did not fit into one batch.
 import { sourceFromPerson, sourceFromBusiness, type WithdrawalSource } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
 import {
@@ -23,8 +23,8 @@ const loadWithdrawalChange = async ({ shards, vault }: Stores, work: WithdrawalW
 };
 
 /**
- * Adds the work to every shard of the business. Adding it twice does no harm, because withdrawn certificates stay as they are. Returns
- * false if a shard did not respond.
+ * Adds the work to every shard that has certificates of the business. Adding it twice does no harm, because only active certificates are
+ * withdrawn. Returns false if a shard did not respond.
  */
 const spreadWork = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<boolean> => {
   const isSpread = await runIsolated(services, "withdrawal", async () => {

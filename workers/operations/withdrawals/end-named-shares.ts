@@ -1,4 +1,4 @@
-// Ends shares when a person withdraws everything from one business or from all businesses: the person's own shares, and shares that other
+// Ends shares when a person withdraws all consent from one business or from all businesses: the person's own shares, and shares that other
 // people made with the person's address. Anyone can enter another person's address as a contact field, so the owner of the address can end
 // these shares too.
 import type { Database } from "../../../storage/database.ts";

@@ -66,8 +66,8 @@ export const locateTargetRecord = async (
 
 /**
  * Withdraws consent after the person was verified. If recipients are named, withdraws consent only for them. Otherwise, withdraws the whole
- * certificate. Scope `business` also withdraws the business's other certificates with the email address, and ends shares that contain the
- * address, even those of other people. Can return `already_revoked` and `invalid_request`.
+ * certificate. Scope `business` also withdraws the business's other certificates with the email address, and ends live shares that contain
+ * the address, even those of other people. Can return `already_revoked` and `invalid_request`.
  */
 export const withdrawVerified = async (
   services: WithdrawalWriteDependencies,

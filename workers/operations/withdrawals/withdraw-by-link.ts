@@ -27,8 +27,11 @@ const hashManageToken = async (
 };
 
 /**
- * Withdraws consent with a link's token (SPEC Withdrawal). Returns the errors of `locateTargetRecord`, then `opt_out_failed` for a wrong or
- * expired token, `invalid_request` if a manage link is used for more than one certificate, then `already_revoked`.
+ * Withdraws consent with a link's token (SPEC Withdrawal). Returns the first of these errors that applies:
+ * - the errors of `locateTargetRecord`
+ * - `opt_out_failed` for a wrong or expired token
+ * - `invalid_request` if a manage link is used with scope `business`
+ * - `already_revoked`
  */
 export const withdrawByLink = async (
   services: WithdrawalWriteDependencies,

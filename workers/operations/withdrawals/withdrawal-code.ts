@@ -1,4 +1,4 @@
-// Computes what withdrawal codes and links are bound to, and how the people who request them are counted.
+// Determines what withdrawal codes and links are bound to, and for which address and browser they are counted.
 import { getPlainIndex, type AddressIndex } from "../../../core/access/address-index.ts";
 import { normalizeEmailAddress } from "../../../core/email-address.ts";
 import { sha256Hex } from "../../../core/hash.ts";
