@@ -22,10 +22,9 @@
 //       credentials  whether response times reveal an API key or an account (--samples 400)
 //   npm run bench -- --peers          the same as --only peers
 //   npm run bench -- --only requests --series verify   requests, shares: only series with this text in their names, and their baselines
-//   npm run bench -- --plot           only draw the graphs in docs/images from docs/reference/benchmarks.md
 //   npm run bench -- --scaling        only calculate the tables of docs/operate/scaling.md from docs/reference/benchmarks.md
 //   npm run bench -- --seconds 60     seconds per slice; also --rounds, --connections and --memory (seconds)
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -38,7 +37,6 @@ import { runLoad } from "./bench/load.ts";
 import { measureOverflow } from "./bench/overflow.ts";
 import { measurePages } from "./bench/pages.ts";
 import { measurePeers } from "./bench/peers.ts";
-import { drawPlots } from "./bench/plot.ts";
 import { measureProofs } from "./bench/proofs.ts";
 import { getResidentMiB } from "./bench/runtime-process.ts";
 import { measureRetention } from "./bench/retention.ts";
@@ -85,7 +83,6 @@ const { values: flags } = parseArgs({
     due: { type: "string", default: "20000" },
     samples: { type: "string", default: "400" },
     peers: { type: "boolean", default: false },
-    plot: { type: "boolean", default: false },
     scaling: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -96,13 +93,6 @@ if (flags.help) {
       .split("\nimport ", 1)[0]
       ?.split("\n") ?? [];
   console.log(usage.map((line) => line.replace(/^\/\/ {0,3}/, "")).join("\n"));
-  process.exit(0);
-}
-if (flags.plot) {
-  for (const { file, svg } of drawPlots(readFileSync("docs/reference/benchmarks.md", "utf8"))) {
-    writeFileSync(join("docs/images", file), svg);
-    console.log(`docs/images/${file}`);
-  }
   process.exit(0);
 }
 if (flags.scaling) {
