@@ -183,12 +183,6 @@ export interface DeliveryRecord {
   readonly attempts: readonly RecordedAttempt[];
 }
 
-/** The input of a replay: the current delivery, and the data to send. */
-export interface ReplaySource {
-  readonly delivery: Delivery;
-  readonly sending: OutgoingDelivery;
-}
-
 export interface RecoveryResult {
   readonly queued: number;
   /** True if more deliveries failed than one recovery can queue. */

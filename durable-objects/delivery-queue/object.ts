@@ -14,10 +14,8 @@ import type {
   DeliveryRecord,
   EndpointActivity,
   EndpointDelivery,
-  EndpointHealth,
   EndpointSettings,
   RecoveryResult,
-  ReplaySource,
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
 import { attemptLeaseMs } from "../../core/webhooks/retry-schedule.ts";
@@ -124,10 +122,6 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     await this.ctx.storage.deleteAll();
   }
 
-  getHealth(): EndpointHealth | null {
-    return this.#isOpen() ? deliveries.getHealth(this.ctx.storage.sql) : null;
-  }
-
   getActivity(): EndpointActivity | null {
     return this.#isOpen() ? deliveries.getActivity(this.ctx.storage.sql) : null;
   }
@@ -169,13 +163,6 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     if (found === null) return null;
     const { settings, row, delivery, event } = found;
     return { settings, delivery, event, attempts: listAttempts(this.ctx.storage.sql, row.seq) };
-  }
-
-  findReplaySource(deliveryId: string): ReplaySource | null {
-    const found = this.#findDelivery(deliveryId);
-    if (found === null) return null;
-    const { settings, row, delivery, event } = found;
-    return { delivery, sending: { settings, event, deliveryId, attempt: Math.max(1, row.attempt) } };
   }
 
   /** Records the result of a replay. Returns the updated delivery, or null if it does not exist. */

@@ -17,7 +17,6 @@ import type {
   EndpointHealth,
   EndpointSettings,
   NewEndpoint,
-  ReplaySource,
   SecretAge,
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
@@ -213,18 +212,9 @@ export class Endpoints {
     return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   }
 
-  /** Returns the first non-null result of `find` from the queues that can have this delivery. */
-  async #findInQueues<T>(deliveryId: string, find: (queue: DurableObjectStub<DeliveryQueue>) => Promise<T | null>): Promise<T | null> {
+  async findDeliveryRecord(deliveryId: string): Promise<DeliveryRecord | null> {
     const candidates = tables.listEndpointRows(this.#sql).filter((row) => canHoldDelivery(row.id, deliveryId));
-    const found = await Promise.all(candidates.map((row) => find(this.#ports.getQueue(row.id))));
-    return found.find((result) => result !== null) ?? null;
-  }
-
-  findDeliveryRecord(deliveryId: string): Promise<DeliveryRecord | null> {
-    return this.#findInQueues(deliveryId, async (queue) => queue.findRecord(deliveryId));
-  }
-
-  findReplaySource(deliveryId: string): Promise<ReplaySource | null> {
-    return this.#findInQueues(deliveryId, async (queue) => queue.findReplaySource(deliveryId));
+    const found = await Promise.all(candidates.map((row) => this.#ports.getQueue(row.id).findRecord(deliveryId)));
+    return found.find((record) => record !== null) ?? null;
   }
 }

@@ -16,7 +16,6 @@ import type {
   EndpointSettings,
   NewEndpoint,
   RecoveryResult,
-  ReplaySource,
   SecretAge,
 } from "../../core/webhooks/endpoint.ts";
 import type { HourlyAttempts } from "../../core/webhooks/hourly-attempts.ts";
@@ -267,11 +266,6 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   /** Lists the deliveries of the events after `after` and up to `upTo`. Omits endpoints whose delivery queue does not respond. */
   listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
     return this.#endpoints.listDeliveriesBetween(after, upTo);
-  }
-
-  /** Returns the data for sending a delivery again. Returns null if none of the business's endpoints has this delivery. */
-  findReplaySource(deliveryId: string): Promise<ReplaySource | null> {
-    return this.#endpoints.findReplaySource(deliveryId);
   }
 
   /** Returns the number of attempts in each hour since `since`, oldest first. Returns null if the endpoint does not exist. */

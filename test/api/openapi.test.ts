@@ -932,13 +932,9 @@ const scenarios: Readonly<Record<string, Scenarios>> = {
     ...buildPortalConflict(() => `/deliveries/${deliveryId}/replay`),
     ...buildNotFound("POST", `/deliveries/${noDelivery}/replay`),
     share_inactive: async () => {
-      const { id } = await eventSequences
-        .getByName(world.acme.id)
-        .findReplaySource(deliveryId)
-        .then((source) => source!.delivery);
-      const source = await eventSequences.getByName(world.acme.id).findReplaySource(id);
-      const event = { ...source!.sending.event, dataSealed: "of a share that is gone" };
-      return withEventSequence({ findReplaySource: async () => ({ ...source!, sending: { ...source!.sending, event } }) }, (changed) =>
+      const record = await eventSequences.getByName(world.acme.id).findDeliveryRecord(deliveryId);
+      const event = { ...record!.event, dataSealed: "of a share that is gone" };
+      return withEventSequence({ findDeliveryRecord: async () => ({ ...record!, event }) }, (changed) =>
         callAsMember("POST", `/deliveries/${deliveryId}/replay`, { changed }),
       );
     },

@@ -70,7 +70,7 @@ const createQueueWith = async (events: number, url = hook): Promise<RegisteredEn
 const listDeliveries = async (queue: DeliveryQueueStub): Promise<readonly Delivery[]> =>
   (await queue.listDeliveries(100, null))?.deliveries ?? [];
 const getDelivery = async (queue: DeliveryQueueStub): Promise<Delivery> => (await listDeliveries(queue))[0] as Delivery;
-const getHealth = async (queue: DeliveryQueueStub): Promise<EndpointHealth> => (await queue.getHealth()) as EndpointHealth;
+const getHealth = async (queue: DeliveryQueueStub): Promise<EndpointHealth> => (await queue.getActivity())?.health as EndpointHealth;
 
 describe("the retry schedule", () => {
   test("retries exactly 1 min, 5 min, 30 min and 2 h after each failure and stops after five attempts", async () => {

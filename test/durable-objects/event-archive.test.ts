@@ -333,7 +333,7 @@ describe("an endpoint of an event sequence at its size limit", () => {
         await log.drain();
       }
       expect(listSegments(state).length).toBeGreaterThanOrEqual(2);
-      expect((await deliveryQueues.getByName(id).getHealth())?.backlog).toBe(0);
+      expect((await deliveryQueues.getByName(id).getActivity())?.health.backlog).toBe(0);
       isUnavailable = false;
       vi.setSystemTime(Date.now() + 61_000);
       await log.alarm();
@@ -341,7 +341,7 @@ describe("an endpoint of an event sequence at its size limit", () => {
     await runAlarmsUntil(queue);
     const events = posts.map(({ body }) => (JSON.parse(body) as { seq: number }).seq).sort((a, b) => a - b);
     expect(events).toEqual(countUpTo(total));
-    expect((await deliveryQueues.getByName(id).getHealth())?.backlog).toBe(0);
+    expect((await deliveryQueues.getByName(id).getActivity())?.health.backlog).toBe(0);
   });
 });
 

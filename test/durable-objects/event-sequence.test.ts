@@ -390,7 +390,7 @@ describe("an event sequence", () => {
     await commitEvents(business, 3);
     let failing = true;
     const getBacklog = async ({ id }: RegisteredEndpoint): Promise<number | undefined> =>
-      (await deliveryQueues.getByName(id).getHealth())?.backlog;
+      (await deliveryQueues.getByName(id).getActivity())?.health.backlog;
     await runInDurableObject(stub, async (_, state) => {
       const { log, pushed } = openRecordedSequence(state, (name) => {
         if (failing && name === broken.id) throw new Error("overloaded");
@@ -434,7 +434,7 @@ describe("an event sequence", () => {
       const { log, pushed } = openRecordedSequence(state);
       const countPushes = (): number[] => endpoints.map(({ id }) => pushed.filter((name) => name === id).length);
       const countWaiting = (): Promise<unknown[]> =>
-        Promise.all(endpoints.map(async ({ id }) => (await deliveryQueues.getByName(id).getHealth())?.backlog));
+        Promise.all(endpoints.map(async ({ id }) => (await deliveryQueues.getByName(id).getActivity())?.health.backlog));
       for (let count = 0; count < 3; count += 1) {
         await commitEvents(business, 1);
         await log.drain();
@@ -474,11 +474,11 @@ describe("an event sequence", () => {
       const readStored = (): unknown[] => state.storage.sql.exec("SELECT seq FROM event").toArray();
       await vi.waitFor(() => expect(readStored()).toHaveLength(2), { timeout: 20_000 });
     });
-    expect((await queue.getHealth())?.backlog).toBe(0);
+    expect((await queue.getActivity())?.health.backlog).toBe(0);
     expect(await getAlarm(stub)).not.toBeNull();
     await evictDurableObject(stub);
     expect(await runAlarm(stub)).toBe(true);
-    expect((await queue.getHealth())?.backlog).toBe(2);
+    expect((await queue.getActivity())?.health.backlog).toBe(2);
   });
 
   test("keeps the newest settings in the delivery queue when older ones arrive late", async () => {
@@ -507,10 +507,10 @@ describe("an event sequence", () => {
     expect(await stub.listEndpoints()).toEqual([]);
     await commitEvents(business, 2);
     await stub.drain();
-    expect((await queue.getHealth())?.backlog).toBe(0);
+    expect((await queue.getActivity())?.health.backlog).toBe(0);
     expect(await getAlarm(stub)).not.toBeNull();
     expect(await runAlarm(stub)).toBe(true);
-    expect(await queue.getHealth()).toBeNull();
+    expect(await queue.getActivity()).toBeNull();
     expect(await getAlarm(stub)).toBeNull();
     const rows = await runInDurableObject(stub, (_, state) => state.storage.sql.exec("SELECT id FROM endpoint").toArray());
     expect(rows).toEqual([]);

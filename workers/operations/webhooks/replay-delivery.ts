@@ -2,25 +2,16 @@
 import type { BusinessId, DeliveryId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Delivery } from "../../../core/webhooks/endpoint.ts";
-import type { EventSequences, WebhookDependencies } from "./dependencies.ts";
+import type { WebhookDependencies } from "./dependencies.ts";
 import { toAttemptResult, toCallOutcome, type CallOutcome } from "./call-outcome.ts";
 import { hostWaitMessage, recordHostSuccess, takeHostAttempt } from "./host-attempts.ts";
-import { environments } from "./find-event-sequence.ts";
+import { findDeliveryRecord } from "./find-delivery-record.ts";
 import { sendEvent } from "./send-event.ts";
 
 export interface ReplayOutcome extends CallOutcome {
   /** The delivery's state after the replay. */
   readonly delivery: Delivery;
 }
-
-const findReplaySource = async (services: EventSequences, businessId: BusinessId, deliveryId: DeliveryId) => {
-  for (const environment of environments) {
-    const eventSequence = services.eventSequence(businessId, environment);
-    const source = await eventSequence.findReplaySource(deliveryId);
-    if (source !== null) return { eventSequence, source };
-  }
-  return null;
-};
 
 /**
  * Resends a past event to its endpoint with a new signature. If it succeeds, the delivery counts as successful and is not retried. A
@@ -32,17 +23,16 @@ export const replayDelivery = async (
   businessId: BusinessId,
   deliveryId: DeliveryId,
 ): Promise<Result<ReplayOutcome, "not_found" | "share_inactive" | "rate_limited">> => {
-  const found = await findReplaySource(services, businessId, deliveryId);
+  const found = await findDeliveryRecord(services, businessId, deliveryId);
   if (found === null) return refuse("not_found");
-  const { eventSequence, source } = found;
-  const { settings } = source.sending;
+  const { settings, event, delivery, environment } = found;
   const permit = await takeHostAttempt(services, settings, { isMemberCall: true });
   if (permit.kind === "wait") return refuse("rate_limited", hostWaitMessage);
-  const sent = await sendEvent(services, source.sending);
+  const sent = await sendEvent(services, { settings, event, deliveryId, attempt: Math.max(1, delivery.attempt) });
   if (sent.kind === "cancelled") return refuse("share_inactive");
   const result = toAttemptResult(sent);
-  const saved = await eventSequence.saveReplay(settings.endpointId, deliveryId, result);
+  const saved = await services.eventSequence(businessId, environment).saveReplay(settings.endpointId, deliveryId, result);
   const call = toCallOutcome(result);
   if (call.delivered && permit.kind === "counted") await recordHostSuccess(services, settings);
-  return ok({ ...call, delivery: saved ?? source.delivery });
+  return ok({ ...call, delivery: saved ?? delivery });
 };
