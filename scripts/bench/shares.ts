@@ -83,8 +83,9 @@ export const measureShares = async (
   const { acme } = world;
   const service = await startBenchService(bench, "shares");
   const floor = await startFloor(bench, "share-floor-worker");
-  const people: string[] = [];
-  for (let n = 0; n < 50; n += 1) people.push(await createPerson(service, n));
+  // DEV_RATE_SCALE does not raise the per-person and per-token limits, so the load is spread over 50 people and tokens to stay below them.
+  const assistants = await createAssistants(service, acme, 50);
+  const people = assistants.map(({ cookie }) => cookie);
   const consumers = Array.from({ length: 50 }, (_, n) => `con_00floor${n}`);
   await floor.db.batch(
     consumers.map((id, n) =>
@@ -94,13 +95,6 @@ export const measureShares = async (
     ),
   );
   const keys = await insertApiKeys(service.db, acme, 200);
-  // DEV_RATE_SCALE does not raise the per-person and per-token limits, so the load is spread over 50 people and tokens to stay below them.
-  const assistants: { readonly token: string; readonly shareId: string }[] = [];
-  for (const cookie of people) {
-    const minted = await sendJson(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
-    const { token } = ((await minted.json()) as { data: { token: string } }).data;
-    assistants.push({ token, shareId: await grantOne(service, cookie, acme) });
-  }
 
   const typed = { "content-type": "application/json" };
   const shares: string[] = [];
@@ -220,6 +214,18 @@ export const grantOne = async ({ url }: Service, cookie: string, business: DemoB
   });
   if (response.status !== 201) throw new Error(`bench: not granted: ${await response.text()}`);
   return ((await response.json()) as { data: { share: { id: string } } }).data.share.id;
+};
+
+/** Creates people, each with a session cookie, an agent token and a share. */
+export const createAssistants = async (service: Service, business: DemoBusiness, count: number) => {
+  const assistants: { readonly cookie: string; readonly token: string; readonly shareId: string }[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const cookie = await createPerson(service, n);
+    const minted = await sendJson(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
+    const { token } = ((await minted.json()) as { data: { token: string } }).data;
+    assistants.push({ cookie, token, shareId: await grantOne(service, cookie, business) });
+  }
+  return assistants;
 };
 
 const activeShares = 500;

@@ -75,14 +75,14 @@ function* concatRows(...parts: readonly Iterable<readonly unknown[]>[]): Generat
   for (const rows of parts) yield* rows;
 }
 
-/** Writes a table and its rows as lines, in storage order. Returns the number of rows. */
+/** Writes a table and its rows as lines, in storage order. */
 export const writeTable = async (
   database: DatabaseSync,
   header: TableHeader,
   rewrapper: Rewrapper,
   writeLine: (line: string) => void,
   { additional = [], isOmitted = () => false }: RowChanges = {},
-): Promise<number> => {
+): Promise<void> => {
   const { table, columns } = header;
   const sealedColumns = findSealedColumns(columns);
   writeLine(JSON.stringify(header));
@@ -90,10 +90,8 @@ export const writeTable = async (
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
   let waiting: (readonly StoredValue[])[] = [];
-  let rows = 0;
   const flush = async (): Promise<void> => {
     for (const row of await Promise.all(waiting.map((one) => rewrapRow(one, sealedColumns, rewrapper)))) writeLine(JSON.stringify(row));
-    rows += waiting.length;
     waiting = [];
   };
   for (const row of concatRows(additional, statement.iterate() as Iterable<unknown> as Iterable<readonly unknown[]>)) {
@@ -102,7 +100,6 @@ export const writeTable = async (
     if (waiting.length >= rowsPerRewrap) await flush();
   }
   await flush();
-  return rows;
 };
 
 /** Returns functions that collect the rows of one table and insert them in batches. */
@@ -112,10 +109,8 @@ export const createRowInserter = (database: DatabaseSync, { table, columns }: Ta
     `INSERT INTO ${quoteName(table)} (${columns.map(quoteName).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
   );
   let waiting: (readonly StoredValue[])[] = [];
-  let rows = 0;
   const flush = async (): Promise<void> => {
     for (const row of await Promise.all(waiting.map((one) => rewrapRow(one, sealedColumns, rewrapper)))) insert.run(...row.map(fromStored));
-    rows += waiting.length;
     waiting = [];
   };
   return {
@@ -123,10 +118,7 @@ export const createRowInserter = (database: DatabaseSync, { table, columns }: Ta
       waiting.push(row);
       if (waiting.length >= rowsPerRewrap) await flush();
     },
-    /** Inserts the remaining rows. Returns the number of all inserted rows. */
-    finish: async (): Promise<number> => {
-      await flush();
-      return rows;
-    },
+    /** Inserts the remaining rows. */
+    finish: flush,
   };
 };

@@ -50,31 +50,23 @@ export const replaceIssuerKey = async (secrets: Secrets, now: number): Promise<S
   };
 };
 
-/** Adds a link key that the service accepts but does not yet use to create links and other tokens. */
-export const addLinkKey = (secrets: Secrets): Secrets => ({ LINK_KEYS: addNextLinkKey(secrets.LINK_KEYS, newKey()) });
+/** The settings that list keys of which one is in use. Links and other tokens, and stored indexes, name the key that they need. */
+type NamedKeys = "LINK_KEYS" | "INDEX_ENCRYPTION_KEYS";
 
-/** Makes the service create links and other tokens with the newest key. */
-export const useNewLinkKey = (secrets: Secrets): Secrets => ({ LINK_KEYS: useNextLinkKey(requireSecret(secrets, "LINK_KEYS")) });
+/** Adds a key that the service accepts, or with which it also searches, but that it does not use for anything new yet. */
+export const addKeyTo =
+  (name: NamedKeys) =>
+  (secrets: Secrets): Secrets => ({ [name]: addNextLinkKey(secrets[name], newKey()) });
 
-/** Keeps only the newest key. Links and other tokens that earlier keys created are no longer accepted. */
-export const removeOldLinkKeys = (secrets: Secrets): Secrets => ({
-  LINK_KEYS: removeEarlierLinkKeys(requireSecret(secrets, "LINK_KEYS")),
-});
+/** Makes the service use the newest key for new tokens or rows. */
+export const useNewKeyOf =
+  (name: NamedKeys) =>
+  (secrets: Secrets): Secrets => ({ [name]: useNextLinkKey(requireSecret(secrets, name)) });
 
-/** Adds a key that encrypts indexes. The service also searches for indexes that are encrypted with it, but does not yet write them. */
-export const addIndexKey = (secrets: Secrets): Secrets => ({
-  INDEX_ENCRYPTION_KEYS: addNextLinkKey(secrets.INDEX_ENCRYPTION_KEYS, newKey()),
-});
-
-/** Makes the service encrypt indexes with the newest key. */
-export const useNewIndexKey = (secrets: Secrets): Secrets => ({
-  INDEX_ENCRYPTION_KEYS: useNextLinkKey(requireSecret(secrets, "INDEX_ENCRYPTION_KEYS")),
-});
-
-/** Keeps only the newest key. Rows whose index is encrypted with an earlier key are no longer found. */
-export const removeOldIndexKeys = (secrets: Secrets): Secrets => ({
-  INDEX_ENCRYPTION_KEYS: removeEarlierLinkKeys(requireSecret(secrets, "INDEX_ENCRYPTION_KEYS")),
-});
+/** Keeps only the newest key. Tokens and rows that need an earlier key are no longer accepted or found. */
+export const removeOldKeysOf =
+  (name: NamedKeys) =>
+  (secrets: Secrets): Secrets => ({ [name]: removeEarlierLinkKeys(requireSecret(secrets, name)) });
 
 /** Returns the name of the key that the service should use to encrypt the indexes of new rows. */
 export const getCurrentIndexKey = ({ INDEX_ENCRYPTION_KEYS: text }: Secrets): string => {

@@ -4,17 +4,14 @@ import { dayMs, minuteMs } from "../../core/time.ts";
 import { maxDurationDays } from "../../core/shares/grant.ts";
 import type { Secrets } from "../deploy/secrets.ts";
 import {
-  addIndexKey,
-  addLinkKey,
+  addKeyTo,
   addLogSeed,
   addMasterKey,
   endOldLogSeeds,
-  removeOldIndexKeys,
-  removeOldLinkKeys,
+  removeOldKeysOf,
   removeOldMasterKeys,
   replaceIssuerKey,
-  useNewIndexKey,
-  useNewLinkKey,
+  useNewKeyOf,
 } from "./changes.ts";
 
 export const rotationKinds = ["master", "index", "links", "issuer", "logs", "webhook"] as const;
@@ -79,12 +76,12 @@ export const rotations: Readonly<Record<Exclude<RotationKind, "webhook">, readon
     {
       title: "Add a new key. Searches also find indexes that it encrypts, but they are still written as before.",
       afterMs: 0,
-      change: addIndexKey,
+      change: addKeyTo("INDEX_ENCRYPTION_KEYS"),
     },
     {
       title: "Encrypt new indexes with the new key, at least 10 minutes later. Searches still find earlier ones.",
       afterMs: isolateWaitMs,
-      change: useNewIndexKey,
+      change: useNewKeyOf("INDEX_ENCRYPTION_KEYS"),
     },
     {
       title: "Encrypt all stored indexes with the new key, at least 10 minutes later.",
@@ -96,7 +93,7 @@ export const rotations: Readonly<Record<Exclude<RotationKind, "webhook">, readon
       title: "Search only for indexes of the new key, at least 8 days after step 2 and once nothing needs the earlier one.",
       afterMs: indexWaitMs,
       isAfterPrevious: true,
-      change: removeOldIndexKeys,
+      change: removeOldKeysOf("INDEX_ENCRYPTION_KEYS"),
       requiresCheck: true,
     },
   ],
@@ -108,18 +105,22 @@ export const rotations: Readonly<Record<Exclude<RotationKind, "webhook">, readon
     },
   ],
   links: [
-    { title: "Add a new key. Its links and tokens are accepted, and the earlier key still creates them.", afterMs: 0, change: addLinkKey },
+    {
+      title: "Add a new key. Its links and tokens are accepted, and the earlier key still creates them.",
+      afterMs: 0,
+      change: addKeyTo("LINK_KEYS"),
+    },
     {
       title: "Create links and tokens with the new key, at least 10 minutes later. Earlier ones are still accepted.",
       afterMs: isolateWaitMs,
-      change: useNewLinkKey,
+      change: useNewKeyOf("LINK_KEYS"),
     },
     {
       title: `Stop accepting links and tokens of the earlier key, at least ${maxDurationDays} days later, or 10 minutes with --leaked.`,
       afterMs: linkWaitMs,
       afterLeakMs: isolateWaitMs,
       isAfterPrevious: true,
-      change: removeOldLinkKeys,
+      change: removeOldKeysOf("LINK_KEYS"),
     },
   ],
   logs: logSteps,

@@ -1,9 +1,9 @@
 // Compares the agent server with the reference server of the Model Context Protocol, which checks no token and stores nothing.
-import { clientAddressHeader, pick, sendJson, startBenchService, type Bench } from "../measured-service.ts";
+import { clientAddressHeader, pick, startBenchService, type Bench } from "../measured-service.ts";
 import type { Request } from "../load.ts";
 import { getCpuMs, getTreeCpuMs } from "../runtime-process.ts";
 import { createSeries, printRounds, runRounds, type Slices } from "../series.ts";
-import { createPerson, grantOne } from "../shares.ts";
+import { createAssistants } from "../shares.ts";
 import { findFreePort, startProgram } from "./processes.ts";
 
 const people = 50; // the calls are spread over 50 people, because each token may make only a limited number of calls a minute
@@ -35,13 +35,7 @@ const openSession = async (url: string): Promise<string> => {
 
 export const compareAgents = async (bench: Bench & { readonly slices: Slices }, folder: string): Promise<void> => {
   const service = await startBenchService(bench, "peers-agents");
-  const assistants: { readonly token: string; readonly shareId: string }[] = [];
-  for (let n = 0; n < people; n += 1) {
-    const cookie = await createPerson(service, n);
-    const response = await sendJson(service.url, "POST", "/v1/me/agent-token", { name: "Bench" }, { cookie });
-    const { token } = ((await response.json()) as { data: { token: string } }).data;
-    assistants.push({ token, shareId: await grantOne(service, cookie, bench.world.acme) });
-  }
+  const assistants = await createAssistants(service, bench.world.acme, people);
   const port = await findFreePort();
   const program = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
   const server = await startProgram(folder, [program, "streamableHttp"], { PORT: String(port) }, /listening/i);
