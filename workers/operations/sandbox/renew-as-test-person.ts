@@ -1,13 +1,11 @@
 // Renews a test share on behalf of its test person.
-import { generateId, shardOfId, type ShareId } from "../../../core/ids.ts";
+import type { ShareId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import { decideRenewal } from "../../../core/shares/grant.ts";
-import { findGrantingClient } from "../../../storage/accounts.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
 import type { Database } from "../../../storage/database.ts";
-import { isOutdatedGrant, isOutdatedShare, updateShareSuperseded } from "../../../storage/share-changes.ts";
+import { isOutdatedGrant, isOutdatedShare } from "../../../storage/share-changes.ts";
 import type { ChangeableShare } from "../../../storage/shares.ts";
-import { commitShare } from "../shares/commit-share.ts";
+import { commitRenewal } from "../shares/renew-share.ts";
 import { loadTestFields } from "./load-test-fields.ts";
 import type { SandboxWriteDependencies } from "./dependencies.ts";
 
@@ -22,36 +20,15 @@ import type { SandboxWriteDependencies } from "./dependencies.ts";
 export const renewAsTestPerson = async (
   services: SandboxWriteDependencies,
   db: Database,
-  { share: old, disclosureText, language }: ChangeableShare,
+  found: ChangeableShare,
   requestId: string,
 ): Promise<Result<ShareId>> => {
-  const businessId = old.business.id;
+  const { share, language } = found;
   return retryOnConflict([isOutdatedGrant, isOutdatedShare], async () => {
-    const [client, stored] = await Promise.all([
-      findGrantingClient(db, old.clientId),
-      loadTestFields(services, db, { id: old.id, businessId }),
-    ]);
-    if (client === null) throw new Error("shares: the client of a share is missing");
+    const stored = await loadTestFields(services, db, { id: share.id, businessId: share.business.id });
     if (stored === null) return refuse("share_inactive");
-    const writtenAt = services.clock();
-    const now = writtenAt + client.clockOffsetMs;
-    const shareId = generateId("shr_", shardOfId(old.id), services.random) as ShareId;
-    const decided = decideRenewal({
-      old,
-      disclosureText,
-      client,
-      person: null,
-      scope: null,
-      durationDays: null,
-      fields: stored.fields,
-      now,
-      shareId,
-      rootSalt: services.random(32),
-    });
-    if (!decided.ok) return decided;
-    const before = [updateShareSuperseded(db, old.id, shareId, now, requestId)];
-    const creation = { client, person: null, revision: stored.revision, fieldsWrite: null, language, requestId, writtenAt };
-    const written = await commitShare(services, db, decided.value, creation, { before });
-    return written.ok ? ok(shareId) : written;
+    const request = { scope: null, durationDays: null, language, requestId };
+    const renewed = await commitRenewal(services, db, found, { person: null, ...stored }, request, async () => []);
+    return renewed.ok ? ok(renewed.value.share.id) : renewed;
   });
 };

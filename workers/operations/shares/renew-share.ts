@@ -3,14 +3,15 @@ import type { Person } from "../../../core/access/principal.ts";
 import { shardOfId, generateId, type ShareId } from "../../../core/ids.ts";
 import type { Language } from "../../../core/language.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
-import type { ContactKey } from "../../../core/shares/fields.ts";
+import type { ContactFields, ContactKey } from "../../../core/shares/fields.ts";
 import { decideRenewal, type GrantRefusal } from "../../../core/shares/grant.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import { retryOnConflict } from "../../../storage/commit.ts";
+import type { Database } from "../../../storage/database.ts";
 import { findContactFields } from "../../../storage/contact-fields.ts";
 import { findGrantingClient } from "../../../storage/accounts.ts";
 import { isOutdatedGrant, isOutdatedShare, updateShareSuperseded } from "../../../storage/share-changes.ts";
-import { findChangeableShare } from "../../../storage/shares.ts";
+import { findChangeableShare, type ChangeableShare } from "../../../storage/shares.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
 import { commitShare } from "./commit-share.ts";
@@ -29,6 +30,37 @@ export interface RenewedShare {
 }
 
 export type RenewalRefusal = GrantRefusal | "not_found" | "unauthorized" | "share_inactive" | "storage_unavailable" | "rate_limited";
+
+/**
+ * Loads the client, decides and commits. Throws an error that `isOutdatedGrant` or `isOutdatedShare` recognizes if the loaded data has
+ * changed.
+ */
+export const commitRenewal = async (
+  services: ShareWriteDependencies,
+  db: Database,
+  { share: old, disclosureText }: Pick<ChangeableShare, "share" | "disclosureText">,
+  /** `person` is null for a test person. `revision` is the revision of `fields`. */
+  holder: { readonly person: Person | null; readonly fields: ContactFields; readonly revision: number },
+  request: RenewalRequest,
+  saveIdempotentResponse: SaveIdempotentResponse<RenewedShare>,
+): Promise<Result<RenewedShare, RenewalRefusal>> => {
+  const client = await findGrantingClient(db, old.clientId);
+  if (client === null) throw new Error("shares: the client of a share is missing");
+  const { person, fields, revision } = holder;
+  const writtenAt = services.clock();
+  const now = writtenAt + client.clockOffsetMs;
+  const shareId = generateId("shr_", shardOfId(old.id), services.random) as ShareId;
+  const rootSalt = services.random(32);
+  const decided = decideRenewal({ ...request, old, disclosureText, client, person, fields, now, shareId, rootSalt });
+  if (!decided.ok) return decided;
+  const { language, requestId } = request;
+  const before = [updateShareSuperseded(db, old.id, shareId, now, requestId)];
+  const renewed = { share: decided.value.share, superseded: old.id };
+  const after = await saveIdempotentResponse(renewed);
+  const creation = { client, person, revision, fieldsWrite: null, language, requestId, writtenAt };
+  const written = await commitShare(services, db, decided.value, creation, { before, after });
+  return written.ok ? ok(renewed) : written;
+};
 
 /**
  * Writes the new share and marks the old one as superseded, in one transaction (SPEC Share). Returns the first of these errors that
@@ -57,28 +89,6 @@ export const renewShare = async (
     ]);
     if (found === null) return refuse("not_found");
     if (stored === null) return refuse("unauthorized");
-    const client = await findGrantingClient(db, found.share.clientId);
-    if (client === null) throw new Error("shares: the client of a share is missing");
-    const now = services.clock();
-    const shareId = generateId("shr_", shardOfId(id), services.random) as ShareId;
-    const decided = decideRenewal({
-      ...request,
-      old: found.share,
-      disclosureText: found.disclosureText,
-      client,
-      person,
-      fields: stored.fields,
-      now,
-      shareId,
-      rootSalt: services.random(32),
-    });
-    if (!decided.ok) return decided;
-    const { language, requestId } = request;
-    const before = [updateShareSuperseded(db, id, shareId, now, requestId)];
-    const renewed = { share: decided.value.share, superseded: id };
-    const after = await saveIdempotentResponse(renewed);
-    const creation = { client, person, revision: stored.revision, fieldsWrite: null, language, requestId, writtenAt: now };
-    const written = await commitShare(services, db, decided.value, creation, { before, after });
-    return written.ok ? ok(renewed) : written;
+    return commitRenewal(services, db, found, { person, ...stored }, request, saveIdempotentResponse);
   });
 };
