@@ -6,6 +6,7 @@ import type { TemplatedMail } from "../../core/mail/templates.ts";
 import { batch, openDatabase } from "../../storage/database.ts";
 import { insertMail } from "../../storage/outboxes/mail.ts";
 import { relayMail } from "../../workers/background/mail-relay.ts";
+import { suspendUnpaid } from "../../workers/background/unpaid-sweep.ts";
 import type { Env } from "../../workers/env.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
 import { createCustomer, sendProviderEvent } from "../support/billing.ts";
@@ -64,6 +65,18 @@ describe("/v1/admin with the operator token", () => {
     await sendProviderEvent(customer.failed(1));
     await set({ status: "active" });
     expect((await service(at, { headers: bearer })).body.data).toMatchObject({ status: "active", plan: "business" });
+    await set({ status: "suspended" });
+    await sendProviderEvent(customer.paid(2));
+    expect((await service(at, { headers: bearer })).body.data.status).toBe("suspended");
+  });
+
+  test("keeps a business suspended that was already suspended because of a missed payment", async () => {
+    const customer = createCustomer(free.id, "business", { beganAt: Date.now() - 15 * 86_400_000 });
+    await set({ status: "active" });
+    await sendProviderEvent(customer.checkout(0));
+    await sendProviderEvent(customer.failed(1));
+    await suspendUnpaid(await createPlatform(env as unknown as Env));
+    expect((await service(at, { headers: bearer })).body.data.status).toBe("suspended");
     await set({ status: "suspended" });
     await sendProviderEvent(customer.paid(2));
     expect((await service(at, { headers: bearer })).body.data.status).toBe("suspended");

@@ -20,9 +20,10 @@ import { loadBilledBusiness, toEntitlement, type Entitlement } from "./get-entit
 const maxAttempts = 3;
 
 /**
- * Sets the status or plan of a business. Undefined properties stay unchanged. Does nothing if the business already has this status and
- * plan. Otherwise, setting a status also clears the unpaid state, which returns only if a later payment fails. Closing a business requests
- * the end of its subscription. Can return `not_found`. Throws if the account changed during each of three attempts.
+ * Sets the status or plan of a business. Undefined properties stay unchanged. Setting a status also clears the unpaid state, which returns
+ * only if a later payment fails. Therefore, a payment does not lift an operator's suspension, even if the business was already suspended
+ * because of a missed payment. Does nothing else if the business already has this status and plan. Closing a business requests the end of
+ * its subscription. Can return `not_found`. Throws if the account changed during each of three attempts.
  */
 export const updateEntitlement = async (
   services: WriteDependencies,
@@ -35,7 +36,9 @@ export const updateEntitlement = async (
     const db = services.shards.forId(id);
     const [at, customer] = [services.clock(), await findCustomerByAccount(db, id)];
     const after = { status: change.status ?? business.status, plan: change.plan ?? business.plan };
-    if (after.status === business.status && after.plan === business.plan) return ok(toEntitlement(business));
+    const isUnchanged = after.status === business.status && after.plan === business.plan;
+    const endsUnpaidSuspension = change.status !== undefined && customer !== null && customer.suspendedAt !== null;
+    if (isUnchanged && !endsUnpaidSuspension) return ok(toEntitlement(business));
     const domainEvents = createEntitlementEvents({
       account: business,
       after,
