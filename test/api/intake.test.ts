@@ -10,7 +10,7 @@ import type { CertId, ClientId, ShardId } from "../../core/ids.ts";
 import type { JournalEntry } from "../../durable-objects/intake-journal/entry.ts";
 import type { IntakeJournal } from "../../durable-objects/intake-journal/object.ts";
 import { eraseCertificate } from "../support/erasure.ts";
-import { buildJsonRequest } from "../support/people.ts";
+import { buildJsonRequest, signIn } from "../support/people.ts";
 import { buildConsentRequest, buildSubmission, call, createServiceCall, world, type Call, type TestResponse } from "../support/world.ts";
 
 const hourMs = 3_600_000;
@@ -392,6 +392,34 @@ describe("a certificate that is still in the journal", () => {
     await endFault();
     expect((await withdraw(cert_id, manage_url, createServiceCall())).status).toBe(200);
     expect(await count("SELECT COUNT(*) AS n FROM withdrawals WHERE cert_id = ?", cert_id)).toBe(1);
+  });
+
+  test.each([
+    { what: "as a consent receipt", path: "receipt?format=kantara", build: () => ({}) },
+    {
+      what: "by a comparison with a person",
+      path: "match",
+      build: () => buildJsonRequest({ email: "pat@example.com" }, { authorization: `Bearer ${world.acme.keys.live}` }),
+    },
+    {
+      what: "by an erasure",
+      path: "erase-subject",
+      build: (owner: Record<string, string>) => buildJsonRequest({ confirm: "ERASE" }, owner),
+    },
+  ])("is found $what as soon as the database responds again", async ({ path, build }) => {
+    const owner = await signIn(world.ownerEmail);
+    await setFault("hang");
+    const { cert_id } = (await submit()).body.data;
+    await endFault();
+    expect((await createServiceCall()(`/v1/certs/${cert_id}/${path}`, build(owner))).status).toBe(200);
+  });
+
+  test("has a list of views as soon as the database responds again", async () => {
+    const headers = await signIn(world.ownerEmail);
+    await setFault("hang");
+    const { cert_id } = (await submit()).body.data;
+    await endFault();
+    expect((await createServiceCall()(`/v1/business/portal/certs/${cert_id}/views`, { headers })).status).toBe(200);
   });
 
   test("is withdrawn with the link of either receipt if the submission has two", async () => {

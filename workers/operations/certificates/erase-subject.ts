@@ -6,7 +6,8 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
 import { findErasableCertificate, eraseSubjects, isAlreadyErased } from "../../../storage/certificate-erasures.ts";
-import type { WriteDependencies } from "../dependencies.ts";
+import { findOrPlace } from "../intake/find-journaled.ts";
+import type { CertificateWriteDependencies } from "./dependencies.ts";
 
 export interface ErasedSubject {
   readonly certId: CertId;
@@ -19,14 +20,14 @@ export interface ErasedSubject {
  * certificates.
  */
 export const eraseSubject = async (
-  services: WriteDependencies,
+  services: CertificateWriteDependencies,
   member: MemberSession,
   certId: CertId,
   reason: ErasureReason | null,
 ): Promise<Result<ErasedSubject, "cert_not_found">> => {
   const db = services.shards.forId(certId);
   const load = () => findErasableCertificate(db, { certId, businessId: member.business.id });
-  const found = await load();
+  const found = await findOrPlace(services, certId, load);
   if (found === null) return refuse("cert_not_found");
   if (found.erasedAt !== null) return ok({ certId, erasedAt: found.erasedAt });
 

@@ -6,7 +6,9 @@ import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findBusinessCountry } from "../../../storage/accounts.ts";
 import { getCertificateEvidence, findPublishedCertificate } from "../../../storage/certificates.ts";
 import type { Database } from "../../../storage/database.ts";
-import type { ReadDependencies, Stores } from "../dependencies.ts";
+import type { Stores } from "../dependencies.ts";
+import { findOrPlace } from "../intake/find-journaled.ts";
+import type { CertificateDependencies } from "./dependencies.ts";
 import { getViewContext } from "./get-view-context.ts";
 
 /** Returns true if the person checked the consent box. After an erasure, returns false, because the evidence is gone. */
@@ -20,12 +22,12 @@ const isExplicitConsent = async ({ vault }: Stores, db: Database, certificate: P
  * and `not_a_consent` if the person declined every recipient.
  */
 export const getCertificateReceipt = async (
-  services: ReadDependencies,
+  services: CertificateDependencies,
   certId: CertId,
   format: ReceiptFormat,
 ): Promise<Result<ReturnType<typeof buildConsentReceipt>, "cert_not_found" | "not_a_consent">> => {
   const db = services.shards.forId(certId);
-  const certificate = await findPublishedCertificate(db, certId);
+  const certificate = await findOrPlace(services, certId, () => findPublishedCertificate(db, certId));
   if (certificate === null) return refuse("cert_not_found");
   if (isConsentRefused(certificate)) return refuse("not_a_consent");
   const country = await findBusinessCountry(db, certificate.businessId);

@@ -1,4 +1,5 @@
 // Dependencies of the operations in this folder.
-import type { PhoneNumbers, ReadDependencies } from "../dependencies.ts";
+import type { PhoneNumbers } from "../dependencies.ts";
+import type { IntakeDependencies } from "../intake/dependencies.ts";
 
-export interface ContactDependencies extends ReadDependencies, PhoneNumbers {}
+export interface ContactDependencies extends IntakeDependencies, PhoneNumbers {}

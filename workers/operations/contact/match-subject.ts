@@ -12,6 +12,7 @@ import { batch } from "../../../storage/database.ts";
 import { insertCertificateView } from "../../../storage/certificate-views.ts";
 import { listLinkedNames } from "../../../storage/linked-recipients.ts";
 import { runIsolated } from "../../log.ts";
+import { findOrPlace } from "../intake/find-journaled.ts";
 import type { ContactDependencies } from "./dependencies.ts";
 import { computeSubjectIndexes, type SubjectQuery } from "./compute-subject-indexes.ts";
 
@@ -40,7 +41,7 @@ export const matchSubject = async (
 ): Promise<Result<SubjectMatch, "cert_not_found" | "rate_limited">> => {
   const { business, environment } = principal;
   const db = services.shards.forId(certId);
-  const certificate = await findMatchableCertificate(db, certId);
+  const certificate = await findOrPlace(services, certId, () => findMatchableCertificate(db, certId));
   if (certificate === null || certificate.environment !== environment) return refuse("cert_not_found");
   const isIssuer = certificate.businessId === business.id;
   const names = isIssuer ? await findBusinessNames(db, business.id) : null;

@@ -7,6 +7,7 @@ import { ok, refuse, type Result } from "../../../core/result.ts";
 import { listViewTrail, countStoredViews } from "../../../storage/certificate-views.ts";
 import { lookUpCustody, lookUpPublishedCertificate } from "../../../storage/certificates.ts";
 import { combineLookups } from "../../../storage/lookups.ts";
+import { findOrPlace } from "../intake/find-journaled.ts";
 import type { PortalWriteDependencies } from "./dependencies.ts";
 import { withCertificateAttestations } from "../attestations/with-attestations.ts";
 import { commitWithAudit } from "./commit-with-audit.ts";
@@ -35,18 +36,21 @@ export const listCertificateViews = async (
   { page, perPage }: { readonly page: number; readonly perPage: number },
 ): Promise<Result<CertificateViewPage, "cert_not_found">> => {
   const db = services.shards.forId(certId);
-  const [found, custody, views, total] = await combineLookups(db, [
-    lookUpPublishedCertificate(db, certId),
-    lookUpCustody(db, certId),
-    listViewTrail(db, services.vault, certId, perPage, (page - 1) * perPage),
-    countStoredViews(db, certId),
-  ]);
-  if (found === null || custody === null || found.businessId !== member.business.id) return refuse("cert_not_found");
+  const loaded = await findOrPlace(services, certId, async () => {
+    const [certificate, custody, views, total] = await combineLookups(db, [
+      lookUpPublishedCertificate(db, certId),
+      lookUpCustody(db, certId),
+      listViewTrail(db, services.vault, certId, perPage, (page - 1) * perPage),
+      countStoredViews(db, certId),
+    ]);
+    return certificate === null || custody === null ? null : { certificate, ...custody, views, total };
+  });
+  if (loaded === null || loaded.certificate.businessId !== member.business.id) return refuse("cert_not_found");
   await commitWithAudit(services, member, [], {
     type: "certificate.subject_read",
     entityType: "certificate",
     entityId: certId,
     payload: { part: "view_trail" },
   });
-  return ok({ certificate: await withCertificateAttestations(services, found), ...custody, views, total, page, perPage });
+  return ok({ ...loaded, certificate: await withCertificateAttestations(services, loaded.certificate), page, perPage });
 };
