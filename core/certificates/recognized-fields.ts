@@ -1,6 +1,6 @@
 // Decides which fields of a submission have a value that is valid for their key. Valid email addresses and phone numbers are indexed, so
 // that a business can find people by them. All values are stored as typed. Invalid ones are never matched.
-import { normalizeEmailAddress } from "../email-address.ts";
+import { normalizeEmailAddress, trimTypedAddress } from "../email-address.ts";
 import { validateFieldKind } from "./field-kinds.ts";
 import type { SubjectFields } from "./subject.ts";
 
@@ -29,11 +29,14 @@ const toKeyPattern = (name: string): RegExp => new RegExp(`^(?:(?:${qualifier})_
 const emailKeyPattern = toKeyPattern("e_?mail(?:_address)?");
 const phoneKeyPattern = toKeyPattern("(?:phone|telephone|tel|mobile|cell|landline|whatsapp)(?:_(?:phone|number))?");
 
-/** Returns the email addresses in form order, each as typed and normalized. */
+/**
+ * Returns the email addresses in form order, each as typed and normalized. Leaves out invisible characters around an address, because no
+ * email can be sent to an address with such a character.
+ */
 export const listEmailAddresses = (fields: SubjectFields): readonly (readonly [typed: string, normalized: string])[] =>
   [...fields].flatMap(([key, value]) => {
     const normalized = emailKeyPattern.test(key) ? normalizeEmailAddress(value) : null;
-    return normalized === null ? [] : [[value, normalized] as const];
+    return normalized === null ? [] : [[trimTypedAddress(value), normalized] as const];
   });
 
 /** Recognizes the fields. `country` is the business's country. */

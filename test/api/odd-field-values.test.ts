@@ -15,7 +15,7 @@ import { getPageText, parsePage } from "../support/browser-session.ts";
 import { findStorageFaults } from "../support/stored-submissions.ts";
 import { buildSubmissionWith } from "../support/submissions.ts";
 import { oddFieldSubmissions } from "../support/unusual-submissions.ts";
-import { buildJsonPost } from "../support/withdrawal.ts";
+import { buildJsonPost, createEmailAddress, listMailTo, requestWithdrawalCode } from "../support/withdrawal.ts";
 import { call, createServiceCall, world, type TestResponse } from "../support/world.ts";
 
 const unlimited = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_CONSENT_PER_IP: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
@@ -118,6 +118,17 @@ describe("each email address and phone number of a certificate", () => {
       .bind(erased.cert_id)
       .all();
     expect(results).toEqual([]);
+  });
+});
+
+describe("an email address with an invisible character at its end", () => {
+  test("gets the withdrawal code and the confirmation", async () => {
+    const email = createEmailAddress();
+    const { cert_id, manage_url } = await issue({ email: `${email}\u0600` });
+    expect((await requestWithdrawalCode(cert_id, email)).status).toBe(200);
+    const token = String(manage_url).split("#m=")[1];
+    expect((await unlimited(`/v1/certs/${cert_id}/opt-out/manage`, buildJsonPost({ token }))).status).toBe(200);
+    expect(await listMailTo(email)).toHaveLength(2);
   });
 });
 
