@@ -21,7 +21,7 @@ export interface AlertDefinition {
   /** The threshold to use if the setting is not set. An alert is raised if the figure is above it. */
   readonly defaultThreshold: number;
   readonly title: string;
-  /** What the figure counts, such as "shards that are not responding". */
+  /** What the figure measures, such as "shards that are not responding". */
   readonly unit: string;
 }
 

@@ -86,11 +86,11 @@ const parseOrigin = (origin: string): URL | null => {
   return getHostSpellings(url).some((host) => origin.toLowerCase() === `${url.protocol}//${host}`) ? url : null;
 };
 
-/** Returns the origin as browsers spell it. Other text, such as a URL with a path, is returned unchanged and matches no origin. */
+/** Returns the origin as browsers spell it. Text that is not an origin, such as a URL with a path, is returned unchanged. */
 export const normalizeOrigin = (origin: string): string => parseOrigin(origin)?.origin ?? origin;
 
 /**
- * Verifies an Origin header: scheme, host and port must be spelled as a browser sends them, and a verified domain must cover the host.
+ * Verifies an Origin header. `parseOrigin` must accept it, and a verified domain must cover its host, unless `rules` exempt the host.
  * Refuses a missing Origin and `null`, which a sandboxed frame sends.
  */
 export const verifyOrigin = (

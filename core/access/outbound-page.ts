@@ -4,7 +4,7 @@
 export interface PageRequest {
   readonly url: string;
   readonly userAgent: string;
-  /** Redirects are followed only to hosts for which this returns true. */
+  /** The page and the targets of redirects are fetched only from hosts for which this returns true. */
   readonly isAllowedHost: (hostname: string) => boolean;
   readonly ports: readonly number[];
   /** The total time limit, in milliseconds, for name resolution, redirects and reading the body. */
@@ -30,12 +30,12 @@ export interface FetchedPage {
 
 export type PageFetchResult =
   | { readonly outcome: "page"; readonly page: FetchedPage }
-  /** The URL was refused, or the host responded in a way that retrying will not change. */
+  /** The URL was refused, or the response is unusable. Retrying would not help. */
   | {
       readonly outcome: "nothing";
       readonly reason: "address" | "not_public" | "left_site" | "redirects" | "status" | "type" | "too_large";
     }
-  /** The host gave no reliable response, so the request should be tried again later. */
+  /** The host did not respond, or its response may be different later. The caller should try again. */
   | { readonly outcome: "unreached"; readonly reason: "dns" | "network" | "timeout" | "status" };
 
 /** Fetches a page. Never throws. */

@@ -38,10 +38,10 @@ export interface OutboundUrl {
 export type OutboundUrlVerdict = Verdict<{ url: OutboundUrl }, OutboundUrlFault>;
 
 const maxUrlLength = 2_048;
-const maxNameLength = 253; // RFC 1035 2.3.4, without the root's dot
+const maxNameLength = 253; // RFC 1035 2.3.4, without the trailing dot
 const printableAsciiPattern = /^[\x21-\x7e]+$/;
 const ambiguousCharacterPattern = /[\\<>"{}|^`]/;
-const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // aliases can have underscores; `checkOutboundUrl` refuses them in URLs
+const labelPattern = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/; // CNAMEs can have underscores; `checkOutboundUrl` refuses them in URLs
 const topLevelLabelPattern = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/; // a top-level label is never numeric, so a name cannot be read as an IP address
 
 // Names of internal machines, and public names that can resolve to them. Each name covers its subdomains. Reserved names (RFC 2606, 6761,
@@ -77,7 +77,7 @@ const typedUrlPattern = /^(https?:\/\/)([\p{L}\p{N}\p{M}._-]+)((?::\d{1,5})?)((?
 const hiddenCharacterPattern = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u;
 
 /**
- * Rewrites a URL that a person typed or pasted in a form: converts an international domain to punycode, and encodes spaces, braces and
+ * Rewrites a URL that a person typed or pasted into a form: converts an international domain to punycode, and encodes spaces, braces and
  * non-ASCII letters in the path and query. Returns any other text unchanged, so that `checkOutboundUrl` reports what is wrong with it.
  * Store and show the result, so that the person sees which host will be called.
  */
@@ -93,7 +93,7 @@ export const toPlainUrl = (typed: string): string => {
   return `${scheme}${plainHost}${port}${plainRest}`;
 };
 
-/** Checks a URL that a third party supplied. Returns the first fault found. */
+/** Checks a URL that a third party supplied. Returns the URL, or the first fault found. */
 export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): OutboundUrlVerdict => {
   if (typeof text !== "string" || text.length < 1 || text.length > maxUrlLength) return fail("spelling");
   if (!printableAsciiPattern.test(text) || ambiguousCharacterPattern.test(text)) return fail("spelling");
@@ -124,7 +124,7 @@ export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): Outbou
 
 /**
  * Resolves a reference from a page or a Location header against `base`. Keeps the host's original spelling, so that `checkOutboundUrl`
- * checks it. Returns null if the reference is not a URL.
+ * checks it. Returns null if the reference is not a usable URL.
  */
 export const resolveReference = (reference: string, base: string): string | null => {
   const text = reference.trim();

@@ -60,7 +60,7 @@ export interface VerifiedCredential extends PasskeyCredential {
   readonly backedUp: boolean;
 }
 
-/** The passkey data that is shown to the owner and listed in `excludeCredentials` when the owner adds another passkey. */
+/** A passkey of an account, without its public key. Used to show the passkey to its owner and to register another one. */
 export interface Passkey {
   readonly id: string;
   readonly credentialId: string;
@@ -113,7 +113,7 @@ export const shardOfUserHandle = (handle: string): ShardId | null => {
   return String.fromCharCode(...bytes.subarray(0, shardIdLength)) as ShardId;
 };
 
-/** Returns the challenge in the client data, or null. The caller checks that the service issued this challenge. */
+/** Returns the challenge in the client data, or null if there is none. The caller checks that the service issued this challenge. */
 export const parseChallenge = (clientDataJson: string): string | null => {
   const bytes = fromBase64Url(clientDataJson);
   const parsed = bytes === null ? null : parseIJson(bytes);

@@ -50,7 +50,7 @@ const validateImageUrl = (text: string): string | null => {
   return username !== "" || password !== "" || !hostname.includes(".") ? rule : null;
 };
 
-/** Each text field with its JSON key and validator. Null or empty text clears the field. */
+/** The optional text fields, each with its JSON key and validator. Null or empty text clears the field. */
 const textFields = {
   legalName: ["legal_name", lineValidator(maxBusinessNameLength)],
   mailingAddress: ["mailing_address", validateMailingAddress],
@@ -64,8 +64,9 @@ export const validateBusinessName = (name: string): string | null =>
   name === "" ? "must contain a visible character" : lineValidator(maxBusinessNameLength)(name);
 
 /**
- * Trims and validates the text properties in the change. A phone number without a country code is parsed as a number in the new country or,
- * if the country does not change, in `current.country`. Refuses with `invalid_request`, naming the field and the rule.
+ * Trims and validates the text properties in the change. A phone number that `phonePattern` does not match is accepted only if `toE164` can
+ * parse it, with the new country or, if the country does not change, `current.country`. Refuses with `invalid_request`, naming the field
+ * and the rule.
  */
 export const parseProfileChange = (
   requested: BusinessProfileChange,

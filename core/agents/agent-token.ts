@@ -25,7 +25,7 @@ export interface AgentToken {
   readonly expiresAt: Instant;
   /** The last day the token was used, in whole days since 1970; null if it was never used. */
   readonly lastUsedDay: number | null;
-  /** The program that is connected with the token; null if the person pasted the token themselves. */
+  /** The program that is connected with the token; null if the person created the token and pasted it into a program. */
   readonly client: ConnectedClient | null;
 }
 

@@ -41,7 +41,7 @@ const unsupportedParameters = ["request", "request_uri"] as const;
 
 const schemeAndHostPattern = /^[a-z]+:\/\/[^/?#]+/i;
 
-/** Normalizes a resource: converts the scheme and host to lowercase, and removes one trailing slash. */
+/** Normalizes the URL of a resource: converts the scheme and host to lowercase, and removes one trailing slash. */
 const normalizeResource = (text: string): string => text.replace(schemeAndHostPattern, (start) => start.toLowerCase()).replace(/\/$/, "");
 
 /**

@@ -1,5 +1,5 @@
 // Copies of the client metadata documents of widely used assistants, because the service cannot always reach the assistants' hosts. A copy
-// is used only if the document cannot be fetched and no recent version of it is cached.
+// is used only if the document cannot be fetched and the database has no recent version of it.
 import { clientFromDocument, type OAuthClient } from "./oauth-client.ts";
 
 const knownDocuments: Readonly<Record<string, { readonly client_name: string; readonly redirect_uris: readonly string[] }>> = {

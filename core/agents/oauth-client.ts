@@ -43,7 +43,10 @@ const cleanClientName = (text: unknown): string | null => {
   return cutText(name, maxNameLength).trim() || null;
 };
 
-/** Well-known assistants: how their names begin, and the hosts that belong to them. */
+/**
+ * How the names of well-known assistants begin (in the form that `foldClientName` returns), and the hosts that belong to each assistant. No
+ * client may have a name that begins with `svc`.
+ */
 const knownClientNames: readonly (readonly [start: string, hosts: readonly string[]])[] = [
   ["claude", ["claude.ai", "claude.com", "anthropic.com"]],
   ["anthropic", ["claude.ai", "claude.com", "anthropic.com"]],
@@ -121,8 +124,8 @@ export type RegistrationFault = "invalid_redirect_uri" | "invalid_client_metadat
 const secretAuthenticationMethods: readonly unknown[] = ["client_secret_post", "client_secret_basic"];
 
 /**
- * Parses a registration. Redirects to https URLs are allowed only on `hosts`, because anyone can register under any name. Drops unusable
- * redirect URIs. Returns a fault if none is usable or the body is not an object.
+ * Parses a registration. An https redirect URI is accepted only if its host is in `hosts`, because anyone can register under any name.
+ * Redirect URIs that are not accepted are dropped. Returns a fault if none is left or the body is not an object.
  */
 export const parseClientRegistration = (body: unknown, hosts: readonly string[]): ClientRegistration | RegistrationFault => {
   if (!isJsonObject(body)) return "invalid_client_metadata";

@@ -5,7 +5,7 @@ const groupKinds = ["client", "person", "agent", "service"] as const;
 
 export type ActorFilter =
   | { readonly kind: "member" | "api_key"; readonly id: string }
-  /** `person` includes visitors who were not verified. `service` includes the operators. */
+  /** `person` includes visitors. `service` includes operators. */
   | { readonly kind: (typeof groupKinds)[number] };
 
 /** Parses "member:mem_…", "api_key:key_…" or the name of a group. Returns null for any other text. */

@@ -4,7 +4,7 @@
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";
 
-/** The audited event of an entry. Its property names are hashed and published. */
+/** The event that an entry records. Its property names are hashed and published. */
 export interface AuditEvent {
   readonly type: string;
   readonly entity_type: string;

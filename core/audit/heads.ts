@@ -19,7 +19,7 @@ export interface HeadNode {
 }
 
 /**
- * Returns the nodes to store after the leaves in `changed` have changed, including new leaves. `size` is the new number of leaves. Each
+ * Returns the nodes to store after the leaves in `changed` were changed or added. `size` is the number of leaves after the change. Each
  * changed leaf affects at most log2(size) nodes above it. Only perfect subtrees are stored; other nodes are computed when they are read.
  */
 export const computeChangedHeadNodes = (

@@ -17,7 +17,7 @@ export interface AuditProof {
   readonly origin: string;
   /** The signed checkpoint, as in the newest entry's proof. */
   readonly checkpoint: string;
-  /** The proof of the newest entry. */
+  /** The proof that the log contains the newest entry. */
   readonly head_tlog_proof: string;
   /** The proof that no entry was left out; null if the chain is newer than the last record of heads. */
   readonly heads: HeadsProof | null;

@@ -127,10 +127,10 @@ const applySubscription = (status: BillingStatus, event: SubscriptionEvent, plan
 };
 
 /**
- * Returns the status after an event, or null if the event changes nothing. A subscription or payment event changes nothing if its
- * subscription has ended or is not the current one. A checkout changes nothing if it is older than the checkout that linked the customer to
- * the account, or if it would move a customer to another account. `parsePlanName` returns the plan with this name for this kind of account,
- * or null.
+ * Returns the status after an event, or null if the event must be ignored. A subscription or payment event is ignored if its subscription
+ * has ended or is not the current one. A checkout is ignored if it is older than the checkout that linked the customer to the account, or
+ * if it would move a customer to another account. `parsePlanName` returns the plan that a name refers to, or null if the account cannot
+ * have such a plan.
  */
 export const advanceBillingStatus = (
   known: BillingStatus | null,

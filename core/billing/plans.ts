@@ -21,5 +21,5 @@ const plansByRealm: Readonly<Record<Realm, readonly AnyPlan[]>> = {
 /** Returns the kind of the account with this ID. */
 export const realmOfAccountId = (accountId: string): Realm => (accountId.startsWith("con_") ? "consumer" : "business");
 
-/** Returns the plan with this name for this kind of account, or null. */
+/** Returns the plan with this name, or null if accounts of this realm have no such plan. */
 export const parsePlan = (text: unknown, realm: Realm): AnyPlan | null => plansByRealm[realm].find((plan) => plan === text) ?? null;
