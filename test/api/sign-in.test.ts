@@ -198,6 +198,13 @@ describe("a consumer", () => {
     expect(response.body.data.user.email).toMatch(/^Somebody@/);
   });
 
+  test("has the address without the invisible characters around it", async () => {
+    const email = "pasted@example.com";
+    await requestEmailCode(`\u200e${email}\ufeff`, "consumer");
+    const signedIn = await submitEmailCode(`\u200e${email}\ufeff`, await findEmailCode(email), "consumer");
+    expect(signedIn.body.data).toMatchObject({ created: true, user: { email } });
+  });
+
   test("is recognized if their account exists already", async () => {
     await requestEmailCode(consumerEmail, "consumer");
     const response = await submitEmailCode(consumerEmail, await findEmailCode(consumerEmail), "consumer");
@@ -544,6 +551,12 @@ describe("whether an address is known", () => {
     expect(summarizeResponse(first)).toEqual(summarizeResponse(second));
     for (const table of Object.keys(before))
       expect((after[table] as number) - (between[table] as number), table).toBe((between[table] as number) - (before[table] as number));
+  });
+
+  test.each(realms)("is not revealed by an invisible character around the address (%s)", async (realm) => {
+    const known = realm === "business" ? ownerEmail : consumerEmail;
+    const responses = [await requestEmailCode(`\u200b${known}`, realm), await requestEmailCode(`\u200b${stranger}`, realm)];
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
   test("is not revealed by an email: the email of an unknown address is queued like any other and dropped", async () => {

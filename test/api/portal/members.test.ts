@@ -81,6 +81,11 @@ describe("POST /v1/business/portal/members", () => {
     expect(await listAuditEntryTypes(owner.id)).toEqual(["business.signed_up", "member.invited", "member.joined"]);
   });
 
+  test("accepts an address with invisible characters around it", async () => {
+    const invited = await callPortal(owner, "POST", "/members", { email: "\u200epasted@acme-solar.example\ufeff", role: "member" });
+    expect([invited.status, invited.body.data.email]).toEqual([201, "pasted@acme-solar.example"]);
+  });
+
   test("gives the role that the invitation has when it is accepted", async () => {
     const { id } = (await invite(buildAddress("kim"))).body.data;
     expect((await callPortal(owner, "PATCH", `/members/${id}`, { role: "owner" })).body.data).toMatchObject({

@@ -79,6 +79,12 @@ describe("POST /v1/business/signup", () => {
     expect(results).toEqual([{ n: 1 }, { n: 1 }]);
   });
 
+  test("accepts an address with invisible characters around it", async () => {
+    expect((await signUp(`\u200e${email}\ufeff`)).status).toBe(201);
+    const signedIn = await submitEmailCode(email, await findEmailCode(email), "business");
+    expect(signedIn.body.data).toMatchObject({ created: true, user: { email } });
+  });
+
   test("sends a known person a code for their existing account, and creates no other", async () => {
     const before = await countRows(["businesses", "members"]);
     const response = await signUp(world.ownerEmail, { business_name: "A stranger's choice" });

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { BusinessProfileChange } from "../../../core/accounts/profile.ts";
 import { optInEventTypes } from "../../../core/events/event.ts";
 import { once } from "../../../core/once.ts";
-import { trimWhiteSpace } from "../../../core/text.ts";
+import { trimTypedAddress } from "../../../core/email-address.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond, refusal, success } from "../../http/envelope.ts";
 import { publicGuard } from "../../http/guards/public.ts";
@@ -209,7 +209,7 @@ accountRoutes.openapi(signUpRoute, async (c) => {
   const input = { businessName, legalName: legal_name ?? null, email, country, website: website ?? null };
   const browser = await identifySignInBrowser(c);
   const signedUp = await signUp(c.var.services, input, { language: c.var.language, browser });
-  if (signedUp.ok) await savePendingSignIn(c, { email: trimWhiteSpace(email), browser, next: null });
+  if (signedUp.ok) await savePendingSignIn(c, { email: trimTypedAddress(email), browser, next: null });
   return respond(c, 201, signedUp, signupResultToWire);
 });
 

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Result } from "../../../core/result.ts";
-import { trimWhiteSpace } from "../../../core/text.ts";
+import { trimTypedAddress } from "../../../core/email-address.ts";
 import { jsonBody, noBody } from "../../http/body.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { respond, success } from "../../http/envelope.ts";
@@ -172,7 +172,7 @@ signInRoutes.openapi(requestSignInCodeRoute, async (c) => {
   const { email, realm } = c.req.valid("json");
   const browser = await identifySignInBrowser(c);
   const requested = await requestSignInCode(c.var.services, { email, realm, language: c.var.language, browser });
-  if (requested.ok) await savePendingSignIn(c, { email: trimWhiteSpace(email), browser, next: null });
+  if (requested.ok) await savePendingSignIn(c, { email: trimTypedAddress(email), browser, next: null });
   return respond(c, 200, requested, () => ({ accepted: true as const }));
 });
 

@@ -2,7 +2,7 @@
 import type { Realm } from "../../../core/access/session.ts";
 import type { Language } from "../../../core/language.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
-import { trimWhiteSpace } from "../../../core/text.ts";
+import { trimTypedAddress } from "../../../core/email-address.ts";
 import { batch } from "../../../storage/database.ts";
 import type { AccessWriteDependencies } from "./dependencies.ts";
 import { prepareEmailCode } from "./email-codes.ts";
@@ -36,7 +36,7 @@ export const requestSignInCode = async (
   const { statements } = await prepareEmailCode(services, db, toCodeRequester(lookup, request.browser), {
     limits: getSignInCodeLimits(services),
     binding: () => binding,
-    to: knownEmail ?? (realm === "consumer" ? trimWhiteSpace(request.email) : null),
+    to: knownEmail ?? (realm === "consumer" ? trimTypedAddress(request.email) : null),
     mail: async (code, id) => ({ template: "login_code", data: { code, signInUrl: await createSignInUrl(services, realm, id, binding) } }),
     language: request.language,
     signupId: addressee === null || addressee.kind === "person" ? null : addressee.id,

@@ -7,6 +7,7 @@ import { isCountryCode } from "../../../core/certificates/field-kinds.ts";
 import { generateId, type BusinessId } from "../../../core/ids.ts";
 import type { Language } from "../../../core/language.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
+import { trimTypedAddress } from "../../../core/email-address.ts";
 import { parseLine, trimWhiteSpace } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
 import { batch } from "../../../storage/database.ts";
@@ -86,7 +87,7 @@ export const signUp = async (
   const now = services.clock();
   const knownEmail = await openAddresseeEmail(services, lookup);
   const isMember = addressee?.kind === "person";
-  const email = trimWhiteSpace(input.email);
+  const email = trimTypedAddress(input.email);
   const id = generateId("biz_", shard, services.random) as BusinessId;
   const binding = toSignInCodeBinding(lookup, knownEmail);
   const code = await prepareEmailCode(services, db, toCodeRequester(lookup, browser), {

@@ -1,7 +1,8 @@
 // Implements POST /v1/auth/verify-code.
 import type { Realm } from "../../../core/access/session.ts";
 import { refuse, type Result } from "../../../core/result.ts";
-import { parseLine, trimWhiteSpace } from "../../../core/text.ts";
+import { trimTypedAddress } from "../../../core/email-address.ts";
+import { parseLine } from "../../../core/text.ts";
 import { completeSignIn, type SignInPerson, type SignInResult } from "./complete-sign-in.ts";
 import type { AccessWriteDependencies } from "./dependencies.ts";
 import { verifyEmailCode } from "./email-codes.ts";
@@ -39,5 +40,5 @@ export const verifySignInCode = async (
   const codeId = await verifyEmailCode(services, lookup.db, toCodeRequester(lookup, request.browser), attempt);
   if (codeId === null) return refuse("login_failed");
   const { userAgent, replaces } = request;
-  return completeSignIn(services, lookup, codeId, { email: trimWhiteSpace(request.email), name: name.value, userAgent, replaces });
+  return completeSignIn(services, lookup, codeId, { email: trimTypedAddress(request.email), name: name.value, userAgent, replaces });
 };

@@ -1,9 +1,8 @@
 // Implements POST /v1/business/portal/members.
 import type { MemberSession, Role } from "../../../core/access/session.ts";
-import { normalizeEmailAddress } from "../../../core/email-address.ts";
+import { normalizeEmailAddress, trimTypedAddress } from "../../../core/email-address.ts";
 import { generateId, shardOfId } from "../../../core/ids.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
-import { trimWhiteSpace } from "../../../core/text.ts";
 import { dayMs } from "../../../core/time.ts";
 import { hasMemberWithAddress, insertInvitation, isMemberLimitReached, type Member } from "../../../storage/members.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
@@ -35,7 +34,7 @@ export const inviteMember = async (
     if (await hasMemberWithAddress(db, business.id, emailIndex))
       return refuse("invalid_request", "email: must not belong to a member of this business. This person is already a member.");
     const id = generateId("mem_", shardOfId(business.id), random);
-    const email = trimWhiteSpace(request.email);
+    const email = trimTypedAddress(request.email);
     const expiresAt = createdAt + invitationLifeMs;
     const data = { businessName: business.name, signInUrl: `${config.appUrl}/portal/sign-in`, until: expiresAt };
     return ok({
