@@ -53,7 +53,7 @@ interface NativeDecoder {
 }
 const nativeDecoder = Uint8Array as NativeDecoder;
 
-/** Decodes text that is padded and contains only characters of the alphabet. Returns null if unused bits are set. */
+/** Decodes `text`, which must be padded and contain only characters of the alphabet. Returns null if unused bits are set. */
 const decodeBase64 = (text: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> | null => {
   if (nativeDecoder.fromBase64 !== undefined) {
     try {

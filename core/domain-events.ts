@@ -1,6 +1,6 @@
-// Domain events record what happens to certificates, shares, accounts and other records. For each type, the table decides whether the event
-// is anchored in the ledger and whether the business receives a public event. The public events for `consumer.updated.*` are an exception:
-// workers/operations/consumers/prepare-share-updates.ts builds them.
+// Domain events record what happens to certificates, shares, accounts and other records. For each type, `domainEventRoutes` states whether
+// the event is anchored in the ledger and whether the business receives a public event. The public events for `consumer.updated.*` are an
+// exception: workers/operations/consumers/prepare-share-updates.ts builds them.
 import type { Environment } from "./access/entitlement.ts";
 import { formatActor, parseActor, type Actor } from "./actor.ts";
 import type { JsonObject } from "./canonical-json.ts";
@@ -125,8 +125,8 @@ export interface DomainEvent {
    */
   readonly recordSalt?: string;
   /**
-   * The business that receives the public event. It is required if the table has a public event for the type, unless that event requires an
-   * opt-in.
+   * The business that receives the public event. It is required if `domainEventRoutes` has a public event for the type, unless that event
+   * requires an opt-in.
    */
   readonly businessId?: BusinessId;
   /** The environment of the record. It is required with `businessId`, because events about sandbox records have a separate sequence. */

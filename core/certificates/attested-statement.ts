@@ -1,5 +1,5 @@
-// Ledger statements whose checkpoint was attested by third parties: the form that anchors publish, and the form that evidence packs
-// contain.
+// Ledger statements whose checkpoint was attested by third parties: the form that is published with an anchor, and the form in evidence
+// packs.
 import { fromBase64 } from "../bytes.ts";
 import type { Attestation } from "../ledger/adapter.ts";
 
@@ -12,7 +12,7 @@ export interface AttestedStatement {
   readonly attestations: readonly Attestation[];
 }
 
-/** A ledger checkpoint attested by third parties, and the statement's position in its tree. */
+/** A ledger checkpoint attested by third parties, and the proof that its tree contains the statement. */
 export interface PackedAttestation extends Pick<AttestedStatement, "note" | "inclusionProof"> {
   /** The witnesses' signature lines, each with its line break. */
   readonly cosignatures: readonly string[];

@@ -39,7 +39,7 @@ const getNoticeUrl = ({ certificate, context }: ReceiptInput): string =>
 const listAttributes = (certificate: PublishedCertificate): string[] =>
   certificate.subjectErasedAt === null ? Object.keys(certificate.subjectMasked).sort() : [];
 
-/** Returns the recipients to whom the consent still applies, without the business itself. */
+/** Returns the recipients of the consent, without the business itself and without recipients for whom it was withdrawn individually. */
 const listReceiptRecipients = (certificate: PublishedCertificate): readonly string[] =>
   listActiveEntities(certificate).filter((name) => name !== certificate.businessName);
 

@@ -173,7 +173,7 @@ const buildSubjectFiles = (parts: EvidenceParts): [string, Uint8Array][] => {
   ];
 };
 
-/** Builds every file in the pack, by path. Throws if the parts contradict each other or the pack is too large. */
+/** Builds every file in the pack, by path. Throws if a ledger receipt is invalid, an audit entry has no proof, or the pack is too large. */
 export const buildPackFiles = async (parts: EvidenceParts): Promise<ReadonlyMap<string, Uint8Array>> => {
   const { certificate } = parts.opened;
   const {

@@ -88,9 +88,9 @@ export interface EvidenceParts {
 }
 
 /**
- * Returns the types of audit entries that belong to the evidence. Excludes reads and exports, because each one would change the evidence,
- * and events that anyone can cause, because they could fill a pack. Includes a type only if the loaded certificate shows such an event, so
- * that a pack never contains an event that its certificate does not show.
+ * Returns the types of audit entries that belong to the evidence. Excludes reads and exports, because each one would change the evidence.
+ * Also excludes events that anyone can cause, because they could fill a pack. Includes a type only if the loaded certificate shows such an
+ * event, so that a pack never contains an event that its certificate does not show.
  */
 export const listEvidenceEventTypes = ({
   status,

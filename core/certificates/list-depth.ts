@@ -1,4 +1,4 @@
-// The maximum number of certificates in a list, newest first. The number is limited because reading a page also reads every certificate on
-// the earlier pages. A date filter finds older certificates.
+// A list contains at most this many certificates, the newest ones. The number is limited because reading a page also reads every
+// certificate on the earlier pages. To find older certificates, filter by date.
 
 export const maxListedCertificates = 10_000;

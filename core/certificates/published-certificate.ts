@@ -67,9 +67,9 @@ export interface IssuerSignature {
 }
 
 /**
- * A second text that was signed for the same submission and certificate ID. It exists if the database stored the certificate but its
- * response was lost, so that the retry went to the intake journal. The text in the database is the certificate. Receipts for the journal's
- * text stay valid.
+ * A second text that was signed for the same submission and certificate ID. It exists if the first request was written to the database but
+ * the response was lost, and the repeated request was written to the intake journal. The first text is the certificate. Receipts for the
+ * second text stay valid.
  */
 export interface SignedDuplicate {
   readonly fingerprint: string;
@@ -95,7 +95,7 @@ export interface PublishedCertificate {
   readonly subjectHash: string;
   readonly subjectMasked: Readonly<Record<string, string>>;
   readonly subjectErasedAt: Instant | null;
-  /** Notes on changed or omitted values; null if no submitted value was changed or omitted. */
+  /** Notes on submitted values that are invalid, changed or omitted; null if there are none. */
   readonly notes: SubmissionNotes | null;
   readonly gpc: boolean;
   readonly capturedVia: "browser" | "server";

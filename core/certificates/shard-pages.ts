@@ -1,6 +1,7 @@
 // Finds one page of a list whose certificates are in several shards. A business issues certificates in one shard at a time, so a page is
-// usually in one or two of them. The periods of two shards can overlap, for example because a journal stores a certificate late or because
-// clocks differ. A plan assumes that the periods do not overlap, and `mergePage` returns null for a page for which this is wrong.
+// usually in one or two of them. The periods in which two shards got certificates can overlap, for example because a journal stores a
+// certificate late or because clocks differ. A plan assumes that the periods do not overlap, and `mergePage` returns null for a page for
+// which this is wrong.
 import { shardOfId, type CertId } from "../ids.ts";
 import type { Instant } from "../time.ts";
 
@@ -10,7 +11,7 @@ export interface ListRange {
   readonly length: number;
 }
 
-/** The matching certificates of one shard. */
+/** How many certificates in one shard match, and the period of the business's certificates there. */
 export interface ListExtent {
   readonly total: number;
   /** True if more than `total` certificates may match. */
@@ -30,7 +31,9 @@ export interface PagePlan<Extent> {
   readonly reads: readonly { readonly extent: Extent; readonly start: number }[];
   /** The number of certificates on the page. */
   readonly length: number;
-  /** The periods of the shards that contain only newer certificates than the page, and of the shards that contain only older ones. */
+  /**
+   * The periods of the shards whose certificates are all newer than those on the page, and of the shards whose certificates are all older.
+   */
   readonly newer: readonly Period[];
   readonly older: readonly Period[];
 }

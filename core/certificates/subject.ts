@@ -35,8 +35,8 @@ export const computeSubjectCommitments = (fields: SubjectFields, rootSalt: Uint8
 export const computeSubjectHash = (commitments: Record<string, string>): string => sha256Hex(toCanonicalJson(commitments));
 
 /**
- * Returns the masked form of every field. The certificate publishes these forms. `unrecognized` lists the fields to mask completely,
- * regardless of their keys.
+ * Returns the masked form of every field, as published with the certificate. `unrecognized` lists the fields to mask completely, regardless
+ * of their keys.
  */
 export const maskSubject = (fields: SubjectFields, unrecognized: readonly string[] = []): Record<string, string> =>
   Object.fromEntries([...fields].map(([key, value]) => [key, maskFieldValue(unrecognized.includes(key) ? "" : key, value)]));

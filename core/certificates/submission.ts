@@ -1,5 +1,5 @@
-// Validates the content of a submission before any lookup: which text may be sealed, and how much. People can type anything in a field, so
-// a submission is never refused because of the characters in a field. recognized-fields.ts decides which fields can be used for lookups.
+// Validates the content of a submission before anything is looked up. People can type anything into a field, so a submission is never
+// refused because of the characters in a field. recognized-fields.ts decides which fields can be used for lookups.
 import { validatePageUrl } from "../access/origins.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { replaceRefusedCharacters, validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts";

@@ -1,4 +1,4 @@
-// Parses the operating system and browser family in a User-Agent. Ignores the rest, because browsers no longer update it.
+// Parses the operating system and browser family from a User-Agent. Ignores the rest, because browsers no longer update it.
 
 const osPatterns: readonly (readonly [RegExp, string])[] = [
   [/Windows NT|Win64|Windows Phone/, "Windows"],

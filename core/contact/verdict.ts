@@ -1,5 +1,5 @@
 // The contact check: whether a person may still be contacted, based on the business's records about an email address or phone number. One
-// record with active consent is enough. The result also contains the status of each record.
+// record with active consent is enough.
 import type { CertificateStatus } from "../certificates/certificate.ts";
 import type { CertId, ShareId } from "../ids.ts";
 import type { ShareStatus } from "../shares/share.ts";
@@ -37,7 +37,10 @@ export interface ContactVerdict {
   readonly reason: ContactReason;
 }
 
-/** Returns the reason that results from this record alone. If a share was renewed without the address, the old share counts as expired. */
+/**
+ * Returns the reason that results from this record alone. If a share was renewed without the email address or phone number, the old share
+ * counts as expired.
+ */
 export const getContactReason = (basis: ContactBasis): Exclude<ContactReason, "none"> => {
   if (basis.type === "share") {
     if (basis.status === "active") return "active_consent";
