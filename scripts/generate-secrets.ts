@@ -2,7 +2,8 @@
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { deriveKeySeed } from "../core/ledger/log-seed.ts";
 import { keyKinds, type KeyKind } from "../core/ledger/note.ts";
-import { openSigner, type Jwk } from "../storage/signer.ts";
+import type { IssuerJwk } from "../core/ledger/trust-document.ts";
+import { openSigner } from "../storage/signer.ts";
 import { noteKeyPair } from "./note-secret.ts";
 
 export interface DeploymentNames {
@@ -29,7 +30,7 @@ export interface PublicParts {
   readonly vars?: { readonly AUDIT_VKEY?: string; readonly LEDGER_VKEYS?: string };
   readonly logs?: readonly { readonly origin: string; readonly vkey: string; readonly valid_from: string; readonly role: string }[];
   readonly witnesses?: readonly string[];
-  readonly issuer_keys?: readonly Jwk[];
+  readonly issuer_keys?: readonly IssuerJwk[];
   readonly anchor_keys?: readonly { readonly spki: string; readonly spki_sha256: string }[];
 }
 

@@ -2,7 +2,7 @@
 // stores these rows for all shards.
 import { desc, eq, gt, gte, lt, sql, type SQLWrapper } from "drizzle-orm";
 import type { Attestation } from "../core/ledger/adapter.ts";
-import { formatCheckpointStatement } from "../core/ledger/statement.ts";
+import { formatCheckpointStatement, type CheckpointSubject } from "../core/ledger/statement.ts";
 import type { ShardId } from "../core/ids.ts";
 import { minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Found, type Statement } from "./database.ts";
@@ -12,18 +12,11 @@ import { excluded, insertIf } from "./inserts.ts";
 import { claimDueRows } from "./outboxes/claim.ts";
 import { allOf, hasPreviousChange } from "./query.ts";
 
-export interface NewCheckpoint {
-  readonly origin: string;
+export interface NewCheckpoint extends CheckpointSubject {
   /** The shard of the audit log; null for a ledger. */
   readonly auditLog: ShardId | null;
   /** The number of 15-minute windows since 1970. */
   readonly window: number;
-  readonly at: Instant;
-  readonly size: string;
-  readonly root: string;
-  readonly note: string;
-  readonly headsRoot: string;
-  readonly headsSize: string;
 }
 
 /** A witness or timestamp service. `attestation` is null if it has not been obtained yet. */

@@ -30,12 +30,8 @@ export const listPasskeysByUser = (db: Database, vault: Vault, user: string): Lo
   );
 };
 
-export interface NewPasskey extends VerifiedCredential {
-  readonly id: string;
+export interface NewPasskey extends VerifiedCredential, Pick<Passkey, "id" | "userHandle" | "transports" | "name"> {
   readonly userId: string;
-  readonly userHandle: string;
-  readonly transports: readonly string[];
-  readonly name: string;
   readonly now: Instant;
 }
 

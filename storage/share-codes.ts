@@ -41,7 +41,7 @@ export const reissueCode = async (
   return changed.length > 0;
 };
 
-interface Redemption {
+export interface RedemptionAttempt {
   readonly codeHash: string;
   readonly clientId: ClientId;
   readonly challenge: string;
@@ -66,7 +66,7 @@ const canOmitOrigin = and(eq(shareCodes.requireOrigin, false), isDomainStillVeri
  * Tries to redeem a code, in one round trip. If the attempt succeeds, also inserts the audit entries. Returns the code and its share, from
  * which the caller can see whether the attempt succeeded and, if not, why. Returns null if the code is unknown.
  */
-export const attemptRedemption = async (db: Database, attempt: Redemption) => {
+export const attemptRedemption = async (db: Database, attempt: RedemptionAttempt) => {
   const { codeHash, clientId, challenge, origin, requestId, retryHash, now } = attempt;
   const isActive = existsIn(shares, eq(shares.id, shareCodes.shareId), eq(shares.state, "active"), gt(shares.expiresAt, shareTime(now)));
   const mayRead = existsIn(businesses, eq(businesses.id, shareCodes.businessId), inArray(businesses.status, ["active", "past_due"]));

@@ -2,20 +2,12 @@
 // Signatures are stored, so a new key does not affect old certificates.
 import { toBase64, toBase64Url, fromBase64Url, fromHex, concatBytes, encodeUtf8 } from "../core/bytes.ts";
 import { sha256 } from "../core/hash.ts";
-
-export interface Jwk {
-  readonly kty: "OKP";
-  readonly crv: "Ed25519";
-  readonly x: string;
-  readonly kid: string;
-  readonly alg: "EdDSA";
-  readonly use: "sig";
-}
+import type { IssuerJwk } from "../core/ledger/trust-document.ts";
 
 export interface Signer {
   readonly kid: string;
   readonly sign: (text: string) => Promise<string>;
-  readonly publicKeys: readonly Jwk[];
+  readonly publicKeys: readonly IssuerJwk[];
 }
 
 const pkcs8Prefix = fromHex("302e020100300506032b657004220420") as Uint8Array; // RFC 8410: PrivateKeyInfo of a 32-byte Ed25519 seed
@@ -23,7 +15,7 @@ const pkcs8Prefix = fromHex("302e020100300506032b657004220420") as Uint8Array; /
 /** Returns the ID of a public key (RFC 7638). */
 const thumbprint = (x: string): string => toBase64Url(sha256(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`));
 
-const toJwk = (x: string): Jwk => ({ kty: "OKP", crv: "Ed25519", x, kid: thumbprint(x), alg: "EdDSA", use: "sig" });
+const toJwk = (x: string): IssuerJwk => ({ kty: "OKP", crv: "Ed25519", x, kid: thumbprint(x), alg: "EdDSA", use: "sig" });
 
 /** Opens the key pair of a 32-byte Ed25519 seed. */
 export const openEd25519 = async (seed: Uint8Array) => {

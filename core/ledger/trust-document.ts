@@ -7,7 +7,7 @@ interface PublishedKeyValidity {
   readonly validTo?: string | null;
 }
 
-interface IssuerJwk {
+export interface IssuerJwk {
   readonly kty: "OKP";
   readonly crv: "Ed25519";
   readonly x: string;

@@ -86,13 +86,9 @@ export const countWaiting = (sql: SqlStorage, upTo = Number.MAX_SAFE_INTEGER): n
 export const hasEntries = (sql: SqlStorage): boolean => sql.exec("SELECT 1 FROM entry LIMIT 1").toArray().length > 0;
 
 /** The data for writing an entry to the database. */
-export interface WaitingEntry {
+export interface WaitingEntry extends Pick<JournalEntry, "certId" | "fingerprint" | "statements" | "twinStatements"> {
   readonly ord: number;
-  readonly certId: CertId;
-  readonly fingerprint: string;
   readonly refusals: number;
-  readonly statements: readonly CompiledStatement[];
-  readonly twinStatements: readonly CompiledStatement[];
 }
 
 type EntryRow = { ord: number; cert_id: string; fingerprint: string; refusals: number; statements: string; twin_statements: string };

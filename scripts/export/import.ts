@@ -8,24 +8,20 @@ import type { Rewrapper } from "../../storage/vault.ts";
 import { addableShards, getDatabasePath } from "../database-files.ts";
 import { prepareDatabases } from "../local-databases.ts";
 import { listStoreIds } from "../worker-configuration.ts";
-import type { ObjectHeader } from "./export.ts";
+import type { ExportOptions, ObjectHeader } from "./export.ts";
 import { createObjectFile, getObjectPath, openTextStore } from "./local-stores.ts";
 import { manifestName, readManifest, type ExportedFile, type Manifest } from "./manifest.ts";
 import { createRowInserter, isTableHeader, quoteName } from "./rows.ts";
 import { DamagedFileError, readSealedLines } from "./sealed-file.ts";
 import { assertSameLogNames, openImportRewrapper, toImportedSettings, type MovedSettings, type Vars } from "./settings.ts";
 
-export interface ImportOptions {
-  /** Folder for the state of the service. It must not contain data yet. */
-  readonly stateDir: string;
-  readonly extraShards: readonly string[];
-  /** Settings of the deployment that imports. */
-  readonly vars: Vars;
-  readonly folder: string;
-  readonly passphrase: string;
+/**
+ * The options of an import. `stateDir` must not contain data yet, `vars` are the settings of the deployment that imports, and `folder`
+ * contains the export.
+ */
+export interface ImportOptions extends Omit<ExportOptions, "serviceVersion" | "now"> {
   /** If true, only checks that every file is complete and unchanged. */
   readonly isDryRun?: boolean;
-  readonly report: (text: string) => void;
 }
 
 const progressName = "import.json";

@@ -1,7 +1,7 @@
 // Grants a share: the person agrees to share contact fields with a business. The business gets a code that it redeems for the fields.
 import type { Person } from "../../../core/access/principal.ts";
 import { sha256Hex } from "../../../core/hash.ts";
-import { shardOfId, generateId, type ClientId, type ShareId } from "../../../core/ids.ts";
+import { shardOfId, generateId, type ShareId } from "../../../core/ids.ts";
 import type { Language } from "../../../core/language.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { ContactKey } from "../../../core/shares/fields.ts";
@@ -17,6 +17,7 @@ import { insertShareCode, isOutdatedGrant, isShareLimitReached } from "../../../
 import { isAlreadyDecided } from "../../../storage/share-codes.ts";
 import { prepareFieldsUpdate, type PreparedFieldsUpdate } from "../consumers/prepare-fields-update.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
+import type { ShareRequest } from "./authorize-share-request.ts";
 import type { ShareWriteDependencies } from "./dependencies.ts";
 import { commitShare, type ShareCreation } from "./commit-share.ts";
 import { deriveShareCode, hashDecisionRequest, resolveEarlierDecision, type GrantResult } from "./earlier-decision.ts";
@@ -24,17 +25,10 @@ import { deriveShareCode, hashDecisionRequest, resolveEarlierDecision, type Gran
 /** The grantor: a person with an account or a sandbox test person. */
 export type Grantor = { readonly person: Person } | { readonly persona: PersonaName };
 
-export interface GrantRequest {
-  /** The client ID; null if the given text is not one. */
-  readonly clientId: ClientId | null;
-  readonly origin: string;
+export interface GrantRequest extends Omit<ShareRequest, "requestedScope" | "state"> {
   /** The evidence that the request came from the business. */
   readonly requestEvidence: RequestEvidence;
   readonly scope: readonly ContactKey[];
-  readonly purpose: string;
-  readonly disclosureText: string | null;
-  readonly durationDays: number;
-  readonly challenge: string;
   /** The fields that may be shared without a value. */
   readonly allowedMissing: readonly ContactKey[];
   /**

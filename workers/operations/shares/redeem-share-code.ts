@@ -9,7 +9,7 @@ import { ok, refuse, type Refusal, type Result } from "../../../core/result.ts";
 import { getScopedValues, type ContactKey, type ScopedValues } from "../../../core/shares/fields.ts";
 import { computeCodeChallenge } from "../../../core/shares/pkce.ts";
 import type { Instant } from "../../../core/time.ts";
-import { attemptRedemption, type RedeemedCode } from "../../../storage/share-codes.ts";
+import { attemptRedemption, type RedeemedCode, type RedemptionAttempt } from "../../../storage/share-codes.ts";
 import { openShareCopy } from "../../../storage/share-values.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 
@@ -33,15 +33,6 @@ export interface Redemption {
   readonly expiresAt: Instant;
   readonly businessId: BusinessId;
   readonly isReplayed: boolean;
-}
-
-interface RedemptionAttempt {
-  readonly clientId: ClientId;
-  readonly challenge: string;
-  readonly origin: string | null;
-  readonly requestId: string;
-  readonly retryHash: string | null;
-  readonly now: Instant;
 }
 
 /**
@@ -83,6 +74,7 @@ export const redeemShareCode = async (services: WriteDependencies, request: Rede
   const { idempotencyKey, requestId } = request;
   const origin = request.origin === null ? null : normalizeOrigin(request.origin);
   const attempt: RedemptionAttempt = {
+    codeHash,
     clientId: request.clientId as ClientId,
     challenge: computeCodeChallenge(request.verifier),
     origin,
@@ -90,7 +82,7 @@ export const redeemShareCode = async (services: WriteDependencies, request: Rede
     retryHash: idempotencyKey === null ? null : await vault.sentHash(`redeem ${codeHash} ${origin}`, idempotencyKey),
     now: services.clock(),
   };
-  const code = await attemptRedemption(services.shards.forId(request.code), { ...attempt, codeHash });
+  const code = await attemptRedemption(services.shards.forId(request.code), attempt);
   const isRedeemed = code?.usedBy === requestId;
   const refusal = isRedeemed ? null : getRedemptionRefusal(code, attempt);
   if (code === null || refusal !== null) return refusal ?? refuse("code_invalid");
