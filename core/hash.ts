@@ -9,7 +9,7 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 // Text is encoded here, because node:crypto takes as long to convert a string as to hash a kilobyte, and a certificate needs about twenty
 // hashes. Short strings share one buffer, which is safe because hashing is synchronous and keeps no reference to the buffer.
 const utf8Encoder = new TextEncoder();
-const scratchBuffer = new Uint8Array(32_768); // enough for ten thousand characters of any kind, and for a certificate's whole JSON
+const scratchBuffer = new Uint8Array(32_768); // enough for ten thousand characters of any kind; a longer string gets its own buffer
 const maxBytesPerCodeUnit = 3; // one UTF-16 code unit takes at most three bytes in UTF-8
 
 const toInputBytes = (data: string | Uint8Array): Uint8Array => {

@@ -2,7 +2,7 @@
 // pages, and the integration helper, which reads page source, share this file, so that both recognize the same fields. Comparisons ignore
 // case, accents, camelCase and punctuation: "contactLastName", "last-name" and "LAST_NAME" are equal.
 
-/** The part of a form control that this file reads. DOM elements have this type. */
+/** The properties of a form control that this file reads. Form controls in the DOM match this interface. */
 export interface NamedControl {
   readonly type: string;
   readonly id: string;
@@ -65,7 +65,7 @@ export function guessFieldKey(control: NamedControl, hints: string[]): [key: str
 }
 
 /**
- * Returns the hints in order of trust: autocomplete, type, last part of the name (`user[address][city]`), name, ID, label, placeholder,
+ * Returns the hints, most reliable first: autocomplete, type, last part of the name (`user[address][city]`), name, ID, label, placeholder,
  * aria-label.
  */
 export function collectHints(control: NamedControl, label: { readonly textContent: string | null } | undefined): string[] {

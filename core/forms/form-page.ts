@@ -48,7 +48,7 @@ export interface ScriptTag {
 }
 
 export interface FormPage {
-  /** True if the service stopped parsing the page because the page exceeded the work limit. */
+  /** True if the service stopped parsing the page because that took too much work. */
   readonly isTooComplex: boolean;
   readonly forms: readonly PageForm[];
   readonly scriptTags: readonly ScriptTag[];

@@ -59,13 +59,13 @@ export class IntakeState {
     return this.getSize(shard, now) >= issuingRatio * maxBytes;
   }
 
-  /** Returns the last reported size of a shard; 0 if it is unknown. */
+  /** Returns the last reported size of a shard; 0 if none was reported recently. */
   getSize(shard: ShardId, now: Instant): number {
     const known = this.#sizes.get(shard);
     return known !== undefined && now < known.until ? known.bytes : 0;
   }
 
-  /** Returns the states and sizes of all shards; null if they must be read. */
+  /** Returns the states and sizes of all shards; null if they must be read from the database. */
   getFills(now: Instant): readonly ShardFill[] | null {
     return this.#fills !== null && now < this.#fills.until ? this.#fills.fills : null;
   }

@@ -21,7 +21,7 @@ export interface FormMapping {
   readonly form: PageForm;
   readonly hasOtherForms: boolean;
   readonly fields: readonly MappedField[];
-  /** The controls that could be collected but whose key is not recognized. */
+  /** The controls that could be collected but are not: their key is not recognized, or another control already has it. */
   readonly unmappedControls: readonly FormControl[];
   readonly checkbox: FormControl | null;
   readonly disclosure: Disclosure | null;
@@ -119,8 +119,8 @@ const contactPattern = /\bconsent\b|\bmay (?:call|contact|text|e-?mail)|\bcontac
 const mentionsConsent = (text: string): boolean => agreementPattern.test(text) || contactPattern.test(text);
 
 /**
- * Prefers a checkbox whose label and name both suggest consent, then one whose label does, then one whose name does. Excludes recipient
- * checkboxes.
+ * Returns a checkbox whose label and name both suggest consent or, if there is none, one whose label does, or else one whose name does.
+ * Excludes recipient checkboxes.
  */
 const findConsentCheckbox = (form: PageForm, entityBoxes: readonly FormControl[]): FormControl | null => {
   const boxes = form.controls.filter(
@@ -171,7 +171,7 @@ const findEntityCheckboxes = (form: PageForm, entities: readonly string[]): Form
   });
 };
 
-/** Maps a page's form. Returns null for a page without a form. The same page always results in the same mapping. */
+/** Maps the form with the highest score. Returns null for a page without a form. The same page always results in the same mapping. */
 export const mapForm = (page: FormPage, entities: readonly string[]): FormMapping | null => {
   const ranked = page.forms.map((form) => ({ form, score: scoreForm(form) })).sort((a, b) => b.score - a.score);
   const form = ranked[0]?.form;

@@ -19,7 +19,7 @@ const escapeAttribute = (text: string, kept = ""): string =>
 const renderAttribute = (name: string, value: string): string =>
   value.includes('"') && !value.includes("'") ? `${name}='${escapeAttribute(value, '"')}'` : `${name}="${escapeAttribute(value)}"`;
 
-/** Renders one attribute per line, in order. Null values are omitted. */
+/** Renders the tag with one attribute per line, in order. Omits attributes whose value is null. */
 export const renderScriptTag = (address: string, attributes: Readonly<Record<string, string | null>>): string => {
   const lines = Object.entries(attributes).flatMap(([name, value]) => (value === null ? [] : [`  ${renderAttribute(name, value)}`]));
   return `${[`<script async ${renderAttribute("src", address)}`, ...lines].join("\n")}></script>`;

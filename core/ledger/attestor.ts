@@ -8,7 +8,7 @@ export interface AttestationRequest {
   readonly size: bigint;
   /** The size of the newest checkpoint of this log that the witness has cosigned; 0 if it is unknown. */
   readonly witnessedSize: bigint;
-  /** Returns the proof from the tree of size `fromSize` to this checkpoint. */
+  /** Returns the consistency proof from the tree of size `fromSize` to this checkpoint. */
   readonly getConsistencyProof: (fromSize: bigint) => Promise<readonly Uint8Array[]>;
 }
 

@@ -68,7 +68,7 @@ const parseValueAt = (bytes: Bytes, at: number, end: number, depth: number): Der
   if (start + length > end) return null;
   const isConstructed = (tag & constructedBit) !== 0;
   const mustBe = (tag | constructedBit) === derTags.sequence || (tag | constructedBit) === derTags.set;
-  if (isUniversalTag(tag) && (isConstructed !== mustBe || tag === 0)) return null; // only BER allows strings in segments
+  if (isUniversalTag(tag) && (isConstructed !== mustBe || tag === 0)) return null; // in DER, only sequences and sets are constructed
   const content = bytes.subarray(start, start + length);
   if (!isConstructed && !isCanonicalContent(tag, content)) return null;
   const children: DerValue[] = [];

@@ -24,7 +24,7 @@ interface RekorKey {
   readonly isSignatureValid: (crypto: RekorCrypto, text: string, signature: Uint8Array) => Promise<boolean>;
 }
 
-/** Computes the key ID. Unlike an Ed25519 key ID, it does not include the name. */
+/** Computes the ID of an ECDSA key. Unlike the ID of an Ed25519 key, it does not depend on the key's name. */
 const computeEcdsaKeyId = (spki: Uint8Array): string => toHex(sha256(spki).subarray(0, 4));
 
 /** Returns the one-line form of a log's SPKI key: Ed25519, or ECDSA on P-256 or P-384. Returns null for other keys. */
