@@ -1340,6 +1340,11 @@ const listDescribedFailures = (operation: Described): string[] =>
   Object.values(operation.responses).flatMap(({ content }) => Object.keys(content?.["application/json"]?.examples ?? {}));
 const listDescribedSuccesses = (operation: Described): string[] => Object.keys(operation.responses).filter((status) => status < "400");
 
+test("the filters from and to have no format, because they accept a date or a time", () => {
+  const { parameters } = committed.paths["/v1/certs"].get;
+  for (const name of ["from", "to"]) expect(parameters.find((parameter) => parameter.name === name)?.schema).not.toHaveProperty("format");
+});
+
 describe("examples", () => {
   test("match the schemas of their requests and responses", () => {
     for (const { key, operation } of listOperations()) {

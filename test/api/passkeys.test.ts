@@ -255,6 +255,13 @@ describe("POST /v1/auth/passkey/verify", () => {
     expect((await list({ cookie }))[0].last_used).toBe(new Date(start).toISOString().slice(0, 10));
   });
 
+  test("signs in a consumer if realm is null", async () => {
+    const credential = await (await withPasskey()).sign(await requestSignInOptions());
+    const response = await call("/v1/auth/passkey/verify", buildJsonRequest({ credential, realm: null }));
+    expect(response.status, response.text).toBe(200);
+    expect(response.body.data.user.realm).toBe("consumer");
+  });
+
   test("uses the same options for everyone", async () => {
     const options = await requestSignInOptions();
     expect(options).toEqual({

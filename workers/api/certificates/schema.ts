@@ -228,11 +228,9 @@ export const certificateListQuerySchema = z.object({
   entity: optionalMember(z.string().min(1).max(200)).meta({ description: "Exact name of a recipient." }),
   from: optionalMember(instantSchema).meta({
     description: "Issued at or after this time, ISO 8601. A date without a time means the start of that day (UTC).",
-    format: "date-time",
   }),
   to: optionalMember(instantSchema).meta({
     description: "Issued at or before this time, ISO 8601. A date without a time means the end of that day (UTC).",
-    format: "date-time",
   }),
 });
 

@@ -16,7 +16,7 @@ import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { sameOriginGuard } from "../../http/guards/same-origin.ts";
 import { clearSession, getSessionToken, setSessionCookie } from "../../http/guards/session-cookie.ts";
 import { anySessionGuard } from "../../http/guards/session.ts";
-import { successResponse, requestBody } from "../../http/wire.ts";
+import { memberWithDefault, successResponse, requestBody } from "../../http/wire.ts";
 import { requestPasskeySignIn } from "../../operations/access/request-passkey-sign-in.ts";
 import { signInWithPasskey } from "../../operations/access/sign-in-with-passkey.ts";
 import { getSignedInUser } from "../../operations/access/get-signed-in-user.ts";
@@ -50,9 +50,10 @@ const signedInResponse = (user: object) => ({
 const passkeySignInSchema = z
   .object({
     credential: signedCredentialSchema,
-    realm: realmSchema
-      .default("consumer")
-      .meta({ description: "Realm of the passkey: `consumer` (default), or `business` for a member of a business." }),
+    realm: memberWithDefault(realmSchema, "consumer").meta({
+      default: "consumer",
+      description: "Realm of the passkey: `consumer` (default), or `business` for a member of a business.",
+    }),
   })
   .openapi("PasskeyProof");
 
