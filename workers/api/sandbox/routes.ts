@@ -55,7 +55,10 @@ const advancedClockSchema = z
   .object({
     ...clockFields,
     swept: z.int().meta({ description: "Number of shares that expired or got an expiry warning." }),
-    more: z.literal(true).optional().meta({ description: "Present if more shares are due. Repeat the request to continue." }),
+    more: z
+      .literal(true)
+      .optional()
+      .meta({ description: "Present if more shares are due. A background job that runs every minute processes them." }),
   })
   .openapi("MovedSandboxClock");
 

@@ -161,6 +161,7 @@ const loadGuideContent = async ({ readTextAsset, config }: Services, { path }: G
     (await readTextAsset(path))
       .replaceAll("{cdn_url}", config.cdnUrl)
       .replaceAll("{verify_url}", config.verifyUrl)
+      .replaceAll("{app_url}", config.appUrl)
       .replaceAll("https://api.example.com", new URL(config.baseUrl).origin),
   );
 
