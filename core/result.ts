@@ -6,7 +6,7 @@ export interface Refusal<C extends RefusalCode = RefusalCode> {
   readonly ok: false;
   readonly code: C;
   /**
-   * A more specific message than the code's own message, in fixed text. For `invalid_request`, it names the field and the rule that the
+   * A more specific message than the default one for `code`, in fixed text. For `invalid_request`, it names the field and the rule that the
    * field breaks.
    */
   readonly detail?: string;

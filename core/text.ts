@@ -1,6 +1,6 @@
-// Decides which text may be sealed. Refuses text with invisible characters, or with characters that reorder the line around them, because
-// they could make one name look like another. In form fields, each refused character becomes U+FFFD instead, so that one wrong character
-// does not cost a person their certificate.
+// Validates text before it is sealed in a record. Refuses text with invisible characters, or with characters that reorder the line around
+// them, because they could make one name look like another. In form fields, each refused character becomes U+FFFD instead, so that one
+// wrong character does not cost a person their certificate.
 import { ok, refuse, type Result } from "./result.ts";
 
 const whiteSpacePattern = /\p{White_Space}/u;
@@ -62,8 +62,8 @@ export const replaceRefusedCharacters = (text: string): string => {
 };
 
 /**
- * Returns the trimmed line, or null if it is empty. Refuses a line that is too long or that `validateLine` refuses, with `input` as the
- * field name.
+ * Returns the trimmed line, or null if it is empty. Refuses a line that is too long or that breaks a rule of `validateLine`. `input` is the
+ * name of the field in the refusal.
  */
 export const parseLine = (input: string, text: string | null, maxLength: number): Result<string | null, "invalid_request"> => {
   const line = trimWhiteSpace(text ?? "");

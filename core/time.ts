@@ -1,5 +1,5 @@
-// Instants and durations. An Instant is milliseconds since 1970-01-01T00:00:00Z. Text forms (ISO 8601, UTC, always three decimals) are used
-// only where data enters or leaves the service.
+// Instants and durations. An Instant is milliseconds since 1970-01-01T00:00:00Z. Text forms (ISO 8601 in UTC, always with milliseconds) are
+// used only where data enters or leaves the service.
 
 export type Instant = number;
 export type Clock = () => Instant;
@@ -9,7 +9,7 @@ export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** Formats an instant such as `2026-11-20T10:05:00.000Z`. */
+/** Formats an instant as text, for example `2026-11-20T10:05:00.000Z`. */
 export const toIso = (instant: Instant): string => new Date(instant).toISOString();
 
 export const toIsoOrNull = (instant: Instant | null): string | null => (instant === null ? null : toIso(instant));

@@ -18,7 +18,9 @@ export const businessChainFields = { tag: businesses.auditChain, auditLog: audit
 
 const isVerifiedDomain = allOf(eq(domains.businessId, businesses.id), eq(domains.status, "verified"));
 
-/** A field for queries on `businesses`: the verified domains of a business. A CHECK guarantees that each of them has a `method`. */
+/**
+ * A field for queries on `businesses`: the verified domains of a business. A CHECK constraint guarantees that each of them has a `method`.
+ */
 export const verifiedDomainsField = jsonRows({ id: domains.id, domain: domains.domain, method: domains.method }, (rows) =>
   query.select({ rows }).from(domains).where(isVerifiedDomain),
 ) as SQL<readonly VerifiedDomain[]>;

@@ -15,7 +15,7 @@ export interface ShardFill {
 
 /**
  * A shard that is filled to this fraction of its size limit gets no new accounts, and new certificates are issued in another shard. The
- * remaining space is for withdrawals, page views and email of the accounts and certificates that it already has.
+ * remaining space is for data that existing accounts and certificates still produce: withdrawals, page views and email.
  */
 const fullRatio = 0.7;
 
@@ -42,7 +42,7 @@ export const chooseOverflow = (shards: readonly ShardFill[], maxBytes: number): 
   )[0]?.shard ?? null;
 
 /**
- * Returns the emptiest shard that takes new accounts. Fill levels are compared as whole percentages. If several are equal, the shard whose
+ * Returns the emptiest shard that takes new accounts. Fill levels are compared as whole percentages. Of equally full shards, the one whose
  * name comes first is chosen. If every shard is closed or full, all shards are considered, so that sign-ups still succeed. Throws if there
  * are no shards.
  */

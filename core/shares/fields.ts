@@ -23,13 +23,13 @@ export const contactKeys: readonly ContactKey[] = fieldGroupNames.flatMap((group
 const contactKeySet: ReadonlySet<string> = new Set(contactKeys);
 export const isContactKey = (text: string): text is ContactKey => contactKeySet.has(text);
 
-/** Returns the groups that contain at least one of the keys, in order. */
+/** Returns the groups that contain at least one of the keys, in the order of `fieldGroups`. */
 export const groupsFromKeys = (keys: readonly ContactKey[]): readonly FieldGroup[] =>
   fieldGroupNames.filter((group) => fieldGroups[group].some((key) => keys.includes(key)));
 
 const sortContactKeys = (keys: ReadonlySet<ContactKey>): readonly ContactKey[] => contactKeys.filter((key) => keys.has(key));
 
-/** Encodes a scope as one bit per key. The first key is the lowest bit. */
+/** Encodes a scope as a number with one bit per key. The lowest bit is the first key in `contactKeys`. */
 export const scopeToBits = (scope: readonly ContactKey[]): number =>
   contactKeys.reduce((bits, key, at) => (scope.includes(key) ? bits | (1 << at) : bits), 0);
 
@@ -88,7 +88,7 @@ export const formatPhoneInFields = (fields: ContactFields, formatPhone: FormatPh
 export const getScopedValues = (fields: ContactFields, scope: readonly ContactKey[]): ScopedValues =>
   Object.fromEntries(scope.map((key) => [key, fields[key]?.value ?? null]));
 
-/** Matches a phone number that is accepted even if it is not valid in the person's country. Searches do not find such numbers. */
+/** Matches a phone number that is accepted even if it is not valid in the person's country. Searches by phone number do not find it. */
 const unknownNumberPattern = /^\+?(?:[ ()./-]*[0-9]){7,15}[ ()./-]*$/;
 const maxValueLength = 200;
 /** The country to assume for a phone number without a country code if the person has not given a country. */

@@ -1,4 +1,4 @@
-// A share's fingerprint: the SHA-256 of the canonical JSON of exactly these properties. Certificates, statements and audit entries have
+// A share's fingerprint: the SHA-256 of the canonical JSON of the properties listed here. Certificates, statements and audit entries have
 // different properties, so that none of them can pass for a share.
 import { toCanonicalJson } from "../canonical-json.ts";
 import { sha256Hex } from "../hash.ts";

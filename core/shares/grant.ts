@@ -20,9 +20,9 @@ import { getOriginDomain, type Share } from "./share.ts";
 export interface GrantingClient {
   readonly clientId: ClientId;
   readonly environment: Environment;
-  /** True if every redemption must have an Origin header, even if a server sends the request. */
+  /** True if every request that redeems a code must have an Origin header, including requests from servers. */
   readonly requireOrigin: boolean;
-  /** The URLs to which the person may be redirected without further verification. */
+  /** The URLs that the business has registered. A request that uses one of them needs no other evidence that the business sent it. */
   readonly returnUrls: readonly string[];
   readonly business: BusinessPrincipal;
   /** The business's logo. Programs that display a request themselves can show it; the pages of this service do not. */

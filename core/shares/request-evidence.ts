@@ -7,7 +7,7 @@ export const requestEvidenceKinds = ["request_signature", "return_url", "referer
  * - `request_signature`: the business's API key signed the request.
  * - `return_url`: the request's return URL is registered by the business.
  * - `referer`: the browser came from the origin of the request.
- * - `message`: the page that opened the consent sheet replied to the sheet's message, from the origin of the request.
+ * - `message`: the page that opened the consent sheet has the origin of the request and replied to the sheet's message.
  * - `api`: the person's own session sent the decision through the API.
  */
 export type RequestEvidence = (typeof requestEvidenceKinds)[number];

@@ -10,8 +10,8 @@ export const maxEndpoints = 20;
 /** How long deliveries are signed with both secrets after a rotation. */
 export const secretOverlapMs = 24 * hourMs;
 /**
- * How long deliveries are signed with both secrets after the operator has replaced one. Owners learn of this only by email, so they get
- * more time than after a rotation of their own.
+ * How long deliveries are signed with both secrets after the operator has replaced a secret. Owners learn of this only by email, so they
+ * get more time than after a rotation of their own.
  */
 export const operatorSecretOverlapMs = 7 * dayMs;
 
@@ -19,7 +19,7 @@ export interface SecretAge {
   readonly endpointId: string;
   /** When the current secret was created. */
   readonly createdAt: Instant;
-  /** Until when deliveries are also signed with the earlier secret; null if there is none. */
+  /** The end of the period in which deliveries are also signed with the earlier secret; null if there is none. */
   readonly earlierUntil: Instant | null;
 }
 
@@ -168,7 +168,7 @@ export interface OutgoingDelivery {
 
 /**
  * The result of sending. `deferred`: nothing was sent because of a problem in our service. `cancelled`: nothing will be sent, because the
- * payload may no longer be read.
+ * business is no longer allowed to read the payload.
  */
 export type SendResult =
   | AttemptResult

@@ -17,7 +17,7 @@ export const toStartOfHour = (at: Instant): Instant => at - (at % hourMs);
 export const getChartStart = (now: Instant): Instant => toStartOfHour(now) - (chartHours - 1) * hourMs;
 
 /**
- * Returns the chart points for the last 48 hours, including the current one. Delivered attempts are the upper values, and failed attempts
+ * Returns the chart points for the last 48 hours, including the current one. Successful attempts are the upper values, and failed attempts
  * are the lower values.
  */
 export const toHourlyFigures = (hours: readonly HourlyAttempts[], now: Instant): readonly ChartPoint[] =>

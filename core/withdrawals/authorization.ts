@@ -9,7 +9,7 @@ import type { WithdrawalScope } from "./withdrawal.ts";
 export const authorizeByCode = (attempt: {
   /** True if the email address is on the certificate. */
   readonly isOnCertificate: boolean;
-  /** True if the code is valid and this attempt was counted. */
+  /** True if the code is valid and the limits on attempts allow this one. */
   readonly isCode: boolean;
   readonly status: CertificateStatus;
 }): Result<true, "opt_out_failed" | "already_revoked"> => {

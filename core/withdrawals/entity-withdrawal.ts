@@ -18,7 +18,7 @@ export interface WithdrawnEntity extends Pick<Withdrawal, "withdrawnAt" | "cease
   readonly receivedAt: Instant | null;
   /** When the business acknowledged that this recipient has ceased contact; null if it has not. */
   readonly acknowledgedAt: Instant | null;
-  /** The number of the acknowledgment, counted from 1. */
+  /** The number of the acknowledgment, counted from 1; null if there is none. */
   readonly acknowledgement: number | null;
 }
 
