@@ -61,8 +61,8 @@ const selectAgentByTokenHash = (db: Database, tokenHash: string, now: Instant) =
 };
 
 /**
- * Finds the consumer, or the member and the business, for whom a live token acts. Returns null if the token is unknown or has ended, or if
- * the account or membership no longer exists. The same query runs in all cases, so response times do not reveal which one applies.
+ * Finds the consumer, or the member and the business, for whom a live token acts. Returns null if the token is unknown, expired or revoked,
+ * or if the account or membership no longer exists. The same query runs in all cases, so response times do not reveal which one applies.
  */
 export const findAgentByTokenHash = async (db: Database, tokenHash: string, now: Instant): Promise<Agent | null> => {
   const row = await selectAgentByTokenHash(db, tokenHash, now).get();
@@ -139,7 +139,7 @@ export const findTokenPrincipalId = async (db: Database, scope: AgentTokenScope,
   return row?.principalId ?? null;
 };
 
-/** Revokes a token. Does nothing if the token has already ended. */
+/** Revokes a token. Does nothing if the token has expired or is already revoked. */
 export const markTokenRevoked = (db: Database, id: string, now: Instant) =>
   db
     .update(agentTokens)
@@ -193,7 +193,7 @@ export const toTokenHolder = (
   return { realm, principalId, businessId, chain, actor: { kind, id: principalId } };
 };
 
-/** Returns a list with the statement that records the day of use. The list is empty if the day is already recorded. */
+/** Returns the statement that records today as the token's last day of use, or no statement if that day is already recorded. */
 export const recordTokenUse = (db: Database, { tokenId, lastUsedDay }: Agent, now: Instant) => {
   const day = Math.floor(now / dayMs);
   return lastUsedDay === day ? [] : [db.update(agentTokens).set({ lastUsedDay: day }).where(eq(agentTokens.id, tokenId))];

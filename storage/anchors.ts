@@ -1,7 +1,7 @@
 // Anchors: statements for a ledger, and the ledger's receipts. The statement of a live issuance is stored in its change, and can later be
-// rebuilt from the certificate. It gets a row in `anchors` only if its request must be stored before it is sent, if the ledger does not
-// accept the first attempt, or if it moves to another ledger. Every other statement has a row from the start. Receipts are stored in
-// batches. docs/internals/consistency.md explains how failures are handled.
+// rebuilt from the certificate. The statement gets a row in `anchors` only if the request to the ledger must be stored before it is sent,
+// if the ledger does not accept the first attempt, or if the statement moves to another ledger. Every other statement has a row from the
+// start. Receipts are stored in batches. docs/internals/consistency.md explains how failures are handled.
 import { desc, eq, gt, inArray, isNotNull, isNull, lte, ne, notExists, notInArray, sql, type SQL } from "drizzle-orm";
 import type { SubmissionOutcome, LedgerSubmission } from "../core/ledger/adapter.ts";
 import { packReceipts } from "../core/ledger/receipt-batch.ts";
@@ -260,8 +260,8 @@ export const isForEarlierLedger = (ledgerIds: readonly string[]): SQL =>
 
 /**
  * Returns the SQL statements that move event statements from earlier ledgers to the current one. This includes statements that the earlier
- * ledgers have not read, and statements that isolates with earlier settings still commit. The last SQL statement removes the earlier
- * ledgers' positions and makes their runs outdated. Checkpoint statements are not moved, because each ledger gets its own.
+ * ledgers have not read, and statements that are committed by isolates that still have earlier settings. The last SQL statement removes the
+ * earlier ledgers' positions and makes their runs outdated. Checkpoint statements are not moved, because each ledger gets its own.
  */
 export const movePendingAnchors = (db: Database, ledgerId: string, ledgerIds: readonly string[], now: Instant): readonly Statement[] => {
   const isEarlier = isWaitingForEarlierLedger(ledgerIds);

@@ -51,8 +51,8 @@ export const slowestAuditOffset = (auditLogs: readonly ShardId[]): SQL<number> =
 const entryColumns = ["ord", "chain", "id", "auditLog", "type", "entityType", "entityId", "at", "payloadHash", "payloadSealed"] as const;
 
 /**
- * Inserts the entries of changes that earlier statements in the batch have appended. `back` is 0 for the newest change, 1 for the change
- * before it, and so on.
+ * Inserts the entries of changes that earlier statements in the batch have appended. An entry's `back` is 0 if it belongs to the newest
+ * change, 1 for the change before it, and so on.
  */
 export const insertAuditEntries = bulkInsert(auditEntries, entryColumns, { ord: sql<number>`${lastChangeOrd} - (value ->> 'back')` });
 
@@ -82,7 +82,7 @@ const containedFields = {
   payload: changes.payload,
 };
 
-/** Selects an audit log's entries, oldest first. `ofChange` gets the column with the number of the change and builds a condition on it. */
+/** Selects an audit log's entries, oldest first. `ofChange` builds a condition on the column that contains the number of the change. */
 const selectAuditEntries = (db: Database | DrizzleD1Database, auditLog: ShardId, ofChange: (changeOrd: Column) => SQL) =>
   unionAll(
     db
@@ -259,7 +259,7 @@ export const recordShareChanges = (
   };
 };
 
-/** Lists a chain's entries that the audit log has not recorded yet, oldest first. */
+/** Lists a chain's entries that the audit log has not read yet, oldest first. */
 export const listWaitingEntries = (
   db: Database,
   filter: { readonly auditLog: ShardId; readonly chainTag: string; readonly max: number },

@@ -77,8 +77,8 @@ const isAtRevision = (id: string, known: number): SQL =>
   known === 0 ? notExistsIn(billingCustomers, eq(customerId, id)) : existsIn(billingCustomers, eq(customerId, id), eq(revision, known));
 
 /**
- * Returns the insert for a billing event, for the batch that applies the event. If the customer or account has changed since it was read,
- * the customer ID is NULL, and the batch fails (`isOutdatedBilling`).
+ * Returns the statement that inserts a billing event, for the batch that applies the event. If the customer or account has changed since it
+ * was read, the customer ID is NULL, and the batch fails (`isOutdatedBilling`).
  */
 export const insertBillingEvent = (
   db: Database,

@@ -231,7 +231,7 @@ const searchByGroups = (list: CertificateList): Search => {
     return { selectOrds, totals: [total, countNew(list, hasCounters), ...rest.totals], omissions: rest.omissions };
   }
   // These are cross joins, because SQLite never reorders them. With other joins, SQLite would read all counters and certificates of a group
-  // before it applied the period.
+  // before it checked the period.
   const periods = planTallies(filter.from, filter.to);
   const wholeSpans = jsonTable(periods.wholeSpans);
   const partial = jsonTable(periods.remainders);
@@ -390,7 +390,7 @@ export const listCertificatePositions = async (
     .orderBy(...newestFirst);
 };
 
-/** Returns the list data of these certificates, in no particular order. */
+/** Returns the summaries of these certificates, in no particular order. */
 export const listCertificatesByIds = async (db: Database, ids: readonly CertId[]): Promise<readonly CertificateSummary[]> =>
   (await selectListed(db, inArray(certificates.id, jsonList(ids))).all()).map(toSummary);
 

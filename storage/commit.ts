@@ -156,7 +156,7 @@ export const buildDomainEventStatements = async (
 export interface CommitServices {
   readonly shards: Shards;
   readonly vault: Vault;
-  /** Returns the ledger that receives the statements about a record. */
+  /** Returns the ID of the ledger that receives the statements about a record. */
   readonly getLedgerId: (recordId: string) => string;
 }
 
@@ -170,7 +170,7 @@ export interface FollowUpScheduler {
  * Commits a change and its domain events in one transaction. Throws if any statement fails, as `batch` does. Returns the results in the
  * shape of `statements`. Does not schedule the follow-up work, so the job that runs every minute does it later.
  *
- * If the change fails because other shards could issue certificates meanwhile, holds the account in these shards and tries again
+ * If the change fails because the business also issues certificates in other shards, holds the account there and tries again
  * (issuing-shards.ts).
  */
 export const commitWithoutFollowUp = async <const Of extends Statements>(

@@ -44,8 +44,8 @@ const maxRevision = Number.MAX_SAFE_INTEGER; // greater than the revision of any
 
 /**
  * Loads the data for a change of these fields in one round trip: all fields, the other shards in which the person may have shares, and
- * shares in the person's own shard that contain one of the fields (up to one batch). Returns null if the person is unknown or the account
- * is erased.
+ * shares in the person's own shard that contain one of the fields (at most as many as one batch can update). Returns null if the person is
+ * unknown or the account is erased.
  */
 export const findFieldsForUpdate = async (db: Database, vault: Vault, id: ConsumerId, keys: readonly ContactKey[], now: Instant) => {
   const outdated = createLookup(db, [listOutdatedShares(db, id, { keys, revision: maxRevision, now })], ([rows]) => rows);
