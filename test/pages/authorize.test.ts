@@ -304,6 +304,14 @@ describe("the consent sheet", () => {
     expect(response.text).not.toContain("<form");
   });
 
+  test("names the invalid parameter in the person's language", async () => {
+    const read = async (lang: string): Promise<string> =>
+      (await new Visitor().get(`/authorize${searchFor(createVerifier(), { scope: "shoe_size", lang })}`)).text;
+    expect(await read("en")).toContain('For developers: check the parameter <code translate="no">scope</code>.');
+    expect(await read("es")).toContain('Para desarrolladores: revise el parámetro <code translate="no">scope</code>.');
+    expect(await read("fr")).toContain('vérifiez le paramètre <code translate="no">scope</code>.');
+  });
+
   test("signs in with a passkey inside the sheet, and offers the code when the passkey is refused", async () => {
     const person = await signInPerson();
     const { authenticator } = await registerPasskey(person.headers);

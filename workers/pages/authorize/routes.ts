@@ -94,8 +94,8 @@ interface OpenedSheet {
 }
 
 /**
- * Explains to the person why the request is refused. Only `invalid_request` shows the detail, which is for the developer of the business's
- * page.
+ * Explains to the person why the request is refused. For `invalid_request`, also names the parameter, for the developer of the business's
+ * page. The rest of the detail exists in English only.
  */
 const renderRefusedRequest = (c: Context<AppEnv>, code: RefusalCode, detail: string | undefined): Promise<Response> => {
   if (code === "rate_limited") return renderStorageLimitReached(c);
@@ -105,12 +105,14 @@ const renderRefusedRequest = (c: Context<AppEnv>, code: RefusalCode, detail: str
     if (code === "client_not_found") return sheetNoticePage(messages.broken, messages.brokenClient);
     if (code === "share_limit") return sheetNoticePage(messages.shareLimit, messages.shareLimitAdvice);
     if (code === "origin_mismatch") return sheetNoticePage(messages.wrongPlace, messages.wrongPlaceAdvice);
-    if (code === "invalid_request")
+    if (code === "invalid_request") {
+      const parameter = /^([a-z_]+): /.exec(detail ?? "")?.[1];
       return sheetNoticePage(
         messages.broken,
         messages.brokenPart,
-        detail === undefined ? undefined : `${messages.forDevelopers} ${detail}`,
+        parameter === undefined ? undefined : { text: messages.forDevelopers, parameter },
       );
+    }
     return sheetNoticePage(messages.mayNot, messages.mayNotAdvice);
   };
   return renderPage(c, statusByCode[code] as 400, toPage);

@@ -332,8 +332,22 @@ export const declinedPage = (view: SheetView): Page => {
   );
 };
 
-/** Builds the page for a request that is invalid or refused. `detail` is for the developer of the business's page. */
-export const sheetNoticePage = (title: string, advice: string, detail?: string): Page => ({
-  ...noticePage(title, advice, detail !== undefined && <p class="small">{detail}</p>),
+interface DeveloperNote {
+  readonly text: string;
+  /** The parameter of the request that is missing or invalid. */
+  readonly parameter: string;
+}
+
+/** Builds the page for a request that is invalid or refused. `note` is for the developer of the business's page. */
+export const sheetNoticePage = (title: string, advice: string, note?: DeveloperNote): Page => ({
+  ...noticePage(
+    title,
+    advice,
+    note !== undefined && (
+      <p class="small">
+        <FormattedMessage text={note.text} parts={{ parameter: <code translate="no">{note.parameter}</code> }} />
+      </p>
+    ),
+  ),
   preservesQuery: true,
 });
