@@ -633,6 +633,12 @@ describe("every page of the app", () => {
     if (token === "theirs") expect((await browser.post("/app/details", { form, phone: "" })).status).toBe(403);
   });
 
+  test("refuses a form with too much text on a page that says so", async () => {
+    const browser = openBrowserFor(await signInPerson());
+    const refused = await browser.post("/app/details", { city: "x".repeat(24 * 1_024) });
+    expect([refused.status, refused.text]).toEqual([413, expect.stringContaining("This form has too much text")]);
+  });
+
   test("redirects a signed-out form to the sign-in page and changes nothing", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat);

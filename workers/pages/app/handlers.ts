@@ -23,6 +23,7 @@ const signedIn = createSignedInHandlers({
   },
   renderSignedOut: (c) => renderSignIn(c, c.req.path),
   signedOutPath: "/app",
+  homePath: "/app",
 });
 
 /** Handles a page of the app. Without a session, shows the sign-in form, which leads back to the page. */

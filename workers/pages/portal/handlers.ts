@@ -32,6 +32,7 @@ const signedIn = createSignedInHandlers({
       303,
     ),
   signedOutPath: "/portal/sign-in",
+  homePath: "/portal",
 });
 
 /** Passes the ID in the path to the handler. Returns the not-found page if the text is not a valid ID. */

@@ -36,6 +36,7 @@ const signedIn = createSignedInHandlers({
   load: async (_, invited) => ({ invited }),
   renderSignedOut: (c, other) => c.redirect(other?.realm === "business" ? "/portal/businesses" : "/portal/sign-in", 303),
   signedOutPath: "/portal/sign-in",
+  homePath: invitationsPath,
 });
 
 /** Returns the verified address and its index. Invitations are looked up by the index. */

@@ -9,19 +9,20 @@ import type { AppEnv, RequestContext } from "../../http/context.ts";
 import { findAnySession } from "../../http/guards/find-session.ts";
 import { enforceLimit, applyRateLimit } from "../../http/guards/rate-limits.ts";
 import type { LimitName } from "../../limits.ts";
-import { renderAccountRateLimited, renderTooManyRequests, renderCrossSiteBlocked } from "./notice-pages.tsx";
+import { renderAccountRateLimited, renderCrossSiteBlocked, renderFormTooLarge, renderTooManyRequests } from "./notice-pages.tsx";
 
 export type FormFields = ReadonlyMap<string, string>;
 
 const maxFormBytes = 24 * 1_024; // enough for an address, a code or token, and one checkbox for each of 1,000 recipients
 
-/** Returns null if the body is too large, is not URL-encoded or repeats a field. No form on these pages sends such a body. */
-const parseFormBody = async (request: Request): Promise<FormFields | null> => {
+/** Returns `malformed` if the body is not URL-encoded or repeats a field. No form on these pages sends such a body. */
+const parseFormBody = async (request: Request): Promise<FormFields | "malformed" | "too_large"> => {
   const bytes = await readBodyUpTo(request, maxFormBytes);
-  if (bytes === null || requestMediaType(request) !== "application/x-www-form-urlencoded") return null;
+  if (requestMediaType(request) !== "application/x-www-form-urlencoded") return "malformed";
+  if (bytes === null) return "too_large";
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(new TextDecoder().decode(bytes))) {
-    if (fields.has(name)) return null;
+    if (fields.has(name)) return "malformed";
     fields.set(name, value);
   }
   return fields;
@@ -74,7 +75,8 @@ export const parseSameOriginForm = async (
   surface: "appUrl" | "verifyUrl" = "appUrl",
 ): Promise<FormFields | Response> => {
   const form = await parseFormBody(c.req.raw);
-  return form === null || !isSameOriginForm(c, c.var.services.config[surface]) ? renderCrossSiteBlocked(c) : form;
+  if (form === "malformed" || !isSameOriginForm(c, c.var.services.config[surface])) return renderCrossSiteBlocked(c);
+  return form === "too_large" ? renderFormTooLarge(c) : form;
 };
 
 export const parseRateLimitedForm = async (

@@ -128,6 +128,26 @@ export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
   }));
 
 /**
+ * Shown for a form without the token of this session, for example if the person has signed in again since the page was loaded. `homePath`
+ * is the start page of the person's account.
+ */
+export const renderOutdatedForm = (c: Context<AppEnv>, homePath: string): Promise<Response> =>
+  renderNotice(c, "forbidden", (messages) => ({
+    icon: "refresh-cw",
+    title: messages.outdatedForm,
+    advice: messages.outdatedFormAdvice,
+    more: <ActionLink href={homePath} text={messages.toFirstPage} />,
+  }));
+
+/** Shown for a form with more text than any form accepts. The browser's back button leads to the text. */
+export const renderFormTooLarge = (c: Context<AppEnv>): Promise<Response> =>
+  renderNotice(c, "payload_too_large", (messages) => ({
+    icon: "circle-alert",
+    title: messages.formTooLarge,
+    advice: messages.formTooLargeAdvice,
+  }));
+
+/**
  * Shown if a path does not allow the request's method, for example when an outdated page submits a form. `methods` are the methods that the
  * path allows.
  */

@@ -13,7 +13,7 @@ import type { Services } from "../../platform/platform.ts";
 import { findAnyPageSession, parseSameOriginForm, type FormRequest } from "./form-handlers.ts";
 import type { Language } from "../../../core/language.ts";
 import { renderPage, type Page } from "./layout.tsx";
-import { renderAccountRateLimited, renderCrossSiteBlocked } from "./notice-pages.tsx";
+import { renderAccountRateLimited, renderOutdatedForm } from "./notice-pages.tsx";
 
 /** The data that every signed-in page and form gets. */
 export interface SignedInRequest {
@@ -41,6 +41,8 @@ interface SignedInOptions<R extends SessionRealm, Extra extends object> {
   readonly renderSignedOut: (c: Context<AppEnv>, other: AnySession | null) => Promise<Response> | Response;
   /** The path that a form without a session redirects to. */
   readonly signedOutPath: string;
+  /** The start page of a signed-in person. */
+  readonly homePath: string;
 }
 
 export const createSignedInHandlers = <R extends SessionRealm, Extra extends object>(options: SignedInOptions<R, Extra>) => {
@@ -79,7 +81,7 @@ export const createSignedInHandlers = <R extends SessionRealm, Extra extends obj
         if (form instanceof Response) return form;
         const request = await loadRequest(c, "action");
         if (request instanceof Response) return request;
-        if (!(await request.isFormToken(c.req.path, form.get("form") ?? ""))) return renderCrossSiteBlocked(c);
+        if (!(await request.isFormToken(c.req.path, form.get("form") ?? ""))) return renderOutdatedForm(c, options.homePath);
         return act({ ...request, form });
       },
   };

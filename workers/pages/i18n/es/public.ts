@@ -369,6 +369,11 @@ export const messages: PublicMessages = {
   busyAdvice: "No se cambió nada. Espere {wait} e inténtelo de nuevo.",
   crowdedForm: "Demasiados intentos",
   crowdedFormAdvice: "Hubo demasiados intentos desde su red. Espere {wait} e inténtelo de nuevo.",
+  outdatedForm: "Esta página no está actualizada",
+  outdatedFormAdvice:
+    "No se cambió nada. Es posible que haya iniciado sesión de nuevo después de abrirla. Vuelva a abrir la página y use el formulario que aparece allí.",
+  formTooLarge: "Este formulario tiene demasiado texto",
+  formTooLargeAdvice: "No se cambió nada. Regrese y acorte el texto.",
   readOnly: "Esta página es de solo lectura",
   readOnlyAdvice: "No se cambió nada. Abra la página para ver su contenido.",
   openPage: "Abrir esta página",

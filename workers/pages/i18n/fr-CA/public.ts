@@ -379,6 +379,11 @@ export const messages: PublicMessages = {
   busyAdvice: "Rien n’a été modifié. Attendez {wait}, puis réessayez.",
   crowdedForm: "Trop de tentatives",
   crowdedFormAdvice: "Il y a eu trop de tentatives à partir de votre réseau. Attendez {wait}, puis réessayez.",
+  outdatedForm: "Cette page n’est plus à jour",
+  outdatedFormAdvice:
+    "Rien n’a été modifié. Vous avez peut-être ouvert une nouvelle session depuis. Ouvrez la page de nouveau et utilisez le formulaire qui s’y trouve.",
+  formTooLarge: "Ce formulaire contient trop de texte",
+  formTooLargeAdvice: "Rien n’a été modifié. Revenez à la page précédente et raccourcissez votre texte.",
   readOnly: "Cette page est en lecture seule",
   readOnlyAdvice: "Rien n’a été modifié. Ouvrez la page pour voir son contenu.",
   openPage: "Ouvrir cette page",
