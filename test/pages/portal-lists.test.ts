@@ -3,12 +3,13 @@ import { env } from "cloudflare:workers";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { dayMs } from "../../core/time.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
+import { eraseCertificate } from "../support/erasure.ts";
 import { clearCodes, signIn } from "../support/people.ts";
 import { openPage, submitForm, type Member } from "../support/portal-pages.ts";
 import { grantShare, redeemCode, signInPerson } from "../support/sharing.ts";
 import { buildJsonPost, issueToNewPerson } from "../support/withdrawal.ts";
 import { call, issueCertificate, world } from "../support/world.ts";
-import { extractWords, findByTagName, type Element } from "./page.ts";
+import { extractWords, findByTagName, open, type Element } from "./page.ts";
 
 let acme: Member;
 beforeAll(async () => {
@@ -51,6 +52,36 @@ test("a confirmed withdrawal for one recipient is in the list of audit entries t
   const rows = findByTagName(await openDocument(list), "tr");
   const row = findOne(rows, (one) => listLinks([one]).some(([, to]) => to === `/portal/certificates/${certId}`));
   expect(extractWords(row)).toContain("Confirmed that contact ended for some recipients");
+});
+
+test("a withdrawal of a person whose details are erased has a link with text", async () => {
+  const { certId, manageToken: token } = await issueToNewPerson();
+  expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token }))).status).toBe(200);
+  await eraseCertificate(certId);
+  expect(listLinks(await openDocument("/portal/deadlines"))).toContainEqual(["Details erased", `/portal/certificates/${certId}`]);
+});
+
+test("a certificate counts all views, even those that it does not list", async () => {
+  const { certId } = await issueToNewPerson();
+  await Promise.all(Array.from({ length: 26 }, () => open(certId)));
+  await waitUntilSettled();
+  const readPage = async (): Promise<string> => extractWords(await openDocument(`/portal/certificates/${certId}`));
+  expect(await readPage()).toContain("26 views, newest 25 listed");
+  await eraseCertificate(certId);
+  const erased = await readPage();
+  expect(erased).toContain("26 views");
+  expect(erased).toContain("This person’s details were erased, so we no longer record who opens the public page.");
+});
+
+test("a share shows how to read the person's details while it is active", async () => {
+  const giver = await signInPerson();
+  const { share } = await grantShare(giver);
+  const readPage = async (): Promise<string> => extractWords(await openDocument(`/portal/shares/${share.id}`));
+  expect(await readPage()).toContain(`/v1/consumers/${share.id}/current`);
+  expect((await giver.post(`/v1/shares/${share.id}/revoke`, {})).status).toBe(200);
+  const stopped = await readPage();
+  expect(stopped).not.toContain("/current");
+  expect(stopped).toContain("This share is no longer active, so you can’t read the person’s details.");
 });
 
 test("the tabs of the list of shares have counts", async () => {

@@ -26,7 +26,16 @@ import {
 import { grantShare, signInPerson, redeemCode } from "../support/sharing.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { issueToNewPerson, buildJsonPost } from "../support/withdrawal.ts";
-import { call, submitConsent, readDatabaseContents, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
+import {
+  call,
+  submitConsent,
+  readDatabaseContents,
+  getWithKey,
+  issueCertificate,
+  buildSubmission,
+  world,
+  type TestResponse,
+} from "../support/world.ts";
 import { findByTagName, extractWords } from "./page.ts";
 
 let acme: Member;
@@ -179,7 +188,12 @@ describe("a portal form", () => {
       postForm(other, "/portal/domains", { ...ownFields, domain }, { "sec-fetch-site": "cross-site" }),
       postForm(other, "/portal/domains", { ...ownFields, domain }, { "sec-fetch-site": "same-site" }),
     ];
-    expect((await Promise.all(attempts)).map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    const refused = await Promise.all(attempts);
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    expect([refused[1], refused[3]].map((response) => getPageText(response as TestResponse))).toEqual([
+      expect.stringContaining("This page is out of date"),
+      expect.stringContaining("This form was sent from another site"),
+    ]);
     expect(describeRedirect(await postForm({ cookie: "" }, "/portal/domains", { ...ownFields, domain }))).toBe("303 /portal/sign-in");
     expect(await readDatabaseContents()).toEqual(before);
   });
@@ -330,7 +344,7 @@ describe("one certificate", () => {
     const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" }).format(keptUntil);
     expect(page).toContain(`Details kept until ${day}`);
     expect(page).toContain("Recorded in the audit log");
-    expect(page).toContain("1 person, 1 bot");
+    expect(page).toContain("1 view, 1 bot");
     expect(page).toMatch(/192\.0\.2\.90 Unknown/);
   });
 });

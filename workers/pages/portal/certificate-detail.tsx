@@ -12,7 +12,7 @@ import type { AppEnv } from "../../http/context.ts";
 import { exportEvidence } from "../../operations/certificates/export-evidence.ts";
 import type { CertificateDetail } from "../../operations/certificates/get-certificate.ts";
 import { getBusinessCertificate } from "../../operations/portal/get-business-certificate.ts";
-import { listCertificateViews } from "../../operations/portal/list-certificate-views.ts";
+import { listCertificateViews, type CertificateViewPage } from "../../operations/portal/list-certificate-views.ts";
 import { revealCertificate } from "../../operations/portal/reveal-certificate.ts";
 import {
   Hash,
@@ -27,6 +27,7 @@ import {
   formatMessage,
   PropertyList,
 } from "../shared/components.tsx";
+import { publicMessages } from "../i18n/public.ts";
 import { CopyLine, Table } from "../shared/signed-in-components.tsx";
 import { evidencePageScript } from "../verifier.gen.ts";
 import {
@@ -43,7 +44,7 @@ import {
   LabeledCopyButton,
   formatCount,
   formatDeadline,
-  formatMaskedPerson,
+  MaskedPersonName,
   language,
   messages,
   usePortalRequest,
@@ -139,8 +140,11 @@ const WithdrawalNotice: FC<{ certificate: PublishedCertificate }> = ({ certifica
   );
 };
 
-/** The field names that members see. A key that is not listed is shown as the form sent it. */
-const certificateFieldNames: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), certificateMessages.fields);
+/** The same field names as on the certificate's public page. A key that is not listed is shown as the form sent it. */
+const certificateFieldNames: Readonly<Record<string, string | undefined>> = Object.assign(
+  Object.create(null),
+  publicMessages[language].fields,
+);
 const fieldName = (key: string): Child => certificateFieldNames[key] ?? <VerbatimText text={key} />;
 
 /**
@@ -274,17 +278,20 @@ const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null 
   );
 };
 
-/** Describes the number of views, for example "2 people, 1 bot". Kinds without views are left out. */
-const describeOpenCounts = (people: number, programs: number): string =>
-  Object.entries({ people, programs })
+const maxViewsShown = 25;
+
+/** Describes the number of views, for example "2 views, 1 bot". Bots are counted only if all views are shown. */
+const describeOpenCounts = ({ certificate, views, total }: CertificateViewPage): string => {
+  const programs = views.length < total ? 0 : views.filter(({ bot }) => bot).length;
+  const counts = Object.entries({ views: certificate.viewCount, programs })
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => {
-      const { one, many } = certificateMessages.openCounts[kind as "people" | "programs"];
+      const { one, many } = certificateMessages.openCounts[kind as "views" | "programs"];
       return count === 1 ? one : formatMessage(many, { count: formatCount(count) });
     })
     .join(", ");
-
-const maxViewsShown = 25;
+  return views.length < total ? formatMessage(certificateMessages.newestOpens, { counts, shown: formatCount(views.length) }) : counts;
+};
 
 const renderCertificate = async (request: PortalRequest, id: CertId, detail?: CertificateDetail): Promise<Response> => {
   const { c, services, member, environment } = request;
@@ -296,18 +303,12 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
     return c.redirect(pathInEnvironment(certificate.environment, `${certificatesPath}/${id}`), 303);
   const publicUrl = buildVerifyUrl(services.config.verifyUrl, id);
   const now = request.now;
-  const programs = views.filter(({ bot }) => bot).length;
   return renderMemberPage(request, {
     tab: "certificates",
     title: certificateMessages.one,
     parent: { path: certificatesPath, text: messages.tabs.certificates },
     crumb: <ShortId id={id} />,
-    heading:
-      certificate.subjectErasedAt === null ? (
-        <VerbatimText text={formatMaskedPerson(certificate.subjectMasked)} />
-      ) : (
-        certificateMessages.erasedShort
-      ),
+    heading: <MaskedPersonName masked={certificate.subjectMasked} />,
     status: <CertificateStatusLabel standing={certificate} />,
     intro: (
       <FormattedMessage
@@ -376,13 +377,13 @@ const renderCertificate = async (request: PortalRequest, id: CertId, detail?: Ce
             <Card
               id="opens"
               title={certificateMessages.opens}
-              end={views.length > 0 && <span class="small quiet">{describeOpenCounts(views.length - programs, programs)}</span>}
+              end={<span class="small quiet">{describeOpenCounts(found.value)}</span>}
               isFlush
             >
               <Table
                 label={certificateMessages.opens}
                 rows={views}
-                emptyMessage={certificateMessages.noOpens}
+                emptyMessage={certificate.subjectErasedAt === null ? certificateMessages.noOpens : certificateMessages.noOpensErased}
                 columns={[
                   [messages.timeUtc, (row) => <ShortTime at={row.at} />],
                   [certificateMessages.ip, (row) => <code>{row.ip}</code>],

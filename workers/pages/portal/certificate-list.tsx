@@ -32,6 +32,7 @@ import {
   ShortTime,
   formatCount,
   formatMaskedPerson,
+  MaskedPersonName,
   formatShortDay,
   messages,
   usePortalRequest,
@@ -303,16 +304,7 @@ const CertificateTable: FC<{ certificates: readonly CertificateSummary[] }> = ({
         certificateMessages.person,
         (row) => (
           <>
-            <Link
-              to={`${certificatesPath}/${row.id}`}
-              text={
-                row.subjectErasedAt === null ? (
-                  <VerbatimText text={formatMaskedPerson(row.subjectMasked)} />
-                ) : (
-                  certificateMessages.erasedShort
-                )
-              }
-            />
+            <Link to={`${certificatesPath}/${row.id}`} text={<MaskedPersonName masked={row.subjectMasked} />} />
             <small class="quiet">
               <ShortId id={row.id} />
             </small>

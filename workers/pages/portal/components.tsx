@@ -21,6 +21,7 @@ import {
   EmptyState,
   Icon,
   StatusBadge,
+  VerbatimText,
 } from "../shared/components.tsx";
 import { createRequiredContext, TokenForm, type PostFormProps } from "../shared/signed-in-components.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
@@ -403,6 +404,15 @@ export const describeAuditEvent = (type: string): string => (isAuditEventType(ty
 /** Formats a deadline, for example "By the end of 4 December 2026 (UTC)". */
 export const formatDeadline = (at: Instant): string => formatMessage(messages.byTheEndOf, { date: formatDay(language, at) });
 
-/** Returns a masked value that helps recognize the person: the email address, the phone number, or the first other value. */
+/**
+ * Returns a masked value that helps recognize the person: the email address, the phone number, or the first other value. Empty after an
+ * erasure.
+ */
 export const formatMaskedPerson = (masked: Readonly<Record<string, string>>): string =>
   masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";
+
+/** Names the person of a certificate by a masked value, or says that the person's details were erased. */
+export const MaskedPersonName: FC<{ masked: Readonly<Record<string, string>> }> = ({ masked }) => {
+  const name = formatMaskedPerson(masked);
+  return name === "" ? <span>{messages.certificates.erasedShort}</span> : <VerbatimText text={name} />;
+};

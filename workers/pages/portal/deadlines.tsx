@@ -27,6 +27,7 @@ import {
   formatCount,
   formatDeadline,
   formatMaskedPerson,
+  MaskedPersonName,
   formatShortDay,
   language,
   messages,
@@ -70,7 +71,7 @@ const renderDeadlineList = async (request: PortalRequest): Promise<Response> => 
                     <>
                       <Link
                         to={recordPath(row)}
-                        text={row.person === null ? deadlineMessages.kinds.share : <VerbatimText text={formatMaskedPerson(row.person)} />}
+                        text={row.person === null ? deadlineMessages.kinds.share : <MaskedPersonName masked={row.person} />}
                       />
                       <small class="quiet">
                         <ShortId id={row.id} />

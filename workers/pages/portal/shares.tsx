@@ -228,11 +228,17 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
                 </blockquote>
               </Card>
             )}
-            <Card id="values" title={shareMessages.values} note={shareMessages.valuesText}>
-              <CodeBlock id="read-values" label={shareMessages.values} caption={messages.webhooks.delivery.request}>
-                {`curl -H "Authorization: Bearer $SVC_KEY" \\\n  "$SVC_API/shares/${share.id}/current"`}
-              </CodeBlock>
-            </Card>
+            {share.status === "active" ? (
+              <Card id="values" title={shareMessages.values} note={shareMessages.valuesText}>
+                <CodeBlock id="read-values" label={shareMessages.values} caption={messages.webhooks.delivery.request}>
+                  {`curl ${request.services.config.baseUrl}/consumers/${share.id}/current \\\n  -H "Authorization: Bearer $KEY"`}
+                </CodeBlock>
+              </Card>
+            ) : (
+              <Card id="values" title={shareMessages.values}>
+                <p>{shareMessages.valuesEnded}</p>
+              </Card>
+            )}
           </div>
           <div class="stack">
             <Card id="facts" title={messages.details}>
@@ -241,7 +247,8 @@ const renderShare = async (request: PortalRequest, id: ShareId): Promise<Respons
                 lines={[
                   [shareMessages.id, <CopyLine id="share-id" value={share.id} copyLabel={formatCopyLabel(shareMessages.id)} />],
                   [messages.certificates.website, share.origin],
-                  [shareMessages.ends, <Timestamp at={share.expiresAt} />],
+                  [shareMessages.ends, share.status === "active" && <Timestamp at={share.expiresAt} />],
+                  [shareMessages.ended, share.status === "expired" && <Timestamp at={share.expiresAt} />],
                   [shareMessages.stopped, share.revokedAt !== null && <Timestamp at={share.revokedAt} />],
                   [messages.deadlines.due, share.ceaseBy !== null && formatDeadline(share.ceaseBy)],
                   [messages.certificates.contactEnded, share.acknowledgedAt !== null && <Timestamp at={share.acknowledgedAt} />],
