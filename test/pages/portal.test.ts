@@ -584,7 +584,11 @@ describe("account status", () => {
     const form = parseFormFields(await openPage(other, "/portal/domains"), "/portal/domains");
     await setStatus("past_due");
     const before = await readDatabaseContents();
-    for (const path of livePaths) expect([path, (await openPage(other, path)).status]).toEqual([path, 200]);
+    for (const path of livePaths) {
+      const { status, document } = await openPage(other, path);
+      const primary = findByTagName(document, "a").filter(({ attribs }) => attribs.class === "btn primary");
+      expect([path, status, ...primary.map(extractWords)]).toEqual([path, 200, "Pay now"]);
+    }
     expect((await openPage(other, "/portal/domains")).text).not.toContain('action="/portal/domains"');
     const refused = await postForm(other, "/portal/domains", { ...form, domain: "later.example" });
     expect([refused.status, getPageText(refused)]).toEqual([

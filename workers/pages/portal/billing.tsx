@@ -15,6 +15,7 @@ import { Chart, exportChart, sumFigures, type ChartDefinition } from "./chart.ts
 import {
   BusinessStatusLabel,
   Card,
+  checkoutPath,
   formatCount,
   language,
   Link,
@@ -95,6 +96,7 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
   const canBuy = plan === "free" && status === "active";
   return renderMemberPage(request, {
     tab: "billing",
+    ...(!authorizeRead(status).ok && { hidesNavigation: true }),
     error,
     intro: billingMessages.intro,
     content: (
@@ -109,7 +111,11 @@ const renderBilling = async (request: PortalRequest, error?: FormError): Promise
               paymentAccess.ok ? (
                 <>
                   <span>{billingMessages.leaves}</span>
-                  <Link class="btn primary" to="/portal/billing/checkout" text={canBuy ? billingMessages.buy : billingMessages.manage} />
+                  <Link
+                    class={status === "past_due" ? "btn" : "btn primary"}
+                    to={checkoutPath}
+                    text={canBuy ? billingMessages.buy : billingMessages.manage}
+                  />
                 </>
               ) : (
                 getPaymentRestriction(paymentAccess.code)

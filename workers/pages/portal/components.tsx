@@ -238,12 +238,19 @@ interface LinkProps {
   readonly icon?: IconName;
 }
 
-export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel, icon }) => (
-  <a class={classes} href={usePortalRequest().pathInMode(to)} aria-label={label} rel={rel}>
-    {icon !== undefined && <Icon name={icon} />}
-    {text}
-  </a>
-);
+export const checkoutPath = "/portal/billing/checkout";
+
+/** A link to a portal page. While a payment is past due, only the link for paying it is primary. */
+export const Link: FC<LinkProps> = ({ to, text, class: classes, label, rel, icon }) => {
+  const { member, pathInMode } = usePortalRequest();
+  const isDemoted = classes === "btn primary" && member.business.status === "past_due" && to !== checkoutPath;
+  return (
+    <a class={isDemoted ? "btn" : classes} href={pathInMode(to)} aria-label={label} rel={rel}>
+      {icon !== undefined && <Icon name={icon} />}
+      {text}
+    </a>
+  );
+};
 
 interface CardProps {
   readonly id: string;

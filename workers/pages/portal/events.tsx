@@ -124,7 +124,7 @@ const renderEventList = async (request: PortalRequest): Promise<Response> => {
                 icon="activity"
                 title={eventMessages.emptyTitle}
                 advice={eventMessages.emptyAdvice}
-                action={<Link class="btn primary" to="/portal/snippet" text={messages.tabs.snippet} />}
+                action={<Link class="btn primary" to="/portal/snippet" text={messages.certificates.installTag} />}
               />
             ) : (
               <Table

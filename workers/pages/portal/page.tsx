@@ -10,7 +10,7 @@ import { EmptyCard, Notice, Timestamp } from "../shared/components.tsx";
 import { FlashBanner, SecretSection } from "../shared/signed-in-components.tsx";
 import { renderPageOrRefusal } from "../shared/signed-in-handlers.ts";
 import { ButtonLink } from "../shared/form-fields.tsx";
-import { FormContext, formatCopyLabel, language, Link, PortalRequestProvider, messages } from "./components.tsx";
+import { checkoutPath, FormContext, formatCopyLabel, language, Link, PortalRequestProvider, messages } from "./components.tsx";
 import type { Tab } from "./navigation.ts";
 import { Shell, type Breadcrumb } from "./shell.tsx";
 import type { FormError, PortalRequest } from "./portal-request.ts";
@@ -56,7 +56,7 @@ export const renderMemberPage = (
   request: PortalRequest,
   { tab, content, heading, status, intro, actions, parent, crumb, hasLiveUpdates, script, hidesNavigation, ...refusal }: MemberPage,
 ): Promise<Response> => {
-  const { c, member, pathInMode, form } = request;
+  const { c, member, form } = request;
   const { error, code } = refusal;
   const title = refusal.title ?? (tab === null ? "" : messages.tabs[tab]);
   const done = c.req.query("done") ?? "";
@@ -86,9 +86,9 @@ export const renderMemberPage = (
             tone="caution"
             icon="triangle-alert"
             title={messages.pastDueTitle}
-            action={<ButtonLink href={pathInMode("/portal/billing")}>{messages.goToBilling}</ButtonLink>}
+            action={member.role === "owner" && <Link class="btn primary" to={checkoutPath} text={messages.payNow} />}
           >
-            <p>{messages.pastDueBand}</p>
+            <p>{member.role === "owner" ? messages.pastDueBand : messages.pastDueBandMember}</p>
           </Notice>
         )}
         <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>
@@ -148,7 +148,7 @@ export const inactiveAccountPage = async (request: PortalRequest, code: RefusalC
         advice={kind === "unpaid" && role !== "owner" ? `${advice} ${messages.ownersOnly}` : advice}
         action={
           kind === "unpaid" && role === "owner" ? (
-            <Link class="btn primary" to="/portal/billing/checkout" text={messages.closed.pay} />
+            <Link class="btn primary" to={checkoutPath} text={messages.payNow} />
           ) : kind === "pending" ? (
             <ButtonLink href="/docs/first-hour">{messages.closed.quickstart}</ButtonLink>
           ) : (

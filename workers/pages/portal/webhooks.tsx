@@ -12,7 +12,7 @@ import type { IconName } from "../shared/icon-names.ts";
 import { EmptyCard, FormattedMessage, Icon, VerbatimText, UrlText, ArrowLink } from "../shared/components.tsx";
 import { Table } from "../shared/signed-in-components.tsx";
 import { CodeBlock } from "./code-block.tsx";
-import { Card, formatCount, getFormRestriction, Link, messages } from "./components.tsx";
+import { Card, formatCount, getFormRestriction, Link, messages, RoleGate } from "./components.tsx";
 import { EndpointForm, readEndpointForm, toEndpointError } from "./endpoint-form.tsx";
 import { registerEndpointRoutes, renderEndpointSecret } from "./endpoint.tsx";
 import { authenticatedAction, authenticatedPage } from "./handlers.ts";
@@ -25,7 +25,11 @@ const { form: formMessages } = webhookMessages;
 const listPath = "/portal/webhooks";
 const newPath = "/portal/webhooks/new";
 
-const AddLink: FC = () => <Link class="btn primary" to={newPath} icon="plus" text={webhookMessages.add} />;
+const AddLink: FC<{ isSilent?: boolean }> = ({ isSilent = false }) => (
+  <RoleGate requiredRole="owner" isSilent={isSilent}>
+    <Link class="btn primary" to={newPath} icon="plus" text={webhookMessages.add} />
+  </RoleGate>
+);
 
 const LastResponse: FC<{ health: EndpointState["health"] }> = ({ health }) =>
   health === null || health.lastDeliveryAt === null ? (
@@ -98,7 +102,7 @@ const renderEndpointList = async (request: PortalRequest): Promise<Response> => 
   return renderMemberPage(request, {
     tab: "webhooks",
     intro: webhookMessages.intro,
-    actions: endpoints.length > 0 && <AddLink />,
+    actions: endpoints.length > 0 && <AddLink isSilent />,
     content:
       endpoints.length === 0 ? (
         <EmptyCard

@@ -52,7 +52,8 @@ export const messages = {
   pastDue: "Your payment is past due. You can make changes once you’ve paid.",
   pastDueTitle: "Your payment is past due",
   pastDueBand: "You can view everything, but you can’t make changes until you pay.",
-  goToBilling: "Go to billing",
+  pastDueBandMember: "You can view everything, but you can’t make changes until an owner pays.",
+  payNow: "Pay now",
   closed: {
     suspended: {
       title: "This account is suspended",
@@ -66,7 +67,6 @@ export const messages = {
       advice: "Pay now to reactivate your account. Your certificates can still be verified, and people can still withdraw consent.",
     },
     since: "Suspended since",
-    pay: "Pay now",
     check: "Check a certificate",
     quickstart: "Read the quickstart",
     pending: {
