@@ -57,6 +57,9 @@ const CertificateNumberForm: FC<NumberFormProps> = ({ landing, action, label, pl
       {selectedLanguage !== null && <input type="hidden" name="lang" value={selectedLanguage} />}
       <div class="field">
         <label for="number">{label}</label>
+        <p class="hint" id="number-hint">
+          {hint}
+        </p>
         {isInvalid && <FieldError text={messages.front.badNumber} id="number-error" />}
         <div class="join">
           <input
@@ -75,9 +78,6 @@ const CertificateNumberForm: FC<NumberFormProps> = ({ landing, action, label, pl
           />
           <SubmitButton class={isPrimary ? "btn primary" : "btn"}>{submit}</SubmitButton>
         </div>
-        <p class="hint" id="number-hint">
-          {hint}
-        </p>
       </div>
     </form>
   );
