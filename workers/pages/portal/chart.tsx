@@ -18,11 +18,11 @@ const barStep = 10;
 const barWidth = 7;
 const barOffset = 1.5;
 
-/** Returns the labels of a vertical axis: whole numbers in two to four even steps, up to at least `highest`. */
-const axisLabels = (highest: number): readonly number[] => {
+/** Returns the labels of a vertical axis: whole numbers in up to `maxSteps` (2 or 4) even steps, up to at least `highest`. */
+const axisLabels = (highest: number, maxSteps: 2 | 4): readonly number[] => {
   if (highest <= 2) return [0, 1, 2];
   const magnitude = 10 ** Math.floor(Math.log10(highest / 3));
-  const step = [1, 2, 5, 10].map((factor) => Math.max(1, factor * magnitude)).find((size) => size * 4 >= highest) ?? highest;
+  const step = [1, 2, 5, 10, 20].map((factor) => Math.max(1, factor * magnitude)).find((size) => size * maxSteps >= highest) ?? highest;
   return Array.from({ length: Math.ceil(highest / step) + 1 }, (_, line) => line * step);
 };
 
@@ -47,7 +47,7 @@ const barClasses = { up: "a", down: "b" } as const;
  */
 const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, axis }) => {
   const total = (point: ChartPoint): number => sides.reduce((sum, side) => sum + point[side], 0);
-  const lines = axisLabels(Math.max(...figures.map(total)));
+  const lines = axisLabels(Math.max(...figures.map(total)), isLow ? 2 : 4);
   const scale = chartHeight / (lines.at(-1) ?? 1);
   const width = figures.length * barStep;
   return (
@@ -83,7 +83,9 @@ const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, a
       {axis !== undefined && (
         <div class="x" aria-hidden="true">
           {axis.map((text, at) => (
-            <span class={at > 0 && at < axis.length - 1 && text !== "" ? "w" : undefined}>{text !== "" && <b>{text}</b>}</span>
+            <span class={at > 0 && at < axis.length - 1 && text !== "" ? (text.length > 9 ? "w long" : "w") : undefined}>
+              {text !== "" && <b>{text}</b>}
+            </span>
           ))}
         </div>
       )}

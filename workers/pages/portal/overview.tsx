@@ -54,6 +54,13 @@ const Change: FC<PeriodComparison> = ({ current, previous }) => {
 /** Returns false if nothing happened in the thirty days before the current period, for example because the business is new. */
 const hasEarlierActivity = ({ comparisons }: Activity): boolean => comparedMetrics.some((name) => comparisons[name].previous > 0);
 
+const maxLargeFigureLength = 7; // "999,999" fits in a tile in the large size
+
+const Figure: FC<{ count: number }> = ({ count }) => {
+  const text = formatCount(count);
+  return <span class={text.length > maxLargeFigureLength ? "figure long" : "figure"}>{text}</span>;
+};
+
 const Tiles: FC<{ activity: Activity }> = ({ activity }) => {
   const { comparisons } = activity;
   const { issued, withdrawn } = comparisons;
@@ -68,7 +75,7 @@ const Tiles: FC<{ activity: Activity }> = ({ activity }) => {
           <div class="tile">
             <dt>{overviewMessages.counted[name]}</dt>
             <dd>
-              <span class="figure">{formatCount(comparisons[name].current)}</span>
+              <Figure count={comparisons[name].current} />
               {name === "withdrawn" && issued.current > 0 ? (
                 <span class="delta">
                   <span>

@@ -69,19 +69,16 @@ const ProfileCard: FC<{ account: BusinessAccount }> = ({ account }) => {
 /** Shows how the business appears on a certificate and on the consent sheet. */
 const Preview: FC<{ account: BusinessAccount; phone: string | null; domain: string | null }> = ({ account, phone, domain }) => (
   <Card id="preview" title={settingsMessages.preview.title} footer={settingsMessages.preview.where}>
-    <div class="row">
+    <div class="row named">
       <Monogram name={account.name} />
       <div>
         <strong>
           <VerbatimText text={account.name} />
         </strong>
         {domain !== null && (
-          <>
-            <br />
-            <small class="quiet">
-              <FormattedMessage text={settingsMessages.preview.verified} parts={{ domain: <VerbatimText text={domain} /> }} />
-            </small>
-          </>
+          <small class="quiet">
+            <FormattedMessage text={settingsMessages.preview.verified} parts={{ domain: <VerbatimText text={domain} /> }} />
+          </small>
         )}
       </div>
     </div>
