@@ -38,13 +38,13 @@ export interface SignInRecipient {
 
 export interface SignInAddress {
   readonly recipients: readonly SignInRecipient[];
-  /** When a sign-in code for the address was last requested, even if it was not emailed; null if never. */
+  /** When a sign-in code was last requested for the address, even if no code was sent; null if never. */
   readonly codeRequestedAt: Instant | null;
 }
 
 /**
- * Returns the possible recipients at an address in one shard, at most one of each kind, and when a code was last requested. Prefers the
- * most recently used membership, the oldest invitation and the newest sign-up.
+ * Returns the possible recipients at an address in one shard, and when a code was last requested. Returns at most one recipient of each
+ * kind: the most recently used membership, the oldest invitation and the newest sign-up.
  */
 export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: AddressIndex, now: Instant): Promise<SignInAddress> => {
   const newestCode = selectNewestCodeTime(db, { purpose: "login", topic: realm, addressIndex: emailIndex });
@@ -96,7 +96,10 @@ export const findSignInAddress = async (db: Database, realm: Realm, emailIndex: 
 
 const recipientPriority = ["person", "invitation", "sign_up"] as const;
 
-/** Chooses a recipient from all shards: a person if there is one, then an invitation, then a sign-up. Returns null if there is none. */
+/**
+ * Chooses one of the recipients found in all shards: a person if there is one, then an invitation, then a sign-up. Returns null if there is
+ * none.
+ */
 export const preferredRecipient = (found: readonly SignInRecipient[]): SignInRecipient | null =>
   recipientPriority.map((kind) => found.find((recipient) => recipient.kind === kind)).find((recipient) => recipient !== undefined) ?? null;
 
@@ -109,7 +112,7 @@ export interface NewConsumer {
   readonly email: string;
   readonly emailIndex: AddressIndex;
   readonly name: string | null;
-  /** A random tag that reveals nothing about the person. */
+  /** The random tag of the person's audit chain. It reveals nothing about the person. */
   readonly chainTag: string;
   readonly now: Instant;
 }
@@ -128,7 +131,7 @@ export const insertConsumer = async (
   const nameSealed = name === null ? null : await vault.seal(consumerNameContext(id), name);
   const row = { id, emailSealed, emailIndex: toStoredIndex(emailIndex), nameSealed, auditChain: chainTag, createdAt: now };
   const isUsed = isCodeUsedBySession(spent.codeId, spent.sessionHash);
-  // The UNIQUE constraint compares only the form of the index that new rows contain, so the other forms are checked here.
+  // The UNIQUE constraint only finds rows with the current form of the index, so this condition checks the other forms.
   const others = listOtherForms(emailIndex);
   const isNew = others.length === 0 ? isUsed : allOf(isUsed, notExistsIn(consumers, inArray(consumers.emailIndex, [...others])));
   return [insertIf(db, consumers, row, isNew).onConflictDoNothing({ target: consumers.emailIndex })];

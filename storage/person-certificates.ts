@@ -41,7 +41,7 @@ const isRevokedCertificate = sql`${named.active} = 0`;
 const isNamingPerson = (addressIndex: AddressIndex | SQL<StoredIndex>): SQL =>
   allOf(hasIndex(named.addressIndex, addressIndex), eq(named.environment, "live"));
 
-/** Builds the condition of `isNamingPerson` for each form of the index, for queries that must read the rows in order. */
+/** Calls `build` with the condition of `isNamingPerson` for each form of the index. Use it for queries that must read the rows in order. */
 const mapNamingForms = <Result>(addressIndex: AddressIndex | SQL<StoredIndex>, build: (isNaming: SQL) => Result): readonly Result[] =>
   mapForms(addressIndex, (form) => build(allOf(eq(named.addressIndex, form as StoredIndex), eq(named.environment, "live"))));
 
@@ -150,7 +150,10 @@ export const findNamedAt = async (db: Database, addressIndex: AddressIndex, cert
   return row?.issuedAt ?? null;
 };
 
-/** Where a page starts: after a certificate in the same shard, or at the time when a certificate in another shard was issued. */
+/**
+ * Where a page starts: after a certificate in the same shard, or before the time when a certificate in another shard was issued. If
+ * `isIncluded` is true, the page can contain certificates issued at exactly this time.
+ */
 type NamingStart = { readonly startingAfter: CertId | null } | { readonly before: Instant; readonly isIncluded: boolean };
 
 /** Lists one business's certificates in one shard that contain the address, newest first. */

@@ -114,7 +114,7 @@ export const storePolicyTexts = async (
 /** Lists deleted snapshots whose texts are still in KV. */
 export const listDeletedPolicyTexts = (db: Database, max: number) => db.select().from(deletedPolicyTexts).limit(max).all();
 
-/** Deletes the texts of deleted snapshots from KV, and then the rows in which `listDeletedPolicyTexts` found them. */
+/** Deletes the texts of deleted snapshots from KV, and then their rows in `deleted_policy_texts`. */
 export const deletePolicyTexts = async (db: Database, kv: KVNamespace, snapshotIds: readonly string[]): Promise<void> => {
   for (const id of snapshotIds) await translateFaults(() => kv.delete(policyTextKey(id)));
   await db

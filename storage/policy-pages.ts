@@ -110,7 +110,9 @@ export type ClaimedPage = Found<typeof claimPolicyPage>;
 export const postponePolicyPage = (db: Database, page: ClaimedPage, at: Instant) =>
   db.update(policyPages).set({ nextAt: at }).where(eq(ord, page.ord));
 
-/** Does not count the last attempt, because it failed due to a problem in our service. The page is due again after its lease. */
+/**
+ * Subtracts the last attempt from the count, because it failed due to a problem in our service. The page is due again when its lease ends.
+ */
 export const revertPolicyAttempt = (db: Database, page: ClaimedPage) =>
   db
     .update(policyPages)

@@ -44,8 +44,8 @@ class BoundQuery<Query extends PreparedQuery> extends QueryPromise<QueryResult<Q
 }
 
 /**
- * Prepares a query once per database: `prepareOnce<Values>()((db, placeholders) => db.….prepare())`. There are two calls because the first
- * one specifies `Values` and TypeScript infers `Query` in the second one, which a single call cannot do.
+ * Prepares a query once per database: `prepareOnce<Values>()((db, placeholders) => db.….prepare())`. This takes two calls, because
+ * TypeScript cannot infer `Query` in a call that specifies `Values`.
  */
 export const prepareOnce =
   <Values extends object>() =>

@@ -72,7 +72,7 @@ export const issuanceAnchorFields = {
   changeOrd: certificates.changeOrd,
   storedStatement: withTablePrefix(statementFields),
   receipts: withTablePrefix(batchFields),
-  /** The ledger that gets the statement; null once the change log no longer contains the issuance. */
+  /** The ledger that will get the statement; null once the change log no longer contains the issuance. */
   waitsFor: sql<string | null>`(select ${changes.ledgerId} from ${changes} where ${changes.ord} = ${certificates.changeOrd})`.as(
     "waits_for",
   ),
@@ -105,7 +105,7 @@ export const toIssuanceAnchor = (
   return toPublishedAnchor({ ord: row.changeOrd, event: type, ledgerId, statement: text }, row.receipts);
 };
 
-/** Looks up the newest checkpoint of a log that has a receipt from the ledger. Returns null if there is none. */
+/** Looks up a log's newest checkpoint with a receipt from the ledger. Returns null if there is none. */
 export const findNewestCheckpointAnchor = (db: Database, ledgerId: string, origin: string): Lookup<PublishedAnchor | null> => {
   const newest = db
     .select({ anchor: withTablePrefix(statementFields), batch: withTablePrefix(batchFields) })

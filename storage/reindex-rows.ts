@@ -76,8 +76,8 @@ const updateMemberships: BuildUpdates = (db, _, replacements) => {
 };
 
 /**
- * Builds a condition that is true if no row for the same business has the current form of the index. If there is one, the row with the
- * earlier form stays as it is and is deleted when its work is done.
+ * Builds a condition that is false if the withdrawal already has another row with the current form of the index. In that case, the row with
+ * the earlier form stays unchanged and is deleted when its work is done.
  */
 const isOnlyWithdrawal = (to: SQL<StoredIndex>): SQL => {
   const twin = alias(accountWithdrawals, "twin");
@@ -131,7 +131,10 @@ const reindexWithdrawalWork: Reindex = async (db, vault, { position, max, isChec
   return toProgress(rows, replacements.length, max);
 };
 
-/** Updates the lists of a certificate and its rows in `certificate_addresses` together, because triggers find the rows by the lists. */
+/**
+ * Updates a certificate's lists of indexes and its rows in `certificate_addresses` together, because triggers use the lists to find the
+ * rows.
+ */
 const reindexCertificates: Reindex = async (db, vault, { position, max, isCheck }) => {
   const { ord, emailIndexes, phoneIndexes, environment, businessId, issuedAt, subjectErasedAt } = certificates;
   const rows = await db
@@ -196,7 +199,10 @@ const reindexCertificates: Reindex = async (db, vault, { position, max, isCheck 
 
 const { members, invitations, signups, consumers, emailCodes, emailCodeFailures, shares, capturedMail } = schema;
 
-/** The steps by name, in order. `withdrawal_work` comes before `certificates`, with which it is compared. */
+/**
+ * The steps by name, in order. `withdrawal_work` comes before `certificates`, because it must already contain the new forms when the
+ * certificates get them.
+ */
 export const reindexSteps: ReadonlyMap<string, Reindex> = new Map<string, Reindex>([
   ["members", reindexColumn({ table: members, column: members.emailIndex, key: "emailIndex" }, updateMemberships)],
   ["invitations", reindexColumn({ table: invitations, column: invitations.emailIndex, key: "emailIndex" }, updateMemberships)],

@@ -181,7 +181,7 @@ export const updateRemovalRow = async (
 
 export const isOutdatedRemoval = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", removals.changedBy);
 
-/** Returns the file of an affidavit. */
+/** Decrypts the file of an affidavit. */
 export const openAffidavit = async (
   vault: Vault,
   { id, consumerId }: Pick<Removal, "id" | "consumerId">,

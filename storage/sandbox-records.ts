@@ -133,8 +133,8 @@ const deleteAnchored = (db: Database, ids: readonly string[]) =>
   db.delete(anchors).where(allOf(inArray(anchors.entityId, jsonList(ids)), eq(anchors.status, "anchored")));
 
 /**
- * Returns the SQL statements that delete test certificates and their rows in other tables, but not audit entries or what must still be sent
- * to the ledger. They then delete the forms, groups, purposes, recipients, disclosures and policies that no other certificate uses.
+ * Returns the SQL statements that delete test certificates and their rows in other tables, except audit entries and pending anchors. They
+ * then delete the forms, groups, purposes, recipients, disclosures and policies that no other certificate uses.
  */
 export const deleteTestCertificates = (db: Database, expired: readonly ExpiredTestCertificate[]) => {
   const all = expired.map(({ id }) => id);

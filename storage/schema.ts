@@ -1,4 +1,4 @@
-// All tables of a shard, as drizzle needs them. The migrations create the tables and add what drizzle cannot express (STRICT, CHECK,
+// The drizzle definitions of all tables of a shard. The migrations create the tables and add what drizzle cannot express (STRICT, CHECK,
 // triggers). A test compares this file with the migrations. docs/internals/storage.md describes every column.
 import { isNotNull, isNull, sql } from "drizzle-orm";
 import { customType, foreignKey, index, integer, primaryKey, snakeCase, text, unique } from "drizzle-orm/sqlite-core";

@@ -11,7 +11,9 @@ export interface Shards {
   /** Returns the database of a shard. Throws if there is none, because the shard's records would otherwise seem not to exist. */
   readonly get: (shard: ShardId) => Database;
   readonly all: () => readonly (readonly [ShardId, Database])[];
-  /** Returns the same databases, but each of them calls `count` with the number of queries before each call. */
+  /**
+   * Returns the same databases. Before each request to its database, each of them calls `count` with the number of queries in the request.
+   */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
   /** Returns the same databases with another timeout for each call. */
   readonly withTimeout: (maxMs: number) => Shards;

@@ -1,5 +1,5 @@
-// The statements that grant a share or change its state. They check that the share still has the state that the caller has read. If the
-// state has changed, `changed_by` becomes NULL and the batch fails, so that the caller decides again. SPEC Share.
+// The statements that grant a share or change its state. They check that the share still has the state that the caller has read. If it does
+// not, `changed_by` becomes NULL and the batch fails (`isOutdatedShare`). SPEC Share.
 import { eq, gt, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import { toStoredIndex } from "../core/access/address-index.ts";
 import { toBase64Url } from "../core/bytes.ts";

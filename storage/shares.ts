@@ -72,8 +72,8 @@ export interface SharePage {
 const maxUnswept = 500;
 
 /**
- * Finds the owner's shares whose expiration the sweep has not recorded yet. The query uses the index on the due time, because SQLite would
- * otherwise read every active share. If the sweep is far behind, the query finds only the 500 shares that have been due longest.
+ * Builds a condition for the owner's shares whose expiration the sweep has not recorded yet. It uses the index on the due time, because
+ * SQLite would otherwise read every active share. If the sweep is far behind, it considers only the 500 shares that have been due longest.
  */
 const isUnswept = (owner: ShareOwner, time: ReturnType<typeof ownerTime>): SQL => {
   const due = query

@@ -17,7 +17,7 @@ const thumbprint = (x: string): string => toBase64Url(sha256(`{"crv":"Ed25519","
 
 const toJwk = (x: string): IssuerJwk => ({ kty: "OKP", crv: "Ed25519", x, kid: thumbprint(x), alg: "EdDSA", use: "sig" });
 
-/** Opens the key pair of a 32-byte Ed25519 seed. */
+/** Imports an Ed25519 key pair from its 32-byte seed. */
 export const openEd25519 = async (seed: Uint8Array) => {
   const key = await crypto.subtle.importKey("pkcs8", concatBytes(pkcs8Prefix, seed), "Ed25519", true, ["sign"]);
   const { x = "" } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string };
@@ -27,8 +27,8 @@ export const openEd25519 = async (seed: Uint8Array) => {
 };
 
 /**
- * Opens the issuer's key from a 32-byte seed. `retired` contains the public keys (base64url) of earlier seeds. They are still published, so
- * that anyone can verify earlier signatures.
+ * Imports the issuer's key from a 32-byte seed. `retired` contains the public keys (base64url) of earlier seeds. They are still published,
+ * so that anyone can verify earlier signatures.
  */
 export const openSigner = async (seed: Uint8Array, retired: readonly string[]): Promise<Signer> => {
   const { key, x } = await openEd25519(seed);

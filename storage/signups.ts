@@ -1,4 +1,4 @@
-// Sign-ups: requests for an account with an unverified email address. Verifying the address creates the business, its first owner and its
+// Sign-ups: account requests whose email address is not verified yet. Verifying the address creates the business, its first owner and its
 // clients in one batch.
 import { eq, gt, type SQL } from "drizzle-orm";
 import { toStoredIndex, type AddressIndex } from "../core/access/address-index.ts";
@@ -68,7 +68,7 @@ export interface NewAccount {
   readonly domainClaim: { readonly id: string; readonly token: string; readonly expiresAt: Instant };
 }
 
-/** Builds a condition for statements after `insertAccount`. It is true if that call has created the business. */
+/** Builds a condition for statements after those of `insertAccount`. It is true if they have created the business. */
 export const hasBusiness = (id: BusinessId): SQL => existsIn(businesses, eq(businesses.id, id));
 
 /**

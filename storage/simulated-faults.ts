@@ -12,7 +12,7 @@ export const simulateFault = (shard: ShardId, mode: FaultMode, until: Instant): 
   else faults.delete(shard); // so that the fault does not return if the clock is set back
 };
 
-/** Makes a call to the shard's database, with the simulated fault if there is one. */
+/** Calls the shard's database and applies the simulated fault, if there is one. */
 export const callWithSimulatedFaults = async <T>(shard: ShardId, call: () => Promise<T>): Promise<T> => {
   const fault = faults.get(shard);
   if (fault === undefined || Date.now() >= fault.until) return call();
