@@ -65,9 +65,15 @@ export interface Vault extends Sealer, Rewrapper, IndexReader {
   readonly newRecordKey: () => Promise<string>;
   /** Returns a sealer that uses the record's key instead of the master key. */
   readonly withRecordKey: (recordKey: string) => Promise<Sealer>;
-  /** Returns the 128-bit index of a normalized value. Equal inputs give equal indexes. Without the keys, a guess cannot be tested. */
+  /**
+   * Returns the 128-bit index of a normalized value. Equal inputs give equal indexes. Without the index key, no one can check whether an
+   * index belongs to a guessed value.
+   */
   readonly blindIndex: (kind: "email" | "phone", comparable: string) => Promise<AddressIndex>;
-  /** Returns a keyed hash of a six-digit code that was sent for `purpose`. Without the key, the million possible codes cannot be tested. */
+  /**
+   * Returns a keyed hash of a six-digit code that was sent for `purpose`. Without the key, no one can find the code by trying all million
+   * codes.
+   */
   readonly codeHash: (purpose: string, code: string) => Promise<AddressIndex>;
   /**
    * Returns 120 bits for the ID of a certificate whose submission has an idempotency key. Equal keys give equal IDs. Without the index key,
@@ -85,9 +91,12 @@ export interface Vault extends Sealer, Rewrapper, IndexReader {
    * sealed.
    */
   readonly permanentToken: (purpose: string) => Promise<string>;
-  /** Returns a keyed hash of a text that was sent for a record. Without the key, a guess cannot be tested. */
+  /**
+   * Returns a keyed hash of `record` and a text that a caller sent. Without the key, no one can check whether the hash belongs to a guessed
+   * text.
+   */
   readonly sentHash: (record: string, text: string) => Promise<string>;
-  /** Returns the blind index of a value from the lowercase hex SHA-256 of its normalized form. */
+  /** Like `blindIndex`, but takes the lowercase hex SHA-256 of the normalized value. */
   readonly blindIndexOfHash: (kind: "email" | "phone", hash: string) => Promise<AddressIndex>;
 }
 
@@ -157,7 +166,7 @@ const parseSealed = ({ byVersion }: WrappingKeys, sealed: string): SealedParts =
   return { key, sealedVersion, bytes };
 };
 
-/** Returns a sealed value as the hex of its bytes: the prefix and the dot as ASCII, and then the decoded base64url part. */
+/** Returns the bytes of a sealed value as hex: the prefix and the dot as ASCII, and then the decoded base64url part. */
 export const sealedToHex = (sealed: string): string => {
   const start = sealed.indexOf(".") + 1;
   const bytes = fromBase64Url(sealed.slice(start));
@@ -229,8 +238,8 @@ const createSealer = (keys: WrappingKeys): Sealer => {
 const storedIndexPattern = /^(?:([1-9][0-9]{0,3})\.)?([0-9a-f]{32})$/;
 
 /**
- * An index is one block of the cipher, so encrypting it is deterministic and can be reversed. Rows with the same address therefore have
- * equal indexes. An index can also be re-encrypted with another key without knowing the address.
+ * An index is one block of the cipher, so encrypting it is deterministic: rows with the same address have equal indexes. Encryption can be
+ * reversed, so an index can be re-encrypted with another key without knowing the address.
  */
 const createIndexReader = ({ current, others }: LinkKeys): IndexReader => {
   const keys = [current, ...others];

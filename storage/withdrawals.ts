@@ -52,8 +52,8 @@ const selectByCertificate = (row: SQL) =>
     .where(eq(withdrawals.certId, certificates.id));
 
 /**
- * Fields for queries on `certificates`: the withdrawal, first without and then with its proof. Both are null while the certificate is
- * active.
+ * Fields for queries on `certificates`: the withdrawal, without its proof (`withdrawalField`) and with it (`withdrawalProofField`). Both
+ * are null while the certificate is active.
  */
 export const withdrawalField = jsonRow(withdrawalFields, selectByCertificate);
 export const withdrawalProofField = jsonRow({ ...withdrawalFields, receipt, signature, signatureKid }, selectByCertificate);
@@ -152,7 +152,7 @@ interface AddressScope {
 }
 
 /**
- * The certificates that a withdrawal for a whole business covers: those that contain one of the addresses and were issued no later than
+ * The scope of a withdrawal for a whole business: the certificates that contain one of the addresses and were issued no later than
  * `issuedUntil`.
  */
 export interface AddressWithdrawalScope extends AddressScope {

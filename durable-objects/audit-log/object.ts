@@ -105,9 +105,9 @@ export class AuditLog extends TransparencyLog<AuditEnv> {
   }
 
   /**
-   * Returns a page of a chain, newest entry first, starting before `beforeSeq`. The page shows the chain as it was when the log had the
-   * size `belowSize`. `about` limits the page to entries about the entities with these IDs, and `types` to entries of these types. Returns
-   * null if the chain had no entries then.
+   * Returns a page of a chain, newest entry first, with the entries before `beforeSeq`. The page shows the chain as it was when the log had
+   * the size `belowSize`. `about` limits the page to entries about the entities with these IDs, and `types` to entries of these types.
+   * Returns null if the chain had no entries at that size.
    */
   getChainPage(
     chain: string,

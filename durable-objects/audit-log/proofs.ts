@@ -87,7 +87,7 @@ export const buildTrail = async (ports: ProofPorts, chain: string, changeIds: re
   const entries = tables.listEntriesByChangeIds(sql, chain, changeIds);
   const state = tables.findChainState(sql, chain);
   const last = entries.at(-1);
-  // The record is added before signing, so that one checkpoint covers both the entries and the record.
+  // The record of heads is added before signing, so that one checkpoint covers both the entries and the record.
   if (last !== undefined && findFreezeReason(sql) === null)
     storage.transactionSync(() => tables.recordHeadsForNewChain(sql, chain, Date.now()));
   const checkpoint = last === undefined ? null : await findFirstCheckpoint(ports, Number(last.log_index) + 1);

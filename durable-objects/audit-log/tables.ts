@@ -47,9 +47,11 @@ const isValidRow = (row: AuditRow): boolean =>
   Number.isFinite(new Date(row.at).getTime()) &&
   [row.id, row.type, row.entityType, row.entityId].every((text) => text !== "" && text.isWellFormed());
 
-const dedupeBytes = 16; // the IDs are random, so 128 bits are enough to make collisions impossible in practice
+const dedupeBytes = 16; // with 128 bits, collisions are impossible in practice
 
-/** Builds the key that identifies an entry. One change can add an entry to two chains under the same ID, so the key includes the chain. */
+/**
+ * Builds the key that identifies an entry. The key includes the chain, because one change can add an entry with the same ID to two chains.
+ */
 const dedupeKeyFor = (id: string, chain: string): Uint8Array => sha256(`${id}:${chain}`).subarray(0, dedupeBytes);
 
 interface Chain {
@@ -278,8 +280,8 @@ export const saveIntervalCheckpoint = (sql: SqlStorage, number: number, size: nu
 };
 
 /**
- * A stored entry with its hash, its position in the log, and the ID, number and shard of its change. `payload` is null if only the shard's
- * database stores it.
+ * A stored entry, with its hash, its index in the log, and the ID, number and shard of the change that it records. `payload` is null if
+ * only the shard's database stores it.
  */
 export interface StoredEntry extends HashedEntry {
   readonly log_index: string;

@@ -38,8 +38,8 @@ export const hasClaimableDelivery = (sql: SqlStorage, now: Instant): boolean =>
 
 /**
  * Inserts a delivery for each event that the queue has not received yet. `upTo` is the last sequence number that was read for this
- * endpoint, including events of types that the endpoint has not selected. Returns the sequence number up to which the queue now has all of
- * its events.
+ * endpoint, including events of types that the endpoint has not selected. Returns the sequence number up to which the queue has received
+ * all events for this endpoint.
  */
 export const insertEvents = (
   sql: SqlStorage,
@@ -128,8 +128,8 @@ export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
 });
 
 /**
- * If the first requeued delivery is more than `maxRecoveryLatenessMs` late, makes it due now and postpones the other requeued deliveries by
- * the same amount of time, so that they keep their spacing.
+ * If the first delivery that `recoverFailed` has requeued is more than `maxRecoveryLatenessMs` late, makes it due now and postpones the
+ * other ones by the same amount of time, so that they keep their spacing.
  */
 const shiftLateResends = (sql: SqlStorage, now: Instant): void => {
   const { first } = sql
@@ -181,8 +181,8 @@ const findInFlightRow = (sql: SqlStorage, row: DeliveryRow): DeliveryRow | null 
   sql.exec<DeliveryRow>("SELECT * FROM delivery WHERE seq = ? AND status = 'sending' AND due = ?", row.seq, row.due).toArray()[0] ?? null;
 
 /**
- * Records the outcome of an attempt. Ignores the outcome if a replay has ended the delivery, or if the attempt was requeued because its
- * lease expired.
+ * Records the outcome of an attempt. Ignores the outcome if a replay has ended the delivery, or if the delivery was requeued because the
+ * attempt's lease had expired.
  */
 export const settleAttempt = (sql: SqlStorage, claimed: DeliveryRow, outcome: AttemptResult, now: Instant): void => {
   const row = findInFlightRow(sql, claimed);

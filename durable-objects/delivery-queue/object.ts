@@ -204,8 +204,8 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     let ports: DeliveryPorts | null = null;
     try {
       ports = await this.#getPorts();
-      // This alarm resumes the work if the process dies. The code does not wait for it here, so that the alarm and the first claims share
-      // one disk write.
+      // This alarm resumes the work if the process dies. Setting it is not awaited here, so that the alarm and the first claims share one
+      // disk write.
       const armed = storage.setAlarm(Date.now() + attemptLeaseMs);
       await Promise.all([armed, this.#sender.sendDueDeliveries(ports)]);
       if (this.#sender.isStopped) return;
@@ -218,7 +218,7 @@ export abstract class DeliveryQueue<E = unknown> extends DurableObject<E> {
     }
   }
 
-  /** Schedules the alarm without the ports, because opening them may have failed. */
+  /** Schedules another alarm. Does not use the ports, because opening them may have failed. */
   async #scheduleAlarmAfterError(): Promise<void> {
     try {
       if (!this.#sender.isStopped) await this.ctx.storage.setAlarm(Date.now() + retryAfterErrorMs);

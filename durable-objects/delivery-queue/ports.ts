@@ -15,7 +15,10 @@ export interface DeliveryPorts {
   readonly newDeliveryId: () => string;
   /** Sends a delivery. Must not reject. */
   readonly send: (delivery: OutgoingDelivery) => Promise<SendResult>;
-  /** Counts an attempt to a host that has not returned a 2xx status for the business yet. Must be called before each such attempt. */
+  /**
+   * Counts an attempt to a host that has not returned a 2xx status for the business yet, if the host's limits allow the attempt. Must be
+   * called before each such attempt.
+   */
   readonly takeHostAttempt: (settings: EndpointSettings) => Promise<HostPermit>;
   /** Records that the endpoint's host has returned a 2xx status for the business. */
   readonly recordHostSuccess: (settings: EndpointSettings) => Promise<void>;

@@ -135,7 +135,7 @@ export class Sender {
     if (queue.isHostProven(sql)) return { settings, capacity: maxConcurrentDeliveries };
     if (running > 0 || !deliveries.hasClaimableDelivery(sql, ports.clock())) return noCapacity;
     const permit = await this.#takeHostAttempt(ports, settings);
-    // While this call was waiting, the queue may have been deleted, or the endpoint may have moved to another host. The next alarm tries
+    // While this call was waiting, the queue may have been deleted, or the endpoint's settings may have changed. The next alarm tries
     // again.
     if (this.#isStopped || queue.findSettings(sql)?.revision !== settings.revision) return noCapacity;
     if (permit.kind === "wait") {
@@ -171,7 +171,7 @@ export class Sender {
     }
   }
 
-  /** Waits up to 2 ms for the running attempts to finish, so that they are recorded together. */
+  /** Waits up to 2 ms for other running attempts to finish, so that they are recorded together. */
   async #waitForBatch(running: ReadonlyMap<number, Promise<void>>): Promise<void> {
     await Promise.race([scheduler.wait(batchWindowMs), Promise.all(running.values())]);
   }

@@ -214,8 +214,8 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
   }
 
   /**
-   * Replaces a secret for the operator if it was created before `before`. Does nothing if the owner has already replaced it, or if an
-   * earlier secret still signs. For seven days, deliveries are signed with both secrets.
+   * Replaces a secret for the operator if it was created before `before`. Does nothing if the owner has already replaced it, or if
+   * deliveries are still signed with an earlier secret as well. For seven days, deliveries are signed with both secrets.
    */
   replaceSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, before: Instant, now: Instant): Promise<void> {
     return this.#endpoints.replaceSecret(id, secret, before, now);
