@@ -127,7 +127,7 @@ const formatFile = (objects: readonly string[], trailer: string): string => {
 export const writePdf = (content: DocumentContent): Uint8Array<ArrayBuffer> => {
   const date = formatPdfDate(content.issuedAt);
   const pages = layOutPages(content);
-  const firstPage = 6; // the number of the first page's object; the object after each page is the page's content
+  const firstPage = 6; // the number of the first page's object; each page's object is followed by the object with its content
   const pageReferences = pages.map((_, index) => `${firstPage + 2 * index} 0 R`);
   const resources = "<< /Font << /Body 4 0 R /Title 5 0 R >> >>";
   const objects = [

@@ -4,7 +4,7 @@ import type { ContactKey } from "./fields.ts";
 import type { Share } from "./share.ts";
 
 export interface ChangeRecipients {
-  /** The business names, one for each business, even if it has several of the shares. */
+  /** Business names, newest share first. A business with several shares is listed once. */
   readonly notified: readonly string[];
   /** The businesses that received a changed field only through shares that are no longer active. */
   readonly notNotified: readonly string[];

@@ -35,8 +35,8 @@ export interface Share {
   /** How far the sandbox clock is ahead of real time, in milliseconds; 0 for a live share. */
   readonly clockOffsetMs: number;
   /**
-   * When the business last received values: it redeemed the code, read them, or was notified of a change. Null if it never did. Only the
-   * person sees this.
+   * When the business last received values, by redeeming the code, by reading them, or through a notification of a change. Null if it never
+   * did. Only the person sees this.
    */
   readonly lastDeliveredAt?: Instant | null;
 }

@@ -4,8 +4,8 @@ import type { RateLimit } from "../access/rate-limit.ts";
 import { hourMs, minuteMs, type Instant } from "../time.ts";
 
 /**
- * The limits for one host. They apply to each business for which the host has not returned a 2xx status, and to all such businesses
- * together.
+ * The limits for one host. `business` applies to each business for which the host has not returned a 2xx status, and `host` to all such
+ * businesses together.
  */
 export interface HostLimits {
   readonly business: RateLimit;

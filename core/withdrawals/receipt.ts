@@ -8,7 +8,7 @@ export const receiptFormat = "svc-withdrawal-receipt-v1" as const;
 /** The format for a withdrawal of consent for individual recipients. The receipt lists them in `entities`. */
 export const entityReceiptFormat = "svc-withdrawal-receipt-v2" as const;
 
-/** The properties whose values are text. `received_at` is not one of them, because it is null if the person withdrew directly. */
+/** The receipt's properties whose values are text. `received_at` is not one of them, because it is null if the person withdrew directly. */
 export const receiptTextMembers = [
   "cease_by",
   "cert_id",
