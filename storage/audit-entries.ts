@@ -1,7 +1,7 @@
 // Audit entries. A committed change has one row for each audit chain that records it, written in the same batch. These rows are never
 // deleted, because nothing else contains the payloads whose hashes are in the chains. Two kinds of changes have no row: live issuances, and
-// reads of a certificate's personal data. The change itself contains the entry until the audit log has recorded it. After that, an
-// issuance's entry is rebuilt from the certificate, and the audit log stores the payload of a read.
+// reads of a certificate's personal data. Such a change contains its entry until the audit log has recorded it. After that, an issuance's
+// entry is rebuilt from the certificate, and the audit log stores the payload of a read.
 import { desc, eq, inArray, isNotNull, sql, type Column, type SQL } from "drizzle-orm";
 import type { DrizzleD1Database } from "drizzle-orm/d1";
 import { unionAll } from "drizzle-orm/sqlite-core";

@@ -150,7 +150,7 @@ export const lookUpPublishedCertificate = (db: Database, certId: CertId): Lookup
   );
 
 /**
- * Looks up the end of a certificate's retention period, and when the audit log recorded the issuance (null if it has not). The result is
+ * Looks up when a certificate's retention period ends, and when the audit log recorded its issuance (null if it has not). The result is
  * null if the certificate is unknown.
  */
 export const lookUpCustody = (

@@ -1,6 +1,6 @@
 // Creates, limits and checks email codes. One statement returns the hashes to compare and counts the attempt, so concurrent guesses cannot
-// exceed the limit. Each request inserts a row, even if no email is sent. If a limit is exceeded, the new code is expired from the start.
-// SPEC Authentication, Limits.
+// exceed the limit. Each request inserts a row, even if no email is sent. If a limit is exceeded, the new code is stored as already
+// expired. SPEC Authentication, Limits.
 import { count, desc, eq, gt, gte, inArray, isNull, or, sql, type SQL } from "drizzle-orm";
 import { toStoredIndex, type AddressIndex, type StoredIndex } from "../core/access/address-index.ts";
 import type { EmailCodePurpose, EmailCodeLimits } from "../core/access/email-code.ts";
@@ -67,7 +67,7 @@ const isWithinCodeLimits = (requester: CodeRequester, limits: EmailCodeLimits, n
 };
 
 /**
- * Inserts a code. If a limit is exceeded, the code is expired from the start, so it cannot be used, and no email is sent. Inserts nothing
+ * Inserts a code. If a limit is exceeded, the code is stored as already expired, so it cannot be used and is not emailed. Inserts nothing
  * if the code is for a certificate whose personal data is erased.
  */
 export const insertEmailCode = (
@@ -165,7 +165,7 @@ export const consumeCodeAttempt = async (
   return attempts;
 };
 
-/** Lists the open codes that this browser requested, without counting an attempt. */
+/** Lists the IDs of the open codes that this browser requested, without counting an attempt. */
 export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -178,7 +178,7 @@ export const listOwnCodeIds = async (db: Database, requester: CodeRequester, now
 export const findSignupIdByCode = async (db: Database, codeId: string): Promise<string | null> =>
   (await db.select({ signupId: emailCodes.signupId }).from(emailCodes).where(eq(id, codeId)).get())?.signupId ?? null;
 
-/** Lists the codes created after `since`, except those beyond a limit. The limits keep this list short. */
+/** Lists the IDs of the codes created after `since`, except those that exceeded a limit. The limits keep this list short. */
 export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddress, since: Instant): Promise<readonly string[]> => {
   const rows = await db
     .select({ id })
@@ -187,11 +187,11 @@ export const listCodeIdsSentSince = async (db: Database, address: VerifiableAddr
   return rows.map((row) => row.id);
 };
 
-/** Selects when a code for the address was last requested, including codes beyond a limit. */
+/** Selects when a code for the address was last requested, including codes that exceeded a limit. */
 export const selectNewestCodeTime = (db: Database, address: Omit<VerifiableAddress, "certId">) =>
   db.select({ createdAt }).from(emailCodes).where(isForTopic(address)).orderBy(desc(createdAt)).limit(1);
 
-/** Returns true if the email with this browser's newest code could not be delivered. Ignores codes beyond a limit. */
+/** Returns true if the email with this browser's newest code could not be delivered. Ignores codes that exceeded a limit. */
 export const hasNewestCodeFailed = async (db: Database, requester: CodeRequester): Promise<boolean> => {
   const newest = await db
     .select({ failedAt: selectFailureOf(id).as("failed_at") })

@@ -125,7 +125,7 @@ export interface SignedReceipt {
 
 /**
  * Returns the columns that both kinds of withdrawals have: withdrawals of whole certificates and withdrawals for individual recipients. The
- * note is not stored if the certificate's personal data is erased.
+ * business's note is not stored if the certificate's personal data is erased.
  */
 export const toWithdrawalRow = async (
   vault: Vault,
@@ -145,8 +145,8 @@ export const toWithdrawalRow = async (
 const insertWithdrawnEntities = bulkInsert(withdrawnEntities, ["certId", "entity", "number"]);
 
 /**
- * Returns the statements for a withdrawal for individual recipients. The batch fails if the certificate was revoked, or another withdrawal
- * was recorded, after the certificate was read (`isOutdatedEntityWithdrawal`).
+ * Returns the statements that store a withdrawal for individual recipients. The batch fails if the certificate was revoked, or another
+ * withdrawal was recorded, after the certificate was read (`isOutdatedEntityWithdrawal`).
  */
 export const insertEntityWithdrawal = async (
   db: Database,

@@ -22,7 +22,7 @@ type TriggerMessage = (typeof triggerMessages)[number];
 
 export class StorageFault extends Error {
   readonly kind: FaultKind;
-  /** The database's error code, such as `SQLITE_BUSY`. */
+  /** The database's error code, such as `SQLITE_BUSY`, or one of our own, such as `NO_ANSWER`. */
   readonly code: string | null;
   /** The violated constraint, such as `UNIQUE idempotent_responses.key_hash`, or a trigger's message. */
   readonly violation: string | null;

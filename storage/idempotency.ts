@@ -178,8 +178,8 @@ export const releaseIdempotencyClaim = (db: Database, claim: IdempotencyClaim) =
   db.update(claims).set({ leasedUntil: 0 }).where(isClaimOfHolder(claim));
 
 /**
- * Saves a draft: a text that must stay the same if another request takes over the claim. The caller must seal a secret draft. If a draft is
- * already saved, keeps and returns that draft. Throws if another request has taken over the claim.
+ * Saves a draft: a text that must stay the same if another request takes over the claim. The caller must seal the draft if it is secret. If
+ * a draft is already saved, keeps and returns that one. Throws if another request has taken over the claim.
  */
 export const saveClaimDraft = async (db: Database, claim: IdempotencyClaim, sealed: string): Promise<string> => {
   const row = await db

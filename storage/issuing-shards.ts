@@ -275,8 +275,8 @@ export const startIssuing = async (
 };
 
 /**
- * Whether a shard can issue certificates for an account at a revision. `held` means that the account is being changed. `outdated` means
- * that the shard's copy of the account must be updated first.
+ * Whether a shard can issue certificates for an account at a given revision. `held` means that the account is being changed. `outdated`
+ * means that the shard's copy of the account must be updated first.
  */
 export type IssuerState = "ready" | "held" | "outdated";
 

@@ -28,7 +28,7 @@ export const openNoteSigner = async (secret: string): Promise<NoteSigner> => {
 };
 
 export interface KeySource {
-  /** Secret keys in note format, separated by spaces. They can have any names. */
+  /** Secret keys in note format, separated by spaces. Keys with names other than the requested one are ignored. */
   readonly secrets: string | undefined;
   /** The setting LOG_SEED. If `secrets` contains no key with the requested name, the key is derived from this setting. */
   readonly logSeed: string | undefined;

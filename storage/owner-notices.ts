@@ -85,8 +85,8 @@ export interface DueNotices extends WaitingNotices {
 }
 
 /**
- * Lists due notices, most overdue first. Omits notices to businesses whose account is in one of the shards in `except`, and then the first
- * `skip` notices.
+ * Lists the rows with due notices, most overdue first. Omits businesses whose account is in one of the shards in `except`, and then the
+ * first `skip` rows.
  */
 export const listDueNotices = async (
   db: Database,
@@ -103,7 +103,7 @@ export const listDueNotices = async (
   return rows.map((row) => ({ ...row, dueAt: row.dueAt as Instant }));
 };
 
-/** Opens the first or the last of the waiting notices. */
+/** Decrypts the first or the last of the waiting notices. */
 export const openNotice = async (vault: Vault, due: DueNotices, which: "firstSealed" | "lastSealed"): Promise<OwnerNotice> => {
   const data = JSON.parse(await vault.open(detailsContext(due.kind, due.businessId), due[which] as string)) as MailData[OwnerNoticeKind];
   return { template: due.kind, data } as OwnerNotice;
@@ -119,7 +119,7 @@ const isUnchanged = ({ businessId, kind, notices, dueAt }: DueNotices): SQL =>
 
 /**
  * Returns the statements that write the emails to the outbox and remove the reported notices from the row. If the emails report only the
- * first notice, pass the remaining ones as `left`. The statements do nothing if the row has changed since it was listed.
+ * first notice, `left` describes the remaining ones. The statements do nothing if the row has changed since it was listed.
  */
 export const reportNotices = async (
   db: Database,

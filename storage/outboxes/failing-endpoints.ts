@@ -1,5 +1,5 @@
-// Webhook endpoints that have been failing for a long time, for operators. A row is written when the owners are notified. Listing the
-// endpoints for operators deletes the rows of those that respond again or no longer exist.
+// Webhook endpoints that have been failing for a long time, as listed for operators. A row is written when the owners are notified. Listing
+// the endpoints deletes the rows of those that respond again or no longer exist.
 import { eq, sql } from "drizzle-orm";
 import type { BusinessId, WebhookId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";

@@ -56,7 +56,7 @@ const toMailRow = async (vault: Vault, mail: NewMail) => {
   };
 };
 
-/** Returns the statements to add to the change's batch. Throws if `to` is not an email address. */
+/** Returns the statement that inserts the email, for the change's batch. Throws if `to` is not an email address. */
 export const insertMail = async (db: Database, vault: Vault, mail: NewMail): Promise<readonly Statement[]> => [
   insertIf(
     db,
@@ -109,8 +109,8 @@ export const postponeMail = (db: Database, mail: DueMail, at: Instant) =>
   db.update(mailOutbox).set({ nextAt: at }).where(eq(ord, mail.ord));
 
 /**
- * Returns true if the first attempt to send an email is in progress, for the development mailbox. During that attempt, the email is due at
- * the end of its lease. After a failed attempt, the email is due in less than half of the lease.
+ * Returns true if an email is being sent for the first time, so that the development mailbox can wait for it. During the first attempt, the
+ * email is due at the end of its lease. After a failed attempt, it is due in less than half of the lease.
  */
 export const hasMailInProgress = async (db: Database, now: Instant): Promise<boolean> => {
   const sending = await db
