@@ -1,5 +1,5 @@
-// The closed list of refusal codes. Each has the message for the caller, which names the subject and the rule and says what to do. Messages
-// are constants that never repeat input, so an error never contains personal data or markup and does not help anyone guess secrets. HTTP
+// All refusal codes, each with its message for the caller. The message names the subject and the rule, and says what to do. Messages are
+// constants that never repeat input, so an error never contains personal data or markup and does not help anyone guess secrets. HTTP
 // statuses are in workers/http/statuses.ts.
 
 export const refusals = {

@@ -1,5 +1,5 @@
-// Limits how much data a person, a business or a sandbox can store. The batch that stores a record also counts it, and fails if this
-// exceeds the limit. Policy texts are counted before they are written to KV. Submissions without an API key are counted by client instead
+// Limits how much data a person, a business or a sandbox can store. The batch that stores a record also counts it, and fails if the limit
+// would be exceeded. Policy texts are counted before they are written to KV. Submissions without an API key are counted by client instead
 // (client-usage.ts). SPEC Limits.
 import { eq, gt, sql, type SQL } from "drizzle-orm";
 import type { StorageLimit, StorageOwnerKind } from "../core/access/storage-limits.ts";

@@ -1,5 +1,5 @@
-// The clock of a business's sandbox. A developer can move it ahead to see warnings and expirations without waiting. Queries that compare a
-// share's times with the current time use the fields in this file. For live shares, these fields use the real time.
+// The clock of a business's sandbox. A developer can move it ahead to see how shares expire without waiting. Queries that compare a share's
+// times with the current time use the fields in this file. For live shares, these fields use the real time.
 import { eq, lte, sql, type SQL } from "drizzle-orm";
 import type { Environment } from "../core/access/entitlement.ts";
 import type { BusinessId } from "../core/ids.ts";

@@ -9,7 +9,7 @@ import { createLookup, type Lookup } from "./lookups.ts";
 import { allOf } from "./query.ts";
 import { savedViews } from "./schema.ts";
 
-/** `query` is the part of the URL after `?`. Must not contain personal data. */
+/** `query` is the part of the URL after `?`. It must not contain personal data. */
 export type SavedView = Pick<typeof savedViews.$inferSelect, "name" | "query">;
 
 const maxViews = 20;

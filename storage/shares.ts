@@ -190,13 +190,16 @@ const grantAnchorField = firstAnchorField(
   allOf(eq(anchors.entityId, shares.id), inArray(anchors.event, ["share.created", "share.renewed"])),
 ).as("anchor");
 
-/** The type of the audit entries for reads of a share's values. A business can read the values any number of times. */
+/**
+ * The type of the audit entries for reads of a share's values. A business can read the values any number of times, so a history contains
+ * only the newest of these entries.
+ */
 const readType = "consumer.current_read";
 const maxHistoryReads = 200;
 
 /**
- * Selects the `ord` of a share's history entries in one chain: the newest 200 reads and all other entries. The renewal of a share is
- * recorded in an entry of the new share.
+ * Selects the `ord` of a share's history entries in one chain: the newest 200 reads and all other entries. Includes the renewal of the
+ * share, although it is recorded in an entry of the new share.
  */
 const selectHistory = (id: ShareId, chainTag: SQL) => {
   const { ord, entityId, type, chain } = auditEntries;

@@ -194,8 +194,8 @@ const oldestFirst = [asc(named.issuedAt), asc(named.certOrd)];
 const newestFirst = [desc(named.issuedAt), desc(named.certOrd)];
 
 /**
- * Counts the other active certificates in the scope, up to 1,000, and lists up to `max` of the newest. If `issuedAfter` is not null,
- * includes only certificates issued after that time.
+ * Counts the active certificates in the scope except `certId`, up to 1,000, and lists up to `max` of the newest ones. If `issuedAfter` is
+ * not null, includes only certificates issued after that time.
  */
 export const findOtherCertificates = async (
   db: Database,

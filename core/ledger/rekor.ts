@@ -21,7 +21,7 @@ export type AnchorPrivateKey =
   | { readonly format: "pkcs8"; readonly pkcs8: Bytes; readonly number: Bytes }
   | { readonly format: "jwk"; readonly jwk: Readonly<Record<"kty" | "crv" | "x" | "y" | "d", string>>; readonly number: Bytes };
 
-/** Parses base64 PKCS #8 or the text of a private JWK. Returns null for anything else. */
+/** Parses a P-256 private key from base64 PKCS #8 or from the text of a JWK. Returns null for anything else. */
 export const parseAnchorPrivateKey = (text: string): AnchorPrivateKey | null => {
   const pkcs8 = fromBase64(text);
   const inside = pkcs8 === null ? null : p256PrivateKeyFromPkcs8(pkcs8);

@@ -92,7 +92,7 @@ export interface Timestamp {
 
 export type TimestampVerdict =
   | Verdict<{ timestamp: Timestamp; pin: TimestampPin }, TimestampFault>
-  /** The timestamp is valid, but its key is not pinned. */
+  /** The timestamp is valid, but its key is not pinned for that time. */
   | (Fault<"signer_not_pinned"> & { readonly timestamp: Timestamp });
 
 interface TimestampInfo {
@@ -303,9 +303,9 @@ export interface TimestampVerificationInput {
   /** The bytes that were timestamped. For a checkpoint, this is the stored note. */
   readonly imprintBytes: Uint8Array;
   readonly pins: readonly TimestampPin[];
-  /** The nonce of the request. Only the requester knows it. */
+  /** The nonce of the request. Undefined unless the requester itself verifies the reply, because no one else knows the nonce. */
   readonly nonce?: Uint8Array;
-  /** When the request was sent and when the reply was received, by our clock. Only the requester knows these times. */
+  /** When the request was sent and when the reply was received, by our clock. Undefined unless the requester itself verifies the reply. */
   readonly window?: { readonly sentAt: Instant; readonly receivedAt: Instant };
 }
 

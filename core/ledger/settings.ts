@@ -18,14 +18,17 @@ export interface LedgerSettings {
   readonly kind: LedgerKind;
   /** The ledger's ID, `<kind>:<origin>`, as in anchors and receipts. */
   readonly id: string;
-  /** The ledger's name: for embedded ledgers, that of the first shard's ledger. An external ledger serves all shards. */
+  /**
+   * The ledger's name. There is one embedded ledger per shard, and this is the name of the first shard's. An external ledger serves all
+   * shards.
+   */
   readonly origin: string;
   /** The URL of the ledger's API; empty for the embedded ledger. */
   readonly url: string;
   readonly writeToken: string;
   /** Secret keys that the embedded ledgers use instead of derived keys; empty for an external ledger. */
   readonly keys: readonly string[];
-  /** The secret key of the embedded ledger's witness; null for a derived key and for an external ledger. */
+  /** The secret key of the embedded ledger's witness; null if the key is derived or the ledger is external. */
   readonly witnessKey: string | null;
   /** Pinned public keys: those of an external ledger, or earlier ones of the embedded ledger. */
   readonly vkeys: readonly string[];

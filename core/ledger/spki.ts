@@ -1,5 +1,5 @@
-// Public keys as SubjectPublicKeyInfo, and signature checks with them: ECDSA on P-256 and P-384, and RSA with PKCS #1 v1.5. WebCrypto is an
-// argument; this file converts between WebCrypto's encodings and DER.
+// Public keys as SubjectPublicKeyInfo, and signature checks with them: ECDSA on P-256 and P-384, and RSA with PKCS #1 v1.5. The caller
+// provides WebCrypto. This file converts between WebCrypto's encodings and DER.
 import type { Bytes } from "../hash.ts";
 import { encodeDer, encodeOid, ecdsaDerToRaw, parseOid, parseDer, derTags, createSequenceReader } from "./der.ts";
 

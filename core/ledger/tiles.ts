@@ -38,7 +38,7 @@ export const parseTilePath = (path: string): TileLocation | null => {
   return fits && formatTilePath(location) === path ? location : null;
 };
 
-/** Returns the number of hashes in tile `n` of `level` in a tree of `size`, or 0 if the tree has no such tile. */
+/** Returns the number of hashes in tile `n` of `level` in a tree with `size` leaves, or 0 if the tree has no such tile. */
 export const getTileWidth = (level: number | "entries", n: bigint, size: bigint): number => {
   const hashes = size >> BigInt(tileHeight * (level === "entries" ? 0 : level));
   const width = hashes - n * BigInt(tileWidth);
@@ -132,8 +132,9 @@ export interface StoredTile {
 }
 
 /**
- * Returns the tiles that change when leaf hashes are appended to a tree of `size`. Each tile is listed once, with its final content. Only
- * full tiles add a hash to the next level. Throws RangeError if a tile at the right edge of the tree has the wrong width.
+ * Returns the tiles that change when leaf hashes are appended to a tree with `size` leaves. Each tile is listed once, with its final
+ * content. A level gets a new hash only when a tile of the level below becomes full. Throws RangeError if a tile at the right edge of the
+ * tree has the wrong width.
  */
 export const computeTilesAfterAppend = (size: bigint, leaves: readonly Uint8Array[], read: TileReader): StoredTile[] => {
   const changed: StoredTile[] = [];

@@ -31,8 +31,8 @@ export const parseAddCheckpointRequest = (text: string): AddCheckpointRequest | 
 export const sizeMediaType = "text/x.tlog.size";
 
 /**
- * Parses the response of a witness that has already cosigned a size other than `oldSize`. Returns the size that the witness cosigned, or
- * null if the response is malformed.
+ * Parses the response of a witness whose newest cosigned checkpoint does not have the size `oldSize`. Returns the size of that checkpoint,
+ * or null if the response is malformed.
  */
 export const parseWitnessedSize = (mediaType: string, body: string): bigint | null =>
   mediaType === sizeMediaType && body.endsWith("\n") ? parseCount(body.slice(0, -1)) : null;

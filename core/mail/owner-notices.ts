@@ -5,7 +5,7 @@ import type { MailData, OwnerNoticeKind, TemplatedMail } from "./templates.ts";
 
 export type OwnerNotice = Extract<TemplatedMail, { template: OwnerNoticeKind }>;
 
-/** Returns the number of records (certificates, shares, domains) that a notice is about. */
+/** Returns the number of records (such as certificates or shares) that a notice is about. */
 export const countNoticeRecords = ({ data }: OwnerNotice): number =>
   "certIds" in data ? data.certIds.length : "shareIds" in data ? data.shareIds.length : 1;
 

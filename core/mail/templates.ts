@@ -22,7 +22,7 @@ interface RevokedShareMailData {
 interface SignInMailData {
   readonly code: string;
   /**
-   * The URL of a page with a sign-in button, with a token in the fragment. The button works only in the browser that requested the code.
+   * The URL of a page with a sign-in button. Its fragment contains a token. The button works only in the browser that requested the code.
    */
   readonly signInUrl: string;
 }
@@ -41,7 +41,7 @@ export type OwnerNoticeKind =
   | "webhook_secret_replaced"
   | "client_limit_near";
 
-/** The data for each template. It is encrypted in the outbox until the email is sent. */
+/** The data for each template. The outbox stores it encrypted. */
 export interface MailData {
   /** Sent to the person who requested a sign-in code. */
   readonly login_code: SignInMailData;
@@ -77,7 +77,7 @@ export interface MailData {
     readonly contact: string | null;
     readonly mailingAddress: string | null;
   };
-  /** Sent to the owners of a business. It contains no data about the person. */
+  /** Sent to the owners of a business after consent was withdrawn for whole certificates. Contains no data about the person. */
   readonly withdrawal_owner_notice: { readonly certIds: readonly string[]; readonly ceaseBy: Instant };
   /** Sent to the owners of a business after consent was withdrawn for individual recipients. */
   readonly entities_owner_notice: { readonly certId: string; readonly entities: readonly string[]; readonly ceaseBy: Instant };
@@ -96,7 +96,7 @@ export interface MailData {
   };
   readonly share_ceased: RevokedShareMailData & { readonly note: string | null };
   readonly share_overdue: RevokedShareMailData & { readonly contact: string | null };
-  /** Sent to the owners of a business. It contains no data about the person. */
+  /** Sent to the owners of a business after shares with it were revoked. Contains no data about the person. */
   readonly share_owner_notice: { readonly shareIds: readonly string[]; readonly ceaseBy: Instant };
   /** Sent to the person whose agent changed something, at most once an hour per token. */
   readonly agent_changed: { readonly tokenId: string; readonly at: Instant };

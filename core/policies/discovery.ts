@@ -44,8 +44,8 @@ const policyPhrases: Readonly<Record<PolicyKind, readonly string[]>> = {
 };
 
 /**
- * Words that name a policy only if they are an entire link text or path segment, or one side of an "and" in it: "Privacy & Terms" counts,
- * but "Privacy settings" does not.
+ * Words that name a policy only on their own: as an entire link text or path segment, or as one of the parts that "and" joins. "Privacy &
+ * Terms" counts, but "Privacy settings" does not.
  */
 const standaloneTerms: Readonly<Record<PolicyKind, readonly string[]>> = {
   privacy: [

@@ -111,7 +111,10 @@ export const toStoredEvent = (row: DeliveryRow): StoredEvent => ({
   dataSealed: row.data_sealed,
 });
 
-/** Converts a delivery for the API. The API shows `pending` until the first attempt has ended. */
+/**
+ * Converts a delivery for the API. The API shows `pending` until the first attempt has ended, and then `retrying` until the delivery has
+ * ended.
+ */
 export const toDelivery = (row: DeliveryRow, webhookId: string): Delivery => ({
   id: row.id,
   webhookId,
