@@ -5,13 +5,17 @@ import type { RandomBytes } from "../ids.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../time.ts";
 
 const emailCodePattern = /^[0-9]{6}$/;
+/** Longer than a code with the text around it. The time for normalizing a text can grow with the square of its length. */
+const maxTypedLength = 200;
 export const emailCodeRule = "must be six digits";
 
 /**
  * Parses a code that a person typed or pasted. Accepts digits of any script. Ignores spaces, punctuation, invisible characters and the
- * symbols that chats and emails use for formatting. Returns null if the rest is not exactly six digits.
+ * symbols that chats and emails use for formatting. Returns null if the rest is not exactly six digits, or if the text has more than 200
+ * characters.
  */
 export const parseEmailCode = (text: string): string | null => {
+  if (text.length > maxTypedLength) return null;
   const code = toAsciiDigits(text.normalize("NFKC").replaceAll(/[\p{Z}\p{C}\p{P}\p{M}`<>=|~^+]/gu, ""));
   return emailCodePattern.test(code) ? code : null;
 };

@@ -1,7 +1,8 @@
 // Limits the size of a form submission's body. The longest allowed disclosure and recipient lists always fit, in any script and even if the
 // sender escapes every character.
 import { isJsonObject, type Json } from "../canonical-json.ts";
-import { maxDisclosureLength, maxEntities, maxEntityLength } from "./submission.ts";
+import { maxEntityLength } from "./recipients.ts";
+import { maxDisclosureLength, maxEntities } from "./submission.ts";
 
 /**
  * The longest disclosure and the longest lists of recipients together have 600,000 characters. A character that is escaped as \uXXXX takes

@@ -4,7 +4,7 @@ import { validatePageUrl } from "../access/origins.ts";
 import { ok, refuse, type Result } from "../result.ts";
 import { replaceRefusedCharacters, validateLine, validateMultilineText, trimWhiteSpace } from "../text.ts";
 import type { Submission } from "./certificate.ts";
-import { normalizeRecipientName, type Recipients } from "./recipients.ts";
+import { maxEntityLength, normalizeRecipientName, type Recipients } from "./recipients.ts";
 import type { SubjectFields } from "./subject.ts";
 
 const maxFields = 20;
@@ -47,7 +47,6 @@ export const parseSubjectFields = (input: object): Result<ParsedFields, "invalid
 };
 
 export const maxEntities = 1_000; // enough for any lead form
-export const maxEntityLength = 200;
 
 const parseDeclaredEntities = (names: readonly string[]): Result<Map<string, string>, "invalid_request"> => {
   if (names.length < 1 || names.length > maxEntities) return refuse("invalid_request", "entities: must contain 1 to 1,000 names.");
