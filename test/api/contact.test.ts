@@ -181,6 +181,18 @@ describe("POST /v1/contact-check for shares", () => {
     expect((await check([{ email }]))[0]).toMatchObject({ ...stopped, basis: [{ type: "share", id, status: "ceased", cease_by }] });
   });
 
+  test("reads a shared phone number without a country code in the person's country, even if the country is not shared", async () => {
+    const person = await signInPerson({ phone: "030 901820", country: "DE" }, call);
+    const { id } = (await grantShare(person, { scope: ["phone"] })).share;
+    const renewed = (await person.post(`/v1/me/shares/${id}/renew`, { consent: true })).body.data.share.id;
+    await person.post(`/v1/me/sever/${renewed}`, {});
+    const stopped = (await grantShare(person, { scope: ["phone"] })).share.id;
+    await person.post(`/v1/me/sever/${stopped}`, {});
+    const [result] = await check([{ phone: "+49 30 901820" }]);
+    expect(result.reason).toBe("revoked");
+    expect(result.basis.map((basis: { id: string }) => basis.id).sort()).toEqual([renewed, stopped].sort());
+  });
+
   test("treats a share past its end date as expired before a sweep runs", async () => {
     const { email, id } = await startSharing({ duration_days: 1 });
     const response = await createServiceAt(25 * 3_600_000)("/v1/contact-check", buildKeyedRequest({ subjects: [{ email }] }));

@@ -5,6 +5,7 @@ import { withRecordedTime } from "../../../core/domain-events.ts";
 import { shardOfId } from "../../../core/ids.ts";
 import type { Language } from "../../../core/language.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
+import type { ContactFields } from "../../../core/shares/fields.ts";
 import type { GrantingClient, PreparedShare } from "../../../core/shares/grant.ts";
 import type { Instant } from "../../../core/time.ts";
 import { commit } from "../../../storage/commit.ts";
@@ -22,7 +23,9 @@ import { prepareShareReceiptMail } from "./share-mails.ts";
 export interface ShareCreation {
   readonly client: GrantingClient;
   readonly person: Person | null;
-  /** The revision of the contact fields that the share is based on. */
+  /** All of the person's contact fields, including those outside the scope. */
+  readonly fields: ContactFields;
+  /** The revision of `fields`. */
   readonly revision: number;
   /**
    * A change to the contact fields that belongs to the grant; null if there is none. If the person's account is in another shard, the
@@ -44,17 +47,19 @@ export const commitShare = async (
   services: ShareWriteDependencies,
   db: Database,
   prepared: PreparedShare,
-  { revision, fieldsWrite, writtenAt, ...creation }: ShareCreation,
+  { fields, revision, fieldsWrite, writtenAt, ...creation }: ShareCreation,
   { before = [], after = [] }: { readonly before?: readonly Statement[]; readonly after?: readonly Statement[] },
 ): Promise<Result<true, "rate_limited">> => {
   const { vault, signer } = services;
   const { share } = prepared;
   const { person, language } = creation;
   const isSameShard = person === null || shardOfId(person.id) === shardOfId(share.id);
+  // The country decides which number a phone number without a country code is, even if the country is not shared.
+  const indexedFields = { ...prepared.fields, ...(fields.country !== undefined && { country: fields.country }) };
   const [value, indexes, intent, mail] = await Promise.all([
     signer.sign(prepared.canonical),
     (person === null ? Promise.resolve("test person" as const) : loadEmailIndex(services, person)).then((ownIndex) =>
-      computeContactIndexes(services, prepared.fields, ownIndex),
+      computeContactIndexes(services, indexedFields, ownIndex),
     ),
     person === null ? [] : recordShareIntent(services, db, person, share.id, fieldsWrite),
     person === null ? [] : prepareShareReceiptMail(services, db, person, share, language),

@@ -143,7 +143,7 @@ export const grantShare = async (
     });
     if (!decided.ok) return decided;
     const { language, requestId, challenge } = request;
-    const creation = { client, person, revision, fieldsWrite, language, requestId, writtenAt };
+    const creation = { client, person, fields, revision, fieldsWrite, language, requestId, writtenAt };
     try {
       return await commitGrant(services, db, creation, decided.value, { challenge, requestHash }, saveIdempotentResponse);
     } catch (error) {

@@ -57,7 +57,7 @@ export const commitRenewal = async (
   const before = [updateShareSuperseded(db, old.id, shareId, now, requestId)];
   const renewed = { share: decided.value.share, superseded: old.id };
   const after = await saveIdempotentResponse(renewed);
-  const creation = { client, person, revision, fieldsWrite: null, language, requestId, writtenAt };
+  const creation = { client, person, fields, revision, fieldsWrite: null, language, requestId, writtenAt };
   const written = await commitShare(services, db, decided.value, creation, { before, after });
   return written.ok ? ok(renewed) : written;
 };
