@@ -22,6 +22,7 @@ import {
   emailCodeFailures,
   emailCodes,
   failedMail,
+  idempotentResponses,
   mailOutbox,
   passkeys,
   removals,
@@ -84,17 +85,21 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
       ),
     db.delete(mailOutbox).where(eq(mailOutbox.consumerId, consumerId)),
     db.delete(failedMail).where(eq(failedMail.consumerId, consumerId)),
+    db.delete(idempotentResponses).where(eq(idempotentResponses.consumerId, consumerId)),
   ] as const;
 };
 
 /**
- * Returns the statements for the last step, which erase the person's record and delete their sign-in codes, sessions, passkeys and tokens.
- * The batch fails if the account is already erased (`isOutdatedFields`). `address` is the index of the person's email address.
+ * Returns the statements for the last step, which erase the person's record and delete their sign-in codes with the emails that contain
+ * them, sessions, passkeys and tokens. The batch fails if the account is already erased (`isOutdatedFields`). `address` is the index of the person's email address.
  */
 export const eraseConsumer = (db: Database, id: ConsumerId, address: AddressIndex) => {
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>
     allOf(eq(codes.purpose, "login"), eq(codes.topic, "consumer"), hasIndex(codes.addressIndex, address));
+  const codeIds = query.select({ id: emailCodes.id }).from(emailCodes).where(isSignInCode(emailCodes));
   return [
+    db.delete(mailOutbox).where(inArray(mailOutbox.entityId, codeIds)),
+    db.delete(failedMail).where(inArray(failedMail.entityId, codeIds)),
     db.delete(emailCodes).where(isSignInCode(emailCodes)),
     db.delete(emailCodeFailures).where(isSignInCode(emailCodeFailures)),
     db

@@ -8,7 +8,7 @@ import { dayMs, hourMs, type Instant } from "../core/time.ts";
 import type { Database, Found } from "./database.ts";
 import { otherShardsField } from "./issuing-shards.ts";
 import { businessChainFields } from "./accounts.ts";
-import { consumerChainFields } from "./people.ts";
+import { consumerChainFields, isExistingPrincipal } from "./people.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { insertIf } from "./inserts.ts";
 import { allOf, countIn, existsIn } from "./query.ts";
@@ -23,12 +23,14 @@ export const isLiveToken = (now: Instant): SQL => allOf(isNull(agentTokens.revok
 type ColumnsSetLater = "nameSealed" | "lastUsedDay" | "notifiedAt" | "expiryNotifiedAt" | "revokedAt";
 type NewAgentToken = Omit<typeof agentTokens.$inferInsert, ColumnsSetLater> & { readonly name: string | null };
 
-/** Inserts a token only if the person has fewer than `maxActiveTokens` live tokens and `onlyIf` is true. */
+/** Inserts a token only if the person still exists and has fewer than `maxActiveTokens` live tokens, and `onlyIf` is true. */
 export const insertAgentToken = async (db: Database, vault: Vault, { name, ...token }: NewAgentToken, onlyIf: SQL = sql`true`) => {
   const { id, principalId, createdAt } = token;
   const live = countIn(agentTokens, eq(agentTokens.principalId, principalId), isLiveToken(createdAt));
   const nameSealed = name === null ? null : await vault.seal(tokenNameContext(id, principalId), name);
-  return [insertIf(db, agentTokens, { ...token, nameSealed }, sql`${onlyIf} and ${live} < ${maxActiveTokens}`)] as const;
+  return [
+    insertIf(db, agentTokens, { ...token, nameSealed }, allOf(onlyIf, isExistingPrincipal(principalId), sql`${live} < ${maxActiveTokens}`)),
+  ] as const;
 };
 
 /** Returns true if the batch failed because a token with this ID already exists, that is, the form was submitted twice. */

@@ -10,7 +10,7 @@
 //   expires.
 import { eq, lte, sql } from "drizzle-orm";
 import { sha256Hex } from "../core/hash.ts";
-import type { CertId } from "../core/ids.ts";
+import type { CertId, ConsumerId } from "../core/ids.ts";
 import { dayMs, minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
@@ -37,6 +37,8 @@ interface IdempotentResponse {
   readonly response: string;
   /** The certificate that the response is about. Erasing its personal data deletes the response. */
   readonly certId?: CertId;
+  /** The consumer who sent the request. Erasing the account deletes the response. */
+  readonly consumerId?: ConsumerId | null;
   readonly now: Instant;
 }
 
@@ -49,10 +51,18 @@ export const openIdempotentResponse = (vault: Vault, keyHash: string, responseSe
 const sealIdempotentResponse = async (
   vault: Vault,
   { keyHash, bodyHash }: IdempotentRequest,
-  { status, response, certId, now }: IdempotentResponse,
+  { status, response, certId, consumerId, now }: IdempotentResponse,
 ) => {
   const responseSealed = await sealResponse(vault, keyHash, response);
-  return { keyHash, bodyHash, status, responseSealed, expiresAt: now + retentionMs, certId: certId ?? null };
+  return {
+    keyHash,
+    bodyHash,
+    status,
+    responseSealed,
+    expiresAt: now + retentionMs,
+    certId: certId ?? null,
+    consumerId: consumerId ?? null,
+  };
 };
 
 /**

@@ -5,6 +5,7 @@ import { dayMs, type Instant } from "../core/time.ts";
 import type { Database } from "./database.ts";
 import { insertIf } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
+import { isExistingPrincipal } from "./people.ts";
 import { allOf, countIn, existsIn, notExistsIn } from "./query.ts";
 import { passkeys } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
@@ -37,14 +38,14 @@ export interface NewPasskey extends VerifiedCredential, Pick<Passkey, "id" | "us
 
 /**
  * Returns an insert, and a condition (`isWritten`) that is true if the insert has written a row. The insert writes a row only if the
- * account has fewer than ten passkeys and the credential ID is new.
+ * person still exists and has fewer than ten passkeys, and the credential ID is new.
  */
 export const insertPasskey = async (db: Database, vault: Vault, { name, now, ...passkey }: NewPasskey) => {
   const hasRoom = sql`${countIn(passkeys, eq(userId, passkey.userId))} < ${maxPasskeys}`;
   const isNew = notExistsIn(passkeys, eq(credentialId, passkey.credentialId));
   const row = { ...passkey, nameSealed: await vault.seal(passkeyNameContext(passkey.id, passkey.userId), name), createdAt: now };
   return {
-    insert: insertIf(db, passkeys, row, allOf(hasRoom, isNew)),
+    insert: insertIf(db, passkeys, row, allOf(isExistingPrincipal(passkey.userId), hasRoom, isNew)),
     isWritten: existsIn(passkeys, eq(id, passkey.id)),
   };
 };

@@ -12,7 +12,7 @@ import { insertIf } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
 import { isCodeUsedBySession, selectNewestCodeTime } from "./email-codes.ts";
 import { consumerEmailContext, memberEmailContext } from "./people-contexts.ts";
-import { allOf, jsonList, notExistsIn, query } from "./query.ts";
+import { allOf, existsIn, jsonList, notExistsIn, query } from "./query.ts";
 import { consumerShards, consumers, invitations, members, shares, signups } from "./schema.ts";
 import { signupEmailContext } from "./signups.ts";
 import { selfOwnedContext, type EncryptionContext, type Vault } from "./vault.ts";
@@ -140,6 +140,10 @@ export const insertConsumer = async (
 const { createdAt, emailSealed, emailIndex, plan } = consumers;
 /** Builds a condition that is true if the consumer exists and is not erased. */
 export const isExistingConsumer = (id: ConsumerId): SQL => allOf(eq(consumers.id, id), isNull(consumers.erasedAt));
+
+/** Builds a condition that is true if the consumer, who must not be erased, or the member exists. For statements on other tables. */
+export const isExistingPrincipal = (id: string): SQL =>
+  id.startsWith("con_") ? existsIn(consumers, isExistingConsumer(id as ConsumerId)) : existsIn(members, eq(members.id, id));
 
 /** Returns a consumer's record, or null if the person is unknown or the account is erased. */
 export const findPersonRecord = (db: Database, id: ConsumerId) =>

@@ -401,10 +401,12 @@ export const idempotentResponses = table(
     responseSealed: text().notNull(),
     expiresAt: instant().notNull(),
     certId: certId(),
+    consumerId: consumerId(),
   },
   (t) => [
     index("idempotent_responses_expiry").on(t.expiresAt),
     index("idempotent_responses_certificate").on(t.certId).where(isNotNull(t.certId)),
+    index("idempotent_responses_consumer").on(t.consumerId).where(isNotNull(t.consumerId)),
   ],
 );
 

@@ -1,6 +1,6 @@
 // Tests DELETE /v1/me, which deletes the account and erases everything that identifies the person from every shard.
 import { env } from "cloudflare:workers";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../core/time.ts";
 import type { ConsumerId } from "../../core/ids.ts";
 import { openDatabase, type Database } from "../../storage/database.ts";
@@ -8,8 +8,11 @@ import { maxSweptInRequest, listOverdueShares } from "../../storage/share-sweep.
 import type { Vault } from "../../storage/vault.ts";
 import { settleShares } from "../../workers/background/share-settling.ts";
 import type { Platform } from "../../workers/platform/platform.ts";
+import { Authenticator } from "../support/authenticator.ts";
 import { copyRow } from "../support/copied-rows.ts";
-import { buildJsonRequest, forgetOwnerNotices, listMailTo, signIn } from "../support/people.ts";
+import { exchangeCode, getAuthorizationCode, registerClient } from "../support/oauth-connection.ts";
+import { buildJsonRequest, forgetOwnerNotices, listMailTo, requestEmailCode, signIn } from "../support/people.ts";
+import { requestCreationOptions } from "../support/passkeys.ts";
 import { callWith, createOutagePlatform, platform } from "../support/scenarios.ts";
 import {
   listAllEvents,
@@ -120,7 +123,8 @@ describe("DELETE /v1/me", () => {
     await person.put("/v1/me/fields", { last_name: `Last${marker}` });
     await person.post(`/v1/me/sever/${(await grantShare(person)).share.id}`, { reason: `It is ${marker}` });
     await service(`/v1/shares/${(await grantShare(person)).share.id}/revoke`, buildJsonRequest({}, person.headers));
-    expect((await person.post("/v1/me/agent-token", { name: `Agent ${marker}` })).status).toBe(201);
+    const token = await person.post("/v1/me/agent-token", { name: `Agent ${marker}` }, { "idempotency-key": marker });
+    expect(token.status).toBe(201);
     await env.DB.prepare(
       "INSERT INTO passkeys (id, user_id, credential_id, user_handle, public_key, counter, transports, backed_up, name_sealed, created_at) VALUES ('psk_x', ?, 'x', 'x', 'x', 0, '[]', 0, ?, 0)",
     )
@@ -145,6 +149,23 @@ describe("DELETE /v1/me", () => {
     const row = await env.DB.prepare("SELECT * FROM consumers WHERE id = ?").bind(id).first();
     expect(row).toMatchObject({ email_sealed: "", email_index: `erased ${id}`, name_sealed: null, fields_sealed: null });
     expect((await getWithApiKey(`/v1/shares/${far.share.id}`, worldInSecondShard.acme.keys.live)).body.data.status).toBe("revoked");
+  });
+
+  test("deletes emails to the person that were not sent yet", async () => {
+    await env.DB.exec("CREATE TRIGGER mail_fails BEFORE INSERT ON captured_mail BEGIN SELECT RAISE(ABORT, 'the provider is down'); END");
+    onTestFinished(async () => void (await env.DB.exec("DROP TRIGGER mail_fails")));
+    const person = await signInPerson({});
+    const client = await registerClient();
+    const connected = await exchangeCode(await getAuthorizationCode(client, person.headers), client);
+    expect(connected.status).toBe(200);
+    await requestEmailCode(person.email, "consumer");
+    const listUnsent = async () =>
+      (await env.DB.prepare("SELECT template FROM mail_outbox WHERE template IN ('agent_connected', 'login_code') ORDER BY template").all())
+        .results;
+    expect(await listUnsent()).toEqual([{ template: "agent_connected" }, { template: "login_code" }]);
+
+    expect(describeOutcome(await remove(person))).toBe("200 ok");
+    expect(await listUnsent()).toEqual([]);
   });
 
   test("allows a new account with the same address, without any data of the deleted one", async () => {
@@ -210,6 +231,27 @@ describe("DELETE /v1/me, required confirmation", () => {
   });
 });
 
+/** Returns a service that deletes the account right before its next batch that writes a record to the shard of `id`. */
+const createOvertakenService = (id: string, person: SignedPerson) => {
+  const { shards } = platform;
+  const shard = shards.forId(id) as Database;
+  let isArmed = true;
+  const overtaken = new Proxy(shard, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name, target);
+      if (name !== "batch") return typeof value === "function" ? value.bind(target) : value;
+      return async (statements: readonly unknown[]) => {
+        const isWrite = isArmed && statements.length > 2;
+        if (isWrite) isArmed = false;
+        if (isWrite) expect(describeOutcome(await remove(person))).toBe("200 ok");
+        return target.batch(statements as never);
+      };
+    },
+  });
+  const service = createCallWith({ shards: { ...shards, forId: (of) => (shards.forId(of) === shard ? overtaken : shards.forId(of)) } });
+  return { service, isOvertaken: () => !isArmed };
+};
+
 describe("DELETE /v1/me, interrupted or concurrent", () => {
   test("returns 503 while a shard is unavailable, blocks new grants, and erases the rest automatically later", async () => {
     const person = await signInPerson();
@@ -241,27 +283,12 @@ describe("DELETE /v1/me, interrupted or concurrent", () => {
   test("revokes a grant in progress on another shard, and erases the person from it", async () => {
     const person = await signInPerson();
     const id = (await person.get("/v1/me")).body.data.id as string;
-    const { shards } = platform;
-    const second = shards.forId("con_01") as Database;
-    let isArmed = true;
-    const overtaken = new Proxy(second, {
-      get: (target, name) => {
-        const value = Reflect.get(target, name, target);
-        if (name !== "batch") return typeof value === "function" ? value.bind(target) : value;
-        return async (statements: readonly unknown[]) => {
-          const isGrant = isArmed && statements.length > 4;
-          if (isGrant) isArmed = false;
-          if (isGrant) expect(describeOutcome(await remove(person))).toBe("200 ok");
-          return target.batch(statements as never);
-        };
-      },
-    });
-    const service = createCallWith({ shards: { ...shards, forId: (id) => (shards.forId(id) === second ? overtaken : shards.forId(id)) } });
+    const { service, isOvertaken } = createOvertakenService("con_01", person);
     const response = await service(
       "/v1/share/consent",
       buildJsonRequest(buildDecision(createVerifier(), {}, worldInSecondShard.acme), person.headers),
     );
-    expect(isArmed).toBe(false);
+    expect(isOvertaken()).toBe(true);
     expect(response.status).toBe(201);
     const rows = await (databases[1] as D1Database)
       .prepare("SELECT state, consumer_id, subject_sealed, email_index FROM shares WHERE id = ?")
@@ -273,6 +300,30 @@ describe("DELETE /v1/me, interrupted or concurrent", () => {
       .bind(id)
       .first<{ n: number }>();
     expect(remaining?.n).toBe(0);
+  });
+
+  test("refuses an agent token or passkey that is created meanwhile, and leaves nothing of it", async () => {
+    const owner = await signInPerson();
+    const withToken = createOvertakenService("con_00", owner);
+    const token = await withToken.service("/v1/me/agent-token", buildJsonRequest({ name: "Pat's laptop" }, owner.headers));
+    expect([withToken.isOvertaken(), describeOutcome(token)]).toEqual([true, "401 unauthorized"]);
+
+    const person = await signInPerson();
+    const { options } = (await requestCreationOptions(person.headers)).body.data;
+    const withPasskey = createOvertakenService("con_00", person);
+    const body = { credential: await new Authenticator().make(options), name: "Pat's key" };
+    const passkey = await withPasskey.service("/v1/me/passkeys", buildJsonRequest(body, person.headers));
+    expect([withPasskey.isOvertaken(), describeOutcome(passkey)]).toEqual([true, "400 passkey_refused"]);
+
+    for (const [table, column] of [
+      ["agent_tokens", "principal_id"],
+      ["passkeys", "user_id"],
+    ]) {
+      const left = env.DB.prepare(
+        `SELECT COUNT(*) AS n FROM ${table} WHERE ${column} IN (SELECT id FROM consumers WHERE email_sealed = '')`,
+      );
+      expect(await left.first("n")).toBe(0);
+    }
   });
 
   test("leaves no data after concurrent changes, grants, redemptions and a second deletion", async () => {

@@ -4,7 +4,7 @@ import { listExpiringConnections, hasExpiryNoticeDue, markExpiryNotified, type E
 import { batch, type Database } from "../../storage/database.ts";
 import { insertMail } from "../../storage/outboxes/mail.ts";
 import { runIsolated } from "../log.ts";
-import { loadHolderEmail } from "../operations/agents/connection-mail.ts";
+import { findHolderRecipient } from "../operations/agents/connection-mail.ts";
 import { createDisconnectUrl } from "../operations/agents/disconnect-link.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
@@ -15,12 +15,19 @@ const maxPerRun = 50; // the limit per shard per minute; it is enough because co
 const sendExpiryNotice = async (platform: Platform, db: Database, connection: ExpiringConnection): Promise<void> => {
   const { id, name, redirectHost, expiresAt, language } = connection;
   const now = platform.clock();
-  const to = await loadHolderEmail(platform, db, connection);
+  const recipient = await findHolderRecipient(platform, db, connection);
   const data = { clientName: name ?? redirectHost, until: expiresAt, endUrl: await createDisconnectUrl(platform, id) };
   const mail =
-    to === null
+    recipient === null
       ? []
-      : await insertMail(db, platform.vault, { template: "agent_ending", data, to, now, language, onlyIf: hasExpiryNoticeDue(id) });
+      : await insertMail(db, platform.vault, {
+          template: "agent_ending",
+          data,
+          ...recipient,
+          now,
+          language,
+          onlyIf: hasExpiryNoticeDue(id),
+        });
   await batch(db, [...mail, markExpiryNotified(db, id, now)]);
 };
 

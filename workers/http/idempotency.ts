@@ -5,7 +5,7 @@ import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
 import type { Json } from "../../core/canonical-json.ts";
-import { firstShard } from "../../core/ids.ts";
+import { firstShard, type ConsumerId } from "../../core/ids.ts";
 import type { Result } from "../../core/result.ts";
 import { getErrorKind } from "../log.ts";
 import {
@@ -30,11 +30,15 @@ const findRecordId = (c: RequestContext, body: Json): string | undefined => {
  * Returns the caller to whom the idempotency key belongs, and an ID whose shard stores the key. A caller without a credential is identified
  * by the IP address. A cookie would not work, because the first request may not have one yet.
  */
-const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "ownerId">> => {
+const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "consumerId" | "ownerId">> => {
   const { caller, services, ip } = c.var;
   const recordId = findRecordId(c, body);
-  if (caller !== undefined) return { caller: caller.id, ownerId: recordId ?? caller.businessId ?? caller.id };
-  return { caller: await hashCallerAddress(services, getIpRateLimitKey(ip)), ownerId: recordId ?? `con_${firstShard}` };
+  if (caller === undefined) {
+    const addressHash = await hashCallerAddress(services, getIpRateLimitKey(ip));
+    return { caller: addressHash, consumerId: null, ownerId: recordId ?? `con_${firstShard}` };
+  }
+  const { id, businessId } = caller;
+  return { caller: id, consumerId: id.startsWith("con_") ? (id as ConsumerId) : null, ownerId: recordId ?? businessId ?? id };
 };
 
 /** Returns a function that builds the statements that save the response. For a request without a key, there are none. */

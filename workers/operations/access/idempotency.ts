@@ -3,6 +3,7 @@
 // Other operations save the response afterward. If the process dies in between, the response is missing, so these operations must be safe
 // to repeat (docs/internals/consistency.md).
 import { toCanonicalJson, type Json } from "../../../core/canonical-json.ts";
+import type { ConsumerId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Database, Statement } from "../../../storage/database.ts";
 import {
@@ -21,6 +22,8 @@ import type { ReadDependencies, Stores } from "../dependencies.ts";
 export interface IdempotentRequest {
   /** The sender of the request. Each sender has separate keys. */
   readonly caller: string;
+  /** The sender, if it is a consumer who is signed in. Erasing the account deletes the response. */
+  readonly consumerId: ConsumerId | null;
   /** An ID whose shard stores the key. */
   readonly ownerId: string;
   /** The method and full path. Each route has separate keys. */
@@ -44,10 +47,11 @@ export interface IdempotentResponse {
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
 /** Returns the functions of a claimed request. After any of them except `saveDraft`, the request no longer holds the claim. */
-const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim) => {
+const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim, consumerId: ConsumerId | null) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
     status,
     response: JSON.stringify(response),
+    consumerId,
     now: clock(),
   });
   return {
@@ -102,7 +106,7 @@ export const claimIdempotentRequest = async (
     const saved = JSON.parse(claimed.response) as Pick<IdempotentResponse, "data" | "cookie">;
     return ok({ kind: "saved", response: { ...saved, status: claimed.status } });
   }
-  return ok({ kind: "claimed", request: createClaimedRequest(services, db, claim) });
+  return ok({ kind: "claimed", request: createClaimedRequest(services, db, claim, request.consumerId) });
 };
 
 /** Returns a keyed hash of an unauthenticated caller's IP address. */

@@ -5,12 +5,23 @@ import { findMember } from "../../../storage/members.ts";
 import { findConsumerAddress } from "../../../storage/people.ts";
 import type { ReadDependencies } from "../dependencies.ts";
 
-/** Returns the current email address of the token's holder. Returns null if the consumer or member no longer exists. */
-export const loadHolderEmail = async (
+/** The recipient of an email: the current address and, for a consumer, the account whose erasure deletes the email. */
+export interface MailRecipient {
+  readonly to: string;
+  readonly consumerId?: ConsumerId;
+}
+
+/** Returns the token's holder as the recipient. Returns null if the consumer or member no longer exists. */
+export const findHolderRecipient = async (
   services: ReadDependencies,
   db: Database,
   { principalId, businessId }: { readonly principalId: string; readonly businessId: string | null },
-): Promise<string | null> => {
-  if (businessId === null) return findConsumerAddress(db, services.vault, principalId as ConsumerId);
-  return (await findMember(db, services.vault, businessId as BusinessId, principalId, services.clock()))?.email ?? null;
+): Promise<MailRecipient | null> => {
+  if (businessId === null) {
+    const consumerId = principalId as ConsumerId;
+    const to = await findConsumerAddress(db, services.vault, consumerId);
+    return to === null ? null : { to, consumerId };
+  }
+  const member = await findMember(db, services.vault, businessId as BusinessId, principalId, services.clock());
+  return member === null ? null : { to: member.email };
 };

@@ -1,6 +1,12 @@
 // Creates an agent token for the signed-in person.
 import type { Session } from "../../../core/access/session.ts";
-import { tokenOwnerFromSession, tokenLifetimeMs, createTokenEvent, type AgentToken } from "../../../core/agents/agent-token.ts";
+import {
+  maxActiveTokens,
+  tokenOwnerFromSession,
+  tokenLifetimeMs,
+  createTokenEvent,
+  type AgentToken,
+} from "../../../core/agents/agent-token.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import { shardOfId, generateId, generateSecret, type RandomBytes } from "../../../core/ids.ts";
 import { refuse, ok, refuseWhen, type Result } from "../../../core/result.ts";
@@ -9,6 +15,7 @@ import { insertAgentToken, hasAgentToken, isDuplicateToken } from "../../../stor
 import { commit } from "../../../storage/commit.ts";
 import type { Stores, WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
+import { listAgentTokens } from "./list-agent-tokens.ts";
 
 const maxNameLength = 80;
 
@@ -25,14 +32,15 @@ const deriveRandomBytes = async ({ vault }: Stores, principalId: string, formId:
 
 /**
  * Creates a token. Concurrent calls cannot exceed the limit on active tokens. `formId` is a random value in the form. Submitting the same
- * form again creates no token and returns `idempotency_conflict`. Can also return `token_limit`, and `invalid_request` for an invalid name.
+ * form again creates no token and returns `idempotency_conflict`. Can also return `token_limit`, `invalid_request` for an invalid name, and
+ * `unauthorized` if the account or membership no longer exists.
  */
 export const createAgentToken = async (
   services: WriteDependencies,
   session: Session,
   request: { readonly name: string | null; readonly formId?: string },
   saveIdempotentResponse: SaveIdempotentResponse<CreatedAgentToken> = async () => [],
-): Promise<Result<CreatedAgentToken, "invalid_request" | "token_limit" | "idempotency_conflict">> => {
+): Promise<Result<CreatedAgentToken, "invalid_request" | "token_limit" | "idempotency_conflict" | "unauthorized">> => {
   const name = parseLine("name", request.name, maxNameLength);
   if (!name.ok) return name;
   const holder = tokenOwnerFromSession(session);
@@ -52,7 +60,11 @@ export const createAgentToken = async (
   const created: CreatedAgentToken = { ...token, secret, lastUsedDay: null, client: null };
   const savedResponse = await saveIdempotentResponse(created, hasAgentToken(id));
   return commit(db, services, [...statements, ...savedResponse], [domainEvent], hasAgentToken(id)).then(
-    ([inserted]) => (inserted.meta.changes === 0 ? refuse("token_limit") : ok(created)),
+    async ([inserted]) => {
+      if (inserted.meta.changes > 0) return ok(created);
+      const tokens = (await listAgentTokens(services, session)).filter((live) => live.principalId === principalId);
+      return refuse(tokens.length >= maxActiveTokens ? "token_limit" : "unauthorized");
+    },
     refuseWhen(isDuplicateToken, "idempotency_conflict"),
   );
 };

@@ -11,7 +11,7 @@ import type { Database, Statement } from "../../../storage/database.ts";
 import { findOAuthCode, isRedeemedAsToken, redeemOAuthCode, revokeReplacedTokens, type OAuthCode } from "../../../storage/oauth-codes.ts";
 import { insertMail } from "../../../storage/outboxes/mail.ts";
 import type { ReadDependencies, WriteDependencies } from "../dependencies.ts";
-import { loadHolderEmail } from "./connection-mail.ts";
+import { findHolderRecipient } from "./connection-mail.ts";
 import { getRedirectHost } from "./connection-request.ts";
 import { createDisconnectUrl } from "./disconnect-link.ts";
 import { revokeLiveToken } from "./revoke-live-token.ts";
@@ -35,8 +35,8 @@ const prepareConnectedMail = async (
   code: OAuthCode,
   { id, at }: { readonly id: string; readonly at: Instant },
 ): Promise<readonly Statement[]> => {
-  const to = await loadHolderEmail(services, db, code);
-  if (to === null) return [];
+  const recipient = await findHolderRecipient(services, db, code);
+  if (recipient === null) return [];
   const redirectHost = getRedirectHost(code.redirectUri);
   const data = {
     clientName: code.clientName ?? redirectHost,
@@ -48,7 +48,7 @@ const prepareConnectedMail = async (
   return insertMail(db, services.vault, {
     template: "agent_connected",
     data,
-    to,
+    ...recipient,
     now: at,
     language: code.language,
     onlyIf: hasAgentToken(id),

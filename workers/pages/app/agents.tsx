@@ -124,6 +124,7 @@ const handleCreateToken = async (request: AppFormRequest): Promise<Response> => 
   const created = await createAgentToken(services, session, { name: typedName, formId: (form.get("once") ?? "").slice(0, 64) });
   if (created.ok) return renderTokenSecret(request, created.value.secret);
   if (created.code === "idempotency_conflict") return renderTokenSecret(request, null);
+  if (created.code === "unauthorized") return request.c.redirect("/app", 303); // the account was deleted in the meantime
   const error = created.code === "token_limit" ? messages.agents.limit : messages.agents.badName;
   return renderTokenList(request, { typedName: cutText(typedName, 200), error, code: created.code });
 };
