@@ -27,7 +27,7 @@ import { Authenticator } from "../support/authenticator.ts";
 import { requestCreationOptions } from "../support/passkeys.ts";
 import { listMailTo, signIn } from "../support/people.ts";
 import { buildDecision, createVerifier, grantShare, signInPerson, redeemCode, type SignedPerson } from "../support/sharing.ts";
-import { call, getWithKey, countRows, createServiceCall, world, type TestResponse } from "../support/world.ts";
+import { call, getWithKey, countRows, createServiceCall, world, worldInSecondShard, type TestResponse } from "../support/world.ts";
 import {
   submitWithdrawalCode,
   requestWithdrawalCode,
@@ -989,6 +989,17 @@ describe("POST /v1/share/redeem", () => {
       expect.stringMatching(/^Idempotency-Key: /),
     ]);
     expect((await redeemCode(granted)).status).toBe(200);
+  });
+});
+
+describe("a body with an unknown member that looks like a record of another shard", () => {
+  test.each(["client_id", "cert_id"])("is processed as without %s", async (name) => {
+    const headers = { ...consumer, "idempotency-key": createKey() };
+    const body = { name: "Helper", [name]: worldInSecondShard.acme.clients.live };
+    const first = await post("/v1/me/agent-token", body, headers);
+    expect(describeOutcome(first)).toBe("201 ok");
+    const repeated = await post("/v1/me/agent-token", body, headers);
+    expect([isReplay(repeated), repeated.body.data]).toEqual([true, first.body.data]);
   });
 });
 

@@ -20,19 +20,29 @@ import { respond, failure, refusal, success } from "./envelope.ts";
 import { defineGuard, combineGuards } from "./guards/define-guard.ts";
 import { idempotencyHeaders, idempotencyKeyRule, idempotencyPattern, replayHeaders } from "./wire.ts";
 
-/** Returns the ID of the record that the request refers to, if there is one. The idempotency key is stored in that record's shard. */
-const findRecordId = (c: RequestContext, body: Json): string | undefined => {
-  const { client_id: clientId, cert_id: certificateId } = body as { readonly client_id?: Json; readonly cert_id?: Json };
-  return [c.req.param("share_id"), c.req.param("cert_id"), clientId, certificateId].find((id) => typeof id === "string");
+/** The member of the body whose ID determines the shard in which the operation runs. */
+type RecordMember = "client_id" | "cert_id";
+
+/**
+ * Returns the ID of the record that the request changes, if there is one. The idempotency key is stored in that record's shard. Ignores the
+ * other members of the body, because the operation ignores unknown members too.
+ */
+const findRecordId = (c: RequestContext, body: Json, member: RecordMember | null): string | undefined => {
+  const memberId = member === null ? undefined : (body as Readonly<Partial<Record<RecordMember, Json>>>)[member];
+  return [c.req.param("share_id"), c.req.param("cert_id"), memberId].find((id) => typeof id === "string");
 };
 
 /**
  * Returns the caller to whom the idempotency key belongs, and an ID whose shard stores the key. A caller without a credential is identified
  * by the IP address. A cookie would not work, because the first request may not have one yet.
  */
-const resolveKeyOwner = async (c: RequestContext, body: Json): Promise<Pick<IdempotentRequest, "caller" | "consumerId" | "ownerId">> => {
+const resolveKeyOwner = async (
+  c: RequestContext,
+  body: Json,
+  member: RecordMember | null,
+): Promise<Pick<IdempotentRequest, "caller" | "consumerId" | "ownerId">> => {
   const { caller, services, ip } = c.var;
-  const recordId = findRecordId(c, body);
+  const recordId = findRecordId(c, body, member);
   if (caller === undefined) {
     const addressHash = await hashCallerAddress(services, getIpRateLimitKey(ip));
     return { caller: addressHash, consumerId: null, ownerId: recordId ?? `con_${firstShard}` };
@@ -81,37 +91,43 @@ export const idempotencyKeyGuard = defineGuard<AppEnv>(
 );
 
 /**
- * Runs a request with an Idempotency-Key once, and responds to repeated requests with the saved response. Responds with 409 if the body
- * differs, and with 409 and `Retry-After` while the first request is in progress.
+ * Creates a guard that runs a request with an Idempotency-Key once, and responds to repeated requests with the saved response. Responds
+ * with 409 if the body differs, and with 409 and `Retry-After` while the first request is in progress.
  */
-export const idempotencyGuard = combineGuards<AppEnv>(
-  idempotencyKeyGuard,
-  createMiddleware<AppEnv>(async (c, next) => {
-    const key = getIdempotencyKey(c);
-    if (key === null) return next();
-    const body = await c.req.json<Json>();
-    if (body === null) return next(); // the route's schema refuses a body of `null`
-    const { services, requestId } = c.var;
-    const route = `${c.req.method} ${c.req.path}`;
-    const claim = await claimIdempotentRequest(services, { ...(await resolveKeyOwner(c, body)), route, key, body, requestId });
-    if (!claim.ok) return refusal(c, claim);
-    if (claim.value.kind === "saved") {
-      const { status, data, cookie } = claim.value.response;
-      c.header("Idempotency-Replayed", "true");
-      if (cookie !== null) c.header("Set-Cookie", cookie, { append: true });
-      return success(c, status as ContentfulStatusCode, data);
-    }
-    if (claim.value.kind === "inProgress") {
-      c.header("Retry-After", inProgressRetrySeconds);
-      return failure(c, "idempotency_conflict", inProgressMessage);
-    }
-    const { request: claimedRequest } = claim.value;
-    c.set("claimedRequest", claimedRequest);
-    const done = next().then(() => finishRequest(c, claimedRequest));
-    services.waitUntil(() => done); // saving the response finishes even if the caller disconnects, so that a retry finds it
-    await done;
-  }),
-);
+const createIdempotencyGuard = (member: RecordMember | null) =>
+  combineGuards<AppEnv>(
+    idempotencyKeyGuard,
+    createMiddleware<AppEnv>(async (c, next) => {
+      const key = getIdempotencyKey(c);
+      if (key === null) return next();
+      const body = await c.req.json<Json>();
+      if (body === null) return next(); // the route's schema refuses a body of `null`
+      const { services, requestId } = c.var;
+      const route = `${c.req.method} ${c.req.path}`;
+      const claim = await claimIdempotentRequest(services, { ...(await resolveKeyOwner(c, body, member)), route, key, body, requestId });
+      if (!claim.ok) return refusal(c, claim);
+      if (claim.value.kind === "saved") {
+        const { status, data, cookie } = claim.value.response;
+        c.header("Idempotency-Replayed", "true");
+        if (cookie !== null) c.header("Set-Cookie", cookie, { append: true });
+        return success(c, status as ContentfulStatusCode, data);
+      }
+      if (claim.value.kind === "inProgress") {
+        c.header("Retry-After", inProgressRetrySeconds);
+        return failure(c, "idempotency_conflict", inProgressMessage);
+      }
+      const { request: claimedRequest } = claim.value;
+      c.set("claimedRequest", claimedRequest);
+      const done = next().then(() => finishRequest(c, claimedRequest));
+      services.waitUntil(() => done); // saving the response finishes even if the caller disconnects, so that a retry finds it
+      await done;
+    }),
+  );
+
+export const idempotencyGuard = createIdempotencyGuard(null);
+
+/** Like `idempotencyGuard`, for a route that changes a record whose ID is in the body. */
+export const idempotencyGuardOf = (member: RecordMember) => createIdempotencyGuard(member);
 
 /** Responds with the result of an operation that stores the idempotency key itself. */
 export const respondIdempotent = <T, D extends object>(

@@ -4,7 +4,7 @@ import { parseCertId, parseBusinessId } from "../../../core/ids.ts";
 import { buildVerifyUrl } from "../../../core/certificates/certificate-urls.ts";
 import { jsonBody } from "../../http/body.ts";
 import { respond } from "../../http/envelope.ts";
-import { idempotencyGuard, saveIdempotentResponse } from "../../http/idempotency.ts";
+import { idempotencyGuardOf, saveIdempotentResponse } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
 import { successResponse, requestBody, idSchema, describedTime, toWire } from "../../http/wire.ts";
@@ -187,7 +187,7 @@ const withdrawCertificatesRoute = createRoute({
   summary: "Withdraw consent for certificates that name you",
   description:
     "Withdraws consent for one certificate, for all certificates of one business, or for all certificates that currently name you. In the last two cases, it also ends your shares with that business or with all businesses, as well as shares that other people created with your sign-in email address. It has the same effect as withdrawing with an email code, because signing in verified your email address. Each certificate gets a receipt and each business is notified. Certificates issued later are not affected.",
-  middleware: consumerGuard(jsonBody, idempotencyGuard),
+  middleware: consumerGuard(jsonBody, idempotencyGuardOf("cert_id")),
   request: { body: requestBody(withdrawalRequestSchema, { scope: "certificate", cert_id: exampleCertId }) },
   responses: { 200: successResponse("Consent was withdrawn.", "OwnWithdrawalResponse", withdrawalResultSchema, withdrawalResultExample) },
   when: {

@@ -20,7 +20,7 @@ import {
   limitByAccount,
   applySecondaryRateLimit,
 } from "../../http/guards/rate-limits.ts";
-import { idempotencyGuard, saveIdempotentResponse, getIdempotencyKey } from "../../http/idempotency.ts";
+import { idempotencyGuard, idempotencyGuardOf, saveIdempotentResponse, getIdempotencyKey } from "../../http/idempotency.ts";
 import { createApi, createRouteFactory } from "../../http/openapi.ts";
 import { authorizeQuerySchema, shareRequestSchema, toShareRequest, parseScope } from "../../http/share-request.ts";
 import { consumerGuard } from "../../http/guards/consumer.ts";
@@ -129,7 +129,7 @@ const grantShareRoute = createRoute({
   summary: "Share fields with a business",
   description:
     "Records the consent of the signed-in person. Creates the share and a single-use code that expires after 60 seconds. With `authorize_token`, a request can be decided only once: repeating it returns the same share and, until the code expires, the same code. The business gets a `share.created` event. The person gets an email with a link to revoke the share.",
-  middleware: consumerGuard(limitGrants, jsonBody, idempotencyGuard),
+  middleware: consumerGuard(limitGrants, jsonBody, idempotencyGuardOf("client_id")),
   request: { body: requestBody(wire.shareConsentSchema, wire.shareConsentExample) },
   responses: {
     201: successResponse(
@@ -155,7 +155,7 @@ const grantSandboxShareRoute = createRoute({
   summary: "Share a test person's fields",
   description:
     "Same as `POST /v1/share/consent`, but for test clients and without a session. A test person with fictional details gives consent.",
-  middleware: publicGuard(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotencyGuard),
+  middleware: publicGuard(limitByAddress("SANDBOX_CONSENT_PER_IP"), jsonBody, idempotencyGuardOf("client_id")),
   request: { body: requestBody(wire.sandboxShareConsentSchema, wire.sandboxShareConsentExample) },
   responses: {
     201: successResponse(
