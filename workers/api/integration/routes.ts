@@ -43,7 +43,7 @@ const integrationSchema = z
     disclosure_text: z.string().nullable().meta({ description: "Disclosure text found in the page source." }),
     field_map: z.record(z.string(), z.string()).meta({ description: "Maps CSS selectors to field keys." }),
     entity_checkboxes: z.array(z.object({ selector: z.string(), entity: z.string() })),
-    unmapped: z.array(z.string()).meta({ description: "Selectors of fields that were not recognized and will not be collected." }),
+    unmapped: z.array(z.string()).meta({ description: "Selectors of fields that will not be collected." }),
     warnings: z.array(z.string()),
     confidence: z.number().min(0).max(1),
     source: z.enum(["ai", "heuristic"]).meta({ description: "`ai` if a model contributed to the mapping." }),
