@@ -80,6 +80,15 @@ export const addLogSeed = (secrets: Secrets): Secrets => ({
   LOG_SEED: `${requireSecret(secrets, "LOG_SEED")} ${Buffer.from(newKey()).toString("base64")}`,
 });
 
+/**
+ * Returns prepared secrets in which the earlier keys end as if the secrets were prepared `now`. Used if the secrets were not uploaded when
+ * they were prepared: the earlier keys have signed until now, and those signatures must stay valid.
+ */
+export const postponeEnd = (prepared: Secrets, preparedAt: number, now: number): Secrets => {
+  const [end, laterEnd] = [toIso(preparedAt + oldKeySignsMs), toIso(now + oldKeySignsMs)];
+  return Object.fromEntries(Object.entries(prepared).map(([name, value]) => [name, value.replaceAll(end, laterEnd)]));
+};
+
 /** Ends all log seeds except the newest. Their keys stay published, with the end of their validity. */
 export const endOldLogSeeds = (secrets: Secrets, now: number): Secrets => {
   const seeds = splitWords(requireSecret(secrets, "LOG_SEED"));

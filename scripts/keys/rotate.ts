@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { toIso } from "../../core/time.ts";
 import { writeSecrets, type Secrets } from "../deploy/secrets.ts";
-import { getCurrentIndexKey, listMasterKeyVersions } from "./changes.ts";
+import { getCurrentIndexKey, listMasterKeyVersions, postponeEnd } from "./changes.ts";
 import { rotations, type RotationKind, type RotationStep } from "./rotations.ts";
 
 type SteppedKind = keyof typeof rotations;
@@ -27,6 +27,8 @@ interface RotationState {
   readonly previousAt?: number;
   /** The secrets that the current step sets. Null if the step has not been prepared yet. */
   readonly pending: Secrets | null;
+  /** The time from which `pending` counts the end of the earlier keys' validity. */
+  readonly preparedAt?: number;
   /** Where the service continues to process its stored values. Null before the first batch. */
   readonly cursor: object | null;
 }
@@ -106,8 +108,10 @@ const runStep = async (kind: SteppedKind, step: RotationStep, options: RotationO
   if (step.change === null) await processAll(kind as StoredKind, options);
   else {
     const state = getState(statePath, kind);
-    const pending = state.pending ?? (await step.change(store.read(), now()));
-    saveState(statePath, kind, { ...state, startedAt: state.startedAt || now(), pending });
+    const at = now();
+    const { preparedAt = at } = state;
+    const pending = state.pending === null ? await step.change(store.read(), at) : postponeEnd(state.pending, preparedAt, at);
+    saveState(statePath, kind, { ...state, startedAt: state.startedAt || at, pending, preparedAt: at });
     store.write({ ...store.read(), ...pending });
     await store.publish(pending);
   }

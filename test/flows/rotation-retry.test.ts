@@ -1,0 +1,66 @@
+// Tests a key rotation whose upload fails at first. While the service keeps its earlier key, that key's signatures must stay valid.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { isKeyInUse, parseKeyWithValidity } from "../../core/ledger/key-validity.ts";
+import { parseLogSeeds } from "../../core/ledger/log-seed.ts";
+import { dayMs, toIso } from "../../core/time.ts";
+import type { Secrets } from "../../scripts/deploy/secrets.ts";
+import { runRotation, type RotationOptions } from "../../scripts/keys/rotate.ts";
+
+const startedAt = Date.UTC(2026, 10, 28, 12);
+const repeatedAt = startedAt + dayMs;
+
+/** Returns options of a deployment whose uploads fail until `repeatedAt`, with the secrets that reached the service. */
+const createDeployment = (secrets: Secrets) => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-rotation-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const state = { file: secrets, service: secrets, now: startedAt };
+  const options: RotationOptions = {
+    statePath: join(folder, "test.rotation.json"),
+    store: {
+      read: () => state.file,
+      write: (changed) => {
+        state.file = changed;
+      },
+      publish: async (changed) => {
+        if (state.now < repeatedAt) throw new Error("wrangler is not signed in");
+        state.service = { ...state.service, ...changed };
+      },
+    },
+    processStored: () => Promise.reject(new Error("this rotation changes no stored values")),
+    now: () => state.now,
+    report: () => {},
+  };
+  return { options, state };
+};
+
+const createKey = (fill: number): string => Buffer.alloc(32, fill).toString("base64");
+
+test("keeps the earlier issuer key valid if the upload fails and is repeated a day later", async () => {
+  const { options, state } = createDeployment({ ISSUER_KEY: createKey(1) });
+  await expect(runRotation("issuer", options)).rejects.toThrow("not signed in");
+  const prepared = state.file.ISSUER_KEY;
+  state.now = repeatedAt;
+  expect(await runRotation("issuer", options)).toBe(true);
+  expect(state.service).toEqual(state.file);
+  expect(state.service.ISSUER_KEY).toBe(prepared);
+  const retired = parseKeyWithValidity(state.service.RETIRED_ISSUER_KEYS ?? "");
+  expect(retired !== null && isKeyInUse(retired, toIso(repeatedAt))).toBe(true);
+  expect(String(state.service.ISSUER_KEY_FROM) <= toIso(repeatedAt)).toBe(true);
+});
+
+test("keeps the earlier log keys valid if the upload fails and is repeated a day later", async () => {
+  const { options, state } = createDeployment({ LOG_SEED: `${createKey(1)} ${createKey(2)}` });
+  const firstUpload = { ...options, store: { ...options.store, publish: async () => {} } };
+  state.now = startedAt - 31 * dayMs;
+  expect(await runRotation("logs", firstUpload)).toBe(false);
+  state.now = startedAt;
+  await expect(runRotation("logs", options)).rejects.toThrow("not signed in");
+  state.now = repeatedAt;
+  expect(await runRotation("logs", options)).toBe(true);
+  const ends = (parseLogSeeds(state.service.LOG_SEED) ?? []).map(({ validTo }) => validTo ?? null);
+  expect(ends).toHaveLength(3);
+  for (const end of ends.slice(0, 2)) expect(String(end) > toIso(repeatedAt)).toBe(true);
+});
