@@ -1,7 +1,7 @@
 // `npm run admin -- import`: builds the state of a local service from an export. It builds the state in a separate folder and renames that
 // folder at the end, so the service never starts with an incomplete state. An interrupted import continues after the last complete file.
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Rewrapper } from "../../storage/vault.ts";
@@ -25,6 +25,8 @@ export interface ImportOptions extends Omit<ExportOptions, "serviceVersion" | "n
 }
 
 const progressName = "import.json";
+/** The folder within the state folder that contains all data of the service. */
+const dataFolder = "v3";
 
 /** The progress of an import: which export it reads, and which files have been imported. */
 interface Progress {
@@ -182,7 +184,7 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
     checkFiles(options, manifest, exportKey);
     return toImportedSettings(moved, vars);
   }
-  if (existsSync(join(stateDir, "v3"))) throw new Error(`${stateDir} already has data. Move the folder first.`);
+  if (existsSync(join(stateDir, dataFolder))) throw new Error(`${stateDir} already has data. Move the folder first.`);
   const extraShards = [...new Set([...options.extraShards, ...addableShards.filter((shard) => manifest.shards.includes(shard))])];
   const { databases, namespace } = listStoreIds({ extraShards });
   const unknown = manifest.migrations.filter((name) => !existsSync(join("d1-migrations", name)));
@@ -225,11 +227,15 @@ export const runImport = async (options: ImportOptions): Promise<Vars> => {
   return toImportedSettings(moved, vars);
 };
 
-/** Turns the imported state into the state of the service. Call this after the settings are saved. */
+/**
+ * Turns the imported state into the state of the service. Other files in the state folder stay as they are. Call this after the settings
+ * are saved.
+ */
 export const finishImport = ({ stateDir }: Pick<ImportOptions, "stateDir">): void => {
   const target = stateDir.replace(/\/+$/, "");
-  if (existsSync(join(target, "v3"))) throw new Error(`${stateDir} already has data. Move the folder first.`);
+  if (existsSync(join(target, dataFolder))) throw new Error(`${stateDir} already has data. Move the folder first.`);
   rmSync(join(`${target}.importing`, progressName), { force: true });
-  rmSync(target, { recursive: true, force: true });
-  renameSync(`${target}.importing`, target);
+  mkdirSync(target, { recursive: true });
+  renameSync(join(`${target}.importing`, dataFolder), join(target, dataFolder));
+  rmSync(`${target}.importing`, { recursive: true });
 };

@@ -1,7 +1,7 @@
 // Exports a service with a month of data, imports it into a deployment with another master key, and uses everything there. The export and
 // the import are each interrupted once and continued.
 import { execFile } from "node:child_process";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -345,6 +345,16 @@ describe("an export and its import into another deployment", () => {
     writeFileSync(manifestPath, readFileSync(manifestPath, "utf8").replace('"lines": 1', '"lines": 2'));
     await expect(runImport({ ...otherTarget, isDryRun: true })).rejects.toThrow("was changed");
     expect(existsSync(join(folder, "elsewhere"))).toBe(false);
+  });
+
+  test("leave other files in the state folder", () => {
+    const stateDir = join(folder, "shared");
+    mkdirSync(`${stateDir}.importing/v3`, { recursive: true });
+    mkdirSync(stateDir);
+    writeFileSync(join(stateDir, "backup.sealed"), "backup");
+    finishImport({ stateDir });
+    expect(readdirSync(stateDir).sort()).toEqual(["backup.sealed", "v3"]);
+    expect(existsSync(`${stateDir}.importing`)).toBe(false);
   });
 
   test("are refused without a passphrase", async () => {
