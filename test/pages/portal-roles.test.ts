@@ -84,7 +84,8 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /certificates/:id/evidence": record("200", "cert_id", { sent: { format: "zip" } }),
   "GET /deadlines": open("200"),
   "GET /deadlines/:id": record("200", "cert_id", { test: "404" }),
-  "POST /deadlines/:id": record("303 /portal/deadlines?done=acknowledged", "cert_id", { test: "404" }),
+  // The request does not say which withdrawal the form showed.
+  "POST /deadlines/:id": record("409", "cert_id", { test: "404" }),
   "GET /shares": open("200"),
   "GET /shares/:id": record("200", "share_id", { test: "404" }),
   "GET /domains": open("200"),

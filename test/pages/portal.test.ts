@@ -449,6 +449,26 @@ describe("deadlines", () => {
     expect(await listRows(acme)).toEqual([]);
   });
 
+  test("are confirmed only for what the member saw", async () => {
+    const { certId, manageToken: token } = await issueToNewPerson();
+    const withdrawFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));
+    expect((await withdrawFrom("Bright Homes Inc")).status).toBe(200);
+    const path = `/portal/deadlines/${certId}`;
+    const shown = parseFormFields(await openPage(acme, path), path);
+    // While the member reads the form, the person withdraws from the last recipient, and therefore the whole certificate.
+    expect((await withdrawFrom("Acme Solar LLC")).status).toBe(200);
+    const refused = await postForm(acme, path, { ...shown, note: "called them" });
+    expect([refused.status, getPageText(refused)]).toEqual([
+      409,
+      expect.stringContaining("This withdrawal changed after you opened the page"),
+    ]);
+    expect(refused.text).toContain("called them");
+    const { body } = await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live);
+    expect(body.data.withdrawal.cease_acknowledged_at).toBeNull();
+    const current = parseFormFields(parsePage(refused), path);
+    expect(describeRedirect(await postForm(acme, path, current))).toBe("303 /portal/deadlines?done=acknowledged");
+  });
+
   test("are counted beside Withdrawals on every page of their environment", async () => {
     const countOn = async (path: string): Promise<number> => {
       const [entry] = findByTagName((await openPage(acme, path)).document, "a").filter((link) =>

@@ -2,6 +2,8 @@
 // confirmation form.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
+import { toCanonicalJson } from "../../../core/canonical-json.ts";
+import { sha256Hex } from "../../../core/hash.ts";
 import { parseCertId, parseShareId, type CertId, type ShareId } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import { isOverdue } from "../../../core/withdrawals/cease-acknowledgment.ts";
@@ -165,6 +167,10 @@ const findCeaseObligation = async (request: PortalRequest): Promise<CeaseObligat
   return { kind: "share", id: shareId, ceaseBy, acknowledgedAt, subject: purpose };
 };
 
+/** Identifies what a form asks to confirm. It changes if the person withdraws from more recipients or from the whole certificate. */
+const hashObligation = (obligation: CeaseObligation): string =>
+  sha256Hex(toCanonicalJson([obligation.kind, ...(obligation.kind === "recipients" ? obligation.recipients : [])]));
+
 const maxNoteLength = 500;
 const maxNameLength = 120;
 const ceaseActions = ["removed", "told", "deleted"] as const;
@@ -210,6 +216,7 @@ const renderAcknowledgeForm = (request: PortalRequest, obligation: CeaseObligati
             isPrimary
           >
             <FormErrorMessage fields={["note", "acknowledged_by"]} />
+            <input type="hidden" name="shown" value={hashObligation(obligation)} />
             {obligation.kind === "recipients" && (
               <div class="field">
                 <p>{deadlineMessages.only}</p>
@@ -246,6 +253,9 @@ const handleAcknowledge = async (request: PortalFormRequest): Promise<Response> 
   const { c, services, member, form } = request;
   const obligation = await findCeaseObligation(request);
   if (obligation === null) return notFoundPage(request);
+  // An acknowledgment cannot be undone, so it covers only what the form showed.
+  if (obligation.acknowledgedAt === null && form.get("shown") !== hashObligation(obligation))
+    return renderAcknowledgeForm(request, obligation, { code: "cease_not_open", field: null, text: deadlineMessages.changed });
   const note = (form.get("note") ?? "").trim();
   const acknowledgedBy = (form.get("acknowledged_by") ?? "").trim();
   const renderTooLong = (field: string, max: number): Promise<Response> =>

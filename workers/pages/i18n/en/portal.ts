@@ -479,6 +479,7 @@ export const messages = {
     done: "What you did",
     actions: { removed: "Removed the person from contact lists", told: "Notified the recipients", deleted: "Deleted their data" },
     by: "Confirmed by",
+    changed: "This withdrawal changed after you opened the page. Review it and confirm again.",
     note: "Note",
     noteHint: "For your own records. Stored encrypted. Up to 500 characters.",
     noteHintShare: "We’ll email this note to the person. Up to 500 characters.",
