@@ -30,7 +30,7 @@ export function watchForms(configs: GetConfigs): void {
   // If the browser restores a page from the back-forward cache, no submission is pending, and the form's certificate has been used.
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
-    for (const unhold of [...heldForms.values()]) unhold();
+    for (const unhold of heldForms.values()) unhold();
     for (const form of queryPage<HTMLFormElement>("form")) forgetSubmission(form, configs);
   });
   // Pages that call form.submit() opt in to the hook. A form may be added late, but always before the visitor first interacts with it.

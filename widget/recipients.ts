@@ -16,8 +16,12 @@ export function parseEntities(entities: unknown): string[] {
   return names.filter((name, index) => spellings.indexOf(normalizeName(name)) === index);
 }
 
+/**
+ * Returns whether a box is checked. `aria-checked` counts only if there is no `checked` property, because a page may set it on a real
+ * checkbox and never update it.
+ */
 export function isChecked(box: HTMLInputElement): boolean {
-  return box.checked || box.getAttribute("aria-checked") === "true";
+  return box.checked || (box.checked !== false && box.getAttribute("aria-checked") === "true");
 }
 
 /**

@@ -18,9 +18,9 @@ export function captureFormState(form: HTMLFormElement, button: Submitter): (tas
   return (task) => {
     const disabledMeanwhile = enabled.filter((control) => control.disabled);
     const valueMeanwhile = button?.value;
-    const set = (isDisabled: boolean, buttonValue = "") => {
+    const set = (isDisabled: boolean, buttonValue: string | undefined) => {
       for (const control of disabledMeanwhile) control.disabled = isDisabled;
-      if (button && value !== valueMeanwhile) button.value = buttonValue;
+      if (button && value !== valueMeanwhile) button.value = buttonValue as string;
     };
     set(false, value);
     try {

@@ -571,6 +571,7 @@ describe("the consent box", () => {
   it.each([
     ["unticked", '<input type="checkbox" class="c">'],
     ["half ticked", '<input type="checkbox" class="c" checked><input type="checkbox" class="c">'],
+    ["unticked, with an outdated ARIA state", '<input type="checkbox" aria-checked="true" class="c">'],
     ["of ARIA unticked", '<div role="checkbox" aria-checked="false" class="c"></div>'],
     ["of ARIA undecided", '<div role="checkbox" aria-checked="mixed" class="c"></div>'],
   ])("%s causes no request and no event", async (_what, markup) => {
