@@ -137,7 +137,9 @@ type PageOf<Name extends keyof Ops> = NonNullable<Ops[Name]["result"]["data"]>;
 const nextPageQueries = {
   listEvents: (page: PageOf<"listEvents">) => (page.has_more ? { cursor: page.next_cursor } : null),
   listShares: (page: PageOf<"listShares">) => (page.has_more ? { starting_after: page.shares.at(-1)?.id } : null),
-  listCertificates: (page: PageOf<"listCertificates">) => (page.page * page.per_page < page.total ? { page: page.page + 1 } : null),
+  // A list contains only the newest certificates, so the pages may end before `total`.
+  listCertificates: (page: PageOf<"listCertificates">) =>
+    page.certs.length > 0 && page.page * page.per_page < page.total ? { page: page.page + 1 } : null,
 };
 
 /** Yields every page of a list, as the list operation returns it. If a call fails, yields its error and ends. */

@@ -132,6 +132,15 @@ const createRefusal = (status: number, code: string, headers: Readonly<Record<st
   Response.json({ ok: false, error: { code, message: "Said." }, request_id: "req_x" }, { status, headers });
 const createNetworkError = (): Error => new TypeError("fetch failed");
 
+test("ends a list of certificates after its last page, although more match", async () => {
+  const buildPage = (page: number, certs: readonly object[]) =>
+    createSuccess({ certs, total: 1_000_000, page, per_page: 100, truncated: true });
+  const { svc, sent } = createPlayback([buildPage(1, [{ cert_id: "cc_1" }]), buildPage(2, [])]);
+  const pages = await Array.fromAsync(pagesOf(svc, "listCertificates", { per_page: 100 }));
+  expect(pages.map(({ error }) => error)).toEqual([undefined, undefined]);
+  expect(sent).toHaveLength(2);
+});
+
 describe("against a busy or unreachable service", () => {
   test("waits for Retry-After and retries", async () => {
     const { svc, sent } = createPlayback([createRefusal(429, "rate_limited", { "retry-after": "1" }), createSuccess({ ok: 1 })]);
