@@ -17,19 +17,22 @@ export const defaultLimits = {
   /** Counts requests for certificates, receipts and withdrawal pages. Pages and JSON are counted together. */
   VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
   /**
-   * For health, keys, the OpenAPI document, the documentation and logs. A monitor, or a verifier that reads a log, needs dozens of
-   * requests.
+   * Counts requests for health, keys, the OpenAPI document, the documentation and logs. A monitor, or a verifier that reads a log, needs
+   * dozens of requests.
    */
   PUBLIC_READ_PER_IP: { count: 300, seconds: 60, scaled: true },
   /** Counts failed lookups of API keys, agent tokens and the operator token. Successful lookups never count. */
   UNKNOWN_KEYS_PER_IP: { count: 60, seconds: 60, scaled: true },
-  /** Counts failed lookups of sessions. The limit is higher than for keys, because the sessions of a whole office can end overnight. */
+  /** Counts failed lookups of sessions. The limit is higher than for keys, because the sessions of a whole office can expire overnight. */
   UNKNOWN_SESSIONS_PER_IP: { count: 300, seconds: 60, scaled: true },
-  /** Enough for an office with one IP address in the morning. More requests suggest that someone is sending codes to other people. */
+  /**
+   * Enough for an office with one IP address when everyone signs in in the morning. More requests suggest that someone is sending codes to
+   * other people.
+   */
   AUTH_REQUEST_PER_IP: { count: 30, seconds: 3_600, scaled: true },
-  /** Each code allows only five attempts. This limit protects the database from a flood by one caller. */
+  /** Each code allows only a few attempts, so this limit only protects the database from a flood by one caller. */
   AUTH_VERIFY_PER_IP: { count: 120, seconds: 60, scaled: true },
-  /** A mailbox receives at most five codes in 15 minutes. */
+  /** Protects people from a flood of emails. */
   AUTH_CODES_PER_ADDRESS: { count: 5, seconds: 900, scaled: false },
   /** Each sign-up sends an email. One person does not need ten accounts in an hour. */
   SIGNUP_PER_IP: { count: 10, seconds: 3_600, scaled: true },
@@ -48,7 +51,7 @@ export const defaultLimits = {
   API_KEY: { count: 120, seconds: 60, scaled: false },
   /** An assistant that works through a list sends requests in bursts, so the limit is the same as for an API key. */
   AGENT_TOKEN: { count: 120, seconds: 60, scaled: false },
-  /** A person opens one page and decides. If the person must sign in first, those requests count toward the sign-in limits. */
+  /** A person opens one page and decides. Signing in first counts toward the sign-in limits instead. */
   OAUTH_AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
   /** Hosted assistants serve all their users from a few IP addresses. */
   OAUTH_TOKEN_PER_IP: { count: 600, seconds: 60, scaled: true },
@@ -68,8 +71,8 @@ export const defaultLimits = {
    */
   REFUSALS_PER_IP: { count: 30, seconds: 60, scaled: true },
   /**
-   * Counts captures of a business's policies. New certificates of one page, and usually of one origin, share a capture for 15 minutes.
-   * Beyond the limit, the service issues certificates without policies.
+   * Counts captures of a business's policies. New certificates from the same page, and usually from the same origin, share a capture for 15
+   * minutes. Beyond the limit, the service issues certificates without policies.
    */
   POLICY_CAPTURES_PER_BUSINESS: { count: 300, seconds: 86_400, scaled: true },
   /** Counts a user's webhook tests, replays and recoveries together (SPEC Limits). */
@@ -89,7 +92,7 @@ export const defaultLimits = {
   OWNER_NOTICES: { count: 1, seconds: 3_600, scaled: false },
   /** A paying customer opens one or two checkout pages. Each one calls the payment provider. */
   CHECKOUT: { count: 30, seconds: 3_600, scaled: false },
-  /** Developers map a page once or twice. Each counted call fetches a page and may call a model. */
+  /** Counts only calls that fetch a page, which may also call a model. Developers map a page once or twice. */
   INTEGRATE: { count: 10, seconds: 3_600, scaled: false },
   /** The payment provider sends bursts from a few IP addresses and retries refused events. */
   PROVIDER_SYNC_PER_IP: { count: 600, seconds: 60, scaled: true },
@@ -100,7 +103,7 @@ export const defaultLimits = {
    * the manage link from POST /v1/consent.
    */
   UNVERIFIED_CONFIRMATIONS: { count: 3, seconds: 86_400, scaled: false },
-  /** Wrong codes are also counted per code, across all callers. */
+  /** Each code also allows only a few attempts. */
   OPT_OUT_CONFIRM_PER_IP: { count: 30, seconds: 3_600, scaled: true },
   /** Sharing takes a few requests: the person opens the sheet, perhaps reloads it, reviews the fields and decides. */
   AUTHORIZE_PER_IP: { count: 60, seconds: 60, scaled: true },
@@ -129,7 +132,7 @@ export const defaultLimits = {
   SHARE_UPDATES: { count: 1_000, seconds: 3_600, scaled: false },
   /** An export reads and decrypts everything stored about a person. */
   EXPORTS: { count: 5, seconds: 3_600, scaled: false },
-  /** Each removal is manual work. Repeated requests count too. */
+  /** Each removal is manual work. */
   REMOVALS: { count: 30, seconds: 86_400, scaled: false },
   /** Each match reveals something about a person. */
   MATCH_PER_KEY: { count: 60, seconds: 60, scaled: false },

@@ -127,9 +127,9 @@ const envelopeExample = (data: object): object => ({ ok: true, data, request_id:
 export const jsonContent = <S extends z.ZodType>(schema: S, example: object) => ({ "application/json": { schema, example } });
 
 /**
- * Describes a success response. `data` is the schema of the response's data and `example` is an example of it, or functions that return
- * them. The schema and the example are created when the OpenAPI document is built, because nothing else needs them. Creating them earlier
- * would add milliseconds to the start of every isolate.
+ * Describes a success response. `data` is the schema of the response's data, and `example` is an example of it. Either can also be a
+ * function, which is called only when the OpenAPI document is built. Creating all schemas and examples earlier would add milliseconds to
+ * the start of every isolate.
  */
 export const successResponse = <S extends z.ZodType>(
   description: string,

@@ -36,7 +36,7 @@ import { isStorageUnavailable } from "./tool.ts";
 const maxBatchSize = 20;
 const maxJsonDepth = 32; // this is more than the API allows, because client capabilities can be deeply nested
 
-/** Sends a JSON-RPC error. `refused` is the code for the log. It also determines the status, unless `status` is given. */
+/** Builds a response with a JSON-RPC error. `refused` is the code for the log. It also determines the status, unless `status` is given. */
 const sendRpcError = (c: Context<AppEnv>, refused: RefusalCode, error: RpcError, id: string | number | null = null, status?: number) => {
   c.set("refused", refused);
   return c.json(toRpcError(id, error), (status ?? statusByCode[refused]) as ContentfulStatusCode);
@@ -101,8 +101,9 @@ interface AgentRequest {
 }
 
 /**
- * Counts all calls of a request together. If they exceed the limit, counts none of them and returns the 429 response, otherwise null.
- * Revision 2026-07-28 has no error code for rate limits and does not allow the code of earlier revisions, so `isModern` responses use 429.
+ * Counts all calls of a request together. Returns null if the limit allows them. Otherwise, counts none of them and returns a response with
+ * status 429. Revision 2026-07-28 has no JSON-RPC error code for rate limits and does not allow the code of earlier revisions, so with
+ * `isModern`, the error code is 429 too.
  */
 const checkCallLimit = async (
   { c, agent }: AgentRequest,

@@ -19,7 +19,7 @@ export interface CompletedToolCall {
   readonly result: ToolResult;
   /** The keys of the result whose values were written by third parties. */
   readonly foreign: readonly string[];
-  /** The URL for the person to open. Null if the call did not request one or failed. */
+  /** The URL for the person to open. Null if the call failed or did not request a page. */
   readonly handOverUrl: string | null;
 }
 

@@ -1,5 +1,5 @@
-// svc_get_share returns one of the person's shares, or a share that the business has received. It can also open the app's page for the
-// share, because a person can give consent only there.
+// svc_get_share returns one of the person's shares, or a share that the business has received. It can also ask the client to open the
+// share's page in the app, because a person can give consent only there.
 import { z } from "@hono/zod-openapi";
 import { personFromAgent } from "../../../core/agents/agent-token.ts";
 import { parseShareId } from "../../../core/ids.ts";

@@ -106,7 +106,7 @@ export const OthersSharesItem: FC<{ businessId?: string; count: number; isEnded:
   );
 };
 
-/** The end of a list of businesses: a link to the next page, and a warning if some businesses are missing. */
+/** The end of a list of businesses: a warning if some businesses could not be loaded, and a link to the next page if there is one. */
 export const MoreBusinessesLink: FC<{ naming: NamingBusinessPage; isEnded: boolean }> = ({ naming, isEnded }) => {
   const messages = useAppRequest().messages.certificates;
   const last = naming.businesses.at(-1);
@@ -352,7 +352,7 @@ const renderWithdrawForm = async (request: AppRequest, certificate: PublishedCer
   );
 };
 
-/** Loads the certificate in the path. Returns the not-found page if it does not exist or does not name the person. */
+/** Loads the certificate in the path. Returns the not-found page if it does not exist or does not contain the person's email address. */
 const withCertificate =
   <R extends AppRequest>(handle: (request: R, certificate: PublishedCertificate) => Promise<Response>) =>
   async (request: R): Promise<Response> => {

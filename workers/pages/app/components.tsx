@@ -24,7 +24,7 @@ import type { AppRequest } from "./app-request.ts";
 const { Provider: AppRequestProvider, use: useAppRequest } = createRequiredContext<AppRequest>("app");
 export { AppRequestProvider, useAppRequest };
 
-/** A form for `authenticatedAction`. */
+/** A form with the token that `authenticatedAction` checks. */
 export const PostForm: FC<PostFormProps> = (form) => <TokenForm {...form} formToken={useAppRequest().formToken} />;
 
 interface TabLink {

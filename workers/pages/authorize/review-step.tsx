@@ -60,8 +60,9 @@ const listFieldErrors = ({ view: { messages, language }, errors }: Review): Read
 const fieldId = (key: ContactKey): string => `field-${key}`;
 
 /**
- * Lists the fields of a group that are shown as inputs: none for a test person, all while the person is editing, and otherwise those that
- * were typed or have no value. If a field in `blankableKeys` has no value, it is an input only if the group has another one.
+ * Lists the fields of a group that are shown as inputs. A test person has none. A person who is editing saved details gets all of them.
+ * Otherwise, they are the fields that were typed or have no value. However, an empty field in `blankableKeys` is shown only if the group
+ * has another input.
  */
 const listInputKeys = ({ fields, choices, isEditing, email }: Review, keys: readonly ContactKey[]): readonly ContactKey[] => {
   if (email === null) return [];
