@@ -283,7 +283,7 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return (await this.#endpoints.findQueue(endpointId)?.recoverFailed(since)) ?? null;
   }
 
-  /** Records the result of a replay. Returns null if the endpoint or delivery does not exist. */
+  /** Records the result of sending a delivery again. Returns null if the endpoint or delivery does not exist. */
   async saveReplay(endpointId: string, deliveryId: string, outcome: AttemptResult): Promise<Delivery | null> {
     return (await this.#endpoints.findQueue(endpointId)?.saveReplay(deliveryId, outcome)) ?? null;
   }

@@ -1,5 +1,4 @@
-// The sequence of a business's events. It reads the events from the change log, gives each one the next number exactly once, and serves
-// them as a feed.
+// The sequence of a business's events. It reads the events from the change logs, numbers each one exactly once, and serves them as a feed.
 import type { StoredEvent } from "../../core/events/event.ts";
 import type { ShardId } from "../../core/ids.ts";
 import type { Instant } from "../../core/time.ts";
@@ -36,10 +35,7 @@ export class Sequence {
   readonly #storage: DurableObjectStorage;
   readonly #ports: SequencePorts;
   #head: number;
-  /**
-   * The last change that this process has read in each shard. After a restart, the process reads some changes again and skips events that
-   * it already has.
-   */
+  /** The last change that this process has read in each shard. */
   readonly #lastRead = new Map<ShardId, ChangePosition>();
   #draining: Promise<boolean> | null = null;
   #lastPassAt = 0;
@@ -83,7 +79,7 @@ export class Sequence {
         this.#isDrainRequested = false;
         await this.#appendWaitingEvents();
         this.#retry = null;
-        // Batches move only here, because no batch may move while `excludeKnown` runs.
+        // Events move to a segment only here, because none may move while `excludeKnown` runs.
         const { archive, scheduleNextAlarm } = this.#ports;
         if ((await archive.moveBatch(this.#head)) && archive.getNextMoveAt(Date.now()) !== null) await scheduleNextAlarm();
       }

@@ -90,7 +90,7 @@ export const insertSegment = (sql: SqlStorage, { number, after, up_to, moved }: 
   sql.exec("INSERT INTO segment (number, after, up_to, moved) VALUES (?, ?, ?, ?)", number, after, up_to, moved);
 };
 
-/** Deletes the sequence's copy of the events up to `upTo`, which the segment has stored. Call it inside a transaction. */
+/** Deletes the events up to `upTo`, which the segment has stored, and records the move. Call it inside a transaction. */
 export const completeMove = (sql: SqlStorage, segment: number, upTo: number): void => {
   sql.exec("DELETE FROM event WHERE seq <= ?", upTo);
   sql.exec("UPDATE segment SET moved = ? WHERE number = ?", upTo, segment);

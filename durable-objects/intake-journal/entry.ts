@@ -24,7 +24,10 @@ export interface JournalEntry {
   readonly published: string;
   /** The statements that store the certificate, without the checks that could refuse it. */
   readonly statements: readonly CompiledStatement[];
-  /** The statements that run instead if the database has another certificate with the same ID. They store only this certificate's text. */
+  /**
+   * The statements that run instead if the database has another certificate with the same ID. They store only this certificate's text and
+   * signature.
+   */
   readonly twinStatements: readonly CompiledStatement[];
 }
 

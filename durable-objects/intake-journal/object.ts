@@ -22,7 +22,7 @@ const retryMs = secondMs;
 const refusedRetryMs = minuteMs; // the database is unlikely to accept the entry until an operator has inspected it
 const probeMs = secondMs; // the timeout of the first query, so that a database that does not respond is noticed quickly
 const batchTimeoutMs = 10 * secondMs; // long enough for a slow database to finish a batch; otherwise, no entry would ever be placed
-const receiptMs = 10 * secondMs; // isolates keep using an empty journal for at most two seconds, so this is longer
+const receiptMs = 10 * secondMs; // isolates may keep using an empty journal for two seconds, so keep its responses longer
 
 export class IntakeJournal extends DurableObject<object> {
   /** The next alarm time if this process has set an alarm; otherwise infinity. */
@@ -102,8 +102,8 @@ export class IntakeJournal extends DurableObject<object> {
   }
 
   /**
-   * Places a certificate if it is still in this journal. Returns true if the journal has placed any entries in the last ten seconds, so
-   * that the caller reads the database again. Rejects with the storage fault if it cannot place the certificate.
+   * Places a certificate if it is still in this journal. Returns true if the journal has placed any entries in the last ten seconds. The
+   * caller must then read the database again. Rejects with the storage fault if it cannot place the certificate.
    */
   place(certId: CertId): Promise<boolean> {
     return this.#runExclusively(async () => {

@@ -5,9 +5,9 @@ import type { WaitingEntry } from "./tables.ts";
 
 /**
  * Writes the entries in one transaction, in order. Skips entries that the database already contains because an earlier batch was committed
- * but its response was lost. If the database contains another certificate with an entry's ID, stores only the entry's text (`insertTwin`).
- * Throws a StorageFault on failure. If the fault is an outage, the entries may have been written. Otherwise, nothing was written. Calling
- * this function again is safe.
+ * but its response was lost. If the database contains another certificate with an entry's ID, stores only the entry's text and signature
+ * (`insertTwin`). Throws a StorageFault on failure. If the fault is an outage, the entries may have been written. Otherwise, nothing was
+ * written. Calling this function again is safe.
  *
  * `probe` and `db` are the same database. `probe` has a short timeout and is used for the first query, so that a database that does not
  * respond is noticed quickly.

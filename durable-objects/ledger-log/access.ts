@@ -40,7 +40,7 @@ export interface LedgerKeys {
   readonly witness: NoteSigner | null;
 }
 
-/** Opens the witness's key. Returns null if there is neither a secret nor a log seed. */
+/** Opens the witness's key. Returns null if neither LEDGER_WITNESS_KEY nor LOG_SEED is set. */
 const openWitness = async (env: LedgerEnv): Promise<NoteSigner | null> => {
   const { LEDGER_WITNESS_KEY: secrets = "", LOG_SEED: logSeed = "" } = env;
   if (secrets === "" && logSeed === "") return null;

@@ -23,7 +23,7 @@ export class RateLimiter extends DurableObject {
     deleteCallsOutside(sql, now - windowMs, now + windowMs);
     const taken = countCalls(sql);
     const isAllowed = taken + calls <= limit.count;
-    // The call that must leave the window to make room for `calls` more. If there is room already, this is the oldest call.
+    // The last call that must leave the window before `calls` more fit. If they fit already, this is the oldest call.
     const leaving = findCallTime(sql, Math.max(0, Math.min(taken, taken + calls - limit.count) - 1));
     if (isAllowed) for (let counted = 0; counted < calls; counted += 1) insertCall(sql, now);
     return {

@@ -70,8 +70,8 @@ export class RemovedTiles {
   }
 
   /**
-   * Loads the tiles with the nodes that `build` reads, and returns a reader for only these tiles. Throws TileUnavailable if one of them is
-   * only in R2 and cannot be read.
+   * Loads the tiles that `build` reads nodes from, and returns a reader for only these tiles. Throws TileUnavailable if one of them is only
+   * in R2 and cannot be read.
    */
   async openReader(size: bigint, build: (read: NodeReader) => unknown): Promise<TileReader> {
     const tiles = new Map<string, Uint8Array>();

@@ -48,7 +48,7 @@ export const checkpointResponse = (checkpoint: SignedCheckpoint | null): Respons
 
 export interface ReadAccess {
   readonly entriesArePublic: boolean;
-  /** Returns null if the caller may read entries. Otherwise, returns the response that refuses them. */
+  /** Returns null if the caller may read entries. Otherwise, returns the refusal. */
   readonly entriesRefusal: () => Response | null;
 }
 
@@ -96,7 +96,8 @@ export const tileResponse = async (sql: SqlStorage, path: string, access: ReadAc
 
 /**
  * Serves `proof?index=&size=`: the proof that the signed checkpoint of that size (by default, the newest one) contains the entry. Responds
- * with 503 if the proof needs a tile that is only in R2 and cannot be read.
+ * with 400 if a number is malformed, with 404 if there is no such checkpoint or it does not contain the entry, and with 503 if the proof
+ * needs a tile that is only in R2 and cannot be read.
  */
 export const proofResponse = async (sql: SqlStorage, query: URLSearchParams, removed: RemovedTiles): Promise<Response> => {
   const index = parseCount(query.get("index") ?? "");

@@ -26,9 +26,9 @@ export const isSignedByAll = (note: string, signers: readonly NoteSigner[]): boo
 };
 
 /**
- * Returns the newest signed checkpoint. First signs the current tree if it has grown and the last checkpoint is at least a second old, or
- * if one of the current keys has not signed the last checkpoint. With `covers`, returns a checkpoint with at least that many entries: the
- * newest one if it has them, and otherwise a new one, for which the call waits up to a second. Returns null if the log is frozen. Throws a
+ * Returns the newest signed checkpoint. First signs the current tree if there is no checkpoint yet, if the tree has grown and the last
+ * checkpoint is at least a second old, or if a current key has not signed the last checkpoint. With `covers`, returns the newest checkpoint
+ * if it has that many entries, and otherwise signs a new one, which can take up to a second. Returns null if the log is frozen. Throws a
  * RangeError if the log has fewer than `covers` entries. The tree and the signature are on disk before the caller gets the checkpoint, so a
  * published tree is never lost.
  */

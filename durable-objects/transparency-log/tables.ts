@@ -79,7 +79,7 @@ export const buildConsistencyProof = (sql: SqlStorage, oldSize: number, newSize:
   buildConsistencyProofFromTiles(BigInt(oldSize), BigInt(newSize), tileReader(sql));
 
 export interface NewLeaf {
-  /** Identifies the entry, so that it is not added twice. Has at least 16 bytes. */
+  /** Identifies the entry, so that it is not added twice. At least 16 bytes long. */
   readonly dedupeKey: Uint8Array;
   readonly entry: Uint8Array;
 }

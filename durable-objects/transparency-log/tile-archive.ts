@@ -79,7 +79,7 @@ export class TileArchive {
     return findFreezeReason(sql) === null && countUploadedTiles(sql) < countSignedTiles(sql);
   }
 
-  /** Returns whether the oldest stored tile can be removed. The tiles that the next signature needs must stay. */
+  /** Returns whether the oldest level-0 tile in the table is uploaded, signed, and not one of the `keptTiles` newest signed tiles. */
   #canRemove(): boolean {
     const { sql } = this.#storage;
     if (this.#keptTiles === null || findFreezeReason(sql) !== null) return false;

@@ -6,7 +6,7 @@ import type { RateLimit, RateLimitState } from "../../core/access/rate-limit.ts"
 
 const maxKeys = 20_000; // 20,000 keys with 60 timestamps of 8 bytes each take at most 10 MB
 
-/** Counts the calls for each key in a sliding window. Above `maxKeys`, drops the key whose last counted or refused call is the oldest. */
+/** Counts the calls for each key in a sliding window. Above `maxKeys`, drops the key that was passed to `take` least recently. */
 export class AddressWindows {
   readonly #calls = new BoundedMap<string, number[]>(maxKeys);
 

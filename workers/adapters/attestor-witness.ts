@@ -14,7 +14,7 @@ export interface Witness {
 }
 
 const timeoutMs = 10 * secondMs;
-const maxResponseBytes = 16 * 1_024; // one line takes about 150 bytes, so this is enough for a hundred lines, including unsupported kinds
+const maxResponseBytes = 16 * 1_024; // a signature line takes about 150 bytes, so this is enough for a hundred, including unsupported kinds
 const clockSlackMs = 5 * minuteMs;
 
 /**

@@ -161,7 +161,7 @@ const isDisabled = ({ countSteps }: FormSource, element: Element): boolean => {
   return false;
 };
 
-/** Returns functions that build a selector which matches only the given element on this page, or return null if that is not possible. */
+/** Returns functions that build a selector for an element. They return null if they cannot build one that matches only this element. */
 const buildSelectors = ({ elements }: FormSource) => {
   const ids = new Map<string, number>();
   const names = new Map<string, number>();
