@@ -90,8 +90,8 @@ const respondMethodNotAllowed = (c: Context<AppEnv>, methods: readonly string[])
 };
 
 /**
- * Responds with 404 on unknown hosts, and to paths that a known host does not serve. People copy the verification host's URLs by hand, so
- * that host always responds with a page, unless it is also the API host.
+ * Responds with 404 if the host is unknown or does not serve the path. People copy the verification host's URLs by hand, so that host
+ * always responds with a page, unless it is also the API host.
  */
 const restrictByHost = (config: Config) => {
   const pathsOf = pathsByHost(config);
@@ -112,7 +112,7 @@ const securityHeaders = secureHeaders({
   crossOriginOpenerPolicy: "same-origin",
   contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"] },
   permissionsPolicy: { camera: false, geolocation: false, microphone: false, payment: false, usb: false },
-  crossOriginResourcePolicy: false, // pages on any site may load the page script, the logs and the public responses
+  crossOriginResourcePolicy: false, // pages on any site may load the page script, the transparency logs and the public responses
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,

@@ -19,7 +19,7 @@ export interface TlogLedger extends LedgerEndpoint {
 
 const requestTimeoutMs = 10 * secondMs;
 const maxPerBundle = 256; // the number of entries in a tile, and the maximum that /add-batch accepts
-// A batch has 4 bundles and one checkpoint. Most of the time is spent waiting for the checkpoint, because the log signs only one per second.
+// A batch takes up to 4 bundles and waits for one checkpoint, which takes most of the time, because the log signs only one per second.
 const maxPerBatch = 1_000;
 const maxCheckpointAttempts = 10;
 const checkpointPauseMs = 300;
@@ -99,7 +99,7 @@ export const createTlogAdapter = (ledger: TlogLedger, send: SendRequest, crypto:
     return verdict.ok ? { ok: true, note, checkpoint: verdict.checkpoint } : retryableFailure(verdict.fault);
   };
 
-  /** Waits for a checkpoint that covers `index`. A log signs at most one checkpoint per second. */
+  /** Fetches the newest checkpoint until it covers `index`, at most ten times. */
   const waitForCheckpoint = async (
     index: bigint,
     signal: AbortSignal,

@@ -1,5 +1,5 @@
-// Replaces modules of our dependencies that the service does not use. The `alias` list in wrangler.toml puts this file in their place, so
-// the bundle does not contain them. If a new version of a dependency imports another name, bundling fails.
+// Replaces unused modules of our dependencies. The `alias` list in wrangler.toml puts this file in their place, so the bundle does not
+// contain them. If a new version of a dependency imports another name, bundling fails.
 
 const leftOut = (): never => {
   throw new Error("This module is not part of the bundle. See `alias` in wrangler.toml.");

@@ -135,7 +135,7 @@ export const checkHistory = async (
   return consistency === "forked" ? { ok: false, kind: "fork", evidence: { old: lastSeen.note, new: now.note } } : null;
 };
 
-/** Creates the read methods that all ledger adapters share. They work with any paths and signature scheme. */
+/** Creates the read methods that all ledger adapters share. They work with any path layout and signature scheme. */
 export const createLogReader = (
   readPath: ReadPath,
   getNewestCheckpoint: (signal: AbortSignal) => Promise<({ readonly ok: true } & VerifiedCheckpoint) | LedgerFailure>,

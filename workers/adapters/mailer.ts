@@ -24,7 +24,7 @@ const sendWithPlainAddresses =
     return send({ ...mail, to: to.address, from: toMailboxAddress(mail.from).address });
   };
 
-/** Errors that a retry cannot fix. The address does not accept email, or the message is invalid. */
+/** Errors that a retry cannot fix: the address does not accept email, or the message is invalid. */
 const permanentErrorCodes: ReadonlySet<unknown> = new Set([
   "E_RECIPIENT_SUPPRESSED",
   "E_RECIPIENT_NOT_ALLOWED",

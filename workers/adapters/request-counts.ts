@@ -12,7 +12,10 @@ export interface RequestCount {
   readonly requests: number;
 }
 
-/** Returns the counts for the last 24 hours, highest first. Returns null if the API fails, refuses the token or does not respond. */
+/**
+ * Returns the 100 highest counts for the last 24 hours, highest first. Returns null if the API fails, refuses the token or does not
+ * respond.
+ */
 export type CountRequests = () => Promise<readonly RequestCount[] | null>;
 
 const limits = { timeoutMs: 3 * secondMs, maxBytes: 65_536 };

@@ -98,7 +98,7 @@ export const createTraceExporter = (
   };
 
   return async (spans) => {
-    // Even if these spans are lost, sends the waiting ones. Otherwise, they could wait until a later call.
+    // Even if these spans are lost, continue with the waiting ones. Otherwise, those could wait until a later call.
     if (waiting.length + spans.length > maxWaitingSpans) lose(spans.length, "collector too slow");
     else waiting.push(...spans);
     if (clock() < busyUntil) return; // the invocation that is sending now will also send these spans

@@ -75,7 +75,7 @@ const readResponse = async (response: Response): Promise<WebhookResponse> => {
     // The connection broke. Keep the part of the body that has arrived.
   } finally {
     clearTimeout(timer);
-    reader?.cancel().catch(() => undefined); // an error while the connection is closed does not matter
+    reader?.cancel().catch(() => undefined); // an error while closing the connection does not matter
   }
   const { body, isCut } = toResponseBody(concatBytes(...chunks), hasMore);
   return { headers, body, isCut: isHeaderCut || isCut };

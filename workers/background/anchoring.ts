@@ -19,7 +19,7 @@ const isTransportFailure = (outcome: SubmissionOutcome): boolean =>
 const listCodes = (settled: readonly { readonly outcome: SubmissionOutcome }[]): string =>
   [...new Set(settled.map(({ outcome }) => ("code" in outcome ? outcome.code : "")))].join(", ");
 
-/** Prepares the statements. Returns null if the run is outdated. */
+/** Prepares the statements. Returns null if the run is outdated (`isRunCurrent`). */
 const prepareStatements = async (
   db: Database,
   basis: LedgerRunBasis,

@@ -1,11 +1,11 @@
-// Updates a shard's copy of an account if the process that changed the account died before it did so. The account's next submission would
-// also update the copy, but until then, certificate pages would show outdated data.
+// Updates outdated copies of accounts in shards. A copy stays outdated if the process that changed the account died before it updated the
+// copy. The account's next submission would also update it, but until then, certificate pages would show outdated data.
 import { listExpiredHolds, renewIssuer } from "../../storage/issuing-shards.ts";
 import { runIsolated } from "../log.ts";
 import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-// An update takes three database calls. Few accounts need one, because a hold is left only if the process that changed the account died.
+// Each update takes three database calls. Few are needed, because a hold expires only if the process that changed the account died.
 const maxPerRun = 50;
 
 /** Updates the copies of up to 50 accounts in each shard. */

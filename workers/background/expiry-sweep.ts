@@ -6,8 +6,8 @@ import type { Platform } from "../platform/platform.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
 /**
- * Deletes rows until all expired rows are gone or the budget is used up. A batch deletes at most 1,000 rows per table, so six batches are
- * enough if 100 rows of a table expire per second.
+ * Deletes rows until all expired rows are gone or the budget is used up. A batch deletes at most 1,000 rows per table, so six batches a
+ * minute are enough if 100 rows of a table expire per second.
  */
 const deleteExpiredInShard = async (platform: Platform, db: Database): Promise<void> => {
   for (let deletions = deleteExpiredRows(db, platform.clock()); deletions.length > 0 && (await platform.hasBudget()); ) {

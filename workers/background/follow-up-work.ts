@@ -43,7 +43,7 @@ const requestLogWork = async (platform: Platform): Promise<void> => {
 
 const staleRelayMs = 60 * secondMs; // the platform must have ended a relay that started longer ago than this
 
-/** Creates the function that runs the relay. In each isolate, only one relay runs at a time, even if many submissions request it. */
+/** Creates the function that runs the outbox relay. In each isolate, only one relay runs at a time, even if many submissions request it. */
 const createRelay = (platform: Platform): (() => Promise<void>) => {
   let runningSince: Instant | null = null;
   /** Set by each call, because a running relay may have read its rows before the caller's row was committed. */

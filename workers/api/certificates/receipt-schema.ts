@@ -6,7 +6,6 @@ import { describedTime } from "../../http/wire.ts";
 import { getCertificateSchemas } from "./response-schemas.ts";
 import { certIdSchema } from "./schema.ts";
 
-/** Returns the schemas. The first call creates them. */
 export const getReceiptSchemas = once(() => {
   const textSchema = z.string();
   const jurisdictionSchema = z.string().meta({ description: "Country of the business, two-letter code (ISO 3166-1).", example: "US" });

@@ -14,7 +14,6 @@ import {
   timestampSchema,
 } from "./schema.ts";
 
-/** Returns the schemas. The first call creates them. */
 export const getCertificateSchemas = once(() => {
   const certificateEnvironmentSchema = z
     .enum(["live", "sandbox"])

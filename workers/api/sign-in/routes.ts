@@ -78,7 +78,6 @@ const requestSignInCodeRoute = createRoute({
   },
 });
 
-/** These routes share one limit. */
 const sharedLimitRefusal = {
   rate_limited:
     "More than 120 requests per minute from one IP address (IPv6: one /64 network) to `verify-code`, `passkey/options`, `passkey/verify` and `logout` together.",
