@@ -1369,10 +1369,13 @@ CREATE TABLE idempotent_responses (
   status INTEGER NOT NULL,
   response_sealed TEXT NOT NULL,
   expires_at INTEGER NOT NULL,
-  cert_id TEXT
+  cert_id TEXT,
+  -- A response can contain a consumer's personal data, so erasing the account must find and delete it.
+  consumer_id TEXT
 ) STRICT;
 CREATE INDEX idempotent_responses_expiry ON idempotent_responses (expires_at);
 CREATE INDEX idempotent_responses_certificate ON idempotent_responses (cert_id) WHERE cert_id IS NOT NULL;
+CREATE INDEX idempotent_responses_consumer ON idempotent_responses (consumer_id) WHERE consumer_id IS NOT NULL;
 
 CREATE TABLE idempotency_claims (
   key_hash TEXT PRIMARY KEY,

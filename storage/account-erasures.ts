@@ -90,8 +90,9 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
 };
 
 /**
- * Returns the statements for the last step, which erase the person's record and delete their sign-in codes with the emails that contain
- * them, sessions, passkeys and tokens. The batch fails if the account is already erased (`isOutdatedFields`). `address` is the index of the person's email address.
+ * Returns the statements for the last step, which erase the person's record and delete their sessions, passkeys, tokens and sign-in codes,
+ * including the emails that contain the codes. The batch fails if the account is already erased (`isOutdatedFields`). `address` is the
+ * index of the person's email address.
  */
 export const eraseConsumer = (db: Database, id: ConsumerId, address: AddressIndex) => {
   const isSignInCode = (codes: typeof emailCodes | typeof emailCodeFailures) =>
