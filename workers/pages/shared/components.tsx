@@ -57,9 +57,12 @@ export const UrlText: FC<{ text: string }> = ({ text }) => (
   </bdi>
 );
 
-/** An icon that screen readers skip, because the text next to it or the label of its control says the same. */
+/**
+ * An icon that screen readers skip, because the text next to it or the label of its control says the same. It has a size of its own, because
+ * it would fill the page if the stylesheet did not load.
+ */
 export const Icon: FC<{ name: IconName; class?: string }> = ({ name, class: classes }) => (
-  <svg class={classes === undefined ? "icon" : `icon ${classes}`} aria-hidden="true">
+  <svg class={classes === undefined ? "icon" : `icon ${classes}`} width="18" height="18" aria-hidden="true">
     <use href={iconHref(name)} />
   </svg>
 );
@@ -74,7 +77,7 @@ export const ArrowLink: FC<{ href: string; children?: Child }> = ({ href, childr
 /** The logo and the name, which link to the home page. */
 export const Brand: FC<{ href?: string }> = ({ href = "/" }) => (
   <a class="brand" href={href}>
-    <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
+    <svg class="mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
       <circle cx="12" cy="12" r="11" fill="currentColor" />
       <path d="M7 12.4l3.4 3.4L17.2 8.8" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round" />
     </svg>
