@@ -1,5 +1,6 @@
 // Components for the pages about endpoints, deliveries and events: statuses, short times and the chart of the last 48 hours.
 import type { Child, FC } from "hono/jsx";
+import { cutText } from "../../../core/cut-text.ts";
 import { optInEventTypes } from "../../../core/events/event.ts";
 import { once } from "../../../core/once.ts";
 import { toIso, type Instant } from "../../../core/time.ts";
@@ -43,8 +44,13 @@ export const RecentTime: FC<RecentTimeProps> = ({ at, precision = "seconds", wit
   return <time datetime={toIso(at)}>{`${isToday && !withDay ? time : `${formats.day.format(at)}, ${time}`}${suffix}`}</time>;
 };
 
-/** Returns the host and path of an endpoint's URL, which are used as its name in headings. */
-export const formatEndpointName = (url: string): string => url.replace(/^https?:\/\//, "");
+const maxEndpointNameLength = 80; // three lines of a heading on a phone
+
+/** Returns the host and path of an endpoint's URL, which are used as its name in headings. A long name is cut off. */
+export const formatEndpointName = (url: string): string => {
+  const name = url.replace(/^https?:\/\//, "");
+  return name.length <= maxEndpointNameLength ? name : `${cutText(name, maxEndpointNameLength)}…`;
+};
 
 export const formatHost = (url: string): string => new URL(url).host;
 

@@ -287,7 +287,7 @@ export const messages = {
       done: "We’ve received a submission from your form.",
       todo: "We’ll read your form and create the tag. On localhost, use the test client ID on this page.",
       action: "Create test tag",
-      guide: "Read the tag guide",
+      guide: "Read the guide",
     },
     test: {
       title: "Issue a test certificate",
