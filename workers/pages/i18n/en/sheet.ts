@@ -90,7 +90,7 @@ export const messages = {
   broken: "This request isn’t valid",
   brokenClient: "We don’t recognize the website that sent you here. Nothing was shared.",
   brokenPart: "Part of the request is missing or invalid. Nothing was shared.",
-  forDevelopers: "For developers: check the parameter {parameter}. GET /v1/authorize with the same query explains what is wrong.",
+  forDevelopers: "For developers: check the parameter {parameter}. GET\u00a0/v1/authorize with the same query explains what is wrong.",
   wrongPlace: "This request isn’t from a verified website",
   wrongPlaceAdvice:
     "The request names a website that the business hasn’t verified. Nothing was shared. For your security, close this page.",

@@ -91,7 +91,7 @@ export const messages: SheetMessages = {
   broken: "Esta solicitud no es válida",
   brokenClient: "No reconocemos el sitio web que le trajo aquí. No se compartió nada.",
   brokenPart: "Falta una parte de la solicitud o no es válida. No se compartió nada.",
-  forDevelopers: "Para desarrolladores: revise el parámetro {parameter}. GET /v1/authorize con la misma consulta explica el error.",
+  forDevelopers: "Para desarrolladores: revise el parámetro {parameter}. GET\u00a0/v1/authorize con la misma consulta explica el error.",
   wrongPlace: "Esta solicitud no viene de un sitio web verificado",
   wrongPlaceAdvice:
     "La solicitud menciona un sitio web que la empresa no ha verificado. No se compartió nada. Le recomendamos cerrar esta página.",

@@ -94,7 +94,7 @@ export const messages: SheetMessages = {
   brokenClient: "Nous ne reconnaissons pas le site Web d’où vous venez. Rien n’a été partagé.",
   brokenPart: "Une partie de la demande est manquante ou non valide. Rien n’a été partagé.",
   forDevelopers:
-    "Pour les développeurs\u00a0: vérifiez le paramètre {parameter}. GET /v1/authorize avec la même requête explique l’erreur.",
+    "Pour les développeurs\u00a0: vérifiez le paramètre {parameter}. GET\u00a0/v1/authorize avec la même requête explique l’erreur.",
   wrongPlace: "Cette demande ne vient pas d’un site Web vérifié",
   wrongPlaceAdvice:
     "La demande nomme un site Web que l’entreprise n’a pas vérifié. Rien n’a été partagé. Nous vous conseillons de fermer cette page.",
