@@ -263,7 +263,10 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
     return this.#endpoints.findDeliveryRecord(deliveryId);
   }
 
-  /** Lists the deliveries of the events after `after` and up to `upTo`. Omits endpoints whose delivery queue does not respond. */
+  /**
+   * Lists the deliveries of the events with sequence numbers above `after` and up to `upTo`. Omits endpoints whose delivery queue does not
+   * respond.
+   */
   listDeliveriesBetween(after: number, upTo: number): Promise<readonly EndpointDelivery[]> {
     return this.#endpoints.listDeliveriesBetween(after, upTo);
   }

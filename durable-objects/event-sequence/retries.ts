@@ -1,4 +1,4 @@
-// Retry times for all parts of an event sequence.
+// Retry times for an event sequence's drains, pushes and archive moves.
 import { computeRetryDelayMs } from "../../core/retry.ts";
 import { minuteMs, secondMs, type Instant } from "../../core/time.ts";
 

@@ -50,7 +50,7 @@ const toStoredEvent = ([seq, id, type, shareId, certId, dataSealed, createdAt]: 
   dataSealed,
 });
 
-/** Lists up to `limit` events after `after` and up to `upTo`, of the given types or of all types. */
+/** Lists up to `limit` events with sequence numbers above `after` and up to `upTo`, of the given types or of all types. */
 export const listEventsBetween = (
   sql: SqlStorage,
   after: number,
@@ -79,7 +79,8 @@ export const insertSegmentEvents = (sql: SqlStorage, events: readonly StoredEven
 };
 
 /**
- * The events after `after` and up to `up_to` belong to the segment. While it is being filled, it contains only the events up to `moved`.
+ * The segment's events have sequence numbers above `after` and up to `up_to`. While it is being filled, it contains only those up to
+ * `moved`.
  */
 export type SegmentRow = { number: number; after: number; up_to: number; moved: number };
 
@@ -150,7 +151,7 @@ export const toEndpointSettings = (row: SettingsRow, endpointId: string, busines
 
 const eventTypesToText = (events: readonly string[] | null): string | null => (events === null ? null : JSON.stringify(events));
 
-/** Adds an endpoint. It receives only the events after number `head`. */
+/** Adds an endpoint. It receives only events with sequence numbers above `head`. */
 export const insertEndpoint = (sql: SqlStorage, endpoint: NewEndpoint, head: number): void => {
   sql.exec(
     `INSERT INTO endpoint (id, url, events, description, status, secret_sealed, secret_hint, earlier_sealed, earlier_until, created_at,

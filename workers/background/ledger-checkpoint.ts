@@ -57,8 +57,8 @@ const checkpointPrimary = async (platform: Platform, ledger: LedgerAdapter, now:
 };
 
 /**
- * Saves a checkpoint of each primary ledger for the interval. Does nothing if the deployment has neither mirrors nor attestors for ledgers.
- * Skips a ledger that has not grown.
+ * Saves a checkpoint of each primary ledger for the interval that contains `now`. Does nothing if the deployment has neither mirrors nor
+ * attestors for ledgers. Skips a ledger that has not grown.
  */
 export const checkpointLedgers = async (platform: Platform, now: Instant): Promise<void> => {
   if (platform.ledgersOf(firstShard).length - 1 + listGeneralAttestors(platform.attestors).length === 0) return;

@@ -51,7 +51,7 @@ const listAddresses = (platform: Platform, ids: readonly BusinessId[]) =>
  */
 export const writeOwnerEmails = async (platform: Platform, db: Database): Promise<void> => {
   const silent: ShardId[] = [];
-  let unsent = 0; // the number of notices that stay due; the next list skips them
+  let unsent = 0; // the number of notices that stay due; the next read skips them
   while (await platform.hasBudget()) {
     const due = await listDueNotices(db, platform.clock(), { max: noticesPerRead, skip: unsent, except: silent });
     if (due.length === 0) return;

@@ -41,7 +41,8 @@ import { claimEach } from "../operations/work-budget.ts";
 import type { Platform } from "../platform/platform.ts";
 import { fetchPolicies, type FetchedPolicies } from "./policy-fetch.ts";
 
-// Two workers, so that one can work while the other waits for an unresponsive host. More would compete for six connections.
+// Two workers, so that one can work while the other waits for an unresponsive host. More would compete for the invocation's six
+// connections.
 const workerCount = 2;
 const certificatesPerBatch = 100; // makes a batch of about 105 statements
 // The limit for consecutive lost races. Each one means that another worker made progress, so more of them indicate a bug.

@@ -85,7 +85,8 @@ export const fetchPolicies = async (platform: Platform, { origin, page }: Policy
   let hostAnswers = false;
   let isOfPage = false;
   let pageHash: string | null = null;
-  // Skip a page on another of the business's verified domains, because its policies do not apply to this origin.
+  // Skip the page with the form if it is on another of the business's verified domains, because the policies there do not apply to this
+  // origin.
   for (const start of new Set(isSameSite(new URL(page).hostname) ? [frontPage, page] : [frontPage])) {
     const missingKinds = missing();
     if (missingKinds.length === 0) break;

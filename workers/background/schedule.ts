@@ -29,7 +29,7 @@ import { sweepDueShares } from "./share-sweep.ts";
 import { endSubscriptions } from "./subscription-ends.ts";
 import { suspendUnpaid } from "./unpaid-sweep.ts";
 
-/** A job. `at` is the scheduled time. It determines the checkpoint interval even if the job runs late. */
+/** `at` is the scheduled time. It determines the checkpoint interval even if the job runs late. */
 type Job = (platform: Platform, at: Instant) => Promise<void>;
 type Jobs = Readonly<Record<string, Job>>;
 

@@ -13,7 +13,7 @@ export interface JobRequest {
   readonly at: Instant;
 }
 
-const maxMessagesPerCall = 100; // the platform allows no more
+const maxMessagesPerCall = 100; // the platform's limit
 
 /** Parses a queue message. Returns null if it is not a request for jobs. */
 export const parseJobRequest = (body: unknown): JobRequest | null => {

@@ -8,7 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import { withSchedules } from "./follow-up-work.ts";
 import { forEachShard } from "./for-each-shard.ts";
 
-/** Continues the work that is due, until none is left or this run's budget is used up. The next run continues. */
+/** Continues due work until none is left or this run's budget is used up. The next run does the rest. */
 export const settleShares = (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
   return forEachShard(platform, "share-settling", async (db) => {

@@ -113,7 +113,7 @@ export const submissionBody = requireJson({
   isLargeBodyAccepted: isSubmissionSizeAccepted,
 });
 
-/** For routes with optional input. A missing body counts as an empty object. Other media types are refused. */
+/** For routes with optional input. A missing body counts as an empty object. Any other body must be `application/json`. */
 export const optionalJsonBody = requireJson({ accepted: ["application/json"], isOptional: true });
 
 /** For routes without input. A JSON body is accepted and ignored. */

@@ -11,7 +11,7 @@ import { statusByCode } from "./statuses.ts";
 export const success = <T extends object, S extends ContentfulStatusCode>(c: RequestContext, status: S, data: T) =>
   c.json({ ok: true as const, data, request_id: c.var.requestId }, status);
 
-/** A failure response. Routes describe failures as refusals, so this type is assignable to every route's response type. */
+/** A failure response. This type is assignable to the response type of every route. */
 export type FailureResponse = Response & TypedResponse<never, never, never>;
 
 /** Retry-After in seconds, unless the response already has one. */
@@ -30,8 +30,8 @@ export const failure = (c: RequestContext, code: RefusalCode, detail?: string): 
 };
 
 /**
- * Responds with a refusal of an operation. After midnight (UTC), storage limits allow more records, so their `Retry-After` is the number of
- * seconds until then.
+ * Responds with a refusal of an operation. Storage limits allow more records after midnight (UTC), so for their refusals, `Retry-After` is
+ * the number of seconds until then.
  */
 export const refusal = (c: RequestContext, refused: Refusal): FailureResponse => {
   if (isStorageLimitMessage(refused.detail)) c.header("Retry-After", String(getSecondsUntilTomorrow(c.var.services.clock())));

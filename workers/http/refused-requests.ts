@@ -1,5 +1,5 @@
 // Records refused requests for the affected business, so that a developer can look up the reason by request ID. Runs after the response.
-// From the request, stores only the method, the route template, IDs and the hosts of two URLs.
+// From the request, stores only the method, the route template, IDs, and the hosts of the origin and the page URL.
 import type { Context } from "hono";
 import { getIpRateLimitKey } from "../../core/access/ip-address.ts";
 import { parseClientId, type BusinessId, type ClientId } from "../../core/ids.ts";
@@ -41,8 +41,8 @@ const hasRoomForAddress = async (services: Counters, ip: string): Promise<boolea
   (await services.takeApproximately("REFUSALS_PER_IP", getIpRateLimitKey(ip))).isAllowed;
 
 /**
- * Records the refusal after the response. Skips server errors, routes outside /v1, and `rate_limited`, because recording would add work
- * during a flood of requests. Errors are logged and not thrown. `route` is the route template.
+ * Records the refusal after the response. Skips server errors and routes outside /v1. Also skips `rate_limited`, because recording would
+ * add work during a flood of requests. Errors are logged and not thrown. `route` is the route template.
  */
 export const recordRefusal = (c: Context<AppEnv>, route: string): void => {
   const { refused: code, caller, services, requestId, ip } = c.var;

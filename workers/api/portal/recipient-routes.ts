@@ -1,5 +1,5 @@
-// Routes that link another business to a recipient name. The linked business can then call `match` for certificates that the member's
-// business issued with this name.
+// Routes that link a recipient name to the recipient's own account. The recipient can then call `match` for the certificates of this
+// business that contain the name.
 import { z } from "@hono/zod-openapi";
 import { parseBusinessId } from "../../../core/ids.ts";
 import { toIso } from "../../../core/time.ts";

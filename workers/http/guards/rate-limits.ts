@@ -27,11 +27,13 @@ export const applyRateLimit = (c: RequestContext, name: LimitName, state: RateLi
 export const applySecondaryRateLimit = (c: RequestContext, name: LimitName, state: RateLimitState): FailureResponse | null =>
   state.isAllowed ? null : applyRateLimit(c, name, state);
 
-/** Counts the request by IP address (IPv6 by /64 prefix). Returns the 429 response if the limit is exceeded, otherwise null. */
+/**
+ * Counts the request by IP address (IPv6 by /64 prefix), approximately. Returns the 429 response if the limit is exceeded, otherwise null.
+ */
 export const enforceLimitByAddress = async (c: RequestContext, name: LimitName): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeApproximately(name, getIpRateLimitKey(c.var.ip)));
 
-/** Counts the request by `key`, exactly. Returns the 429 response if the limit is exceeded, otherwise null. */
+/** Counts the request by `key`, across all isolates and locations. Returns the 429 response if the limit is exceeded, otherwise null. */
 export const enforceLimit = async (c: RequestContext, name: LimitName, key: string): Promise<FailureResponse | null> =>
   applyRateLimit(c, name, await c.var.services.takeExactly(name, key));
 

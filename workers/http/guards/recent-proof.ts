@@ -4,7 +4,7 @@ import type { SessionEnv } from "../context.ts";
 import { failure } from "../envelope.ts";
 import { defineGuard } from "./define-guard.ts";
 
-/** Must run after a session guard. Responds with 403 unless the person signed in during the last `minutes` minutes. */
+/** Must run after a session guard. Responds with 403 unless the person verified a code or passkey in the last `minutes` minutes. */
 export const requireRecentProof = (minutes: number) => {
   const notRecent = `The session belongs to a member of a business, or the person last verified a code or passkey more than ${minutes} minutes ago.`;
   return defineGuard<SessionEnv>({ when: { forbidden: notRecent } }, async (c, next) => {
