@@ -901,6 +901,28 @@ describe("a program with a document", () => {
       ).toBe(400);
   });
 
+  test("is loaded to the end even if the first caller disconnects, because other requests wait for it", async () => {
+    const [isRequested, document] = [Promise.withResolvers<void>(), Promise.withResolvers<PageFetchResult>()];
+    const background: Promise<void>[] = [];
+    const changed = {
+      fetchPage: (): Promise<PageFetchResult> => {
+        isRequested.resolve();
+        return document.promise;
+      },
+      waitUntil: (work: () => Promise<void>) => void background.push(work()),
+    };
+    const deployment = env as unknown as Env;
+    const app = buildApp(createServicesWith(await createPlatform(deployment), changed));
+    const path = buildAuthorizePath("https://slow.merchant-tests.com/client.json", { redirect_uri });
+    const response = app.fetch(new Request(`http://svc.test${path}`), deployment, createExecutionContext());
+    await isRequested.promise;
+    // The runtime stops a request whose caller has disconnected, except for the work in `waitUntil`.
+    expect(background).toHaveLength(1);
+    document.resolve({ outcome: "unreached", reason: "network" });
+    await Promise.all(background);
+    expect((await response).status).toBe(400);
+  });
+
   test("on one of our own hosts is refused without a request", async () => {
     const requestedUrls: string[] = [];
     const fetchPage = async ({ url }: PageRequest): Promise<PageFetchResult> => {

@@ -79,7 +79,10 @@ const loadClientDocument = async (services: AgentDependencies, url: URL): Promis
   }
 };
 
-/** Returns the cached document, or fetches it. Concurrent calls share one fetch. A failure is also cached, for 30 seconds. */
+/**
+ * Returns the cached document, or fetches it. Concurrent calls share one fetch, which continues if the caller disconnects. A failure is also
+ * cached, for 30 seconds.
+ */
 export const getClientDocument = async (services: AgentDependencies, url: URL): Promise<ResolvedClient> => {
   const { oauthClients, clock } = services;
   const cached = oauthClients.get(url.href);
@@ -89,5 +92,7 @@ export const getClientDocument = async (services: AgentDependencies, url: URL): 
   if (pending !== undefined && pending !== cached) return pending; // while this call waited, another request started a fetch
   const load = loadClientDocument(services, url);
   oauthClients.set(url.href, load);
+  // If this caller disconnects, the load must not stop. Otherwise, the promise would stay pending, and every later call would wait for it.
+  services.waitUntil(async () => void (await load.catch(() => undefined)));
   return load;
 };
