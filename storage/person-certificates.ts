@@ -257,7 +257,8 @@ const toAccountWithdrawalRow = ({ addressIndex, consumerId, businessId: business
 
 /**
  * Saves a withdrawal. If this process dies, the job that runs every minute completes it. Saving the withdrawal again extends it to
- * certificates that were issued in the meantime.
+ * certificates that were issued in the meantime. It never shortens a withdrawal, because clocks differ, and because a job can still add an
+ * earlier withdrawal to other shards.
  */
 export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db
@@ -266,7 +267,7 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
     .onConflictDoUpdate({
       target: [accountWithdrawals.addressIndex, accountWithdrawals.businessId],
       set: {
-        withdrawnAt: work.withdrawnAt,
+        withdrawnAt: sql`max(${accountWithdrawals.withdrawnAt}, ${excluded(accountWithdrawals.withdrawnAt)})`,
         nextAt: work.withdrawnAt + leaseMs,
         forAllShards: sql`max(${accountWithdrawals.forAllShards}, ${excluded(accountWithdrawals.forAllShards)})`,
         consumerId: sql`coalesce(${excluded(accountWithdrawals.consumerId)}, ${accountWithdrawals.consumerId})`,

@@ -158,4 +158,16 @@ describe("POST /v1/me/certificates/withdraw", () => {
     const { withdrawal } = (await getWithApiKey(`/v1/certs/${issued.certId}`)).body.data;
     expect(Math.abs(Date.parse(withdrawal.withdrawn_at) - Date.now())).toBeLessThan(minuteMs);
   });
+
+  test("completes an interrupted withdrawal even if it is repeated on a machine whose clock is behind", async () => {
+    const person = await signInPerson({});
+    const issued = await issueToNewPerson(buildSubmissionFor(person));
+    const failing = { ...platform.signer, sign: () => Promise.reject(new Error("died")) };
+    const request = () => buildJsonRequest({ scope: "everything" }, person.headers);
+    expect((await callWith({ signer: failing }, "/v1/me/certificates/withdraw", request())).status).toBe(500);
+    const behind = { clock: () => Date.now() - 5 * minuteMs };
+    expect((await callWith(behind, "/v1/me/certificates/withdraw", request())).body.data).toMatchObject({ withdrawn: 0 });
+    await settleShares({ ...platform, clock: () => Date.now() + 2 * minuteMs });
+    expect(await readStatus(issued.certId)).toBe("revoked");
+  });
 });
