@@ -39,7 +39,7 @@ const generateClientSource = (description: string): string =>
 
 /**
  * Loads the generator's input, and builds the first line of kit/api.gen.ts. That line contains a hash of the input and of the generator's
- * manifest.
+ * package.json.
  */
 const loadOperationsSource = (): { readonly description: string; readonly head: string } => {
   const description = JSON.stringify(

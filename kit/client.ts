@@ -133,7 +133,7 @@ export const createSvc = ({
 type QueryOf<Name extends keyof Ops> = Ops[Name]["args"] extends { query?: infer Query } ? NonNullable<Query> : never;
 type PageOf<Name extends keyof Ops> = NonNullable<Ops[Name]["result"]["data"]>;
 
-/** For each list operation, returns the query for the next page, or null after the last page. */
+/** For each list that `pagesOf` supports, returns the query for the next page, or null after the last page. */
 const nextPageQueries = {
   listEvents: (page: PageOf<"listEvents">) => (page.has_more ? { cursor: page.next_cursor } : null),
   listShares: (page: PageOf<"listShares">) => (page.has_more ? { starting_after: page.shares.at(-1)?.id } : null),

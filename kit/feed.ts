@@ -30,7 +30,7 @@ interface FeedRefusal {
 }
 class FeedRefusedError extends Error {}
 
-/** Waits for `Retry-After` or, without it, 5 seconds. Throws FeedRefusedError for a refusal that waiting cannot resolve. */
+/** Waits as long as `Retry-After` says or, without it, 5 seconds. Throws FeedRefusedError for a refusal that waiting cannot resolve. */
 const waitOrThrow = async ({ code, message, response }: FeedRefusal, signal: AbortSignal): Promise<void> => {
   const { status } = response;
   if (status >= 400 && status < 500 && status !== 429) throw new FeedRefusedError(`The service refused: ${code}: ${message}`);
@@ -62,7 +62,9 @@ interface FollowOptions {
   readonly saveCursor: (cursor: number) => void;
 }
 
-/** Handles all events after `from`. If a page is refused, waits as `waitOrThrow` does and returns `isComplete: false`. */
+/**
+ * Handles all events after `from`. If a page cannot be read, waits or throws as `waitOrThrow` does, and then returns `isComplete: false`.
+ */
 const readPages = async (
   { svc, types, signal, handleEvent, saveCursor }: FollowOptions,
   from: number,

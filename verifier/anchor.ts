@@ -191,7 +191,8 @@ const checkAttestation = async (
   if (!parseTlogProof(attestedProof)?.checkpoint.startsWith(attestedNote))
     return failed("the proof leads to a different checkpoint than the attested one");
 
-  // The attestation in the pack can be newer than the one on the certificate. They are compared only if both cover equally many entries.
+  // The attestation in the pack can be newer than the one on the certificate. They are compared only if both cover the same number of
+  // entries.
   const isPublished = published !== null && published.tree_size === proven.checkpoint.size.toString();
   if (isPublished && asString(published.signed_root)?.startsWith(attestedNote) !== true)
     return failed("the certificate publishes a different attested checkpoint");

@@ -1,4 +1,4 @@
-// The checks of external formats: RFC 3161 timestamps and Rekor receipts.
+// Checks RFC 3161 timestamps and Rekor receipts.
 import { fromBase64 } from "../core/bytes.ts";
 import type { Receipt, ReceiptFault, TrustedLogKey } from "../core/ledger/receipt.ts";
 import { parseRekorLeaf, type RekorCrypto } from "../core/ledger/rekor.ts";

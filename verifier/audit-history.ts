@@ -203,7 +203,7 @@ const checkDatedEvent = (
   return mismatch === undefined ? [] : [fail(`entry ${entry.seq} is ${description} with a different ${mismatch}`)];
 };
 
-/** Checks the withdrawal, the acknowledgments and the erasure against the entries. Returns the worst finding. */
+/** Checks the withdrawals, the acknowledgments and the erasure against the entries. Returns the worst finding. */
 export const checkStatus = (history: AuditHistory): Finding => {
   const { certificate } = history;
   const { fingerprint = null } = certificate;

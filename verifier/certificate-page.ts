@@ -15,7 +15,7 @@ type PageCertificate = ArticleParts["opened"]["certificate"];
 export interface PageSource {
   readonly files: PackFiles;
   readonly certificate: JsonObject;
-  /** The omissions that the manifest lists. */
+  /** The parts that the pack leaves out, according to its manifest. */
   readonly redacted: readonly string[];
   /** `captured_via` in the issuance's audit payload; undefined if it is absent. */
   readonly loggedCaptureMethod: unknown;

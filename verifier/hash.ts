@@ -43,7 +43,7 @@ const padMessage = (data: Uint8Array): Uint8Array => {
 
 const rotateRight = (word: number, bits: number): number => (word >>> bits) | (word << (32 - bits));
 
-/** Returns the SHA-256, 32 bytes. */
+/** Returns the 32-byte SHA-256 hash. */
 export const sha256 = (input: string | Uint8Array): Bytes => {
   const message = padMessage(typeof input === "string" ? encodeUtf8(input) : input);
   const words = new DataView(message.buffer);
@@ -84,7 +84,7 @@ export const sha256 = (input: string | Uint8Array): Bytes => {
 /** Returns the SHA-256 as 64 lowercase hex characters. Text is hashed as UTF-8. */
 export const sha256Hex = (data: string | Uint8Array): string => toHex(sha256(data));
 
-/** Returns the HMAC-SHA-256, 32 bytes. */
+/** Returns the 32-byte HMAC-SHA-256. */
 export const hmacSha256 = (key: Uint8Array, data: string | Uint8Array): Bytes => {
   const block = new Uint8Array(blockLength);
   block.set(key.length > blockLength ? sha256(key) : key);

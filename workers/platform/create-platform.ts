@@ -1,5 +1,4 @@
-// Creates the platform: all dependencies of the operations, created from the bindings once per isolate. Operations never access bindings
-// directly.
+// Creates the platform, which contains all dependencies of the operations, from the bindings. Operations never access bindings directly.
 import { waitUntil } from "cloudflare:workers";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { getEventSequenceName } from "../../core/events/event-sequence-name.ts";

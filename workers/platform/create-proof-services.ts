@@ -1,5 +1,5 @@
-// Creates everything that proves records, from the settings: the ledgers that receive statements, the published keys, and the witnesses and
-// timestamp authorities that attest checkpoints.
+// Creates the proof services from the settings: the ledgers that receive statements, the published keys, and the witnesses and timestamp
+// authorities that attest checkpoints.
 import { firstShard, type RandomBytes, type ShardId } from "../../core/ids.ts";
 import type { LedgerAdapter } from "../../core/ledger/adapter.ts";
 import type { Attestor } from "../../core/ledger/attestor.ts";
@@ -23,10 +23,7 @@ export interface TrustedLog extends TrustedLogKey {
 
 /** A witness or timestamp authority, and the logs whose checkpoints it attests. */
 export interface CheckpointAttestor extends Attestor {
-  /**
-   * `guard` is the scope of the witness that the ledger service runs. This witness cosigns only checkpoints of audit logs, and never two
-   * conflicting histories.
-   */
+  /** `guard`: the witness that the ledger service runs. It cosigns only checkpoints of audit logs, and never two conflicting histories. */
   readonly scope: "every log" | "guard";
 }
 

@@ -1,5 +1,5 @@
-// Writes the log's request lines and figures to Workers Analytics Engine if the deployment has the binding. A data point contains the
-// values of the log line without the IDs, so it contains no personal data.
+// Writes the log's request and metric lines to Workers Analytics Engine if the deployment has the binding. A data point contains the values
+// of the log line without the IDs, so it contains no personal data.
 import type { Log } from "../log.ts";
 
 /** Returns a log that also writes data points. docs/operate/observability.md describes their columns. */

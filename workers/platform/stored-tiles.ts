@@ -1,5 +1,5 @@
 // Serves full tiles of the logs from R2, so that reading old tiles does not start the log's Durable Object. R2 is not trusted. If R2
-// returns no tile, or a tile without the service's tag, the object serves the tile.
+// returns no tile, or a tile without the service's tag, the Durable Object serves it.
 import { getLogPath } from "../../core/ledger/checkpoint.ts";
 import { parseAuditOrigin } from "../../core/ledger/log-names.ts";
 import { parseTilePath, tileWidth } from "../../core/ledger/tiles.ts";
@@ -10,7 +10,7 @@ import { findTaggedTile, openTileBucket, TileConflict, type TileBucket } from ".
 import type { Env } from "../env.ts";
 import { getErrorKind, type Log } from "../log.ts";
 
-/** Returns the response to a request for a full tile of the log with this name, or null if the log's object must respond. */
+/** Returns the response to a request for a full tile of the log with this name, or null if the log's Durable Object must respond. */
 export type ServeStoredTile = (origin: string, request: Request) => Promise<Response | null>;
 
 const pauseMs = 30 * secondMs; // how long R2 is not used after it has failed

@@ -1,4 +1,4 @@
-// Records traces of a sample of requests, jobs and webhook deliveries: what each one called, and how long the call took. A span contains
+// Records traces of a sample of requests, jobs and webhook deliveries: which calls each one made, and how long they took. A span contains
 // only names from the source code, shards, counts, statuses, error codes and the request ID. Arguments of calls, such as KV keys, and names
 // of Durable Objects are never recorded, because they can identify a business or a person.
 import { AsyncLocalStorage } from "node:async_hooks";

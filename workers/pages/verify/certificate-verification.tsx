@@ -68,7 +68,7 @@ const CheckItem: FC<CheckItemProps> = ({ name, label, passed, passedText, incomp
   );
 };
 
-/** Shows the entry of an anchored statement and when it was recorded. Renders nothing while there is no entry. */
+/** Shows the index of the statement's ledger entry and when it was recorded. Renders nothing until the statement is anchored. */
 const LedgerEntry: FC<{ anchor: PublishedAnchor | null | undefined }> = ({ anchor }) => {
   const { messages, language } = usePageContext();
   if (anchor == null || anchor.receipt === null || anchor.anchoredAt === null) return null;
@@ -76,7 +76,7 @@ const LedgerEntry: FC<{ anchor: PublishedAnchor | null | undefined }> = ({ ancho
   return <FormattedMessage text={messages.ledgerText} parts={{ index, date: <Timestamp at={anchor.anchoredAt} /> }} />;
 };
 
-/** Icons that the page script needs. It shows the one that matches a check's outcome. */
+/** The icons for outcomes. The page script shows the one that matches a check's outcome. */
 const outcomeIcons: readonly (readonly [outcome: string, icon: IconName])[] = [
   ["pass", "circle-check"],
   ["fail", "circle-x"],

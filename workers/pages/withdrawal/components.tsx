@@ -153,8 +153,8 @@ export const WithdrawalForms: FC<{ certificate: WithdrawableCertificate; contact
 };
 
 /**
- * Lets the person withdraw consent for all certificates of the business or only for this one. `count` is the number of all certificates, if
- * known.
+ * Lets the person withdraw consent for all of their certificates with the business, or only for this one. `count` is the number of these
+ * certificates, if known.
  */
 export const ScopeChoice: FC<{ business: string; count?: number }> = ({ business, count }) => {
   const { messages, language } = usePageContext();

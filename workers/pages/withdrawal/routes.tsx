@@ -1,5 +1,5 @@
-// Routes for withdrawing consent in a browser, with or without scripts. Each form redirects to a page that can be reloaded without
-// repeating anything:
+// Routes for withdrawing consent in a browser, with or without scripts. A form that changes something redirects to a page that can be
+// reloaded without repeating the change:
 // - POST /c/{id}/withdraw sends an email code
 // - GET /c/{id}/withdraw shows the form of the current step
 // - POST /c/{id}/withdraw/confirm checks the code

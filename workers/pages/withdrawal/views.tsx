@@ -81,7 +81,7 @@ export const emailPage = ({ messages: { withdraw: messages } }: PageContext, pro
   ),
 });
 
-/** Explains before the decision what withdrawing means. */
+/** Explains what a withdrawal does, before the person decides. */
 const WithdrawalConsequences: FC = () => {
   const messages = usePageContext().messages.withdraw;
   return (
