@@ -94,7 +94,7 @@ export const sheetPage = (view: SheetView, content: Child, { error, code }: Shee
 
 /**
  * A link that declines the request. If the business's page opened this window, the page script closes the window. Otherwise, the link leads
- * back to the business's page if the request allows that.
+ * to the return URL or, if there is none, to a page that says that nothing was shared.
  */
 export const NotNowLink: FC<{ view: SheetView }> = ({ view: { returnUrl, request, search, language } }) => (
   <a

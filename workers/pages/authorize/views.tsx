@@ -117,7 +117,7 @@ export const emailStepPage = (view: SheetView, now: Instant, error?: string, typ
   );
 };
 
-/** Prompts for a passkey. The passkey's response signs the person in and returns them to the sheet. */
+/** Prompts for a passkey. Submitting the passkey's response signs the person in and returns them to the sheet. */
 export const passkeyStepPage = (view: SheetView, options: object): Page => {
   const messages = appMessages[view.language];
   return sheetPage(

@@ -1,6 +1,6 @@
 // Connects the consent sheet to the page that opened it, with messages restricted to the request's origin. The script confirms that the
-// page made the request, and delivers the result. If the opener is closed or does not respond, the script navigates to the return URL if
-// there is one.
+// page made the request, and delivers the result. If the opener is closed or does not respond, the script navigates to the return URL, if
+// any.
 import "./passkey.ts"; // shows the passkey form if the browser supports passkeys
 
 const sheet = document.querySelector<HTMLElement>("[data-origin]");

@@ -1,5 +1,5 @@
-// Handles a withdrawal link (`manage_url`, or the link in an email with a code). The script moves the link's token from the address bar
-// into the form. The token is sent only when the person clicks the button.
+// Handles a withdrawal link (`manage_url`, or the link in the email that contains the withdrawal code). The script moves the link's token
+// from the address bar into the form. The token is sent only when the person clicks the button.
 import { takeLinkToken } from "./links/link-token.ts";
 
 const form = document.querySelector<HTMLFormElement>("#withdraw-link");

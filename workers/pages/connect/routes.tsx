@@ -156,7 +156,7 @@ const renderConnect = async (c: Context<AppEnv>): Promise<Response> => {
     isClientConnected(services, session, view.request),
     listAgentTokens(services, session),
   ]);
-  // The list of a business includes the tokens of all its members.
+  // For a business, the list includes the tokens of all members.
   const ownTokens = tokens.filter(({ principalId }) => principalId === session.userId);
   const tokensAtLimit = ownTokens.length < maxActiveTokens ? [] : ownTokens;
   return renderConnectPage(

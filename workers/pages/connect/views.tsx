@@ -311,8 +311,8 @@ export const decisionStepPage = (
 };
 
 /**
- * For redirect URIs that `form-action` cannot allow. A `Refresh` header takes the browser to the client, and the page has a link as the
- * fallback.
+ * Shown for redirect URIs that `form-action` cannot allow. A `Refresh` header takes the browser to the client. The page also has a link, in
+ * case that fails.
  */
 export const returningPage = (messages: ConnectMessages, host: string, target: string, isAllowed: boolean): Page => {
   const text = formatMessage(isAllowed ? messages.returning : messages.returningDenied, { host });
@@ -328,7 +328,7 @@ export const ReturnLink: FC<{ messages: ConnectMessages; host: string; target: s
 );
 
 export interface EndConnectionView {
-  /** Null if the link is valid, but we no longer know the connection. */
+  /** Null if the link is valid, but the connection's record has already been deleted. */
   readonly connection: ConnectionSummary | null;
   readonly messages: ConnectMessages;
   readonly language: Language;

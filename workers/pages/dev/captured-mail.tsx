@@ -1,5 +1,5 @@
 // Shows the emails that are captured in development instead of being sent. /dev/mail lists them as JSON or as a page, and /dev/mail/{id}
-// shows the HTML body of one. These routes exist in development only.
+// shows the HTML body of one email. These routes exist in development only.
 import type { Context, Hono } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 import { toIso } from "../../../core/time.ts";

@@ -1,5 +1,5 @@
-// Serves /withdraw, /c?number= and the not-found page, and / on every host that people visit. At /, programs get JSON with the URL of the
-// API description instead of a page.
+// Serves the home page on every host that people visit, /withdraw, /c?number= and the not-found page. Programs that request the home page
+// get JSON with the URL of the API description instead.
 import { cutText } from "../../../core/cut-text.ts";
 import { Hono, type Context } from "hono";
 import { accepts } from "hono/accepts";
@@ -85,7 +85,8 @@ const redirectToCertificate = (c: Context<AppEnv>, buildPage: LandingPageBuilder
 };
 
 /**
- * Returns the origin of the host that serves these pages (`verifyUrl` or `appUrl`), or an empty string if the requested host serves them.
+ * Returns the origin of `verifyUrl` or `appUrl`. Returns an empty string if the request was sent to that host, and always in development,
+ * where any host serves all pages.
  */
 const getOtherOrigin = ({ req, var: { services } }: Context<AppEnv>, surface: "verifyUrl" | "appUrl"): string => {
   const { environment, [surface]: url } = services.config;

@@ -126,7 +126,7 @@ const readFilter = ({ c }: PortalRequest): AuditFilter => {
   };
 };
 
-/** Lists the actors by which the log can be filtered, with their names. */
+/** Lists the actors that the log can be filtered by, with their names. */
 const listActorOptions = (page: AuditEntryPage): Readonly<Record<string, string>> => {
   const { groups, actors } = auditMessages;
   const memberOptions = page.members

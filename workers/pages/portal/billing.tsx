@@ -1,5 +1,5 @@
-// The plan, the billing status, the monthly usage, and a link to the payment provider. It is a link because the content security policy
-// does not let a form redirect there.
+// The plan, the billing status, the monthly usage, and a link to the payment provider. A form would not work, because the content security
+// policy does not let it redirect there.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { authorizeRead } from "../../../core/access/entitlement.ts";

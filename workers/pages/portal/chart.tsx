@@ -18,7 +18,7 @@ const barStep = 10;
 const barWidth = 7;
 const barOffset = 1.5;
 
-/** Returns the labels of a vertical axis: whole numbers in up to `maxSteps` (2 or 4) even steps, up to at least `highest`. */
+/** Returns the labels of a vertical axis: whole numbers from 0 to at least `highest`, in at most `maxSteps` even steps. */
 const axisLabels = (highest: number, maxSteps: 2 | 4): readonly number[] => {
   if (highest <= 2) return [0, 1, 2];
   const magnitude = 10 ** Math.floor(Math.log10(highest / 3));
@@ -94,7 +94,7 @@ const Plot: FC<PlotProps> = ({ label, figures, sides, describe, isLow = false, a
 };
 
 /**
- * How to format the start of a period: `shown` in the table, and `axis` below the chart. `iso` has the length of the ISO time in the export
+ * How to format the start of a period: `shown` in the table, and `axis` below the chart. `iso` is an example of the ISO time in the export
  * and in `datetime`. Only its length is used.
  */
 const timeUnits = {

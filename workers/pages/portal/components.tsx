@@ -90,7 +90,6 @@ interface ActionButtonProps extends Pick<PortalFormProps, "action" | "hiddenValu
   /** The name of the item that the button acts on, for screen readers. */
   readonly target?: string;
   readonly icon?: IconName;
-  /** The style of the button. The default is `small`. */
   readonly look?: keyof typeof buttonClasses;
 }
 
@@ -390,7 +389,7 @@ export const ShortTime: FC<{ at: Instant }> = ({ at }) => (
   <time datetime={toIso(at)}>{`${formatShortDay(at)}, ${getTimeFormat().format(at)}`}</time>
 );
 
-/** Formats a time that is known only to the UTC day, for example "4 Mar 2026". */
+/** Formats a time of which only the day (UTC) is known, for example "4 Mar 2026". */
 export const ShortDay: FC<{ at: Instant }> = ({ at }) => <time datetime={toIso(at).slice(0, 10)}>{formatShortDay(at)}</time>;
 
 /** Returns the start and the end of an ID, which is enough to tell rows apart. The whole ID is on the record's page. */

@@ -1,5 +1,5 @@
-// Lists the withdrawals that the business has not confirmed yet: withdrawn certificates and revoked shares. Each entry links to a
-// confirmation form.
+// Lists withdrawn certificates and revoked shares for which the business has not yet confirmed that contact has ended. Each entry links to
+// a confirmation form.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { toCanonicalJson } from "../../../core/canonical-json.ts";

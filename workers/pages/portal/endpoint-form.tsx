@@ -1,4 +1,4 @@
-// The form that adds or changes an endpoint: its URL, description and event types in three groups.
+// The form that adds or changes an endpoint: its URL, its description, and its event types, which are listed in three groups.
 import { useContext, type FC } from "hono/jsx";
 import { toPlainUrl } from "../../../core/access/outbound-url.ts";
 import type { EventType } from "../../../core/events/event.ts";

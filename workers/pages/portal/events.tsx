@@ -1,5 +1,5 @@
-// Lists events, newest first, and their deliveries to each endpoint. The encrypted data of an event is for receivers, so these pages do not
-// show it.
+// Lists events, newest first, and their deliveries to each endpoint. These pages do not show the encrypted data of an event, which is meant
+// for receivers.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { eventToWire, type StoredEvent } from "../../../core/events/event.ts";

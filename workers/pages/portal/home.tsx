@@ -1,5 +1,5 @@
-// Shows the setup steps of a business and their current state. They are the home page until the business has a live certificate, and remain
-// at /portal/steps. With scripts, the list updates itself.
+// Shows the setup steps of a business and their current state. The steps are shown on the home page until the business has a live
+// certificate, and always at /portal/steps. With scripts, the list updates itself.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import type { AppEnv } from "../../http/context.ts";

@@ -1,6 +1,6 @@
-// Runs the verifier on the certificate page. It checks the issuer's signature, the ledger's proof and third-party attestations, with the
-// keys that the service publishes. It therefore cannot detect a dishonest service; for that, run svc-verify with keys from a different
-// source.
+// Runs the verifier on the certificate page. It checks the issuer's signature, the ledger's proof, third-party attestations and any
+// withdrawal, with the keys that the service publishes. It therefore cannot detect a dishonest service; for that, run svc-verify with keys
+// from a different source.
 import { encodeUtf8 } from "../../../../core/bytes.ts";
 import { parseIJson } from "../../../../core/i-json.ts";
 import type { CheckId, CheckOutcome } from "../../../../verifier/checks.ts";
