@@ -65,7 +65,7 @@ export const InstallCode: FC<{ built: MappedPage; input: IntegrationInput }> = (
       <HighlightedCode text={built.snippet} language="html" />
     </Code>
   );
-  // The code for a share button is only the tag, because the person decides in a separate window.
+  // A share button needs only the tag, because the person decides in a separate window.
   if (built.mode === "share") return <div class="code">{tag}</div>;
   return (
     <div class="code panels">

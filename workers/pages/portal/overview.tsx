@@ -33,7 +33,7 @@ const getPercentFormat = once(() => new Intl.NumberFormat(locales[language], { s
 
 const changeIcons = { up: "arrow-up", down: "arrow-down" } as const;
 
-/** Shows the change compared with the previous thirty days, in percent, and the earlier count. */
+/** Shows by how many percent the count changed from the previous thirty days, and the count in those days. */
 const Change: FC<PeriodComparison> = ({ current, previous }) => {
   if (current === previous)
     return (
@@ -54,7 +54,7 @@ const Change: FC<PeriodComparison> = ({ current, previous }) => {
 /** Returns false if nothing happened in the thirty days before the current period, for example because the business is new. */
 const hasEarlierActivity = ({ comparisons }: Activity): boolean => comparedMetrics.some((name) => comparisons[name].previous > 0);
 
-const maxLargeFigureLength = 7; // "999,999" fits in a tile in the large size
+const maxLargeFigureLength = 7; // the length of "999,999", the longest text that fits in a tile at the large size
 
 const Figure: FC<{ count: number }> = ({ count }) => {
   const text = formatCount(count);

@@ -1,4 +1,5 @@
-// The layout of the portal pages (header, navigation, flash message) and the pages that every part of the portal needs.
+// The layout of the portal pages (header, navigation, flash message), and the pages that every part of the portal can respond with, such as
+// the not-found page.
 import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 import type { RefusalCode } from "../../../core/refusals.ts";

@@ -152,7 +152,7 @@ const handleResetSandbox = async (request: PortalFormRequest): Promise<Response>
     : renderSandbox(request, toFormError(result));
 };
 
-/** These two actions share a limit with their API routes, because each call can process 1,000 shares or more. */
+/** Moving the clock and resetting the sandbox share a limit with their API routes, because each call can process 1,000 shares or more. */
 const sweepActionOptions = { businessLimit: "SANDBOX_CLOCK" } as const;
 
 export const registerSandboxRoutes = (pages: Hono<AppEnv>): void => {

@@ -304,7 +304,8 @@ const handleSignUp = async (c: Context<AppEnv>, { form }: SignInFormRequest): Pr
 };
 
 /**
- * Checks no form token, because signing out must also work with an expired session. `signInAction` already refuses forms from other sites.
+ * Does not check a form token, because signing out must also work with an expired session. `signInAction` already refuses forms from other
+ * sites.
  */
 const handleSignOut = async (c: Context<AppEnv>): Promise<Response> => {
   await signOutBrowser(c);

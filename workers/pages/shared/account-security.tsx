@@ -1,4 +1,4 @@
-// Lists the devices and passkeys of a signed-in person, and handles the forms that end a session or remove or add a passkey. The app and
+// Lists the devices and passkeys of a signed-in person, and handles the forms that end a session, add a passkey or remove one. The app and
 // the portal share this code.
 import type { FC } from "hono/jsx";
 import { formatDeviceName } from "../../../core/access/device.ts";
@@ -95,13 +95,13 @@ export const PasskeyList: FC<ItemFormProps & { passkeys: readonly Passkey[] }> =
 
 type SignedInForm = Pick<SignedInRequest, "c" | "services"> & { readonly form: FormFields };
 
-/** Ends the session that the form names. Returns false if it is not an active session of this person. */
+/** Ends the session whose ID is in the form. Returns false if it is not an active session of this person. */
 export const endNamedSession = async ({ services, form }: SignedInForm, session: Session): Promise<boolean> => {
   const id = parseSessionId(form.get("id") ?? "");
   return id !== null && (await revokeSession(services, session, id)).ok;
 };
 
-/** Removes the passkey that the form names. Returns false if it is not a passkey of this person. */
+/** Removes the passkey whose ID is in the form. Returns false if it is not a passkey of this person. */
 export const removeNamedPasskey = async ({ services, form }: SignedInForm, session: Session): Promise<boolean> => {
   const id = parsePasskeyId(form.get("id") ?? "");
   return id !== null && (await removePasskey(services, session, id)).ok;

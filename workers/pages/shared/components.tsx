@@ -1,5 +1,5 @@
-// Small components for all pages: untrusted text, times, hashes, badges, lists. The content security policy forbids inline styles and
-// scripts.
+// Small components for all pages: untrusted text, times, hashes, badges, lists. None contains inline styles or scripts, because the content
+// security policy forbids them.
 import { createContext, useContext, type Child, type FC } from "hono/jsx";
 import { raw } from "hono/html";
 import { toIso, type Instant } from "../../../core/time.ts";

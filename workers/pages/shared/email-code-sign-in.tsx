@@ -120,8 +120,8 @@ export const findLinkedSignIn = async (c: Context<AppEnv>) => {
 };
 
 /**
- * Contains two alternatives: the form that signs in with the emailed link's token, and the form for the code. Only the page script can read
- * the token. If there is one, the script shows the first form.
+ * Contains two forms: one that signs in with the emailed link's token, and one for the code. Only the page script can read the token. If
+ * the link has a token, the script shows the first form instead of the second.
  */
 export const LinkOrCode: FC<{ action: string; link: Child; code: Child }> = ({ action, link, code }) => (
   <div>

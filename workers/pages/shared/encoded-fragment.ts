@@ -7,7 +7,7 @@ import type { AppEnv } from "../../http/context.ts";
 const encodedHashPattern = /%(?:25)*23/;
 
 export const redirectEncodedFragment = createMiddleware<AppEnv>(async (c, next) => {
-  // Paths under /v1/ are not checked. Most requests are to the API, and links in emails lead to pages.
+  // Skip API requests, which are by far the most frequent. Links in emails lead only to pages.
   if (c.req.path.startsWith("/v1/") || !encodedHashPattern.test(c.req.url)) return next();
   const { pathname, search } = new URL(c.req.url);
   const [path = "", ...rest] = pathname.split(encodedHashPattern);
