@@ -24,7 +24,7 @@ export interface ErrorLine {
 }
 
 export interface ProgressLine {
-  /** A constant name for the work. */
+  /** A constant name for the kind of work. */
   readonly at: string;
   readonly shard: string;
   readonly done: number;

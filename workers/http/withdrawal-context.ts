@@ -1,5 +1,5 @@
-// The cookie that identifies a browser that has requested a withdrawal code. Wrong codes are counted per browser, so strangers cannot lock
-// the person out.
+// The cookie that identifies the browser that requested a withdrawal code. Wrong codes from that browser are counted separately from those
+// of all others, so strangers cannot use up the person's attempts.
 import type { Context } from "hono";
 import { setCookie } from "hono/cookie";
 import { toBase64Url } from "../../core/bytes.ts";

@@ -7,7 +7,7 @@ import { isTemporaryFault } from "../http/error-handler.ts";
 import type { Services } from "../platform/platform.ts";
 
 export type ToolResult =
-  /** `isAudited` means that the operation has already recorded the change in the audit log under this token. */
+  /** `isAudited` means that the audit log already contains the change, with the token as the actor. */
   | { readonly ok: true; readonly data: object; readonly isAudited?: true }
   /** Never contains input or text that third parties have written. */
   | { readonly ok: false; readonly text: string };

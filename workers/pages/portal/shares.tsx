@@ -1,4 +1,5 @@
-// Shares with the business: the list, and one share with its history. Only the API returns the shared values.
+// Shares with the business: the list, and one share with its history. These pages do not show the shared values, which only the API
+// returns.
 import type { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { parseShareId, type ShareId } from "../../../core/ids.ts";

@@ -46,7 +46,7 @@ export const RecentTime: FC<RecentTimeProps> = ({ at, precision = "seconds", wit
 
 const maxEndpointNameLength = 80; // three lines of a heading on a phone
 
-/** Returns the host and path of an endpoint's URL, which are used as its name in headings. A long name is cut off. */
+/** Returns an endpoint's URL without the scheme, which headings use as its name. A long name is cut off. */
 export const formatEndpointName = (url: string): string => {
   const name = url.replace(/^https?:\/\//, "");
   return name.length <= maxEndpointNameLength ? name : `${cutText(name, maxEndpointNameLength)}…`;
@@ -124,7 +124,7 @@ interface DeliveryResponse {
   readonly error: DeliveryError | null;
 }
 
-/** Returns the status, for example "503", or why there was no response. Returns null before the first attempt. */
+/** Returns the HTTP status, for example "503", or why there was no response. Returns null before the first attempt. */
 export const formatDeliveryResponse = ({ responseStatus, error }: DeliveryResponse): string | null =>
   responseStatus !== null ? String(responseStatus) : error === null ? null : webhookMessages.errors[error];
 

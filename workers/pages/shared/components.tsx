@@ -173,9 +173,7 @@ const createFormatters = (locale: string) => ({
 
 const formattersByLanguage = new Map<Language, ReturnType<typeof createFormatters>>();
 
-/**
- * Returns the formatters of a language. They are constructed once per isolate, because constructing them takes far longer than using them.
- */
+/** Returns the formatters for a language. They are created once per isolate, because creating them takes far longer than using them. */
 const getFormatters = (language: Language) => {
   const formatters = formattersByLanguage.get(language) ?? createFormatters(locales[language]);
   formattersByLanguage.set(language, formatters);

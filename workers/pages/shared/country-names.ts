@@ -7,8 +7,8 @@ export const getCountryName = (language: Language, code: string): string =>
   countryCodes.has(code) ? (new Intl.DisplayNames(language, { type: "region" }).of(code) ?? code) : code;
 
 /**
- * The name of each country, in alphabetical order. The list is built per request, because building it at startup would slow down the start
- * of every isolate.
+ * Maps country codes to names, in alphabetical order of the names. The list is built per request, because building it at startup would slow
+ * down the start of every isolate.
  */
 export const listCountryNames = (language: Language): Readonly<Record<string, string>> => {
   const names = new Intl.DisplayNames(language, { type: "region" });

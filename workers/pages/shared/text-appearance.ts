@@ -16,11 +16,11 @@ export interface TextAppearance {
 
 // U+2800 is the braille pattern without dots, which is blank.
 const invisiblePattern = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
-// Scripts whose ordinary spelling uses joiners.
+// Scripts whose ordinary spelling uses zero-width joiners or non-joiners.
 const joiningScriptPattern =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}]/u;
 const emojiPattern = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}/u;
-// A keycap emoji is a digit with a selector, so digits count as emoji here.
+// A keycap emoji is a digit with a variation selector, so digits count as emoji here.
 const selectorBasePattern = /\p{Emoji}|\p{Script=Han}|\p{Script=Mongolian}/u;
 const isJoiner = (character: string): boolean => character === "\u200c" || character === "\u200d";
 const variationSelectorPattern = /\p{Variation_Selector}/u;
