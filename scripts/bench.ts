@@ -1,7 +1,7 @@
 // `npm run bench`: measures svc and a minimal baseline ("floor") in the same run on one machine. It is a measurement, not a test.
 //   npm run bench                     requests, memory and events
 //   npm run bench -- --only events    one section, or several: --only events,proofs
-//       requests     throughput, latency and CPU of each route against the floor, start time, sizes of served files
+//       requests     throughput, latency and CPU of each route against the floor, start time, sizes of the bundle and svc.js
 //       startup      CPU time for starting the Worker, and the size of its bundle
 //       memory       peak memory under load and with 10 MB request bodies
 //       growth       list, search and verify as the number of certificates grows, at --seed 1000,100000,1000000

@@ -18,7 +18,7 @@ export type SignedReceipt = Readonly<Record<(typeof receiptTextMembers)[number],
   readonly entities?: readonly string[];
 };
 
-/** Checks that recipients are listed if and only if the scope is `recipient`. */
+/** Checks that the format, the scope and the recipients match. Recipients are listed if and only if the scope is `recipient`. */
 const isValidScope = ({ entities, schema, scope }: JsonObject): boolean =>
   schema === entityReceiptFormat
     ? scope === "recipient" && (asStrings(entities)?.length ?? 0) > 0

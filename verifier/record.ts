@@ -168,8 +168,8 @@ const toBoundMembers = (preimage: Preimage): Partial<JsonObject> => ({
 });
 
 /**
- * Finds members that contradict each other in the withdrawal for one recipient or for the whole certificate. Returns null if there are
- * none.
+ * Finds members of a withdrawal that contradict each other. The withdrawal is for one recipient or for the whole certificate. Returns null
+ * if there are none.
  */
 const findContradiction = (withdrawal: JsonObject): string | null => {
   const { method, received_at: receivedAt = null, cease_acknowledged_at: acknowledgedAt = null, overdue } = withdrawal;

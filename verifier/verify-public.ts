@@ -35,7 +35,7 @@ const emptyAnchorEvidence: AnchorEvidence = {
   timestampReply: null,
 };
 
-/** Formats a published proof. Returns null if part of it is malformed. */
+/** Formats a published proof as a tlog-proof. Returns null if part of it is malformed. */
 const formatPublishedProof = (index: unknown, hashes: unknown, checkpoint: unknown): string | null => {
   const proof = asStrings(hashes)?.map(fromBase64);
   if (typeof index !== "string" || !/^[0-9]{1,19}$/.test(index) || typeof checkpoint !== "string" || !proof?.every((hash) => hash !== null))

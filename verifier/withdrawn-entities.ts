@@ -8,7 +8,7 @@ export type ListedEntities = readonly JsonObject[];
 export const parseWithdrawalNumber = (entity: JsonObject): number =>
   Number(/[?&]withdrawal=([1-9][0-9]{0,5})$/.exec(asString(entity.receipt_url) ?? "")?.[1] ?? 0);
 
-/** Groups the withdrawn recipients by withdrawal number. Node 20 and older browsers lack `Map.groupBy`. */
+/** Groups the withdrawn recipients by withdrawal number. Does not use `Map.groupBy`, which Node 20 and older browsers lack. */
 export const groupEntitiesByWithdrawal = (certificate: JsonObject): ReadonlyMap<number, ListedEntities> => {
   const listed = Array.isArray(certificate.entities_withdrawn) ? certificate.entities_withdrawn : [];
   const groups = new Map<number, JsonObject[]>();

@@ -40,7 +40,7 @@ export interface CollectedFields {
 export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFields {
   const found = [...identifyControls(form, map)];
   const hasPhone = found.some((each) => each.key === "phone" && !isGuessedMobile(each) && getControlText(each.control));
-  // The control of a country picker can look like the country field, but it is not a contact field.
+  // Leaves out country pickers, because they can look like the country field.
   const others = found
     .filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type))
     .map(({ control }) => control);
@@ -52,7 +52,7 @@ export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFi
     const known = best.get(key);
     if (known && known.rank <= rank) continue;
     const value = getControlText(control);
-    // A hidden input is used only if it contains the complete number. A guessed key must fit the value, unless the control's type equals
+    // A hidden input is used only if it contains the complete number. The value must fit a guessed key, unless the control's type equals
     // the key.
     if (!value || (control.type === "hidden" ? value[0] !== "+" : rank > 1 && control.type !== key && !isPlausible(key, value))) continue;
     if (value.length > maxValueLength) {

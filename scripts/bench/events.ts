@@ -78,7 +78,7 @@ const measureDelivering = async (place: ProducerTarget, pid: string, { at, arriv
   );
 };
 
-/** Runs an open loop: events are committed at a fixed rate, regardless of how long earlier events take. */
+/** Measures how long events take to reach the receiver. Commits events at a fixed rate, regardless of how long earlier events take. */
 const measureWaiting = async (place: ProducerTarget, { at, arrived }: Receivers): Promise<void> => {
   for (let hung = 0; hung < 5; hung += 1) await registerEndpoint(place, `http://${at}/hung`);
   await registerEndpoint(place, `http://${at}/healthy`);

@@ -1,5 +1,5 @@
 // The share button, its status note, and the links shown if the browser blocks the window. The elements have no styles of their own, so
-// they look like the page's buttons and links, and a style policy on the page blocks nothing.
+// they look like the page's buttons and links, and the page's Content Security Policy does not have to allow any styles.
 
 import { getShareMessages } from "./messages.ts";
 

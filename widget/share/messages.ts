@@ -41,7 +41,7 @@ const fr: ShareMessages = {
   failed: "L’opération a échoué. Veuillez réessayer.",
 };
 
-/** Returns the text in the page's language at this element or, if the page sets none, in the browser's. Other languages get English. */
+/** Returns the texts in the page's language at this element or, if the page sets none, in the browser's language. Falls back to English. */
 export function getShareMessages(place: Element): ShareMessages & { lang: string } {
   const locale = place.closest("[lang]")?.getAttribute("lang") || navigator.language;
   const lang = locale.slice(0, 2).toLowerCase();

@@ -1,5 +1,5 @@
-// Handles a response that the sheet put in this page's URL because it could not reach an opener. If the page that started the request is
-// open in a different window, it gets the response. Otherwise, this page handles the response.
+// Handles a response that the sheet put in this page's URL because it could not reach the window that opened it. If the page that started
+// the request is open in a different window, it gets the response. Otherwise, this page handles the response.
 
 import { offers, dispatchShareEvent } from "./offers.ts";
 import { type PendingRequest, findPending } from "./pending-requests.ts";
