@@ -29,7 +29,8 @@ const { values } = parseArgs({
 const usage = "Usage: npm run chaos -- --list | --fault <id>[,<id>…] [--seed <number>] | --all [--seed <number>]";
 
 /**
- * Runs the faults and adds the results to the page. Returns false if the service lost or duplicated a write even though it promises not to.
+ * Runs the faults and adds the results to docs/operate/reliability.md. Returns false if the service lost or duplicated a write even though
+ * it promises not to.
  */
 const runFaults = async (selected: readonly Fault[], seed: number): Promise<boolean> => {
   // Loading the local runtime takes seconds, so --list does not load it.

@@ -40,7 +40,7 @@ export interface CollectedFields {
 export function collectFields(form: HTMLFormElement, map: FieldMap): CollectedFields {
   const found = [...identifyControls(form, map)];
   const hasPhone = found.some((each) => each.key === "phone" && !isGuessedMobile(each) && getControlText(each.control));
-  // Leaves out country pickers, because they can look like the country field.
+  // Leaves out controls that may be the country picker of a phone field.
   const others = found
     .filter(({ control, key }) => key !== "country" && !/^(select-one|hidden)$/.test(control.type))
     .map(({ control }) => control);

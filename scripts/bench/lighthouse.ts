@@ -73,7 +73,7 @@ export const measureLighthouse = async ({ state, bundledIn, vars, world }: Bench
   const pages = [
     { name: "/", path: "/" },
     { name: "/c/{id}", path: `/c/${certificate.cert_id}` },
-    // The referrer shows that the request came from the business. Without it, the sheet does not ask for anything.
+    // The referrer shows that the request came from the business. Without it, the consent sheet does not ask for consent.
     { name: "/authorize", path: buildSheetPath(acme.clients.live, settings.demoOrigin), headers: { Referer: `${settings.demoOrigin}/` } },
     { name: "/docs", path: "/docs" },
     { name: "/docs/api/certificates", path: "/docs/api/certificates" },

@@ -53,7 +53,7 @@ export const signInByEmailCode = async (
   throw new Error("bench: no code arrived");
 };
 
-/** Creates a person with these contact fields and returns the session cookie. */
+/** Creates a person with the contact fields above and returns the session cookie. */
 export const createPerson = async ({ url }: Service, n: number): Promise<string> => {
   const person = { email: `bench${n}.${process.pid}@example.com`, realm: "consumer", ip: `10.6.${n >> 8}.${n & 255}` };
   const cookie = await signInByEmailCode(url, person);
@@ -246,7 +246,7 @@ export const measureFieldChange = async (bench: Bench): Promise<void> => {
   const text = JSON.stringify({ email: [fields.email, at], phone: [fields.phone, at] });
   for (const { id } of results) {
     const key = await vault.newRecordKey();
-    // Must be the encryption context of storage/share-values.ts.
+    // Must match the encryption context in storage/share-values.ts.
     const context = { table: "share_values", record: id, field: "fields", owner: acme.id };
     const sealed = await (await vault.withRecordKey(key)).seal(context, text);
     await db.batch([

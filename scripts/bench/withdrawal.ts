@@ -1,5 +1,5 @@
-// Measures withdrawals: whether response times reveal that an email address is on a certificate, concurrent confirmations of one
-// withdrawal, and the contact check.
+// Measures withdrawals: whether response times reveal that an email address is on a certificate, how soon a withdrawal is visible,
+// concurrent confirmations of one withdrawal, and the contact check.
 import { setTimeout as pause } from "node:timers/promises";
 import { describeDistinguishability, median, p95, shuffle, measureTime } from "./timing-comparison.ts";
 import {

@@ -1,4 +1,4 @@
-// Delivers webhooks from graphile-worker: a task and a runner for each endpoint, five deliveries at a time. Expects DATABASE_URL and
+// Delivers webhooks with graphile-worker: a task and a runner for each endpoint, five deliveries at a time. Expects DATABASE_URL and
 // ENDPOINTS (JSON: name, url, secret).
 import { Logger, run } from "graphile-worker";
 import { Webhook } from "standardwebhooks";

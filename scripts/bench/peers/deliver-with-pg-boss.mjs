@@ -1,4 +1,4 @@
-// Delivers webhooks from pg-boss. Each endpoint has its own queue. Jobs are fetched in batches of ten, and the next batch is fetched
+// Delivers webhooks with pg-boss. Each endpoint has its own queue. Jobs are fetched in batches of ten, and the next batch is fetched
 // immediately if a batch was full. Jobs succeed or fail individually. Expects DATABASE_URL and ENDPOINTS (JSON: name, url, secret).
 import { PgBoss } from "pg-boss";
 import { Webhook } from "standardwebhooks";

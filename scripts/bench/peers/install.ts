@@ -24,7 +24,7 @@ const versions = {
 /** The programs in this folder that import the packages. They are copied into the install folder, so that Node finds the packages. */
 const programs = ["c15t-server.mjs", "deliver-with-graphile-worker.mjs", "deliver-with-pg-boss.mjs"];
 
-/** Installs the packages unless this was done before. Returns the folder. */
+/** Installs the packages unless this was done before, and copies the programs next to them. Returns the folder. */
 export const installPeers = (): string => {
   const folder = installPackages("peers", versions);
   for (const program of programs) copyFileSync(join(import.meta.dirname, program), join(folder, program));

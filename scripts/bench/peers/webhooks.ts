@@ -147,7 +147,7 @@ const createWorker = (
 const importPackage = async <T>(folder: string, path: string): Promise<T> =>
   (await import(pathToFileURL(join(folder, "node_modules", path)).href)) as T;
 
-/** The functions of pg-boss that add jobs. */
+/** The part of pg-boss that adds jobs. */
 interface PgBossModule {
   readonly PgBoss: new (
     options: object,
@@ -180,7 +180,7 @@ const createPgBoss = async (folder: string, postgres: Postgres, receiver: Receiv
   return { worker, close: () => boss.stop({ graceful: false }) };
 };
 
-/** The functions of graphile-worker that add jobs. */
+/** The part of graphile-worker that adds jobs. */
 interface GraphileModule {
   readonly Logger: new (factory: () => () => void) => object;
   readonly makeWorkerUtils: (options: object) => Promise<{
@@ -234,7 +234,7 @@ const measureBulk = async (deliverer: Deliverer, { arrivals }: Receiver): Promis
   );
 };
 
-/** Adds events at a fixed rate, regardless of how long earlier events take. */
+/** Measures how long events take to reach the healthy endpoint. Adds events at a fixed rate, regardless of how long earlier events take. */
 const measureSteady = async (deliverer: Deliverer, { arrivals }: Receiver): Promise<void> => {
   await deliverer.reset();
   await pause(1_500);
