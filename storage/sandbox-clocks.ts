@@ -36,15 +36,15 @@ export const getSandboxClock = async (db: Database, businessId: BusinessId) => {
   return row ?? { offsetMs: 0, movedAt: null };
 };
 
-/** Moves the clock ahead to `offsetMs`. Does nothing if the clock is already further ahead. */
-export const updateSandboxClock = (db: Database, businessId: BusinessId, offsetMs: number, now: Instant) =>
+/** Moves the clock ahead to `offsetMs`. Does nothing if the clock is already further ahead, or is no longer at `fromMs`. */
+export const updateSandboxClock = (db: Database, businessId: BusinessId, offsetMs: number, now: Instant, fromMs?: number) =>
   db
     .insert(sandboxClocks)
     .values({ businessId, offsetMs, movedAt: now })
     .onConflictDoUpdate({
       target: sandboxClocks.businessId,
       set: { offsetMs: excluded(sandboxClocks.offsetMs), movedAt: now },
-      setWhere: lte(sandboxClocks.offsetMs, excluded(sandboxClocks.offsetMs)),
+      setWhere: fromMs === undefined ? lte(sandboxClocks.offsetMs, excluded(sandboxClocks.offsetMs)) : eq(sandboxClocks.offsetMs, fromMs),
     });
 
 export const deleteSandboxClock = (db: Database, businessId: BusinessId) =>

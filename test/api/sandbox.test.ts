@@ -253,6 +253,12 @@ describe("events that anyone with the test client's ID can cause", () => {
 });
 
 describe("POST /v1/sandbox/clock", () => {
+  test("adds up the seconds of concurrent requests", async () => {
+    const moves = await Promise.all([1, 2, 3].map(() => move({ advance_seconds: 3_600 })));
+    expect(moves.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await getWithApiKey("/v1/sandbox/clock", testKey)).body.data.offset_seconds).toBe(3 * 3_600);
+  });
+
   test("warns about shares and expires them, and later changes follow the new time", async () => {
     const { share: created } = await grantTestShare({ duration_days: 30 });
     const moved = await move({ advance_seconds: 24 * 86_400 });

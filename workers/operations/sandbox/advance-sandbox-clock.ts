@@ -19,10 +19,16 @@ export const advanceSandboxClock = async (
 ): Promise<Result<ClockReading & SweepResult, "invalid_request">> => {
   const db = services.shards.forId(tester.business.id);
   const now = services.clock();
-  const { offsetMs } = await getSandboxClock(db, tester.business.id);
-  const next = decideClockMove(Number(await saveDraft(String(offsetMs))), move, now);
-  if (!next.ok) return next;
-  await updateSandboxClock(db, tester.business.id, next.value, now).run();
+  for (;;) {
+    const { offsetMs } = await getSandboxClock(db, tester.business.id);
+    const startMs = Number(await saveDraft(String(offsetMs)));
+    const next = decideClockMove(startMs, move, now);
+    if (!next.ok) return next;
+    // A number of seconds counts from the offset that was read. If another request moves the clock in the meantime, read it again.
+    const fromMs = "advanceSeconds" in move && startMs === offsetMs ? offsetMs : undefined;
+    const { meta } = await updateSandboxClock(db, tester.business.id, next.value, now, fromMs).run();
+    if (fromMs === undefined || meta.changes > 0) break;
+  }
   const swept = await sweepSandbox(services, db, tester.business.id);
   return ok({ ...(await getClockReading(services, tester)), ...swept });
 };
