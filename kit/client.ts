@@ -22,8 +22,8 @@ export interface SvcOptions {
   /** The API key: `sk_live_…` or `sk_test_…`. Without a key, only public operations work. */
   readonly apiKey?: string;
   /**
-   * The number of retries after a network failure, while the service is busy, or while the same request is in progress. The default is 2. A
-   * call that could take effect twice is not retried.
+   * The number of retries after a network failure, while the service is busy, or while an earlier attempt is still in progress. The default
+   * is 2. A call that could take effect twice is not retried.
    */
   readonly retries?: number;
   /**

@@ -106,7 +106,8 @@ const checkEntityWithdrawal = async (
 };
 
 /**
- * Runs the checks. `presentNumbers` lists the withdrawals that have at least one file in the pack, and `loadEvidence` returns those files.
+ * Checks all withdrawals. `presentNumbers` lists the withdrawals that have at least one file in the pack, and `loadEvidence` returns those
+ * files.
  */
 export const checkEntityWithdrawals = async (
   findings: Findings,

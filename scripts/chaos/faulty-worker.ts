@@ -1,6 +1,6 @@
 // The Worker of `npm run chaos`. It runs the whole service and can make the service's dependencies fail. POST /chaos/faults sets which of
 // them fail. The Worker and its Durable Objects run in one isolate, so one list covers all of them. Requests to other machines go to the
-// runner instead.
+// server in other-machines.ts instead.
 import worker, * as service from "../../workers/index.ts";
 import type { Env } from "../../workers/env.ts";
 import { createBindingWrapper, wrapClass } from "../wrapped-service.ts";
@@ -162,7 +162,7 @@ const privateAddress = (): Response =>
 let runner = "";
 const originalFetch = globalThis.fetch;
 
-/** Sends requests for other machines to the runner instead. The first path segment is the original host. */
+/** Sends requests for other machines to the server in other-machines.ts instead. The first path segment is the original host. */
 globalThis.fetch = ((input: RequestInfo | URL, init?: RequestInit) => {
   const request = new Request(input, init);
   const url = new URL(request.url);

@@ -33,8 +33,8 @@ export interface ProofServices {
   /** Note-format public keys of the witnesses whose cosignatures are accepted. */
   readonly witnessKeys: readonly string[];
   /**
-   * Returns the ledgers that receive a shard's statements: first the primary ledger, and then the mirrors, which receive only checkpoints.
-   * For a shard without a database, returns the first shard's ledgers.
+   * Returns the ledgers that receive a shard's statements: first the primary ledger, and then the mirrors, which receive only statements
+   * about checkpoints. For a shard without a database, returns the first shard's ledgers.
    */
   readonly ledgersOf: (shard: ShardId) => readonly LedgerAdapter[];
   readonly attestors: readonly CheckpointAttestor[];

@@ -26,7 +26,7 @@ export interface Tracer {
   /** Returns an object that records calls of its methods. All of its methods must return promises. */
   readonly traceMethods: <Target extends object>(name: string, target: Target) => Target;
   readonly traceShard: TraceShard;
-  /** Returns a log that also uses the log line of a request to describe the current trace. */
+  /** Returns a log that also copies a request's log line into the current trace. */
   readonly traceRequests: (log: Log) => Log;
 }
 
@@ -66,7 +66,7 @@ export interface TracerSettings {
 const describeNothing = (): Attributes => ({});
 
 /**
- * Returns the sum of a figure over the results of a D1 call. Returns undefined if no result has the figure, for example because the query
+ * Adds up a figure over the results of a D1 call. Returns undefined if no result contains the figure, for example because the query
  * returned only values.
  */
 const sumMeta = (result: unknown, figure: "rows_read" | "rows_written"): number | undefined => {
