@@ -236,7 +236,11 @@ export const checkAnchor = async (
     if (published !== null && published.entry_hash !== sha256Hex(statement)) {
       record("entry_hash", fail("the certificate names a different statement"));
     } else {
-      record("entry_hash", incomplete("the ledger has not confirmed yet: there is no receipt"));
+      const isAnchored = published?.status === "anchored";
+      record(
+        "entry_hash",
+        incomplete(isAnchored ? "the ledger's receipt is not included" : "the ledger has not confirmed yet: there is no receipt"),
+      );
     }
     return { time: null };
   }

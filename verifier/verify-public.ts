@@ -44,15 +44,17 @@ const formatPublishedProof = (index: unknown, hashes: unknown, checkpoint: unkno
 };
 
 /**
- * Rebuilds the receipt from a published anchor. This is possible only for ledgers that contain the statement itself. Returns an empty text,
- * which fails the checks, if a member is missing.
+ * Rebuilds the receipt from a published anchor. Returns null for a Rekor ledger, because the response does not contain the ledger's leaf.
+ * Returns an empty text, which fails the checks, if a member is missing.
  */
 const formatPublishedReceipt = (anchor: JsonObject, statement: string): string | null => {
+  const kind = asString(anchor.ledger)?.split(":")[0];
+  if (kind === "rekor2") return null;
   const note = asString(anchor.signed_root) ?? "";
   const receipt = {
     v: 1,
     ledger: anchor.ledger,
-    kind: asString(anchor.ledger)?.split(":")[0],
+    kind,
     tx_ref: anchor.tx_ref,
     entry_hash: anchor.entry_hash,
     leaf_index: anchor.leaf_index,

@@ -16,6 +16,7 @@ import { formatTlogProof, parseTlogProof } from "../../../core/ledger/tlog-proof
 import { openNoteSigner } from "../../../storage/note-keys.ts";
 import { trustOf } from "../../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../../verifier/verify-pack.ts";
+import { verifyPublic } from "../../../verifier/verify-public.ts";
 import type { Report } from "../../../verifier/checks.ts";
 import { computeNaiveInclusion, computeNaiveLeaf, computeNaiveRoot } from "../../support/naive-log.ts";
 import { createSecret } from "../../support/note-keys.ts";
@@ -671,6 +672,16 @@ describe("a statement in Rekor", async () => {
     const report = await reportOn(files, rekorTrust);
     expect(report.verdict).toBe("valid");
     expect(report.checks.find(({ id }) => id === "anchor.rekor_body")).toMatchObject({ outcome: "pass" });
+  });
+
+  test("makes the public response incomplete, because the response does not contain the leaf", async () => {
+    const { ledger, tx_ref, leaf_index, tree_size, signed_root, inclusion_proof } = await createReceipt(await buildLeaf(statement));
+    const anchor: JsonObject = {
+      ...(parts.publicView.anchor as JsonObject),
+      ...{ ledger, tx_ref, leaf_index, tree_size, signed_root, inclusion_proof: [...inclusion_proof] },
+    };
+    const report = await verifyPublic({ ...parts.publicView, anchor }, { ...defaultVerificationOptions, trust: trustOf(rekorTrust) });
+    expect(report).toMatchObject({ verdict: "incomplete", missing: ["anchor.entry_hash: the ledger's receipt is not included"] });
   });
 
   test("is refused when its leaf is about another statement", async () => {
