@@ -1,6 +1,7 @@
 // Tests the portal's lists and the links between them: confirmed withdrawals, shares by status, and the certificates of a domain.
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { firstShard, generateId } from "../../core/ids.ts";
 import { dayMs } from "../../core/time.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { eraseCertificate } from "../support/erasure.ts";
@@ -127,4 +128,45 @@ test("a domain links to the certificates of its websites, even if the business h
   expect(websites).toContainEqual(["late.example.com", "/portal/certificates?website=late.example.com"]);
   expect(websites.filter(([host]) => !/(?:^|\.)example\.com$/.test(host))).toEqual([]);
   expect(findByTagName(await openDocument("/portal/certificates?website=www.example.com"), "tr").length).toBeGreaterThan(1);
+});
+
+test("a CSV export keeps every row that still matches when another one is withdrawn during the export", async () => {
+  const purpose = `export ${crypto.randomUUID()}`;
+  const { cert_id: id } = await issueCertificate({ purpose, client_id: world.acme.clients.sandbox });
+  const row = (await env.DB.prepare("SELECT * FROM certificates WHERE id = ?").bind(id).first()) as Record<string, unknown>;
+  const { ord: _, ...values } = row;
+  const names = Object.keys(values);
+  const insert = env.DB.prepare(`INSERT INTO certificates (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`);
+  const copies = Array.from({ length: 510 }, (__, at) => ({
+    ...values,
+    id: generateId("cc_", firstShard, (count) => crypto.getRandomValues(new Uint8Array(count))),
+    issued_at: Number(values.issued_at) - Math.ceil(at / 2), // most rows share their time with another one
+  }));
+  await env.DB.batch(copies.map((copy) => insert.bind(...(Object.values(copy) as string[]))));
+  // The export records itself after it has read its first rows. At that moment, the newest certificate is withdrawn.
+  const columns = "cert_id, business_id, environment, withdrawn_at, cease_by, method, scope, receipt, signature, signature_kid";
+  await env.DB.exec(
+    [
+      `CREATE TRIGGER withdrawn_meanwhile AFTER INSERT ON changes BEGIN INSERT INTO withdrawals (${columns})`,
+      "SELECT id, business_id, environment, issued_at, issued_at, 'manage_link', 'certificate', '{}', '', ''",
+      `FROM certificates WHERE id = '${id}' AND status = 'active'; END`,
+    ].join(" "),
+  );
+  onTestFinished(async () => {
+    await env.DB.exec("DROP TRIGGER withdrawn_meanwhile");
+    for (const table of ["withdrawals", "certificates"])
+      await env.DB.batch(
+        [id, ...copies.map((copy) => copy.id)].map((one) =>
+          env.DB.prepare(`DELETE FROM ${table} WHERE ${table === "withdrawals" ? "cert_id" : "id"} = ?`).bind(one),
+        ),
+      );
+  });
+  const path = `/portal/test/certificates?${new URLSearchParams({ status: "active", purpose })}`;
+  const file = await submitForm(acme, path, "/portal/test/certificates/export");
+  const exported = file.text
+    .trim()
+    .split("\r\n")
+    .slice(1)
+    .map((line) => line.slice(1, 30));
+  expect(exported.toSorted()).toEqual([id, ...copies.map((copy) => copy.id)].toSorted());
 });

@@ -449,21 +449,34 @@ const toCsvRow = (row: CertificateSummary): readonly string[] => [
 ];
 
 /**
- * Exports only the rows that exist when the export starts. Certificates issued during the export would shift rows from one batch into the
- * next.
+ * Returns a function that reads the next batch of the list, newest first, and an empty batch at the end. Leaves out rows that were issued
+ * after the export started. Each batch continues at the time of the last row instead of at a page number, because a withdrawal during the
+ * export can remove a row from the list, which would shift the pages.
  */
-const handleExportCsv = async (request: PortalFormRequest): Promise<Response> => {
-  const { c, services, member, form, environment, now } = request;
-  const filter = parseFilter((name) => form.get(name));
-  const read = async (page: number): Promise<CertificateList> => {
-    const query = await toListQuery(request, filter, page, exportBatchSize);
-    return listCertificates(services, toReader(request), { ...query, to: Math.min(query.to ?? now, now) });
+const createBatchReader = (request: PortalFormRequest, filter: CertificateFilter) => {
+  let end: Instant = request.now;
+  let readAtEnd = new Set<string>(); // the rows that were issued at `end` and have been read
+  return async (): Promise<CertificateList> => {
+    const query = await toListQuery(request, filter, 1, exportBatchSize + readAtEnd.size);
+    const list = await listCertificates(request.services, toReader(request), { ...query, to: Math.min(query.to ?? end, end) });
+    const certificates = list.certificates.filter(({ id }) => !readAtEnd.has(id));
+    const last = certificates.at(-1)?.issuedAt ?? end;
+    if (last !== end) readAtEnd = new Set();
+    end = last;
+    for (const { id, issuedAt } of certificates) if (issuedAt === end) readAtEnd.add(id);
+    return { ...list, certificates };
   };
-  const { certificates, total, isTruncated } = await read(1);
+};
+
+const handleExportCsv = async (request: PortalFormRequest): Promise<Response> => {
+  const { c, services, member, form, environment } = request;
+  const filter = parseFilter((name) => form.get(name));
+  const readBatch = createBatchReader(request, filter);
+  const { certificates, total, isTruncated } = await readBatch();
   if (total > maxExportedRows || isTruncated) return redirectTo(request, pathWithQuery(certificatesPath, filter));
   await recordExport(services, member, { list: "certificates", environment, rows: total });
-  const readRows = async (page: number) => (await read(page)).certificates.map(toCsvRow);
-  return csvResponse(c, "certificates", csvHeader, certificates.map(toCsvRow), Math.ceil(total / exportBatchSize), readRows);
+  const readRows = async () => (await readBatch()).certificates.map(toCsvRow);
+  return csvResponse(c, "certificates", csvHeader, certificates.map(toCsvRow), total > exportBatchSize ? readRows : undefined);
 };
 
 export const registerCertificateListRoutes = (pages: Hono<AppEnv>): void => {

@@ -19,26 +19,23 @@ type CsvRows = readonly (readonly string[])[];
 const toCsv = (rows: CsvRows): string => rows.map((row) => `${row.map(escapeCell).join(",")}\r\n`).join("");
 
 /**
- * Streams the header and the first batch, then each further batch when the reader is ready for it. If a batch cannot be read, the stream
- * fails, so that the download is reported as incomplete.
+ * Streams the header and the first batch, then each further batch when the reader is ready for it, until a batch is empty. If a batch
+ * cannot be read, the stream fails, so that the download is reported as incomplete.
  */
 export const streamCsv = (
   header: readonly string[],
   firstBatch: CsvRows,
-  batches = 1,
-  readBatch: (batch: number) => Promise<CsvRows> = async () => [],
+  readNextBatch: () => Promise<CsvRows> = async () => [],
 ): ReadableStream => {
   const utf8 = new TextEncoder();
-  let batch = 1;
   return new ReadableStream({
     start: (controller) => {
       controller.enqueue(utf8.encode(byteOrderMark + toCsv([header, ...firstBatch])));
-      if (batches <= 1) controller.close();
     },
     pull: async (controller) => {
-      batch += 1;
-      controller.enqueue(utf8.encode(toCsv(await readBatch(batch))));
-      if (batch >= batches) controller.close();
+      const rows = await readNextBatch();
+      if (rows.length === 0) controller.close();
+      else controller.enqueue(utf8.encode(toCsv(rows)));
     },
   });
 };
