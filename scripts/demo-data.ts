@@ -47,8 +47,7 @@ const isPrepared = (stateDir: string, { digest, hasMonth }: Preparation): boolea
 
 /**
  * Prepares the databases, unless they are already prepared. Existing accounts stay unchanged. Then replays the month, unless `isEmpty` is
- * true or the business `world.acme` already has certificates. Returns null if the month was not replayed. Throws if `prepareDatabases` or
- * `MonthReplay.run` throws.
+ * true or the business `world.acme` already has certificates. Returns null if the month was not replayed.
  */
 export const prepareDemoData = async (
   options: DemoDataOptions,

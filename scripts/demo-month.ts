@@ -23,7 +23,7 @@ const bundleReplay = async (bundleDir: string): Promise<void> => {
 
 const limitNamePattern = /^(?:LIMIT_.+|DEV_RATE_SCALE|DEV_SHARD_BYTES)$/;
 
-/** Removes overridden limits, because a month of demo data in a few seconds could exceed them. */
+/** Restores the default limits. Writing a month of demo data in a few seconds could exceed lower ones. */
 const withDefaultLimits = (vars: RuntimeOptions["vars"]): RuntimeOptions["vars"] =>
   Object.fromEntries(Object.entries(vars).filter(([name]) => !limitNamePattern.test(name)));
 

@@ -1,5 +1,5 @@
-// The demo business site on its own origin: a form with the page script, a server that receives the form, and policies to capture. The
-// webhook receivers of the demo data and the payment provider mock listen on the same port.
+// The demo business's website, which has its own origin: a form with the page script, a server that receives the form, and policies to
+// capture. The webhook receivers of the demo data and the payment provider mock listen on the same port.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -88,7 +88,7 @@ const handleRequest = async (
 export const startDemoSite = (site: DemoSite, provider: PaymentProviderMock): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer((request, response) => {
-      // The request failed, usually because the visitor disconnected before the form was complete.
+      // A request usually fails because the visitor disconnected before sending the whole form.
       handleRequest(site, provider, request, response).catch(() => response.destroy());
     });
     server.once("error", reject);

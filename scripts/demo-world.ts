@@ -102,7 +102,7 @@ export const getDemoCredentials = ({ acme, ownerEmail }: DemoWorld) => ({
   owner_email: ownerEmail,
 });
 
-/** Returns the time of a domain's last weekly check. A domain lapses at the third check without its record. */
+/** Returns the time of a domain's last weekly check. A domain lapses at the third check that does not find its verification record. */
 const getLastCheck = (status: DemoDomain["status"], createdAt: number, now: number): number | null => {
   if (status === "pending") return null;
   const checks = Math.floor((now - createdAt) / recheckIntervalMs);

@@ -104,7 +104,7 @@ export const bundleFaultyWorker = async (bundleDir: string): Promise<void> => {
   renameSync(join(bundleDir, "faulty-worker.js"), join(bundleDir, "index.js"));
 };
 
-/** The people in the second shard have different email addresses, because an address can belong to only one account. */
+/** Gives the people in the second shard different email addresses, because an address can belong to only one account. */
 const createWorld = (secret: string, shard: string): DemoWorld => {
   const world = createDemoWorld(secret, shard as ShardId);
   if (shard === "00") return world;
@@ -188,7 +188,7 @@ const createRunner = (
   };
 };
 
-/** Signs in the owner of a business in each world and adds an endpoint. Also signs in people and saves their contact details. */
+/** In each world, signs in the owner of a business and adds an endpoint. Also signs in people and saves their contact details. */
 export const createAccounts = async (
   client: Client,
   machines: OtherMachines,
@@ -291,7 +291,7 @@ export const runFault = async ({ service, fault, seed, rounds, faultMs, deadline
   const log = createWriteLog();
   const sendRound = createLoad({ client, log, dice: createDice(seed), businesses, people, oldTile });
 
-  /** Sends the rounds of all visitors. Meanwhile, runs the cron job more often than once a minute. */
+  /** Sends the requests of all visitors. Meanwhile, runs the every-minute cron job about once a second. */
   const runPhase = async (phase: number, roundCount: number, maxMs = Number.POSITIVE_INFINITY): Promise<void> => {
     const endsAt = performance.now() + maxMs;
     const ended = new AbortController();

@@ -40,7 +40,7 @@ export interface WriteLog {
   readonly submissions: Submission[];
   readonly grants: Grant[];
   readonly registrations: Registration[];
-  /** The email addresses for which the service accepted the request for a code. */
+  /** The requests for an email code that the service accepted. */
   readonly codes: { readonly email: string; readonly phase: number }[];
   /** Responses that contradict an acknowledged write. */
   readonly contradictions: string[];

@@ -1,4 +1,4 @@
-// The request that starts the replay, with the accounts that `npm start` created.
+// The request that starts the replay. It names the demo accounts, which the databases already contain.
 import type { Environment } from "../../core/access/entitlement.ts";
 
 export interface DemoAccount {

@@ -38,7 +38,9 @@ export const listLeadTimes = (now: Instant, dice: Dice): readonly Instant[] => {
   return times.filter((at) => at < now - minuteMs).sort((a, b) => a - b);
 };
 
-/** Returns the latest time, in whole hours before `now`, at which a withdrawal would have a deadline before `endedBefore`. */
+/**
+ * Goes back from `now` in steps of an hour, and returns the first time at which a withdrawal would have a deadline before `endedBefore`.
+ */
 export const getLastTimeWithDeadlineBefore = (now: Instant, endedBefore: Instant): Instant => {
   let at = now - hourMs;
   while (getCeaseDeadline(at) >= endedBefore) at -= hourMs;

@@ -38,7 +38,7 @@ export const receiveWebhook = (present: Instant, { clock, advance }: SimulatedTi
   const isDown = (url: string): boolean => url === receiverUrls.crm && clock() >= outage && clock() < outage + hourMs;
   return async ({ url, body }) => {
     const isFailing = isDown(url);
-    const durationMs = (isFailing ? 900 : 40) + (sha256(body)[0] as number); // varies between events
+    const durationMs = (isFailing ? 900 : 40) + (sha256(body)[0] as number); // the hash makes the duration differ between events
     advance(durationMs);
     const reply = isFailing ? unavailable : accepted;
     return { kind: "answered", durationMs, ...reply };

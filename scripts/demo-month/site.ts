@@ -1,5 +1,5 @@
 // The policies of the demo business's website in the demo month. A capture is written in the transaction of the first certificate that uses
-// it, and later certificates reuse it. The service's capture job would take most of the time that the whole month takes.
+// it, and later certificates reuse it. Running the service's capture job would take up most of the replay.
 import {
   captureReuseMs,
   createPolicyText,

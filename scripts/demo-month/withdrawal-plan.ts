@@ -65,8 +65,8 @@ const listTimes = (now: Instant): readonly WithdrawalTimes[] => {
 };
 
 /**
- * Consent can be withdrawn only for recipients that the person accepted. A withdrawal for a single recipient must leave others, so that the
- * certificate stays active.
+ * Consent can be withdrawn only for recipients that the person accepted. A withdrawal for a single recipient must leave at least one other
+ * recipient, so that the certificate stays active.
  */
 const canWithdraw = ({ submission }: Lead, kind: WithdrawalKind): boolean => {
   const accepted = submission.entitiesAccepted ?? submission.entities;

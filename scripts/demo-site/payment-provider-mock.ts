@@ -18,7 +18,7 @@ export interface PaymentProviderMock {
 type Form = ReadonlyMap<string, string>;
 type Event = readonly [type: string, object: Readonly<Record<string, unknown>>];
 
-/** Open checkouts by ID, and return URLs and plans by customer. */
+/** Unpaid checkouts by ID. Below: return URLs and plans by customer. */
 const checkouts = new Map<string, Form>();
 const returnUrls = new Map<string, string>();
 const plans = new Map<string, string>();
@@ -82,7 +82,7 @@ const renderCustomerPage = (customer: string): string =>
 ${renderBackLink(returnUrls.get(customer) ?? "/")}`,
   );
 
-/** Builds a provider object with only the fields that the service reads. */
+/** Builds a subscription with only the fields that the service reads. */
 const buildSubscription = (customer: string, status: string): Event[1] => {
   const plan = plans.get(customer);
   return { id: customer.replace(/^cus_/, "sub_"), customer, status, metadata: plan === undefined ? {} : { plan } };
@@ -155,7 +155,9 @@ const payCheckout = async (provider: PaymentProviderMock, checkout: Form): Promi
   ]);
 };
 
-/** Handles the provider's paths. Returns false for any other path. */
+/**
+ * Handles requests for the provider's paths. Returns false for any other path, and for a checkout that does not exist or is already paid.
+ */
 export const handleProviderRequest = async (
   provider: PaymentProviderMock,
   request: IncomingMessage,

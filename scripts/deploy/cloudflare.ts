@@ -26,8 +26,8 @@ export class CloudflareError extends Error {
 }
 
 /**
- * Each call rejects with a CloudflareError if the API refuses it. Paths start with a slash, such as `/accounts`. `get` and `list` retry
- * network errors, rate limits and errors of the API, unless the API asks for a wait of more than a minute.
+ * Each call rejects with a CloudflareError if the API refuses it. Paths start with a slash, such as `/accounts`. `get` and `list` try again
+ * after network errors, rate limits and server errors, unless the API asks for a wait of more than a minute.
  */
 export interface CloudflareClient {
   readonly get: <T>(path: string) => Promise<T>;
@@ -65,7 +65,7 @@ const getBaseUrl = (): string => {
 
 const isRetryable = ({ status }: Response): boolean => status === 429 || status >= 500;
 
-/** Returns how long to wait before the next attempt; null if there are no more attempts. `response` is null if there was none. */
+/** Returns how long to wait before the next attempt; null if the request should not be repeated. `response` is null if none arrived. */
 const getRetryDelayMs = (response: Response | null, attempt: number): number | null => {
   if (attempt === maxAttempts || (response !== null && !isRetryable(response))) return null;
   const retryAfter = response?.headers.get("retry-after") ?? "";
@@ -73,7 +73,6 @@ const getRetryDelayMs = (response: Response | null, attempt: number): number | n
   return delayMs > backoff.maxMs ? null : delayMs;
 };
 
-/** Sends a request and repeats it if it fails. */
 const fetchWithRetries = async (send: () => Promise<Response>): Promise<Response> => {
   for (let attempt = 1; ; attempt += 1) {
     const [result] = await Promise.allSettled([send()]);

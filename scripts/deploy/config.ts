@@ -98,8 +98,8 @@ const findFaults = (name: string, options: DeploymentOptions, deployment: Deploy
 };
 
 /**
- * Fills in the defaults. Throws a DeploymentError that lists every missing or invalid option. `isPlaceholderAllowed` accepts example.com,
- * for a dry run and a release.
+ * Fills in the defaults. Throws a DeploymentError that lists every missing or invalid option. With `isPlaceholderAllowed`, accepts
+ * placeholder domains such as example.com, for a dry run or a release.
  */
 export const resolveDeployment = (
   deployments: Deployments,

@@ -159,8 +159,8 @@ const assertJournalsAreEmpty = async (stateDir: string): Promise<void> => {
 };
 
 /**
- * Returns the rows to add or omit when a log is exported. The tiles that the log has moved to R2 are added, and the entries about the
- * bucket are omitted, because the importing deployment starts with an empty bucket.
+ * Returns the rows to add or omit when a log is exported. The tiles and entries that the log has moved to R2 are added. The `meta` rows
+ * about the bucket are omitted, because the importing deployment starts with an empty bucket.
  */
 const changeRows = (database: DatabaseSync, className: ExportedClass, table: string, findTile: FindTileBytes): RowChanges => {
   if (className !== "AuditLog" && className !== "LedgerLog") return {};
