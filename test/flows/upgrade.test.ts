@@ -95,7 +95,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
   const oldDir = join(folder, "previous");
   const newDir = join(folder, "current");
   const log = createWriteLog();
-  const client = createClient({ attempts: 300 }); // one minute
+  const client = createClient({ attempts: 300 }); // tries for one minute
   const steps: Step[] = [];
   const checkpoints: { readonly log: string; readonly checkpoint: Checkpoint }[] = [];
   let api: CloudflareApi;
@@ -133,7 +133,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     });
   };
 
-  /** Visitors, and the cron job, which runs more often than once a minute. */
+  /** Runs visitors, and the cron job more often than once a minute. */
   const traffic = (() => {
     let stopped = new AbortController();
     let running: Promise<unknown> = Promise.resolve();
@@ -156,7 +156,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
       };
       const runJobs = async (): Promise<void> => {
         while (!signal.aborted) {
-          await runtime?.scheduled("* * * * *").catch(() => undefined); // the next switch may interrupt a run
+          await runtime?.scheduled("* * * * *").catch(() => undefined); // switching versions may interrupt a run
           await pause(1_000);
         }
       };
@@ -177,7 +177,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
   /** Changes the version of the running service, as Cloudflare does everywhere within seconds. */
   const switchTo = async (version: Version): Promise<void> => {
     const other = serving;
-    if (!steps.some(({ step }) => step === "upload")) await start(other, version); // until now, there was only one version
+    if (!steps.some(({ step }) => step === "upload")) await start(other, version); // before the first switch, only one version ran
     await runtime?.serve(["svc", "other"]);
     await traffic.waitForRounds(roundsWithBoth);
     await start(version, other);
@@ -350,7 +350,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
   /** Stops the visitors and checks from outside that every acknowledged write exists once, with its proofs, events and deliveries. */
   const checkEverything = async (): Promise<void> => {
     await traffic.end();
-    // With retries, every request succeeded.
+    // Every request must have succeeded, if necessary after retries.
     expect(log.submissions.filter(({ certificate }) => certificate === null)).toEqual([]);
     expect(log.grants.filter(({ shareId }) => shareId === null)).toEqual([]);
     expect(log.registrations.filter(({ endpointId }) => endpointId === null)).toEqual([]);

@@ -241,7 +241,7 @@ describe("svc-verify as it is distributed", () => {
     const { headers, body } = consentRequest(other, "https://www.other.example", sent++);
     const response = await fetch(`${service.origin}/v1/consent`, { method: "POST", headers: { ...headers }, body: body as string });
     const { data } = (await response.json()) as { data: { cert_id: string } };
-    await service.runtime.scheduled("* * * * *"); // runs the jobs of every minute, but not those of every 15 minutes
+    await service.runtime.scheduled("* * * * *"); // runs the every-minute jobs, but not the 15-minute jobs
     await waitForAnchors();
     await saveResponse(`${service.origin}/v1/certs/${data.cert_id}/evidence-pack?format=zip`, "first.zip", other.keys.live);
     // The timestamp is created with the 15-minute checkpoint, so it is not required here.

@@ -28,8 +28,8 @@ const readNumber = async (sql: string, ...values: readonly unknown[]): Promise<n
     .first<number>("n")) as number;
 
 /**
- * Creates a platform that counts its database queries. `minute` runs the jobs of a minute and their follow-up work, and returns the number
- * of queries.
+ * Creates a platform that counts its database queries. `minute` runs one minute's jobs and their follow-up work, and returns the number
+ * of queries that they made.
  */
 const createCountingPlatform = (clock: () => number = () => Date.now()) => {
   const queries = { statements: 0 };
@@ -76,7 +76,7 @@ const insertUnsendableMails = (count: number) =>
     .bind(count, Date.now() + dayMs)
     .run();
 
-/** Creates recorded grants (share intents) whose share does not exist. The job looks up and deletes each of them. */
+/** Creates share intents, which record that a grant has started, without their shares. The job looks up and deletes each of them. */
 const insertLostIntents = (count: number, consumerId: string) =>
   env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)

@@ -16,7 +16,7 @@ import { createProgressPrinter } from "../support/progress.ts";
 
 const aMinute = Math.round(Number(env.ANCHORS_A_SECOND) * 60);
 const { ledger } = basePlatform.config;
-/** Uses one shard with one audit log and no attestors, so that four intervals produce four statements. */
+/** Uses one shard with one audit log and no attestors, so that four checkpoint intervals produce four statements. */
 const only = { shards: openShards({ DB: env.DB }), attestors: [] };
 
 const countRows = async (sql: string): Promise<number> => (await env.DB.prepare(sql).first<number>("n")) ?? 0;
@@ -24,7 +24,7 @@ const waitingSql = `SELECT (SELECT COUNT(*) FROM anchors WHERE status <> 'anchor
   + (SELECT COUNT(*) FROM changes h WHERE h.statement IS NOT NULL AND NOT EXISTS (SELECT 1 FROM anchors a WHERE a.ord = h.ord)
      AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.ord >= h.ord AND r.first_ord <= h.ord)) AS n`;
 
-const rowsAStatement = 500; // takes about 200 KB of JSON; the limit for one value is 2 MB
+const rowsAStatement = 500; // about 200 KB of JSON; D1 allows 2 MB for one value
 
 /** Inserts the changes of `count` certificates. */
 const addStatements = async (from: number, count: number, at: Instant): Promise<void> => {
@@ -90,7 +90,7 @@ test("after an hour without the ledger each statement is anchored once, in order
     }
     waiting((minute + 1) * aMinute);
   }
-  expect(await countRows(waitingSql)).toBe(total + 4); // four intervals added a checkpoint each
+  expect(await countRows(waitingSql)).toBe(total + 4); // one checkpoint for each of the four 15-minute intervals
   expect(await countRows("SELECT COUNT(*) AS n FROM receipts")).toBe(0);
   // After five failures, the job sends only one statement at a time to test the ledger, at intervals that grow to 15 minutes.
   const probes = [...new Set(requestTimes)];

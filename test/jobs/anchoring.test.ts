@@ -81,7 +81,7 @@ describe("a healthy ledger", () => {
 });
 
 describe("two runs at the same time", () => {
-  /** Starts a run whose submission waits, and a second run that is faster. Then ends the first run with `respond`. */
+  /** Holds back a run's submission until a second run has finished. Then `respond` answers the first run's submission. */
   const overtakeRun = async (respond: SendRequest): Promise<void> => {
     const isSent = Promise.withResolvers<void>();
     const isOvertaken = Promise.withResolvers<void>();
@@ -114,7 +114,7 @@ describe("two runs at the same time", () => {
   });
 
   /**
-   * Returns a database that resolves `isReached` when a run is about to store its results, and makes it wait until `release` is resolved.
+   * Returns a database that resolves `isReached` when a run is about to store its results, and holds that run until `release` resolves.
    */
   const delayStoring = (isReached: PromiseWithResolvers<void>, release: PromiseWithResolvers<void>): D1Database => {
     const wrap = (statement: D1PreparedStatement): D1PreparedStatement =>

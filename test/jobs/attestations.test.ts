@@ -60,7 +60,7 @@ const listRows = async (target: string): Promise<Row[]> =>
       .all<Row & Record<string, unknown>>()
   ).results;
 
-/** Creates witness w1, which responds as `behave` does. By default it cosigns. */
+/** Creates the witness w1. `behave` determines its response. By default, the witness cosigns. */
 const createWitness = (behave: (checkpoint: AttestationRequest) => Promise<AttestationOutcome> = cosign): CheckpointAttestor => ({
   kind: "cosignature",
   name: "witness.example/w1",
@@ -86,7 +86,7 @@ const createPlatformWith = (attestors: readonly CheckpointAttestor[], change: Pa
   ...change,
 });
 
-/** Sends a GET request to the API while the service also has these attestors. */
+/** Sends a GET request to the API, with these attestors added to the service's own. */
 const readShownBy = async (attestors: readonly CheckpointAttestor[], path: string): Promise<unknown> => {
   const holder = base as { attestors: readonly CheckpointAttestor[] };
   const before = holder.attestors;

@@ -1,4 +1,4 @@
-// Tests that expired rows are deleted as fast as new ones are created. At 100 certificates per second, the service saves 6,000 idempotent
+// Tests that expired rows are deleted as fast as they are created. At 100 certificates per second, the service saves 6,000 idempotent
 // responses per minute.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ import type { Platform } from "../../workers/platform/platform.ts";
 const base = await getPlatform(env as unknown as Env);
 const now = Date.now();
 
-/** Inserts `count` responses for idempotency keys that expire at `at`. */
+/** Inserts `count` saved responses of idempotent requests. The responses expire at `at`. */
 const insertResponsesUntil = (prefix: string, count: number, at: number): Promise<unknown> =>
   env.DB.prepare(
     `INSERT INTO idempotent_responses (key_hash, body_hash, status, response_sealed, expires_at)
@@ -44,7 +44,7 @@ test("a minute stops at its time limit, and the next one continues", async () =>
   let at = now;
   const slow: Platform = {
     ...base,
-    shards: openShards({ DB: env.DB }), // uses one shard, because with several, the current minute determines which one is first
+    shards: openShards({ DB: env.DB }), // one shard, because the current minute determines which of several shards the job starts with
     clock: () => {
       at += 4_000;
       return at;

@@ -387,7 +387,7 @@ describe("an email that will not be sent", () => {
 });
 
 describe("an address with letters outside ASCII", () => {
-  /** Sends an email through an HTTP provider and through an email binding. Returns the outcomes and the addresses that both received. */
+  /** Sends an email through an HTTP provider and an email binding. Returns the outcomes and the addresses that each of them received. */
   const sendToBoth = async (recipient: string, capabilities: MailCapabilities) => {
     const sentMails: { readonly to: string; readonly from: string }[] = [];
     const http = createHttpMailer({ url: "https://mail.example/send", token: "x", ...capabilities }, async (request) => {

@@ -107,7 +107,7 @@ describe("replacing the ledger", () => {
     silent.mockRestore();
     const platform = { ...next, auditLogStub: basePlatform.auditLogStub };
     await submitAnchors(next);
-    await issueCertificate(); // the cleanup never deletes the last change that was read
+    await issueCertificate(); // a newer change, because the cleanup never deletes the last change that was read
     await basePlatform.auditLogStub(firstShard).drainNow();
     await submitAnchors(next);
     await deletePassed(platform);

@@ -54,7 +54,7 @@ const addOverdueMail = async (): Promise<void> => {
     .run();
 };
 
-/** Makes the second shard's database fail for this long. */
+/** Makes the second shard's database fail for `for_ms` milliseconds. */
 const setFault = async (for_ms: number): Promise<void> => {
   expect((await call("/dev/faults", buildJsonRequest({ database: "01", mode: "reset", for_ms }))).status).toBe(200);
 };

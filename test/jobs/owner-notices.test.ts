@@ -134,7 +134,7 @@ describe("notices to owners", () => {
     }
     await advanceTime(hour);
     const mails = (await listMailTo(ownerEmail)).toReversed();
-    expect(mails.length).toBeLessThanOrEqual(25); // a day has at most 24; the last one belongs to the next day
+    expect(mails.length).toBeLessThanOrEqual(25); // at most 24 a day, and one that belongs to the next day
     expect(mails.length).toBeGreaterThan(20);
     const counts = mails.map(({ subject }) => Number(/^(\d+) more/.exec(subject)?.[1] ?? 1));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(24 * 6);
@@ -200,7 +200,7 @@ describe("notices to owners", () => {
   });
 
   test("wait while they or their owners' addresses cannot be decrypted, and do not delay the notices read with them", async () => {
-    const unreadable = 25; // more than are read at once
+    const unreadable = 25; // more than the job reads at once
     const businessIds = Array.from({ length: unreadable }, (_, n) => `biz_00${String(n).padStart(24, "0")}`);
     for (const id of [other.id, ...businessIds]) {
       if (id !== other.id) await copyRow("businesses", acme.id, 1, { id: `'${id}'`, audit_chain: "lower(hex(randomblob(16)))" });

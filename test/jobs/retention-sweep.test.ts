@@ -190,7 +190,7 @@ describe("the retention sweep", () => {
       at += 6_000;
       return at;
     };
-    // Uses one shard, because with several, the current minute determines which one is first.
+    // Uses one shard, because the current minute determines which of several shards the job starts with.
     const slow = { ...createPlatformAt(advanceClock), shards: openShards({ DB: env.DB }) };
     await eraseExpired(withBudget(slow, { maxMs: 20_000, maxQueries: 400 }));
     const kept = await countKept("slow");

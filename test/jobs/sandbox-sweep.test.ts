@@ -79,7 +79,7 @@ describe("a test certificate", () => {
     expect((await acknowledge({ acknowledged_by: "Privacy team", entities: [entities[0]] })).status).toBe(200);
     expect((await record({ ...channel, scope: "certificate" })).status).toBe(201);
     expect((await acknowledge({ acknowledged_by: "Privacy team" })).status).toBe(200);
-    // SQL that adds a second receipt of the same submission, as an intake journal does, and an email that could not be sent.
+    // Adds a second receipt for the same submission (as an intake journal does) and an email that could not be sent.
     const addTwin = `INSERT INTO certificate_twins (cert_id, fingerprint, issued_at, canonical, signature, signature_kid, manage_token_hash)
       SELECT id, 'other', issued_at, '{}', 'signature', 'key', 'hash' FROM certificates WHERE id = ?`;
     const addFailedMail = `INSERT INTO failed_mail (id, template, message_sealed, created_at, cert_id, reason, failed_at, expires_at)

@@ -42,7 +42,7 @@ const platform: Platform = {
   log: { ...base.log, error: ({ at }) => void faults.push(at) },
 };
 
-/** Adds an expired row to each shard. The jobs of every minute delete it. */
+/** Adds an expired row to each shard. The jobs that run every minute delete it. */
 const addExpired = async (): Promise<void> => {
   for (const db of [env.DB, env.DB_01])
     await db

@@ -71,7 +71,7 @@ interface ModelShare {
   warnedUntil: number;
   /** The types of the events that the business must receive, in order. */
   readonly events: string[];
-  /** The audit entries, each of which is in both chains unless the person's account has been deleted. */
+  /** The audit entries, each with its number of chains: the person's and the business's, or one after the person's account is deleted. */
   readonly entries: { readonly type: DomainEventType; readonly chains: number }[];
 }
 
@@ -176,7 +176,7 @@ test.each(seeds)(
       return share;
     };
 
-    /** Makes about one of three isolates die at a random database round trip. */
+    /** With a probability of one third, makes the next isolate die at a random database round trip. */
     const armCrash = (): void => {
       const isKilled = random.below(3) === 0;
       isolate.begin(isKilled ? { trips: random.below(9), written: random.pick(["before", "after"]) } : null);
@@ -473,7 +473,7 @@ test.each(seeds)(
       const sql = `SELECT (SELECT COUNT(*) FROM share_intents WHERE ${belongsToPerson}) + (SELECT COUNT(*) FROM field_fanouts WHERE ${belongsToPerson}) AS n`;
       return env.DB.prepare(sql).bind(ids).first<number>("n");
     };
-    // The work of a crashed isolate is blocked for at most a minute, so no work may be left after three runs that are two minutes apart.
+    // A crashed isolate blocks its work for at most a minute, so no work may be left after three runs that are two minutes apart.
     for (let runs = 0; runs < 3; runs += 1) {
       vi.setSystemTime(Date.now() + 2 * minuteMs);
       await settleShares(isolate.services);

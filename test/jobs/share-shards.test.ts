@@ -208,7 +208,7 @@ describe("a grant whose isolate dies", () => {
     expect(await countWaiting("share_intents")).toBe(1);
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
     expect(share).toMatchObject({ status: "active" });
-    await env.DB.exec("CREATE TRIGGER no_fan_out BEFORE INSERT ON field_fanouts BEGIN SELECT RAISE(IGNORE); END"); // as if the field had been changed before the grant
+    await env.DB.exec("CREATE TRIGGER no_fan_out BEFORE INSERT ON field_fanouts BEGIN SELECT RAISE(IGNORE); END"); // as if this change did not see the new share yet
     await pat.put("/v1/me/fields", { phone: "+1 202 555 0166" });
     await env.DB.exec("DROP TRIGGER no_fan_out");
     await waitUntilSettled();
@@ -311,7 +311,7 @@ describe("field changes while the other shard does not respond", () => {
       buildJsonPost(buildDecision(createVerifier(), {}, otherBusiness), pat.headers),
     );
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
-    await env.DB.prepare("DELETE FROM consumer_shards WHERE shard = '01'").run(); // as if the field had been changed before the shard was recorded
+    await env.DB.prepare("DELETE FROM consumer_shards WHERE shard = '01'").run(); // as if the shard were recorded only after this change
     await pat.put("/v1/me/fields", { phone: "+1 202 555 0155" });
     await waitUntilSettled();
     await settleAfterMinute();

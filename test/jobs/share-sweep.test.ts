@@ -1,5 +1,5 @@
-// Tests how shares expire after two warnings, and the emails about warnings and missed cease deadlines. Each happens exactly once,
-// regardless of how the clock and the cron jobs behave.
+// Tests the two warnings before a share expires, the expiry itself, and the emails about warnings and missed cease deadlines. Each of these
+// happens exactly once, regardless of how the clock and the cron jobs behave.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../core/time.ts";
@@ -219,7 +219,7 @@ describe("a sweep with much due work", () => {
   const readNumber = (text: string): Promise<number> => env.DB.prepare(text).first<number>("n") as Promise<number>;
   const countNotices = () => readNumber("SELECT COUNT(*) AS n FROM share_notices");
   const countWarnings = () => readNumber("SELECT COUNT(*) AS n FROM mail_outbox WHERE template = 'share_expiring'");
-  /** Sweeps everything that is due, then creates `count` shares. Returns when their first warnings are due. */
+  /** Sweeps everything that is due, then creates `count` shares. Returns the time at which their first warnings are due. */
   const createDueShares = async (count: number): Promise<number> => {
     const { share } = await grantShare(await signInPerson(), { duration_days: 30 });
     const due = Date.parse(share.expires_at) - 7 * dayMs;

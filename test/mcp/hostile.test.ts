@@ -89,7 +89,7 @@ const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const buildNested = (levels: number): string =>
   buildMessage({}).replace("}", `,"params":${'{"a":'.repeat(levels - 1)}1${"}".repeat(levels)}`);
 
-/** Returns `status code`, `status` without a body, or the text of a failed tool call. */
+/** Returns the status, followed by the error code, `isError` (a failed tool call) or `ok`. Without a body, returns only the status. */
 const describeOutcome = (response: TestResponse): string => {
   const { status, body } = response;
   if (Array.isArray(body)) return `${status} [${body.map(({ error }) => error?.code ?? "ok").join()}]`;

@@ -720,7 +720,7 @@ describe("a program with a document", () => {
   const id = "https://assistant.merchant-tests.com/client.json";
   const document = { client_id: id, client_name: "Known Helper", redirect_uris: ["https://assistant.merchant-tests.com/cb"] };
 
-  /** Starts a new service for which every client document has this content. With null, the hosts of client documents are unreachable. */
+  /** Starts a new service for which every client document has this content. If it is null, their hosts are unreachable. */
   const createDocumentService = async (bodyOf: (url: string) => object | null | Promise<object | null>, maxAge?: number) => {
     const requests: PageRequest[] = [];
     const fetchPage = async (request: PageRequest): Promise<PageFetchResult> => {

@@ -40,7 +40,7 @@ const readErrorText = async (token: string, name: string, args?: unknown): Promi
   expect(isError).toBe(true);
   return text;
 };
-/** Returns the entries that an agent caused in the person's audit history, newest first. */
+/** Returns the entries of the person's audit history that an agent caused, newest first. */
 const listEntriesByAgent = async (pat: Connected) =>
   (
     (await readToolData(pat.token, "svc_get_audit", { limit: 100 })).entries as {

@@ -152,7 +152,7 @@ describe("data broker removals", () => {
     const browser = openBrowserFor(await signInOnPlan(), createServiceCall({ LIMIT_REMOVALS: "1/86400" }));
     const requestRemovals = async (language: string) =>
       browser.send(await browser.open(`/app/removals?lang=${language}`), "/app/removals", { "target.spokeo": "on", authorize: "on" });
-    vi.useFakeTimers({ toFake: ["Date"] }); // otherwise, less of the wait would be left after each request
+    vi.useFakeTimers({ toFake: ["Date"] }); // stops the clock, so that all responses contain the same waiting time
     expect((await requestRemovals("en")).status).toBe(303);
     for (const [language, wait] of [
       ["en", "Wait 24 hours, then try again."],

@@ -432,7 +432,7 @@ test("responds immediately for a business without entries, however long the chai
 }, 60_000);
 
 describe("language links on a page that responds to a form", () => {
-  /** Follows the page's link to Spanish. Returns the redirect or status, and the status and language of the final page. */
+  /** Follows the page's link to its Spanish version. Returns the redirect or status, and the status and language of the final page. */
   const inSpanish = async (browser: BrowserSession, at: string, page: TestResponse): Promise<readonly [string, string, string | null]> => {
     const link = (/href="(\?[^"]*lang=es)"/.exec(page.text)?.[1] ?? "").replaceAll("&amp;", "&");
     const linkedPage = await browser.open(`${at}${link}`);

@@ -41,7 +41,7 @@ export const findByTagName = (root: Root, name: string): Element[] => DomUtils.g
 export const withAttribute = (root: Root, name: string, value: string): Element[] =>
   listElements(root).filter((element) => element.attribs[name] === value);
 
-/** Returns the text of every element that shows this member of the record. */
+/** Returns the text of every element that shows this member of the evidence record. */
 export const listBoundTexts = (page: ReadPage, member: string): string[] =>
   withAttribute(page.document, "data-bound", member).map(extractText);
 

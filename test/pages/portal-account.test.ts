@@ -42,7 +42,7 @@ const parseOptions = (response: TestResponse) => {
   const prompt = listElements(parsePage(response).document).find(({ attribs }) => attribs["data-passkey"] !== undefined);
   return JSON.parse(prompt?.attribs["data-options"] ?? "null");
 };
-/** Adds a passkey on the pages and returns the response. */
+/** Adds a passkey through the portal's pages and returns the response. */
 const addPasskey = async (member: Member, authenticator: Authenticator): Promise<TestResponse> => {
   const prompt = await submitForm(member, page, `${page}/passkeys/new`);
   const form = DomUtils.getElementsByTagName("form", parsePage(prompt).document).find(

@@ -1,5 +1,5 @@
-// Tests an address that belongs to several businesses: selecting a business after entering the code, switching in the header, invitations,
-// and access.
+// Tests people who belong to several businesses with one address: selecting a business after entering the code, switching in the header,
+// invitations, and access.
 import { toStoredIndex } from "../../core/access/address-index.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
