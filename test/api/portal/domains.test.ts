@@ -135,6 +135,19 @@ describe("POST /v1/business/portal/domains", () => {
 });
 
 describe("POST /v1/business/portal/domains/{id}/verify", () => {
+  test("records no verification of a domain that is removed during the check", async () => {
+    const { id, token } = await createClaim();
+    let removal: Promise<unknown> | null = null;
+    publish(async () => {
+      removal ??= callPortal(owner, "DELETE", `/domains/${id}`);
+      await removal;
+      const answer = { name: `_svc-challenge.${domain}`, type: 16, TTL: 60, data: `"svc-verify=${token}"` };
+      return Response.json({ Status: 0, Answer: [answer] });
+    });
+    expect((await verify(id, { method: "dns" })).status).toBe(404);
+    expect((await listAuditEntryTypes(owner.id)).filter((type) => type.startsWith("domain."))).toEqual(["domain.added", "domain.removed"]);
+  });
+
   test("verifies the domain and its subdomains by a DNS record that both resolvers see", async () => {
     const { id, token } = await createClaim();
     publish(["something else", `svc-verify=${token}`]);

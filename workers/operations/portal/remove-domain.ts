@@ -3,6 +3,7 @@ import type { MemberSession } from "../../../core/access/session.ts";
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { findDomain, deleteDomain } from "../../../storage/domains.ts";
+import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 
@@ -16,6 +17,6 @@ export const removeDomain = async (
   const found = await findDomain(db, member.business.id, id);
   if (found === null) return refuse("not_found");
   const action: AuditedAction = { type: "domain.removed", entityType: "domain", entityId: id, payload: { domain: found.domain } };
-  await commitWithAudit(services, member, [deleteDomain(db, member.business.id, id)], action);
+  await commitWithAudit(services, member, [deleteDomain(db, member.business.id, id)], action, { onlyIf: hasPreviousChange() });
   return ok(id);
 };

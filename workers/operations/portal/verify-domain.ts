@@ -5,6 +5,7 @@ import { verificationMethods, describeFindings, recheckIntervalMs } from "../../
 import type { AuditedAction } from "../../../core/domain-events.ts";
 import { refuse, ok, type Refusal, type Result } from "../../../core/result.ts";
 import { findDomain, markDomainVerified, type Domain } from "../../../storage/domains.ts";
+import { hasPreviousChange } from "../../../storage/query.ts";
 import type { PortalWriteDependencies } from "./dependencies.ts";
 import { getBusinessDatabase, commitWithAudit } from "./commit-with-audit.ts";
 import { findDomainProof } from "./find-domain-proof.ts";
@@ -54,7 +55,7 @@ export const verifyDomain = async (
     member,
     [markDomainVerified(db, id, { method: verifiedBy, now, nextCheckAt: now + recheckIntervalMs })],
     action,
-    { at: now },
+    { at: now, onlyIf: hasPreviousChange() },
   );
   const after = await findDomain(db, business.id, id);
   return after === null ? refuse("not_found") : ok(after); // a concurrent request removed the domain
