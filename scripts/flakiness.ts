@@ -1,5 +1,5 @@
 // The rounds of the `flakiness` stress test: dates at calendar boundaries, each with a different random seed. Only core tests and tests
-// inside the runtime run in these rounds, because TEST_CLOCK_OFFSET_MS does not reach browsers or complete services.
+// inside the Workers runtime run in these rounds, because TEST_CLOCK_OFFSET_MS does not reach browsers or services that the tests start.
 const moments = [
   "2026-12-31T23:59:30Z", // the end of a year, when the next ledger begins
   "2027-01-01T00:00:05Z",
@@ -20,7 +20,7 @@ const moments = [
   "2033-05-18T03:33:15Z", // Unix time passes 2,000,000,000
   "2036-02-07T06:28:10Z", // the number of seconds since 1900 exceeds 32 bits
   "2038-01-19T03:14:00Z", // the signed 32-bit Unix time overflows
-  "2027-08-01T00:14:50Z", // the end of a quarter of an hour
+  "2027-08-01T00:14:50Z", // the end of a 15-minute interval
 ] as const;
 
 export interface FlakinessRound {

@@ -61,7 +61,7 @@ const generateAnchorKey = (): GeneratedSecret => {
 
 /**
  * Generates the seed of the logs. The public parts are the verification keys of the named logs, which are derived from the seed. If the
- * ledger is not embedded, they include only the audit logs, because an external ledger has its own keys.
+ * ledger is not embedded, they include only the keys of the audit logs, because an external ledger has its own keys.
  */
 const generateLogSeed = (
   { auditOrigins, ledgerOrigin, witnessName }: DeploymentNames,

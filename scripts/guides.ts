@@ -126,7 +126,7 @@ const renderGuide = (name: ServedGuide, addresses: Readonly<Record<string, strin
       image({ href, text }: Tokens.Image) {
         const address = addresses[basename(href)];
         if (address === undefined) throw new Error(`guides: ${name} uses the image ${href}, which is not served`);
-        // The link opens the image on its own, because its labels are too small to read on a phone.
+        // The image links to its own file, because its labels are too small to read in the page on a phone.
         return `<a href="${address}"><img src="${address}" alt="${escapeHtml(text)}" loading="lazy"></a>`;
       },
       code({ text, lang = "" }: Tokens.Code) {

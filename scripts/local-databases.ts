@@ -20,7 +20,7 @@ export interface D1Statement {
 export interface DatabaseOptions extends SharedOptions {
   /** IDs of shards in addition to `00`; each gets its own database. */
   readonly extraShards?: readonly string[];
-  /** Seeds a migrated database before the service listens. */
+  /** Seeds a migrated database. */
   readonly seed?: (db: D1Like, shard: string) => Promise<void>;
   /** The migrations of an earlier version, if not all of d1-migrations. */
   readonly migrations?: readonly string[];

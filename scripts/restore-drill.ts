@@ -25,7 +25,7 @@ const maxJobRuns = 30;
 const jobPauseMs = 1_000;
 const queuePauseMs = 3_000;
 
-/** Lists the folders of all objects of one class in a state folder. */
+/** Lists the folders that contain the objects of one class. The paths are relative to the state folder. */
 const listObjectFolders = (stateDir: string, className: string): readonly string[] => {
   const folder = join(stateDir, "v3", "do");
   return readdirSync(folder)
@@ -88,7 +88,7 @@ export const runRestoreDrill = async ({ settings, bundleDir, report }: DrillOpti
       if (await isDone()) break;
       await pause(jobPauseMs);
     }
-    // The jobs of the queue that are still running must save their results before the drill stops the service.
+    // Queued jobs that are still running must save their results before the drill stops the service.
     if (settings.extraShards.length > 0) await pause(queuePauseMs);
   };
   const runJobsUntilLarger = (size: number): Promise<void> => runJobsUntil(async () => ((await readCheckpoint()) ?? 0) > size);

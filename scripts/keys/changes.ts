@@ -50,10 +50,10 @@ export const replaceIssuerKey = async (secrets: Secrets, now: number): Promise<S
   };
 };
 
-/** The settings that list keys of which one is in use. Links and other tokens, and stored indexes, name the key that they need. */
+/** The settings that list several keys, one of which is used for new tokens or rows. Each token and each stored index names its key. */
 type NamedKeys = "LINK_KEYS" | "INDEX_ENCRYPTION_KEYS";
 
-/** Adds a key that the service accepts, or with which it also searches, but that it does not use for anything new yet. */
+/** Adds a key. The service uses it to accept tokens or to search for rows, but not yet for new tokens or rows. */
 export const addKeyTo =
   (name: NamedKeys) =>
   (secrets: Secrets): Secrets => ({ [name]: addNextLinkKey(secrets[name], newKey()) });
@@ -81,8 +81,8 @@ export const addLogSeed = (secrets: Secrets): Secrets => ({
 });
 
 /**
- * Returns prepared secrets in which the earlier keys end as if the secrets were prepared `now`. Used if the secrets were not uploaded when
- * they were prepared: the earlier keys have signed until now, and those signatures must stay valid.
+ * Returns the prepared secrets with a later end for the earlier keys, as if the secrets had been prepared `now`. Used if the secrets were
+ * not uploaded when they were prepared: the earlier keys have signed until now, and those signatures must stay valid.
  */
 export const postponeEnd = (prepared: Secrets, preparedAt: number, now: number): Secrets => {
   const [end, laterEnd] = [toIso(preparedAt + oldKeySignsMs), toIso(now + oldKeySignsMs)];

@@ -25,7 +25,7 @@ export type ReplaceSecrets = (request: {
 }) => Promise<SecretStepResult>;
 
 interface WebhookRotationState {
-  /** The service chose this time (ISO 8601). Secrets that are older are replaced. */
+  /** A time that the service chose (ISO 8601). Older secrets are replaced. */
   readonly before: string;
   /** The endpoint whose secret is replaced; null for all endpoints. */
   readonly webhookId: string | null;

@@ -27,7 +27,7 @@ interface RotationState {
   readonly previousAt?: number;
   /** The secrets that the current step sets. Null if the step has not been prepared yet. */
   readonly pending: Secrets | null;
-  /** The time from which `pending` counts the end of the earlier keys' validity. */
+  /** When `pending` was prepared. The end of the earlier keys' validity in `pending` is computed from this time. */
   readonly preparedAt?: number;
   /** Where the service continues to process its stored values. Null before the first batch. */
   readonly cursor: object | null;

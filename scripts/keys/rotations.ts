@@ -43,7 +43,10 @@ const masterKeyWaitMs = 8 * dayMs;
  */
 const indexWaitMs = 8 * dayMs;
 
-/** How long the earlier keys still sign after the new keys are added. Readers of certificates must save the new keys within this time. */
+/**
+ * How long the earlier keys still sign after the new keys are added. Anyone who verifies certificates with saved keys must save the new
+ * keys within this time.
+ */
 const logKeyWaitMs = 30 * dayMs;
 
 /** After this time, no isolate runs with earlier secrets. */
