@@ -15,7 +15,7 @@ export interface ReleasedWorker {
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
 }
 
-/** Hashes the SQL of a migration. Ignores comments and line breaks. */
+/** Hashes the SQL of a migration. Ignores comments, line breaks and indentation. */
 export const hashMigration = (name: string): string => {
   const sql = readFileSync(join(migrationsDir, name), "utf8").replaceAll(/--.*$/gm, "").replaceAll(/\s+/g, " ").trim();
   return sha256Hex(sql);

@@ -53,8 +53,8 @@ const runProject = async (project: string | null, env: NodeJS.ProcessEnv): Promi
 const runAll = (): Promise<void> =>
   withMemoryFolder(async (folder) => {
     // The V8 flags that keep a local service small would make tests spend a quarter of their time on garbage collection, and keep the
-    // runtime from using its compile cache. They are set to an empty string, because miniflare.ts sets the flags if they are undefined. The
-    // compile cache of Node helps because many processes load the same runtime tools.
+    // runtime from using its compile cache. They are set to an empty string, because miniflare.ts sets the flags if they are undefined.
+    // Node's own compile cache helps, because many processes load the same runtime tools.
     const inMemory = folder !== null && { TMPDIR: folder, NODE_COMPILE_CACHE: join(folder, "compiled") };
     const env = { ...process.env, MINIFLARE_WORKERD_V8_FLAGS: "", ...inMemory };
     const checks = runChecks();

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { buildVerifier } from "../verifier/build.ts";
 
 await buildVerifier("dist");
-// Relative paths are relative to the folder where npm was called.
+// Relative paths start from the folder where npm was run.
 const cwd = process.env.INIT_CWD ?? process.cwd();
 const { status } = spawnSync(process.execPath, [resolve("dist/svc-verify.mjs"), ...process.argv.slice(2)], { stdio: "inherit", cwd });
 process.exit(status ?? 1);

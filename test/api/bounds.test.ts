@@ -296,8 +296,8 @@ describe("GET /v1/certs with filters", () => {
       const [before, after] = [small[index], large[index]];
       return { search, more: (after?.rows ?? 0) - (before?.rows ?? 0), certificates: (after?.total ?? 0) - (before?.total ?? 0) };
     });
-    // A search may read up to 60 more rows, because it counts up to 24 hours one by one at each end of its range. In the larger data set,
-    // all of these hours contain certificates.
+    // In the larger data set, a search may read up to 60 more rows than in the small one: it counts up to 24 hours one by one at each end
+    // of its range, and only in the larger set do all of these hours contain certificates.
     expect(grown.filter(({ more }) => more > 60)).toEqual([]);
     expect(grown.filter(({ certificates }) => certificates > 2_000).length).toBeGreaterThanOrEqual(6);
     expect(small.every(({ rows }) => rows > 0)).toBe(true);

@@ -62,7 +62,7 @@ const origins = ["https://www.example.com", "https://example.com", "https://demo
 const everything: Issued[] = [];
 const start = Date.UTC(2026, 10, 1);
 
-/** Adds every certificate to the counters. Certificates issued later are not in the counters, so each total counts them separately. */
+/** Adds every certificate to the counters. The totals count certificates that are issued later one by one. */
 const countAll = (): Promise<boolean> => countNewCertificates(openDatabase(env.DB), Date.now() + 2 * hourMs);
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
-// Tests reading certificates: public verification, the owner's view, and the evidence pack. Other businesses get none of these except
-// public verification.
+// Tests reading certificates: public verification, the owner's view, and the evidence pack. Other businesses can use only public
+// verification.
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { toBase64, fromBase64, encodeUtf8 } from "../../core/bytes.ts";

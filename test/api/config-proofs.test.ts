@@ -176,7 +176,7 @@ describe("a production deployment", () => {
     expect(listFaults(settings)).toEqual([]);
     const ownWitness = JSON.stringify([{ vkey: foreignWitness, url: settings.LEDGER_URL }]);
     expect(listFaults({ ...settings, WITNESSES: ownWitness, WITNESS_MIN: "0" })).toEqual([]);
-    expect(listFaults({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // a witness located on the primary ledger does not count for that ledger
+    expect(listFaults({ ...settings, WITNESSES: ownWitness })).toEqual(["WITNESS_MIN"]); // a witness at the ledger's own URL does not count
     expect(listFaults({ ...settings, ANCHOR_KEY: "" })).toEqual(["ANCHOR_KEY"]);
     expect(listFaults({ ...settings, LEDGER_VKEYS: "" })).toEqual(["LEDGER_VKEYS"]);
     expect(listFaults({ ...settings, LEDGER_URL: "http://ledger.other.test/ledger/1" })).toEqual(["LEDGER_URL"]);

@@ -352,7 +352,7 @@ describe("POST /v1/certs/{id}/match", () => {
 });
 
 describe("a share that someone else made with a person's address", () => {
-  /** Signs in a person, saves another person's contact details as this person's own, and shares them. */
+  /** Signs in a person, saves contact details that belong to someone else, and shares them. */
   const shareWith = async (fields: { readonly email: string; readonly phone?: string }) => {
     const person = await signInPerson({ first_name: "Mallory", ...fields }, call);
     return { by: person, id: (await grantShare(person, { scope: Object.keys(fields) })).share.id as string };

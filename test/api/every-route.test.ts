@@ -87,11 +87,11 @@ beforeAll(async () => {
 });
 
 /**
- * Values for the path parameters. `cert_id` and `share_id` identify records that acme's API key can read; all other parameters have the
- * values of `unknownRecords`, so a route with a new parameter needs an entry there.
+ * Values for the path parameters. `cert_id` and `share_id` identify records that acme's API key can read. All other parameters use the
+ * value in `unknownRecords`, so a route with a new parameter needs an entry there.
  */
 const getOwnRecords = (): Record<string, string> => ({ ...unknownRecords, cert_id: ownCertId, share_id: activeShareId });
-/** A certificate can be withdrawn only once, so each successful call needs an active certificate. */
+/** A certificate can be withdrawn only once, so each successful call needs its own active certificate. */
 const activeCertIds: string[] = [];
 const getRecordsFor = ({ path }: Operation): Record<string, string> => {
   if (path.endsWith("/withdrawals")) return { cert_id: activeCertIds.pop() ?? ownCertId };

@@ -120,7 +120,7 @@ interface Route {
 
 const people = { caller: () => owner, otherCaller: () => secondOwner };
 const keys = { caller: () => buildBearer(world.acme.keys.live), otherCaller: () => buildBearer(otherKey) };
-/** These routes accept the key, but their limit of 20 requests per minute is too low for these tests. */
+/** These routes accept an idempotency key, but their limit of 20 requests per minute is too low for these tests. */
 const inTestMode = ["/v1/sandbox/clock", "/v1/sandbox/reset", "/v1/sandbox/trigger"];
 let household = 0;
 /** Returns two IP addresses that no other test uses. */

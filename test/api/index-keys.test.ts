@@ -99,7 +99,7 @@ const check = async (service: Call, subject: object): Promise<unknown[]> => {
   return [contactable, reason, basis.map(({ id }: { id: string }) => id)];
 };
 
-/** Requests a sign-in code from one service and enters it at the other. */
+/** Requests a sign-in code from one service and submits it to another. */
 const signInAt = async (request: Call, submit: Call, email: string, realm: "consumer" | "business" = "consumer") => {
   const requested = await requestEmailCode(email, realm, request);
   const code = await readCode(email);

@@ -522,7 +522,7 @@ describe("the limits of a journal", () => {
     runInDurableObject(getJournal(), (_, { storage }) => {
       storage.sql.exec("DELETE FROM entry WHERE cert_id LIKE 'fake%'");
     });
-  /** Adds entries that no submission created. They come before all other entries. */
+  /** Adds fake entries to the journal. They come before all other entries. */
   const addFakes = (entries: number, bytes: number, issuedAt: number, client = "other"): Promise<void> =>
     runInDurableObject(getJournal(), (_, { storage }) => {
       storage.sql.exec(

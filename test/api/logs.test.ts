@@ -142,7 +142,7 @@ const useAll = async (service: Call): Promise<void> => {
 };
 
 /**
- * Sends valid and invalid requests of signed-in people. Adds the secrets that they receive to the strings that the log must not contain.
+ * Sends valid and invalid requests as signed-in people. Adds the secrets that they receive to the strings that the log must not contain.
  */
 const useByPeople = async (service: Call): Promise<void> => {
   const { cookie: _cookie, ...rest } = markedHeaders;

@@ -183,8 +183,8 @@ const withdrawByLink = (certificate: IssuedCertificate): Promise<TestResponse> =
   call(`/v1/certs/${certificate.certId}/opt-out/manage`, buildJsonPost({ token: certificate.manageToken }));
 const buildWithdrawal = () => ({ method: "sms_stop", received_at: new Date().toISOString(), note: "STOP" });
 /**
- * A withdrawal that the business records applies to every certificate with the same address, so this certificate shares no address with the
- * others.
+ * Issues a certificate that shares no address with the others, because a withdrawal that the business records applies to every certificate
+ * with the same address.
  */
 const issueToEmailOnly = () => issueToNewPerson({ fields: { email: createEmailAddress() } });
 const createRevokedCert = async (): Promise<string> => {

@@ -36,7 +36,7 @@ const describeOutcome = ({ status, body }: TestResponse): string => `${status} $
 const submit = async (): Promise<string> => describeOutcome(await submitThrough(issuer));
 const setStatus = (status: "active" | "suspended", services = platform) => updateEntitlement(services, id, { status });
 const getStatus = () => env.DB.prepare("SELECT status FROM businesses WHERE id = ?").bind(id).first<string>("status");
-/** Expires the holds of dead processes, as if 30 seconds had passed. */
+/** Makes the holds of dead processes expire, as if 30 seconds had passed. */
 const expireHolds = () => env.DB_01.exec("UPDATE issuers SET held_until = 1 WHERE revision IS NULL");
 /** Makes the holds of dead processes last for hours, so that the test does not depend on the speed of the machine. */
 const keepHolds = () => env.DB_01.exec("UPDATE issuers SET held_until = held_until + 10000000 WHERE revision IS NULL");

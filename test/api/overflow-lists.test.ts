@@ -1,5 +1,5 @@
-// Tests the list of a business whose certificates are in two shards, where some certificates of the earlier shard were issued later than
-// some of the other shard. This happens if a journal stores certificates late, or if clocks differ.
+// Tests the list of certificates of a business whose certificates are in two shards. Some certificates in the earlier shard were issued
+// later than some in the other shard. This happens if a journal stores certificates late, or if clocks differ.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { minuteMs } from "../../core/time.ts";
