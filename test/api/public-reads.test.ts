@@ -60,7 +60,7 @@ describe("Q2: unknown API keys", () => {
     stopClock();
     const { reads, service } = countReads();
     const ip = "203.0.113.90";
-    expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200); // a valid key is used first from the same address
+    expect((await listWithKey(service, ip, world.acme.keys.live)).status).toBe(200); // the address uses a valid key before the wrong ones
     const before = reads.calls;
     expect(before).toBeGreaterThan(0);
     const statuses: number[] = [];

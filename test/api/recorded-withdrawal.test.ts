@@ -152,7 +152,7 @@ describe("POST /v1/certs/{id}/withdrawals with scope business", () => {
     const responses = await Promise.all([send(), send(), send()]);
     expect(responses.map(describeOutcome)).toEqual(["201 ok", "201 ok", "201 ok"]);
     expect(new Set(responses.map(({ text }) => JSON.stringify(JSON.parse(text).data))).size).toBe(1);
-    const laterIssued = await issueToNewPerson({ fields: { phone } }); // gives a new consent after the withdrawal
+    const laterIssued = await issueToNewPerson({ fields: { phone } }); // consent given after the withdrawal
     await waitUntilSettled();
     const countRemainingWork = async () => {
       await runOutboxRelay();

@@ -1,4 +1,4 @@
-// Tests the sandbox as a page, a server with a test key, and a member use it: the share protocol with a test client, the sandbox clock, and
+// Tests how a page, a server with a test key, and a member use the sandbox: the share protocol with a test client, the sandbox clock, and
 // triggered events. No sandbox event reaches the live feed or a live endpoint.
 import { env } from "cloudflare:workers";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -45,7 +45,7 @@ const listEvents = async (id: string) => {
 
 beforeEach(async () => {
   await waitUntilSettled();
-  vi.setSystemTime(Date.now() + 61_000); // starts a new minute, because the business has a limit per minute
+  vi.setSystemTime(Date.now() + 61_000); // starts a new minute, which resets the business's rate limit
   expect((await reset()).status).toBe(200);
 });
 afterAll(async () => {
@@ -387,7 +387,7 @@ test("POST /v1/share/sandbox-consent returns 429 past the limit of active shares
   await env.DB.prepare(filled)
     .bind(JSON.stringify(Array.from({ length: 9_999 }, (_, at) => at)), created.id)
     .run();
-  await env.DB.exec("DELETE FROM record_usage"); // resets the limit of records in 30 days, which another test covers
+  await env.DB.exec("DELETE FROM record_usage"); // resets the count for the 30-day record limit, which another test covers
   const full = await call("/v1/share/sandbox-consent", buildJsonRequest(buildDecision(createVerifier(), { client_id: clientId })));
   expect([describeOutcome(full), full.headers.get("retry-after")]).toEqual(["429 rate_limited", "60"]);
   expect((await reset()).body.data).toEqual({ environment: "sandbox", ended: 2_000, more: true });

@@ -395,7 +395,7 @@ describe("the consent sheet", () => {
       await sheet.post(`/authorize/decide${other.search}`, { token, "group.name": "on", "group.phone": "on" });
     }
     expect((await pat.get("/v1/me/shares")).body.data.shares).toEqual([]);
-    await sheet.get(path, fromPage); // the cookie holds the browser's five newest requests
+    await sheet.get(path, fromPage); // opens the request again, because the cookie holds only the browser's five newest requests
     await sheet.post(decidePath(path), { token, "group.name": "on", "group.address": "on", "group.phone": "on", days: "3650" });
     const [share] = (await pat.get("/v1/me/shares")).body.data.shares;
     expect([share.scope, share.duration_days]).toEqual([["email", "phone"], 365]);

@@ -143,7 +143,7 @@ describe("a share", () => {
     const steps = [
       () => redeemCode(granted, {}, { origin }, createLaterService(20_000)),
       () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, createLaterService(3_600_000)),
-      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, createLaterService(7_200_000)), // the person's audit chain records at most one read per day
+      () => getWithApiKey(`/v1/consumers/${id}/current`, undefined, createLaterService(7_200_000)), // counts as a delivery, even though the person's audit chain records at most one read per day
       () => change({ phone: "+1 202 555 0199" }, 10_800_000),
     ];
     expect(await readLastDelivery()).toBeNull();

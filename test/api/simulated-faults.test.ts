@@ -46,7 +46,7 @@ afterEach(async () => {
 });
 
 /**
- * Issues certificates until one goes directly to the database. The first ones can go to the journal, because after a fault submissions go
+ * Issues certificates until one goes directly to the database. The first ones can go to the journal, because after a fault, submissions go
  * there until the journal is empty.
  */
 const issueStored = async (): Promise<string> => {

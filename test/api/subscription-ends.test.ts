@@ -22,7 +22,7 @@ const setStatus = async (status: string): Promise<void> => {
   expect(response.status).toBe(200);
 };
 
-/** Ends subscriptions as if the given number of minutes had passed. */
+/** Runs the job that ends subscriptions, as if the given number of minutes had passed. */
 const runIn = async (minutes: number): Promise<void> => {
   const platform = await createPlatform(env as unknown as Env);
   await endSubscriptions(createServicesWith(platform, { clock: () => Date.now() + minutes * minuteMs }));

@@ -35,7 +35,7 @@ const restartWith = async (settings: Readonly<Record<string, string>>): Promise<
 };
 const recordEverything = { OTLP_TRACES_URL: collector, OTLP_HEADERS: "authorization=Bearer%20token-of-the-tests", TRACE_SAMPLE_RATE: "1" };
 
-/** Turns traces on in the delivery queues, which have a platform of their own. Returns a function that undoes this. */
+/** Turns on tracing in the delivery queue's object, which does not use this file's platform. Returns a function that undoes this. */
 const recordInQueue = async (queue: DeliveryQueueStub): Promise<() => void> => {
   const objectEnv = await runInDurableObject(queue, (object) => (object as unknown as { readonly env: Env }).env);
   const objectPlatform = await getPlatform(objectEnv);
@@ -91,7 +91,7 @@ type Posts = ReturnType<typeof mockReceivers>;
 const listSpans = (posts: Posts): readonly SentSpan[] =>
   posts.filter(({ url }) => url === collector).flatMap(({ body }) => readSpans(body));
 
-/** Waits until the trace with this name has been sent. Returns its spans, the first of which is the whole request or job. */
+/** Waits until the trace with this name has been sent. Returns its spans. The first one covers the whole request or job. */
 const waitForTrace = async (posts: Posts, name: string): Promise<readonly [SentSpan, ...SentSpan[]]> => {
   await expect.poll(() => listSpans(posts).map((span) => span.name)).toContain(name);
   const spans = listSpans(posts);

@@ -60,7 +60,7 @@ const create = async (email: string, path: string): Promise<Endpoint> => {
 };
 const getSecret = async (email: string, id: string): Promise<string> => (await send(email, "GET", `/${id}/secret`)).body.data.secret;
 const step = (body: object): Promise<TestResponse> => service(route, buildJsonRequest(body, bearer));
-/** Calls the steps of a rotation, as the operator's command does. */
+/** Runs a rotation step by step, as the operator's command does, and returns the totals. */
 const runSteps = async (request: object): Promise<Total> => {
   let total: Total = { before: "", replaced: 0, outdated: 0, earlierUntil: null };
   for (let cursor: unknown = null; ; ) {

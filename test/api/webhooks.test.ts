@@ -303,8 +303,8 @@ describe("POST /v1/webhooks", () => {
   });
 
   /**
-   * Runs the service on a database that commits the audit entry of the next endpoint but loses the response. With `isAwayAfter`, later
-   * reads also fail.
+   * The service with a database that commits the next change with an audit entry but loses the response. With `isAwayAfter`, later reads
+   * also fail.
    */
   const callLosingResponse = (isAwayAfter: boolean): Call => {
     let isLost = false;
@@ -556,7 +556,7 @@ describe("DELETE /v1/webhooks/{webhook_id}", () => {
   });
 });
 
-/** Every route with a valid body. */
+/** Every webhook route, with a valid body if it needs one. */
 const routes: readonly (readonly [name: string, method: Method, path: string, body?: unknown])[] = [
   ["list", "GET", ""],
   ["create", "POST", "", { url: `${hook}?second` }],

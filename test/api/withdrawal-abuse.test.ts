@@ -49,7 +49,7 @@ const isActive = async (certId: string): Promise<boolean> => (await getWithKey(`
 const tables = ["email_codes", "email_code_failures", "mail_outbox", "audit_entries", "anchors", "withdrawals"];
 const events = "(SELECT COUNT(*) FROM changes WHERE sequence IS NOT NULL) AS events";
 
-/** Does the work, and returns how many rows it added to each table. */
+/** Runs `work` and returns how many rows it added to each table. */
 const countAddedRows = async (work: () => Promise<unknown>): Promise<Record<string, number>> => {
   const count = async (): Promise<Record<string, number>> =>
     (await env.DB.prepare(

@@ -252,7 +252,7 @@ describe("POST /v1/certs/{id}/opt-out/confirm with scope business", () => {
     const many: IssuedCertificate[] = [];
     for (let count = 0; count < 45; count += 1) many.push(await issueToNewPerson({ fields: { email } }));
     const { withdrawn_at } = (await withdrawCertificate(many[7] as IssuedCertificate, "business")).body.data;
-    const laterIssued = await issueToNewPerson({ fields: { email } }); // gives a new consent after the withdrawal
+    const laterIssued = await issueToNewPerson({ fields: { email } }); // consent given after the withdrawal
     const countRemainingWork = async () => {
       await runOutboxRelay();
       return env.DB.prepare("SELECT COUNT(*) AS n FROM withdrawal_work").first<number>("n");

@@ -12,8 +12,8 @@ describe("outgoing requests", () => {
   test("are sent only by adapters, which check every URL that is not a setting", () => {
     const callers = new Set(findMatchingLines(serviceFiles, /(?<![.\w])fetch\(/).map((line) => line.slice(0, line.indexOf(":"))));
     const declared = [...callers].filter((file) => !file.startsWith("workers/adapters/")).sort();
-    // Two kinds of lines are allowed: Durable Objects declare a method named fetch, and the entry point and the ledger binding forward
-    // requests.
+    // Two kinds of lines are allowed: a Durable Object's declaration of its fetch method, and calls in the entry point and the ledger
+    // binding that forward a request.
     expect(declared.filter((file) => findMatchingLines([file], /(?<![.\w])(?<!async )fetch\((?!request\b|_?request:)/).length > 0)).toEqual(
       [],
     );

@@ -20,7 +20,7 @@ export const createMigratedDatabase = (): DatabaseSync => {
   return database;
 };
 
-/** Creates an empty Durable Object database with all steps applied. */
+/** Creates an empty Durable Object database and applies these schema steps. */
 const createObjectDatabase = (steps: readonly string[]): DatabaseSync => {
   const database = new DatabaseSync(":memory:");
   for (const step of steps) database.exec(step);

@@ -65,8 +65,8 @@ describe("the API reference", () => {
     });
 
   /**
-   * Opens each `details` element that contains a new kind of element, which is not in `known` or in an earlier `details` element. Returns
-   * the new kinds. The page has two hundred `details` elements, but they contain only a few kinds of elements.
+   * Opens only those `details` elements that contain a kind of element that is neither in `known` nor in an earlier one. Returns the new
+   * kinds. The page has two hundred `details` elements, but they contain only a few kinds of elements.
    */
   const expandEachKind = (page: Page, known: readonly string[]): Promise<string[]> =>
     page.evaluate((before) => {

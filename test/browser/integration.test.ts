@@ -1,5 +1,5 @@
 // Tests that the integration helper finds the same form in a page's source that a browser finds on the page. The tests use real-world
-// forms, and names that are special in CSS.
+// forms, and names with characters that are special in CSS.
 import { readdirSync, readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -18,7 +18,7 @@ afterAll(() => browser.close());
 const folder = "test/widget/forms";
 const readSource = (name: string): string =>
   readFileSync(`${folder}/${name}.html`, "utf8")
-    .replace(/<script[\s\S]*?<\/script>/g, "") // a page's source does not contain the markup that its scripts render
+    .replace(/<script[\s\S]*?<\/script>/g, "") // removes scripts, because the source does not contain the markup that they render
     .replaceAll(/\{\{[a-z]+\}\}/gi, "");
 const names = readdirSync(folder).map((file) => file.replace(".html", ""));
 

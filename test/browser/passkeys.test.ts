@@ -33,7 +33,7 @@ const sendRequest = (page: Page, method: string, path: string, body?: object): P
     [method, path, body === undefined ? "" : JSON.stringify(body)] as const,
   );
 
-/** Creates a credential for the service's options on the virtual authenticator and returns it as the browser serializes it. */
+/** Creates a credential on the virtual authenticator with the service's options, and returns it as the browser serializes it. */
 const createCredential = (page: Page, options: object): Promise<object> =>
   page.evaluate(async (json) => {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(json as PublicKeyCredentialCreationOptionsJSON);

@@ -156,7 +156,7 @@ test("a new business gets to a live certificate within its first hour", async ()
     "Go live": "Not available yet",
   });
 
-  // The domain cannot be verified before the business has published the domain's token.
+  // The domain cannot be verified until the business publishes its token.
   await page.getByRole("main").getByRole("link", { name: "Add domain" }).click();
   await findTextbox(page, "Domain").fill("localhost");
   await page.getByRole("button", { name: "Add domain" }).click();

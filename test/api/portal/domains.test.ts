@@ -40,7 +40,7 @@ const verify = (id: string, body?: object, person: Person = owner) => callPortal
 const list = async (person: Person = owner) => (await callPortal(person, "GET", "/domains")).body.data.domains as Record<string, unknown>[];
 const getErrorMessage = (response: Awaited<ReturnType<typeof verify>>): string => response.body.error?.message;
 
-/** Publishes the domain's TXT records for both resolvers, or separately per resolver. */
+/** Publishes the domain's TXT records. If `values` is a function, it returns the response of each resolver. */
 const publish = (values: readonly string[] | ((resolver: string) => Response | Promise<Response>), host = domain): void =>
   web.resolve(`_svc-challenge.${host}`, (resolver) => {
     if (typeof values === "function") return values(resolver);

@@ -1,4 +1,4 @@
-// Tests a business's members: invitations that do not reserve an address, roles, the last owner, and how sessions end.
+// Tests a business's members: invitations (which do not reserve an address), roles, the last owner, and how sessions end.
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, test } from "vitest";
 import { requestEmailCode, findEmailCode, getCookie, clearCodes, submitEmailCode, listMailTo, signIn } from "../../support/people.ts";

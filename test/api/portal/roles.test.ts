@@ -29,9 +29,9 @@ interface RouteAccess {
 }
 
 const ownersOnly = "403 owner_required";
-/** A route that every member of the business may use. The owner of another business gets that business's own records. */
+/** A route that every member of the business may use. A stranger gets the records of their own business. */
 const open = (expected: string, sent?: unknown): RouteAccess => ({ owner: expected, member: expected, stranger: expected, sent });
-/** Like `open`, but for a single record. The owner of another business gets "not found". */
+/** Like `open`, but for a single record. A stranger gets "not found". */
 const openRecord = (expected: string, none = "404 not_found", sent?: unknown): RouteAccess => ({
   owner: expected,
   member: expected,
@@ -102,12 +102,12 @@ const access: Readonly<Record<string, RouteAccess>> = {
   "GET /v1/billing/checkout": { ...buildOwnerAccess("303 ok"), query: "?plan=business" },
 };
 
-/** Consumer routes, which refuse every member of a business. */
+/** Consumer routes. They refuse every member of a business. */
 const consumerRoutes = /^(?:GET|POST|PUT|DELETE) \/v1\/(?:me(?!\/(?:sessions|passkeys))(?:\/|$)|share\/consent$)/;
 /** Routes that every signed-in person can use, for themselves only. */
 const personalRoutes = /^(?:GET \/v1\/auth\/session|(?:GET|POST|DELETE) \/v1\/me\/(?:sessions|passkeys)(?:\/|$).*)$/;
 
-/** Returns the position of a route's test. Routes that delete records run last, because other tests use these records. */
+/** Returns the sort key of a route's test. Tests that delete records run last, because other tests use these records. */
 const orderOf = (name: string): number => (name === `DELETE ${portal}/members/me` ? 2 : /^DELETE .*\{/.test(name) ? 1 : 0);
 const inOrder = Object.entries(access).sort(([a], [b]) => orderOf(a) - orderOf(b));
 
