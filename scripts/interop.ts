@@ -1,5 +1,5 @@
-// `npm run interop`: runs the tests that need third-party programs too large to install with every clone. Installs these programs into
-// dist/ once.
+// `npm run interop`: runs the tests that need the MCP Inspector, which is too large to install with every clone. Installs it into dist/
+// once.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";

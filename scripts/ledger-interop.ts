@@ -1,6 +1,6 @@
 // Checks the ledger with third-party code: starts it standalone, adds entries until a tile of the second level is full, and lets Go's sumdb
-// packages verify checkpoints, tiles, consistency and one entry (test/interop/go). Needs Go and golang.org/x/mod, from modules or from the
-// Debian package golang-golang-x-mod-dev.
+// packages verify checkpoints, tiles, consistency and one entry (test/interop/go). Needs Go and golang.org/x/mod, as a Go module or from
+// the Debian package golang-golang-x-mod-dev.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

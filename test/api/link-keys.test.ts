@@ -16,7 +16,7 @@ const withNext = createServiceCall({ LINK_KEYS: `index,1:${key}@next` });
 const withBoth = createServiceCall({ LINK_KEYS: `index,1:${key}` });
 const withNewOnly = createServiceCall({ LINK_KEYS: `1:${key}` });
 
-/** Tries a token that another service created, and returns the outcome. */
+/** Uses the token at a service, and returns the outcome. */
 type Attempt = (service: Call) => Promise<string>;
 
 interface TokenKind {
