@@ -1,4 +1,4 @@
-// Tests that expired rows are deleted as fast as they are created. At 100 certificates per second, the service saves 6,000 idempotent
+// Tests that expired rows are deleted as fast as new ones are created. At 100 certificates per second, the service saves 6,000 idempotent
 // responses per minute.
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Tests that members see which texts the DNS records contain if a DNS verification fails. The texts are shown as plain text and are limited
-// in number and length. The API returns a constant message.
+// Tests that members see the texts of the domain's DNS records if a DNS verification fails. The texts are shown as plain text and are
+// limited in number and length. The API's message never contains them.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { callPortal, signUpBusiness } from "../support/portal.ts";
 import { parsePage, getPageText, submitForm, describeRedirect } from "../support/portal-pages.ts";

@@ -1,5 +1,5 @@
-// Tests the snippet builder's form. It keeps and marks invalid input, fetches no page for unauthorized callers, and returns the result only
-// in the response.
+// Tests the snippet builder's form. It keeps and marks invalid input, fetches no page for unauthorized callers, and returns the result
+// without storing it.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { clearCodes } from "../support/people.ts";

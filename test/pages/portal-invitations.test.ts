@@ -35,7 +35,7 @@ const listTeam = async (): Promise<readonly string[]> =>
     (member) => `${member.email} ${member.status}`,
   );
 const buildTeam = (status: string): readonly string[] => [`owner-${round}@inviting.example active`, `${email} ${status}`];
-/** Signs in on the pages. Returns the redirect after the code, and the new session. */
+/** Signs in through the portal's pages. Returns the redirect that follows the code, and the new session. */
 const signInOnPages = async (next = "/portal"): Promise<{ readonly to: string; readonly member: Member }> => {
   await clearCodes();
   const cookie = getCookie(await postForm({ cookie: "" }, "/portal/sign-in", { email, next }));

@@ -235,7 +235,7 @@ const check = async (role: Role, request: FormRequest, expected: string): Promis
   for (const mark of listPrivateMarks().filter((one) => !request.path.includes(one))) expect(response.text).not.toContain(mark);
 };
 
-/** Orders the forms. Forms that remove records needed by other forms run late; signing out and leaving run last. */
+/** Orders the forms: those that remove records needed by other forms run late, and leaving and signing out run last. */
 const getSortOrder = (name: string): number =>
   /sign-out$/.test(name) ? 3 : /leave$/.test(name) ? 2 : /(?:remove|rotate|reset)$/.test(name) ? 1 : 0;
 const inOrder = (linesByName: Readonly<Record<string, Line>>): [string, Line][] =>

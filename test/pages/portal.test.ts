@@ -132,7 +132,7 @@ describe("every portal page", () => {
     for (const member of testPaths.includes(path) ? [acme, clerk] : [acme, other, clerk]) {
       const page = await openPage(member, path);
       expect([path, page.status]).toEqual([path, 200]);
-      expect(extractWords(page.document)).not.toMatch(/\{\w+\}/); // a message whose placeholder was not filled in
+      expect(extractWords(page.document)).not.toMatch(/\{\w+\}/); // no unfilled placeholder of a message
       expect(page.headers.get("cache-control")).toBe("no-store");
       expect(page.headers.get("content-security-policy")).toContain("form-action 'self'");
       expect(page.headers.get("x-robots-tag")).toBe("noindex, nofollow");

@@ -286,8 +286,8 @@ describe("the timeline", () => {
 });
 
 describe("policies", () => {
-  // This trigger prevents a second link from a certificate to policies. Background work may already have made the first link, which the
-  // tests replace.
+  // The tests replace the link from a certificate to its policies, which background work may already have made. This trigger would
+  // prevent that.
   beforeAll(() => env.DB.exec("DROP TRIGGER certificates_policies_linked"));
 
   const insertCaptures = async (certId: string, rows: readonly (readonly [kind: string, url: string])[]): Promise<void> => {
@@ -451,7 +451,7 @@ describe("response headers", () => {
         (await exports.default.fetch(new Request(`http://evil.example/c/${cert_id}`, { headers: machine }))).text(),
     ];
     for (const [at, sendRequest] of requests.entries()) {
-      // Policies and anchors may arrive in the meantime, so the page may equal either the earlier or the later honest page.
+      // Policies and anchors may arrive in the meantime, so the response may equal the page before it or the page after it.
       const [before, spoofed, after] = [await readHonestPage(), await sendRequest(), await readHonestPage()];
       expect([before, after], `spoofed header ${at}`).toContain(spoofed);
       expect(spoofed).toContain(`http://svc.test/c/${cert_id}`);

@@ -1,5 +1,5 @@
-// Calls that produce every success and every refusal of a person's account routes: deletion, export, certificates that name the person, and
-// removals. For shares, see sharing-scenarios.ts.
+// Makes calls that produce every success and every refusal of a person's account routes: deletion, export, certificates that name the
+// person, and removals. For shares, see sharing-scenarios.ts.
 import { env } from "cloudflare:workers";
 import { minuteMs } from "../../core/time.ts";
 import { parseRemovalId } from "../../core/ids.ts";

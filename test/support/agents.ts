@@ -10,7 +10,7 @@ export interface CreatedToken {
 
 const tokenPaths: Readonly<Record<Realm, string>> = { consumer: "/v1/me/agent-token", business: "/v1/business/portal/agent-token" };
 
-/** Creates a token with a session cookie. */
+/** Creates a token for the owner of the session. */
 export const createTokenWith = (realm: Realm, session: { readonly cookie: string }, body: object = {}): Promise<TestResponse> =>
   call(tokenPaths[realm], buildJsonRequest(body, session));
 

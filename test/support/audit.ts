@@ -40,7 +40,7 @@ export const buildAuditRow = (id: string, chain: string, change: Partial<AuditRo
   ...change,
 });
 
-/** Fetches a page of the chain and the proof of its head, in the form that the service serves. */
+/** Fetches a page of the chain and the proof of its head, as the service serves them. */
 export const fetchChainWithProof = async (
   stub: AuditStub,
   chain: string,

@@ -78,7 +78,7 @@ export interface AuthenticatorOverrides {
   readonly rpId?: string;
   readonly type?: string;
   readonly challenge?: string;
-  /** Clears the flag for verification by fingerprint or PIN. */
+  /** Clears the flag that says that a fingerprint or PIN was checked. */
   readonly unverified?: true;
   readonly counter?: number;
   readonly userHandle?: string | null;

@@ -27,8 +27,8 @@ const platform = await getPlatform(deployment);
 
 /** Clears everything that the app of this isolate holds in memory, such as caches and rate limits, as if the isolate were new. */
 export const startNewIsolate = async (): Promise<void> => {
-  trackBackgroundWork(Object.assign(platform, await createPlatform(deployment))); // the app keeps using the same object
-  Object.assign(platform, createSchedules(platform)); // so that tests can replace what the schedules call
+  trackBackgroundWork(Object.assign(platform, await createPlatform(deployment))); // in place, because the app keeps using the object
+  Object.assign(platform, createSchedules(platform)); // makes the schedules call this object, whose methods tests can replace
 };
 
 const { fetch } = worker;

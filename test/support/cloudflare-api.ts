@@ -15,7 +15,7 @@ interface Worker {
   readonly secrets: Set<string>;
   /** The versions in the order in which they became active. */
   readonly versions: string[];
-  /** The secret that changed after a version was uploaded, by version ID. As in Cloudflare, such a version does not become active again. */
+  /** By version ID: a secret that changed after the version was uploaded. As in Cloudflare, such a version becomes active again only by force. */
   readonly changedSecrets: Map<string, string>;
 }
 
@@ -33,7 +33,7 @@ export interface CloudflareApi {
   readonly changes: string[];
   /** Calls that this API does not know. */
   readonly unknown: string[];
-  /** `db` is null if a running service has the database. */
+  /** `db` is null if the database belongs to a running service. */
   readonly databases: Map<string, { readonly name: string; readonly db: DatabaseSync | null }>;
   readonly namespaces: Map<string, string>;
   readonly buckets: Set<string>;

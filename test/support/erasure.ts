@@ -1,4 +1,4 @@
-// Erases the personal data in a certificate as the business owner.
+// Signs in as the business owner and erases the personal data in a certificate.
 import { buildJsonRequest, signIn } from "./people.ts";
 import { call, world, type TestResponse, type Call } from "./world.ts";
 

@@ -26,8 +26,8 @@ export type EventSequenceStub = DurableObjectStub<EventSequence>;
 export type DeliveryQueueStub = DurableObjectStub<DeliveryQueue>;
 
 /**
- * Methods that a test replaces. Only names of existing methods are allowed. Otherwise, a replacement would have no effect after its method
- * is renamed.
+ * Methods that a test replaces. The type allows only names of existing methods, because a replacement would have no effect after its
+ * method is renamed.
  */
 export type EventSequenceMethods = Partial<Record<keyof EventSequence, unknown>>;
 export type DeliveryQueueMethods = Partial<Record<keyof DeliveryQueue, unknown>>;
@@ -143,7 +143,7 @@ export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
     const post = { at: Date.now(), url: request.url, headers: request.headers, body: await request.text() };
     posts.push(post);
     const response = await receiver(post, request.signal);
-    // The runtime follows redirects unless the caller handles them itself.
+    // Follows a redirect unless the caller handles redirects itself, as the runtime does.
     if (request.redirect === "follow" && response.headers.has("location"))
       posts.push({ ...post, url: response.headers.get("location") as string });
     return response;
@@ -152,8 +152,8 @@ export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["9
 };
 
 /**
- * Returns when the next delivery is due, or null if none is pending. Does not read the alarm, because in development the alarm also fires
- * every minute.
+ * Returns the time when the next delivery is due, or null if none is pending. Does not read the alarm, because in development the alarm
+ * also fires every minute.
  */
 const getNextDueAt = (queue: DeliveryQueueStub): Promise<number | null> =>
   runInDurableObject(queue, (_, { storage: { sql } }) => (hasDeliveryTables(sql) ? findNextDueAt(sql) : null));

@@ -54,7 +54,7 @@ interface EntryRequest {
   };
 }
 
-/** Returns the leaf that Rekor writes for a request, or null if the request is invalid. Does not check the signature. */
+/** Returns the leaf that Rekor adds for a request, or null if the request is invalid. Does not check the signature. */
 const buildLeaf = (body: string): string | null => {
   let request: EntryRequest;
   try {
