@@ -100,8 +100,8 @@ const matrix = ["none", "same-origin", "same-origin-allow-popups", "noopener-all
 
 /**
  * Prepares the person who signs in. With `fresh`, only creates an email address. With `code`, the person has saved details and a session.
- * With `passkey`, the person has saved details and a device with a passkey. The email address is wider than a phone and has no hyphen at
- * which it could break, so the sheet must wrap it.
+ * With `passkey`, the person has saved details and a device with a passkey. The email address is wider than a phone's screen and has no
+ * hyphen at which it could break, so the sheet must wrap it.
  */
 const prepare = async (page: Page, how: SignIn): Promise<{ readonly email: string; readonly device: Device | null }> => {
   const email = `pat.example.${crypto.randomUUID().replaceAll("-", "")}@example.com`;
@@ -515,7 +515,7 @@ describe("sharing with the demo business", () => {
     await sheet.waitForSelector(share);
     await waitUntilClickable(sheet);
     await decideIn(sheet);
-    await expectShared(visited, email, address); // also expects no content policy violations
+    await expectShared(visited, email, address); // also expects no violations of the Content Security Policy
     await close();
   });
 
@@ -565,7 +565,7 @@ describe("sharing with the demo business", () => {
     const { device } = await prepare(page, "passkey");
     await page.goto(`${service.demoOrigin}/share`);
     const sheet = await openSheet(page);
-    await sheet.setViewportSize({ width: 320, height: 640 }); // a popup opens with the width that the page requested
+    await sheet.setViewportSize({ width: 320, height: 640 }); // the popup opened with the width that the page requested, which is larger
     await sheet.waitForSelector("#sheet-email");
     await checkStep(sheet);
     await device?.goTo(sheet);
@@ -598,7 +598,7 @@ describe("sharing with the demo business", () => {
       await page.goto(address);
       const sheet = await openSheet(page);
       await reachDecision(sheet, "code", null);
-      expect(await sheet.evaluate(() => window.opener === null)).toBe(!isFirefox() || policy !== "noopener-allow-popups"); // Firefox does not support this policy
+      expect(await sheet.evaluate(() => window.opener === null)).toBe(!isFirefox() || policy !== "noopener-allow-popups"); // Firefox does not support noopener-allow-popups
       await decideIn(sheet);
       await expectShared(visited, email, address);
       await close();

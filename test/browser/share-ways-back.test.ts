@@ -213,7 +213,7 @@ test("accepts the answer on a page that no longer has a share tag", async () => 
 
 describe("B32 lost response to the redemption", () => {
   test.each(["lost", "silent"] as const)("retries with the same idempotency key and fills the form once (%s)", async (how) => {
-    // The browser itself retries a request if a reused connection breaks, so that retry must fail too.
+    // If a reused connection breaks, the browser retries the request on its own. That retry must fail too.
     let brokenAt = 0;
     fake.settings.redeem = () => {
       brokenAt ||= Date.now();
@@ -242,7 +242,7 @@ describe("B32 lost response to the redemption", () => {
     const sheet = await visit.openSheet();
     await waitUntilClosed(sheet, () => sheet.click("#share"));
     expect((await visit.waitForEvent("svc:share-error")).detail).toMatchObject({ code });
-    // The browser itself also retries the request if a connection breaks.
+    // If a connection breaks, the browser also retries the request on its own.
     if (code === "network") expect(fake.redemptions.length).toBeGreaterThanOrEqual(attempt);
     else expect(fake.redemptions).toHaveLength(attempt);
     expect(await readFormValues(visit.page)).toEqual({ first_name: "", last_name: "", email: "", phone: "" });

@@ -64,7 +64,7 @@ describe("generateId", () => {
     );
     expect(new Set(ids).size).toBe(1_000);
     const rising = ids.filter((id, at) => at > 0 && id > (ids[at - 1] as string)).length;
-    expect(rising).toBeGreaterThan(400); // 500 are expected; the standard deviation is sqrt(1000) / 2 = 16, so 100 below is six of them
+    expect(rising).toBeGreaterThan(400); // 500 are expected; the standard deviation is at most sqrt(1000) / 2 = 16, so 400 is more than six deviations away
     expect(rising).toBeLessThan(600);
   });
 

@@ -1,4 +1,4 @@
-// Tests that a planned page equals the same page of the merged list, or that the overlap is detected.
+// Tests that a planned page either equals the same page of the merged list or is null, which means that all shards must be merged.
 import { describe, expect, test } from "vitest";
 import type { CertId } from "../../../core/ids.ts";
 import { mergePage, planPage, mergeNewestFirst, type ListExtent, type ListRange } from "../../../core/certificates/shard-pages.ts";

@@ -146,7 +146,7 @@ describe("tiles", () => {
           const before = inBatches.writes;
           inBatches.append(leaves.slice(at, at + count));
           const touched = Math.floor((at + count - 1) / 256) - Math.floor(at / 256) + 1;
-          expect(inBatches.writes - before).toBeLessThanOrEqual(touched + 1); // one level-1 tile covers up to 65,536 entries
+          expect(inBatches.writes - before).toBeLessThanOrEqual(touched + 1); // adds one for the only level-1 tile, which covers up to 65,536 entries
           at += count;
         }
         const atOnce = new MemoryLog();

@@ -13,7 +13,7 @@ import { sampleMails as mails } from "../../support/sample-mails.ts";
 const appUrl = "https://app.example.com";
 const cases = languages.flatMap((language) => Object.values(mails).map((mail) => ({ language, template: mail.template, mail })));
 
-/** Keys whose text is the same word in another language. */
+/** Catalog keys whose text is the same word in English and another language. */
 const sameInBoth = new Set(["facts.endpoint", "facts.token"]);
 
 const envelope = { id: "id", to: "pat@example.com", from: "no-reply@example.com", language: "en" as Language };
@@ -58,7 +58,7 @@ describe("every mail in every language", () => {
     const { html } = composeMessage(language, mail);
     const styles = [...html.matchAll(/style="([^"]*)"/g)].map(([, style]) => style);
     expect(styles.filter((style) => /flex|grid|position|var\(|#/.test(style ?? ""))).toEqual([]);
-    expect(html).toContain("max-width:560px"); // 600 pixels, including the space on both sides
+    expect(html).toContain("max-width:560px"); // 600 pixels with the padding on both sides
     expect(new TextEncoder().encode(html).length).toBeLessThan(100_000); // Gmail cuts off longer messages
   });
 

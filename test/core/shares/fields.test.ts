@@ -1,4 +1,4 @@
-// Tests contact fields: how a scope is parsed, its stored bits, and how values are validated.
+// Tests contact fields: how a scope is parsed and stored as bits, and how values are validated.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

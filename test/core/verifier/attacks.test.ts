@@ -1,6 +1,6 @@
 // Tests packs in which a dishonest issuer tries to hide a false statement: with an erasure, with an older format, in the data of a second
-// recipient, or in a member that nothing binds. The issuer lists, renders and signs everything again with the right key. Also checks the
-// table in docs/reference/proof-checks.md.
+// recipient, or in a member that no evidence binds. The issuer lists, renders and signs everything again with the right key. Also checks
+// the table in docs/reference/proof-checks.md.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../core/canonical-json.ts";

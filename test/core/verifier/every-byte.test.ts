@@ -23,7 +23,7 @@ const zip = await buildEvidenceZip(parts);
 const crypto = memoizeNoteCrypto(webCrypto); // most signatures are the same in every changed pack, so each is checked only once
 
 type IsFound = (report: Report) => boolean;
-/** True if a check failed and the report contains the ID of that check. */
+/** True if the verdict is `invalid` and the report names the failed check by a known ID. */
 const isInvalid: IsFound = ({ verdict, failed }) => verdict === "invalid" && (checkIds as readonly string[]).includes(failed ?? "");
 /** Also true if a required check could not be made: a cosignature with a changed witness name looks like one from an unknown witness. */
 const isNotValid: IsFound = (report) => isInvalid(report) || (report.verdict === "incomplete" && report.missing.length > 0);

@@ -110,7 +110,7 @@ export interface EvidenceOptions {
   readonly isOlderFormat?: boolean;
   /** True if the person withdrew consent after the issuance. */
   readonly isRevoked?: boolean;
-  /** Recipients for whom the person withdrew consent earlier, all at the same time. */
+  /** Recipients for whom the person withdrew consent individually, all at the same time and before any other withdrawal. */
   readonly withdrawnFrom?: readonly string[];
   /** True if the business reported that these recipients have ceased contact. */
   readonly isCeasedInPart?: boolean;

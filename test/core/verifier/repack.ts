@@ -85,7 +85,7 @@ const signFiles = async (files: Files, signer: Signer): Promise<Files> => {
 export const resignFiles = (original: ReadonlyMap<string, Uint8Array>, signer: Signer): Promise<Files> =>
   signFiles(relistFiles(original), signer);
 
-/** Signs a manifest.json whose list differs from the files. */
+/** Replaces the list in manifest.json, which may then differ from the files, and signs. */
 export const resignWithList = (original: ReadonlyMap<string, Uint8Array>, list: Json, signer: Signer): Promise<Files> => {
   const files = new Map(original);
   setJson(files, "manifest.json", { ...readJson(files, "manifest.json"), files: list });
