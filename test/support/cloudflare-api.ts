@@ -15,7 +15,7 @@ interface Worker {
   readonly secrets: Set<string>;
   /** The versions in the order in which they became active. */
   readonly versions: string[];
-  /** By version ID: a secret that changed after the version was uploaded. As in Cloudflare, such a version becomes active again only by force. */
+  /** By version ID: a secret that changed after the version was uploaded. As in Cloudflare, it becomes active again only by force. */
   readonly changedSecrets: Map<string, string>;
 }
 

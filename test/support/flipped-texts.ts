@@ -3,7 +3,7 @@ import { encodeUtf8 } from "../../core/bytes.ts";
 
 const masks = [0x01, 0x20, 0x80]; // the lowest bit, the bit that changes a letter's case, and the bit that ASCII never sets
 
-/** Yields variants of the text: each byte is changed in three ways. Yields null for a variant that is not valid UTF-8. */
+/** Yields three variants of the text for each of its bytes, or null for a variant that is not valid UTF-8. */
 export function* generateFlippedTexts(text: string): Generator<string | null> {
   const bytes = encodeUtf8(text);
   for (let at = 0; at < bytes.length; at += 1) {

@@ -24,7 +24,7 @@ const maxTestShares = 9_000;
 
 type Cells = Readonly<Record<string, string>>;
 
-/** Lists a table's columns, except a column that SQLite numbers itself. */
+/** Lists a table's columns, except `ord` if SQLite assigns its values. */
 const listColumns = async (table: string): Promise<readonly string[]> => {
   const numbered = `name = 'ord' AND pk = 1 AND (SELECT COUNT(*) FROM pragma_table_info('${table}') WHERE pk > 0) = 1`;
   const { results } = await env.DB.prepare(`SELECT name FROM pragma_table_info('${table}') WHERE NOT (${numbered})`).all<{
@@ -80,7 +80,7 @@ export interface OriginalRecords {
 const seedCertificates = async ({ certId, withdrawnCertId, listCertId }: OriginalRecords): Promise<void> => {
   const original = `id = '${certId}'`;
   await copyRows("certificates", original, many, { id: copyId("cc_", "a"), issued_at: `s.issued_at - n.i * ${minuteMs}` });
-  // Each purpose has its own recipients and disclosure.
+  // Adds purposes, each with its own recipients and disclosure.
   await insertRows("purposes", several, {
     business_id: quoteText(world.acme.id),
     environment: "'live'",
@@ -182,7 +182,7 @@ const seedShares = async ({ activeShareId, revokedShareId, sandboxShareId, consu
   });
   await copyRows("shares", `id = '${revokedShareId}'`, many, { id: copyId("shr_", "r"), subject_sealed: "NULL", ...unique });
   await copyRows("shares", `id = '${sandboxShareId}'`, maxTestShares, { id: copyId("shr_", "s"), ...unique, ...due });
-  // Adds shares that other people created with this person's address.
+  // Adds shares of other people that have the same address as this person.
   await copyRows("shares", `id = '${activeShareId}'`, several, { id: copyId("shr_", "n"), consumer_id: copyId("con_", "n"), ...unique });
   await copySharedValues(activeShareId);
   await copyRows("share_codes", `share_id = '${activeShareId}'`, several, {
@@ -338,7 +338,7 @@ const seedAccounts = async ({ consumerId }: OriginalRecords): Promise<void> => {
   });
 };
 
-/** Seeds codes and sign-ups for one address, and challenges, OAuth records, idempotency records and billing records. */
+/** Adds codes and sign-ups for one address, and challenges, OAuth records, idempotency records and billing records. */
 const seedSignIns = async (records: OriginalRecords): Promise<void> => {
   const address = `(SELECT email_index FROM consumers WHERE id = '${records.consumerId}')`;
   for (const [purpose, topic] of [
@@ -412,7 +412,7 @@ const seedSignIns = async (records: OriginalRecords): Promise<void> => {
   await insertRows("billing_events", several, { id: copyId("evt", "b"), customer_id: "'cus'", type: "'t'", at: "n.i", received_at: "n.i" });
 };
 
-/** Seeds pending work, and long histories of single records. */
+/** Adds pending work, and long histories of single records. */
 const seedQueues = async ({ certId, withdrawnCertId, activeShareId, consumerId, removalId }: OriginalRecords): Promise<void> => {
   // Adds audit entries for actions that anyone can repeat: exports of a certificate, reads of a share, and calls by an assistant. Their
   // numbers are lower than that of any change, so the audit log counts them as already read.

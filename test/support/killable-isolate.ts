@@ -77,7 +77,7 @@ export const createKillableIsolate = async (): Promise<KillableIsolate> => {
     cachedClients: new BoundedMap(1),
     log: { ...platform.log, error: doNothing },
     waitUntil: (work) => backgroundWork.push(work),
-    // These functions only start work before the cron jobs would, and the test runs the cron jobs itself.
+    // These functions only make work start earlier than the cron jobs would, and the test runs the cron jobs itself.
     scheduleFollowUp: doNothing,
     scheduleMail: doNothing,
     scheduleRelay: doNothing,

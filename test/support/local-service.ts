@@ -109,7 +109,7 @@ const takeLock = (lock: string): boolean => {
   }
 };
 
-/** Adds to the build a copy of the databases with the demo accounts, and the secrets that the accounts' rows depend on. */
+/** Adds two things to the build: databases with the demo accounts, and the secrets that the accounts' rows depend on. */
 const buildAccounts = async (building: string): Promise<void> => {
   const stateDir = join(building, "accounts");
   cpSync(join(building, "state"), stateDir, { recursive: true });
@@ -121,7 +121,7 @@ const buildAccounts = async (building: string): Promise<void> => {
 
 const readVars = (built: string): Vars => JSON.parse(readFileSync(join(built, "vars.json"), "utf8")) as Vars;
 
-/** Adds to the build a copy of the databases with the demo accounts and their month of demo data. */
+/** Adds databases with the demo accounts and their month of demo data to the build. */
 const buildMonth = async (built: string, month: string): Promise<void> => {
   const stateDir = `${month}.new`;
   rmSync(stateDir, { recursive: true, force: true });

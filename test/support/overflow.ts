@@ -42,7 +42,7 @@ export const listIds = (page: { readonly certs?: readonly { readonly cert_id: st
 /** Returns the token from a receipt's withdrawal link. */
 export const getToken = ({ manage_url: url }: { readonly manage_url: string }): string => url.split("#m=")[1] as string;
 
-/** Finishes a withdrawal from all of a person's certificates. The first run of the relay spreads the work to the other shards. */
+/** Finishes a withdrawal from all of a person's certificates. The first run of the relay hands work to the other shards for the second. */
 export const finishWithdrawals = async (): Promise<void> => {
   await waitUntilSettled();
   await runOutboxRelay();

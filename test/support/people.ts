@@ -66,7 +66,7 @@ let signInCount = 0;
 export const signInByEmail = async (email: string, realm: Realm = "business"): Promise<{ readonly cookie: string }> => {
   await env.DB.prepare("DELETE FROM email_codes").run();
   signInCount += 1;
-  // Uses a new address each time, because the limit is 30 requests per hour per IP address.
+  // Uses a new IP address each time, because the limit is 30 requests per hour per IP address.
   const ipHeader = { "cf-connecting-ip": `2001:db8:face:${signInCount.toString(16)}::1` };
   await call("/v1/auth/request-code", buildJsonRequest({ email, realm }, ipHeader));
   const response = await submitEmailCode(email, await findEmailCode(email), realm);
@@ -75,7 +75,7 @@ export const signInByEmail = async (email: string, realm: Realm = "business"): P
 };
 
 /**
- * Signs in with one batch that contains the statements of a sign-in, for tests that are not about signing in. Works for people in the first
+ * Signs in by writing a sign-in's rows to the database in one batch, for tests that are not about signing in. Works for people in the first
  * shard; invited people must sign in by email. test/api/sign-in.test.ts checks that both ways write the same rows.
  */
 export const signIn: typeof signInByEmail = async (email, realm = "business") => {

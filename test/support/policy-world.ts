@@ -18,7 +18,7 @@ export const createPlatformAt = async (ms = 0, changes: Partial<Platform> = {}):
 
 const executionContext = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext;
 
-/** Issues a demo business certificate for a page on this host, without capturing its policies. Returns its ID. */
+/** Issues a certificate for a demo business's page on this host, without capturing the policies. Returns the certificate's ID. */
 export const issueWaitingCertificate = async (
   host: string,
   page = "/quote?name=pat",

@@ -2,7 +2,8 @@
 const printIntervalMs = 10_000;
 
 /**
- * Prints at most every ten seconds, so that a short run prints nothing. Uses performance.now, which the tests' fake timers do not replace.
+ * Prints at most once every ten seconds, so that a short run prints nothing. Uses performance.now, which the tests' fake timers do not
+ * replace.
  */
 export const createProgressPrinter = (label: string, total: number): ((done: number) => void) => {
   const startedAt = performance.now();

@@ -15,7 +15,7 @@ import { waitUntilSettled } from "./background-work.ts";
 import { buildJsonPost } from "./withdrawal.ts";
 import { call, origin, world, type TestResponse } from "./world.ts";
 
-/** One call for each success, by status, and one for each refusal, by code. */
+/** One call for each outcome. The key is the status of a success or the error code of a refusal. */
 export type Scenarios = Readonly<Record<string, () => Promise<TestResponse>>>;
 
 export const platform = await createPlatform(env as unknown as Env);

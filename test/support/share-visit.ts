@@ -110,7 +110,7 @@ export const visitShare = async (
   };
 };
 
-/** Performs an action that closes a window, and waits until the window is closed. In Firefox, closing the window makes the click fail. */
+/** Performs an action that closes the sheet, and waits until it is closed. In Firefox, closing the window makes the action fail. */
 export const waitUntilClosed = async (sheet: Page, act: () => Promise<unknown>): Promise<void> => {
   const cutShort = (error: unknown): void => {
     if (!sheet.isClosed()) throw error;

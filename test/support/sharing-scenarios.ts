@@ -66,7 +66,7 @@ const createRenewal = async (): Promise<{ readonly old: string; readonly id: str
 const afterShareExpiry: Partial<Platform> = { clock: () => Date.now() + 2 * dayMs };
 const createOneDayShareId = (): Promise<string> => createShareId({ duration_days: 1 });
 
-/** Sends a request while acme's account has a different status. */
+/** Sends a request while acme's account has this status. */
 const withBusinessStatus = async (status: string, send: () => Promise<TestResponse>): Promise<TestResponse> => {
   const setStatus = (next: string) => env.DB.prepare("UPDATE businesses SET status = ? WHERE id = ?").bind(next, acme.id).run();
   await setStatus(status);

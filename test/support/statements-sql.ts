@@ -1,4 +1,4 @@
-// SQL for the tests' queries: a table of all ledger statements, a table of all audit entries, and the position of an audit log.
+// SQL subqueries for tests: all ledger statements, all audit entries, and the position of an audit log.
 
 const coveringBatch = "(SELECT r.ord FROM receipts r WHERE r.ord >= c.change_ord AND r.first_ord <= c.change_ord ORDER BY r.ord LIMIT 1)";
 

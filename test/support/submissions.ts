@@ -5,7 +5,7 @@ import { buildSubmission, type ConsentBody } from "./world.ts";
 export const buildSubmissionWith = (change: Record<string, unknown>): ConsentBody => ({ ...buildSubmission(), ...change });
 export const omitField = (key: string): unknown => Object.fromEntries(Object.entries(buildSubmission()).filter(([name]) => name !== key));
 export const buildSubmissionText = (change: Record<string, unknown> = {}): string => JSON.stringify(buildSubmissionWith(change));
-/** Returns the submission as text, with this raw text as the value of the key. */
+/** Returns the submission as text, with this raw text as the value of `key`. */
 export const spliceRaw = (key: string, raw: string): string => buildSubmissionText({ [key]: "@@" }).replace('"@@"', raw);
 export const spliceBytes = (key: string, raw: readonly number[]): Uint8Array => {
   const [before = "", after = ""] = buildSubmissionText({ [key]: "a@@b" }).split("@@");

@@ -33,7 +33,7 @@ const postponeAlarms = async (): Promise<void> => {
 const usedObjects = Symbol.for("svc.test.used-objects");
 const getOriginalByName = Symbol.for("svc.test.rate-limiters");
 
-/** Returns the objects of a binding that were used since they were last cleared, and records each object that is used from now on. */
+/** Returns the binding's objects that were used since they were last cleared. Objects that are used later are added to the same map. */
 const recordUsedObjects = (objects: DurableObjectNamespace): Map<string, DurableObjectId> => {
   const recorded = Reflect.get(objects, usedObjects) as Map<string, DurableObjectId> | undefined;
   if (recorded !== undefined) return recorded;
@@ -87,7 +87,7 @@ afterEach(({ task }) => {
   if (task.result?.state === "fail") show();
 });
 
-// Background work that continues after the file has ended would write to the next file's databases.
+// Otherwise, background work that continues after the file has ended would write to the next file's databases.
 afterAll(waitUntilSettled, 70_000);
 vi.useRealTimers(); // the previous file may have left fake timers installed
 await clearObjects();

@@ -126,7 +126,7 @@ export const buildConsentRequest = (body: unknown, headers: HeaderChanges = {}):
   return {
     method: "POST",
     headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== null),
-    // The body is sent as bytes, because a string body would set its own content type.
+    // The body is sent as bytes, because a string body would add a content type of its own.
     body: body instanceof Uint8Array ? body : new TextEncoder().encode(text),
   };
 };
