@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 export interface Received {
   method: string;
   path: string;
-  /** The media type without the boundary. */
+  /** The media type without parameters, such as the boundary. */
   type: string;
   entries: [name: string, value: string][];
   json?: unknown;

@@ -212,7 +212,7 @@ describe("the backend receives once, apart from the certificate, what it receive
   });
 });
 
-/** Names of form and element members that the widget might use, directly or through the platform. */
+/** Names of form and element properties that the widget might use, directly or through browser APIs. */
 const shadowingNames = [
   "submit",
   "action",

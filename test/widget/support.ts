@@ -62,7 +62,7 @@ export function buildPlainForm({ inside = "", button = '<button id="send" name="
     ${inside}${button}</form>`;
 }
 
-/** The certificate field that a page may already contain. */
+/** An empty certificate field, which a page may already contain. */
 export const placeholder = '<input type="hidden" name="svc_cert_id">';
 
 /** The entries that the plain form sends without the widget. */
@@ -103,7 +103,7 @@ export interface VisitOptions {
   widget?: boolean | Attributes;
   /** The complete script element, which replaces the default. `{{src}}` is the widget's URL. */
   script?: string;
-  /** Returns the response to the nth call. The default is a certificate, which is the same for the same submission_id. */
+  /** Returns the response to the nth call. By default, each submission_id gets one certificate, even if it is sent again. */
   respond?: (call: ApiCall, n: number) => MockResponse | undefined | Promise<MockResponse | undefined>;
   /** The time that the default response takes, in milliseconds. */
   delayMs?: number;
@@ -132,7 +132,7 @@ export function createHeldResponse(): { release: () => void; respond: () => Prom
   return { release: () => resolve(undefined), respond: () => promise };
 }
 
-/** How long to wait to be sure that no second submission or call follows. */
+/** How long to wait for a second submission or call that must not follow. */
 const quietMs = 100;
 
 export async function openWorld(browserKind: BrowserKind = "headless"): Promise<World> {
