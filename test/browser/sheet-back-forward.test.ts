@@ -52,7 +52,8 @@ test("delivers the answer when Back restores a decision that has been made in th
       return null;
     };
   });
-  // Removes no-store, because Chromium keeps a no-store page in the back-forward cache only if no cookie changes. WebKit keeps even no-store pages.
+  // Removes no-store, because Chromium keeps a no-store page in the back-forward cache only if no cookie changes. WebKit keeps no-store
+  // pages regardless.
   await page.route(
     (url) => url.pathname === "/authorize",
     async (route) => {

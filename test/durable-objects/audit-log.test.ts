@@ -71,7 +71,8 @@ describe("audit chains", () => {
     }
     expect(seen.size).toBe(1_000);
 
-    // Appends the same thousand rows again: all at once, 200 of them at once, and 300 of them in batches that contain one row twice.
+    // Appends the same thousand rows again, concurrently: all in one batch, 200 of them in one batch, and 300 of them in batches that
+    // contain one row twice.
     const repeated = await Promise.all([
       stub.append(rows),
       stub.append(rows.slice(200, 400)),

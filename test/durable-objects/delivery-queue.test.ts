@@ -630,7 +630,7 @@ describe("an endpoint", () => {
     await runAlarmsUntil(queue, farAhead + 1_000);
     expect(posts).toEqual([]);
     expect(await getDelivery(queue)).toMatchObject({ status: "retrying", attempt: 1, responseStatus: null, error: "dns" });
-    expect(new Set(resolverHosts).size).toBe(2); // both resolvers were asked
+    expect(new Set(resolverHosts).size).toBe(2); // both resolvers were queried
     address = "93.184.216.34";
     await runAlarmsUntil(queue);
     expect(posts).toHaveLength(1);
@@ -657,11 +657,11 @@ describe("an endpoint", () => {
     address = "10.0.0.7";
     expect(await attemptAt(farAhead + 4_999)).toEqual({ posts: 1, isLookedUp: false });
     expect(await attemptAt(farAhead + 5_000)).toEqual({ posts: 0, isLookedUp: true });
-    expect(await attemptAt(farAhead + 5_001)).toEqual({ posts: 0, isLookedUp: true }); // the verdict that a host is not public is not cached
+    expect(await attemptAt(farAhead + 5_001)).toEqual({ posts: 0, isLookedUp: true }); // a lookup that finds a private address is not cached
     address = "93.184.216.34";
     expect(await attemptAt(farAhead + 10_000)).toEqual({ posts: 1, isLookedUp: true });
     address = "10.0.0.7";
-    expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, isLookedUp: true }); // the clock was set back, which must not extend how long the verdict is cached
+    expect(await attemptAt(farAhead + 1)).toEqual({ posts: 0, isLookedUp: true }); // the clock was set back, which must not extend how long the result is cached
   });
 
   test("has at most 4 kB of its response read when the response never ends", async () => {

@@ -223,7 +223,7 @@ describe("an event sequence at its size limit", () => {
         const movedThrough = listSegments(state).at(-1)?.up_to as number;
         expect((await log.listEvents(movedThrough, 500, null)).events).toHaveLength(ids.length - movedThrough); // events that are still in the sequence itself can be read
         await commitEvents(business, 1);
-        await log.drain(); // a segment might already contain the event, so it is appended only once the segments respond again
+        await log.drain(); // a segment might already contain the event, so the sequence appends it only once the segments respond again
         expect((await log.listEvents(movedThrough, 500, null)).head).toBe(ids.length);
         expect(await state.storage.getAlarm()).not.toBeNull();
       },
@@ -263,7 +263,7 @@ describe("an event sequence at its size limit", () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
     await useSmallLog(stub, async (log, state) => {
-      await commitEvents(business, 3_000); // half of these events do not fit into one batch
+      await commitEvents(business, 3_000); // the older half moves to a segment, which takes more than one batch
       await log.drain();
       expect(listSegments(state)).toMatchObject([{ after: 0, moved: 500 }]);
       for (let alarms = 0; (await state.storage.getAlarm()) !== null; alarms += 1) {

@@ -270,7 +270,7 @@ describe("an event sequence", () => {
       await sweepEvents(faulty);
       expect(await setAsideUntil(broken)).toBe(now + pause);
     }
-    await runMinute(); // also deletes the changes that are no longer needed
+    await runMinute(); // one of these jobs deletes the changes that are no longer needed
     expect(await inLog(broken)).toEqual([...first, ...second]);
 
     isDown = false;

@@ -137,7 +137,7 @@ describe("adding an entry", () => {
     });
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
     expect(responses[3]?.headers.get("retry-after")).toBe("1");
-    expect((await addBatch(call, 0, 200)).status).toBe(200); // larger than the budget for one second, but the only request in that second
+    expect((await addBatch(call, 0, 200)).status).toBe(200); // larger than the budget of one second, but allowed as the only request in that second
   });
 });
 

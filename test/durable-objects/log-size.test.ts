@@ -1,5 +1,5 @@
-// Tests how many bytes an entry takes in the Durable Objects of a shard's logs, so that the logs stay far below the 10 GB that one object
-// can store. A ledger takes much less if its old entries are in R2.
+// Tests how many bytes an entry takes in the Durable Objects of a shard's logs, because the logs must stay far below the 10 GB that one
+// object can store. A ledger takes much less if its old entries are in R2.
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { encodeUtf8 } from "../../core/bytes.ts";
@@ -19,7 +19,7 @@ const perBatch = 64;
 const certificatesAtSwitch = 5_000_000;
 const maxBytes = 2_000_000_000;
 
-/** Appends batches with `append` and returns the bytes that an entry takes. */
+/** Appends batches with `append` and returns the average number of bytes per entry. */
 const measure = (sql: SqlStorage, append: (from: number, count: number) => void): number => {
   append(0, perBatch);
   const before = sql.databaseSize;

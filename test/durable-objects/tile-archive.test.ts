@@ -26,7 +26,7 @@ const listPaths = async ({ origin }: TiledLedger): Promise<readonly string[]> =>
 
 const findAlarm = ({ withObject }: TiledLedger): Promise<number | null> => withObject((_, storage) => storage.getAlarm());
 
-/** Moves the clock past the longest wait between two attempts. */
+/** Moves the clock past the longest wait between two upload attempts. */
 const skipRetryDelay = (): void => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 16 * minuteMs });
 };

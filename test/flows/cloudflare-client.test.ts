@@ -13,7 +13,7 @@ interface Reply {
   readonly retryAfter?: string;
 }
 
-/** Starts an API and selects it in the environment. Returns the calls that it receives, such as `GET /accounts`. */
+/** Starts a mock API and sets its URL in the environment. Returns the calls that it receives, such as `GET /accounts`. */
 const startApi = async (reply: (call: string, earlierCalls: number) => Reply, variable = "CLOUDFLARE_API_BASE_URL") => {
   const calls: string[] = [];
   const server = createServer((request: IncomingMessage, response) => {

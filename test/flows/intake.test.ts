@@ -145,7 +145,7 @@ describe("a service that is killed while its database fails", () => {
       const runLoop = async (): Promise<void> => {
         let submission = createSubmission();
         while (isAlive) {
-          const receipt = await send(service, submission).catch(() => null); // returns null once the service is killed
+          const receipt = await send(service, submission).catch(() => null); // null once the service is killed
           if (receipt !== null && typeof receipt === "object") {
             receipts.set(receipt.cert_id, (receipts.get(receipt.cert_id) ?? new Set()).add(receipt.fingerprint));
             certIds.set(submission, (certIds.get(submission) ?? new Set()).add(receipt.cert_id));
@@ -199,13 +199,13 @@ describe("a database that hangs under a steady load", () => {
     await setFault(service, "hang", Math.min(hangMs + 600_000, maxFaultMs));
     const durations: number[] = [];
     const results: (Receipt | number)[] = [];
-    /** Receipts by connection. A connection sends its next submission after the response to the previous one. */
+    /** Certificate IDs by connection. A connection sends its next submission after the response to the previous one. */
     const inOrder: string[][] = [];
     const startedAt = performance.now();
     const due = Math.round((hangMs / 1_000) * perSecond);
     let sent = 0;
     const progress = createProgressPrinter("intake, submissions", due);
-    /** All submissions of a connection go to one journal, because nothing keeps an order across journals. */
+    /** Sends submissions to a single journal, because only the submissions of one journal are stored in order. */
     const connect = async (_: unknown, connection: number): Promise<void> => {
       const client = clients[connection % clients.length];
       const clientIds: string[] = [];

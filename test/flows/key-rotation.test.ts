@@ -45,7 +45,7 @@ interface Acknowledged {
   readonly email: string;
 }
 
-const minSubmissions = 12; // at least this many, even on a slow machine
+const minSubmissions = 12;
 const pauseMs = 100; // after each submission, so that the rotation gets most of the CPU time
 
 /** Simulates visitors who submit forms one after another, and repeat a submission with the same ID until it is acknowledged. */

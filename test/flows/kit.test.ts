@@ -184,7 +184,7 @@ describe("svc listen and svc trigger", () => {
     const triggered = [...printed.matchAll(/"id": "([^"]+)"/g)].map(([, id]) => id);
     await vi.waitFor(() => expect(listEvents().map(({ id }) => id)).toEqual(expect.arrayContaining(triggered)), { timeout: 30_000 });
     end(first.child, "SIGINT");
-    await first.ended; // waits only for npx, which the signal kills; another test checks the command itself
+    await first.ended; // waits only for npx, which the signal kills; another test checks how the command itself ends
     expect(triggered.length).toBe(3);
     expect(new Set(listEvents().map(({ type }) => type))).toEqual(new Set(["share.created", "consumer.updated.email", "share.revoked"]));
     expect(printed).toContain("new@example.com");

@@ -58,7 +58,7 @@ const stateDir = join(folder, "state");
 const assetsDir = join(folder, "assets");
 const notCloned = /(?:^|\/)(?:node_modules|dist|\.wrangler|\.git|\.dev\.vars|\.deploy|coverage|(?!icons|api)[^/]*\.gen\.ts)$/; // api.gen.ts is cloned, because generating it takes seconds
 
-/** Adds a table and a column in every table, as CONTRIBUTING.md allows for migrations. */
+/** Builds SQL that adds a table, and a column to every existing table. CONTRIBUTING.md allows such migrations. */
 const buildExampleStep = (schema: string): string =>
   [
     `CREATE TABLE ${exampleTable} (id TEXT PRIMARY KEY) STRICT;`,
