@@ -112,7 +112,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
   const getOrigin = (): string => `http://localhost:${port}`;
   const bundleOf = (version: Version): string => (version === "previous" ? oldDir : newDir);
 
-  /** Starts the service with the Durable Objects of one version. */
+  /** Restarts the service with the Durable Objects of one version. The Worker of `other`, if any, runs beside that version's Worker. */
   const start = async (objects: Version, other?: Version): Promise<void> => {
     await runtime?.dispose();
     runtime = await startPreparedRuntime({
@@ -174,7 +174,7 @@ describe(`a deployment of ${previous} with data and visitors`, () => {
     return { begin, end, waitForRounds };
   })();
 
-  /** Changes the version of the running service, as Cloudflare does everywhere within seconds. */
+  /** Switches the running service to this version. Both versions serve for a while, because a switch on Cloudflare takes seconds. */
   const switchTo = async (version: Version): Promise<void> => {
     const other = serving;
     if (!steps.some(({ step }) => step === "upload")) await start(other, version); // before the first switch, only one version ran

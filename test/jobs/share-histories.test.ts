@@ -1,7 +1,7 @@
 // Compares random sharing histories with a model: three people, three businesses in two shards, a clock that jumps, and isolates that die
 // at any database round trip. After each step, the rows must match the model. At the end, every business must have received exactly the
-// events that happened, in order. HISTORIES sets the number of histories (`npm run stress -- shares` sets 1,000), and HISTORY_SEED the
-// first seed.
+// events of its shares, in order; only updates that cross shards may be combined. HISTORIES sets the number of histories (`npm run stress
+// -- shares` sets 1,000), and HISTORY_SEED the first seed.
 import { env } from "cloudflare:workers";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { getCeaseDeadline } from "../../core/cease-deadline.ts";
@@ -348,7 +348,7 @@ test.each(seeds)(
         const { chain } = (await env.DB.prepare("SELECT audit_chain AS chain FROM consumers WHERE id = ?").bind(person.id).first()) as {
           chain: string;
         };
-        // Makes it look as if the person had just signed in, because a sign-in within the last five minutes is required.
+        // Makes it look as if the person had just signed in, because a deletion requires a sign-in within the last five minutes.
         await env.DB.prepare("UPDATE sessions SET verified_at = ? WHERE user_id = ?").bind(Date.now(), person.id).run();
         const response = await sendUntilAnswered(() =>
           call("/v1/me", { ...buildJsonRequest({ confirm: "DELETE" }, person.session.headers), method: "DELETE" }),

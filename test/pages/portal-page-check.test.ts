@@ -1,4 +1,5 @@
-// Tests what the snippet builder reports about the page: whether it contains the tag exactly once, with the business's own client ID.
+// Tests what the snippet builder reports about a business's page: whether it contains the tag exactly once, with the business's own client
+// ID.
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { signIn } from "../support/people.ts";
 import { parsePage, getPageText, submitForm, type Member } from "../support/portal-pages.ts";

@@ -21,7 +21,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Returns the links in the emails to an address, newest first. */
+/** Returns the sign-in links in the emails to an address, newest first. */
 const findLinks = async (email: string): Promise<readonly URL[]> => {
   await waitUntilSettled();
   const mails = await listMailTo(email);

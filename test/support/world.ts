@@ -66,7 +66,7 @@ export const createServiceCall = (settings: Readonly<Record<string, unknown>> = 
 export const createEntryCall = (settings: Readonly<Record<string, unknown>>, host = "http://svc.test"): Call =>
   createCall((request, context) => worker.fetch(request, { ...env, ...settings } as unknown as Env, context), host);
 
-/** URLs and settings of a production deployment. Log keys are random; the other secrets are the test secrets. */
+/** URLs and settings of a production deployment. Log keys look random but never change. The other secrets are the test secrets. */
 export const productionSettings = {
   LEDGER_KEY: await createRandomSecret("ledger.svc.test/ledger/test"),
   LEDGER_WITNESS_KEY: await createRandomSecret("ledger.svc.test/witness", keyKinds.witness),
