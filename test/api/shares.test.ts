@@ -215,7 +215,7 @@ describe("a share", () => {
     const { share } = await grantShare(pat);
     const fresh = (await pat.post(`/v1/me/shares/${share.id}/renew`, { consent: true })).body.data.share;
     await waitUntilSettled();
-    await platform.auditLogStub(firstShard).drainNow(); // otherwise the log could assign the entry its number between two reads
+    await platform.auditLogStub(firstShard).drainNow(); // otherwise, the entry could get its log number between two reads, and they would differ
     const readHistory = async (id: string) => (await getWithApiKey(`/v1/shares/${id}`)).body.data.history;
     const [, ended] = await readHistory(share.id);
     expect(await readHistory(share.id)).toHaveLength(2);

@@ -419,8 +419,8 @@ describe("POST /v1/auth/request-code", () => {
     }
     const browser = await requestCookieAfter(40 * minute);
     const code = await findEmailCode(email);
-    // All 20 wrong codes from other browsers have been used, so another browser is refused even with the correct code, without using an
-    // attempt.
+    // Other browsers have used up their 20 attempts. Another browser is now refused even with the correct code, and this does not count as
+    // an attempt.
     expect(describeOutcome(await submitEmailCode(email, code, "consumer"))).toBe("400 login_failed");
     const submit = (submitted: string) =>
       call("/v1/auth/verify-code", buildJsonRequest({ email, code: submitted, realm: "consumer" }, { cookie: browser }));

@@ -39,7 +39,7 @@ const sandboxRefusal = {
   retryAfter: "300",
 };
 
-// Each test starts 40 days after the previous one, five minutes before the end of a day.
+// Each test starts 40 days after the previous one, five minutes before the end of a day, so Retry-After is 300 seconds.
 let day = Date.UTC(2031, 0, 1);
 beforeEach(() => {
   day += 40 * dayMs;

@@ -70,7 +70,7 @@ describe("reading the change logs", () => {
     const [here, otherChain] = [toChainTag(0x11), toChainTag(0x12)];
     await commitRows(env.DB, 21, here, 3);
     await commitRows(env.DB_01, 21, otherChain, 2);
-    await commitRows(env.DB, 22, here, 1); // these rows belong to another audit log
+    await commitRows(env.DB, 22, here, 1); // this row belongs to another audit log
     await Promise.all([stub.requestDrain(), stub.requestDrain(), stub.requestDrain()]);
     await waitUntil(
       async () => (await countUnreadEntries(env.DB, toAuditLog(21))) + (await countUnreadEntries(env.DB_01, toAuditLog(21))) === 0,

@@ -22,7 +22,7 @@ import { readDatabaseContents, getWithKey, world, type TestResponse } from "../.
 interface RouteAccess {
   readonly owner: string;
   readonly member: string;
-  /** The owner of another business, who requests the records of this business. */
+  /** The outcome for the owner of another business who requests this business's records. */
   readonly stranger: string;
   readonly sent?: unknown;
   readonly query?: string;
@@ -74,7 +74,7 @@ const access: Readonly<Record<string, RouteAccess>> = {
   [`POST ${portal}/members`]: buildOwnerAccess(badInput, {}),
   [`PATCH ${portal}/members/{member_id}`]: buildOwnerRecordAccess("200 ok", "404 not_found", { role: "member" }),
   [`DELETE ${portal}/members/{member_id}`]: buildOwnerRecordAccess("200 ok"),
-  // Runs last, because it removes the member from the business. The only owner cannot leave.
+  // This test runs last, because it removes the member from the business. A business's only owner cannot leave.
   [`DELETE ${portal}/members/me`]: { owner: "409 last_owner", member: "200 ok", stranger: "409 last_owner" },
   [`GET ${portal}/certs`]: open("200 ok"),
   [`GET ${portal}/certs/{cert_id}`]: openRecord("200 ok", "404 cert_not_found"),

@@ -11,7 +11,7 @@ interface Shard extends ListExtent {
   readonly rows: readonly Row[];
 }
 
-/** Builds a shard with certificates from these times. The n-th one has the ID `cc_<name>-<n>`. */
+/** Builds a shard with certificates that were issued at these times. Their IDs are `cc_<name>-0`, `cc_<name>-1` and so on. */
 const buildShard = (name: string, times: readonly number[], period: readonly number[] = times): Shard => ({
   rows: mergeNewestFirst([times.map((issuedAt, at) => ({ id: `cc_${name}-${at}` as CertId, issuedAt }))]),
   total: times.length,

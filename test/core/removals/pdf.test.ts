@@ -6,7 +6,7 @@ const issuedAt = Date.parse("2026-11-20T10:05:00.000Z");
 const write = (...paragraphs: readonly string[]): string =>
   new TextDecoder("latin1").decode(writePdf({ title: "Affidavit of removal", issuedAt, paragraphs }));
 
-/** Returns the lines of text of each page, as a reader shows them. */
+/** Returns the lines of text of each page, as a PDF viewer shows them. */
 const readPages = (file: string): readonly (readonly string[])[] =>
   [...file.matchAll(/stream\n(.*?)\nendstream/gs)].map(([, content = ""]) =>
     [...content.matchAll(/\((.*)\) Tj/g)].map(([, text = ""]) => text.replaceAll(/\\(.)/g, "$1")),

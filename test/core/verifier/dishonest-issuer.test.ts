@@ -595,7 +595,7 @@ describe("an audit trail", () => {
         editHeads((h) => ({ ...h, chain_index: "4" })),
         first,
       ),
-    ).toBe("audit.chain"); // the chain's first entry contains its index
+    ).toBe("audit.chain"); // the chain's first entry commits to the index of the chain
   });
 
   const editLeaf = (change: JsonObject) =>
