@@ -785,11 +785,7 @@ var unwrapEnvelope = async (response, { operation }) => {
 };
 var operations = OPERATIONS;
 var isUnsafeToRetry = ({ request }) => request.method === "POST" && !(operations[request.operation.id]?.params ?? []).some(({ name }) => name === "Idempotency-Key");
-var isStillInProgress = async ({ attempt, response }) => {
-  if (attempt < 2 || response?.status !== 409) return false;
-  const error = await response.clone().json();
-  return isObject(error) && error.code === "idempotency_conflict";
-};
+var isInProgress = ({ response }) => response?.status === 409 && response.headers.has("retry-after");
 var toFailure = (error) => isObject(error) && typeof error.code === "string" && typeof error.message === "string" ? { code: error.code, message: error.message } : unexpectedResponseFailure;
 var withErrorsAsValues = (call) => async (args, init) => {
   try {
@@ -818,11 +814,11 @@ var createSvc = ({
     retry: {
       retries,
       retryDelay: 500,
-      retryOn: async (attempt) => {
+      retryOn: (attempt) => {
         if (Number(attempt.response?.headers.get("retry-after") ?? 0) > patienceSeconds) return false;
         if (attempt.response?.status === 429) return true;
         if (isUnsafeToRetry(attempt)) return false;
-        return defaultRetryOn(attempt) || isStillInProgress(attempt);
+        return defaultRetryOn(attempt) || isInProgress(attempt);
       }
     },
     onResponse: unwrapEnvelope,
@@ -835,7 +831,8 @@ var createSvc = ({
 var nextPageQueries = {
   listEvents: (page) => page.has_more ? { cursor: page.next_cursor } : null,
   listShares: (page) => page.has_more ? { starting_after: page.shares.at(-1)?.id } : null,
-  listCertificates: (page) => page.page * page.per_page < page.total ? { page: page.page + 1 } : null
+  // A list contains only the newest certificates, so the pages may end before `total`.
+  listCertificates: (page) => page.certs.length > 0 && page.page * page.per_page < page.total ? { page: page.page + 1 } : null
 };
 async function* pagesOf(svc, name, query) {
   const list = svc[name];

@@ -9,6 +9,14 @@ import { pathToFileURL } from "node:url";
 // core/bytes.ts
 var utf8Encoder = new TextEncoder();
 var encodeUtf8 = (text) => utf8Encoder.encode(text);
+var strictUtf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+var decodeUtf8 = (bytes) => {
+  try {
+    return strictUtf8Decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+};
 var nativeEncoders = Uint8Array.prototype;
 var hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 var toHex = (bytes) => {
@@ -69,14 +77,6 @@ var refuse = (code, detail) => detail === void 0 ? { ok: false, code } : { ok: f
 
 // core/i-json.ts
 var maxBodyDepth = 8;
-var utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-var decodeUtf8 = (bytes) => {
-  try {
-    return utf8Decoder.decode(bytes);
-  } catch {
-    return null;
-  }
-};
 var parseJson = (text) => {
   try {
     return JSON.parse(text);
@@ -170,7 +170,7 @@ var padMessage = (data) => {
   view.setUint32(length - 4, data.length << 3 >>> 0);
   return bytes;
 };
-var rotateRight = (word, by) => word >>> by | word << 32 - by;
+var rotateRight = (word, bits) => word >>> bits | word << 32 - bits;
 var sha256 = (input) => {
   const message = padMessage(typeof input === "string" ? encodeUtf8(input) : input);
   const words = new DataView(message.buffer);
@@ -226,20 +226,18 @@ var isIsoTime = (text) => {
 var isKeyInUse = ({ validFrom, validTo }, at) => validFrom <= at && (validTo === void 0 || at < validTo);
 
 // core/ledger/note.ts
-var treeNodeLength = 65;
 var memoizeNoteCrypto = (crypto2) => {
   const verdicts = /* @__PURE__ */ new Map();
   const nodes = /* @__PURE__ */ new Map();
   return {
-    sha256: (bytes) => {
-      if (bytes.length !== treeNodeLength) return crypto2.sha256(bytes);
-      const cacheKey = toBase64(bytes);
-      const node = nodes.get(cacheKey) ?? crypto2.sha256(bytes);
+    hashNode: (left, right) => {
+      const cacheKey = `${toBase64(left)} ${toBase64(right)}`;
+      const node = nodes.get(cacheKey) ?? crypto2.hashNode(left, right);
       nodes.set(cacheKey, node);
       return node;
     },
     verifyEd25519: (publicKey, message, signature) => {
-      const cacheKey = [publicKey, signature, crypto2.sha256(message)].map(toBase64).join(" ");
+      const cacheKey = [publicKey, signature, sha256(message)].map(toBase64).join(" ");
       const verdict = verdicts.get(cacheKey) ?? crypto2.verifyEd25519(publicKey, message, signature);
       verdicts.set(cacheKey, verdict);
       return verdict;
@@ -251,11 +249,11 @@ var keyLength = 32;
 var signatureLength = 64;
 var timestampLength = 8;
 var isKeyName = (name) => name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
-var computeKeyId = (hash, name, kind, publicKey) => toHex(hash(concatBytes(encodeUtf8(`${name}
+var computeKeyId = (name, kind, publicKey) => toHex(sha256(concatBytes(encodeUtf8(`${name}
 `), new Uint8Array([kind]), publicKey)).subarray(0, 4));
-var createVerifierKey = (hash, name, kind, publicKey) => ({
+var createVerifierKey = (name, kind, publicKey) => ({
   name,
-  keyId: computeKeyId(hash, name, kind, publicKey),
+  keyId: computeKeyId(name, kind, publicKey),
   kind,
   publicKey
 });
@@ -267,10 +265,10 @@ var parseKeyParts = (text) => {
   const kind = Object.values(keyKinds).find((known) => known === bytes[0]);
   return kind === void 0 ? null : { name, keyId, kind, material: bytes.slice(1) };
 };
-var parseVkey = (hash, text) => {
+var parseVkey = (text) => {
   const parts = parseKeyParts(text);
   if (parts === null) return null;
-  const key = createVerifierKey(hash, parts.name, parts.kind, parts.material);
+  const key = createVerifierKey(parts.name, parts.kind, parts.material);
   return key.keyId === parts.keyId ? key : null;
 };
 var forbiddenControlPattern = /[\u0000-\u0009\u000b-\u001f]/;
@@ -351,16 +349,16 @@ var toCanonicalJson = (value) => {
 // core/ledger/merkle.ts
 var hashLength = 32;
 var leafPrefix = new Uint8Array([0]);
-var hashLeaf = (hash, entry) => hash(concatBytes(leafPrefix, entry));
+var hashLeaf = (entry) => sha256(concatBytes(leafPrefix, entry));
 var nodeBuffer = new Uint8Array(1 + 2 * hashLength);
 nodeBuffer[0] = 1;
-var hashNode = (hash, left, right) => {
+var hashNode = (left, right) => {
   if (left.length !== hashLength || right.length !== hashLength) throw new RangeError("merkle: a node must have two hashes of 32 bytes");
   nodeBuffer.set(left, 1);
   nodeBuffer.set(right, 1 + hashLength);
-  return hash(nodeBuffer);
+  return sha256(nodeBuffer);
 };
-var computeEmptyRoot = (hash) => hash(new Uint8Array(0));
+var computeEmptyRoot = () => sha256(new Uint8Array(0));
 var maxTreeSize = (1n << 63n) - 1n;
 var maxProofHashes = 63;
 var parseCount = (text) => {
@@ -380,7 +378,7 @@ var getInclusionProofLength = (index, size) => {
   return inner + countOneBits(index >> BigInt(inner));
 };
 var areHashes = (hashes) => hashes.every((hash) => hash.length === hashLength);
-var computeRootFromInclusion = (hash, claim) => {
+var computeRootFromInclusion = (claim, hash = hashNode) => {
   const { leaf, index, size, proof } = claim;
   if (index < 0n || index >= size || size > maxTreeSize || proof.length !== getInclusionProofLength(index, size)) return null;
   if (leaf.length !== hashLength || !areHashes(proof)) return null;
@@ -389,23 +387,23 @@ var computeRootFromInclusion = (hash, claim) => {
   let root = leaf;
   for (const sibling of proof) {
     if (isOdd(node) || node === last) {
-      root = hashNode(hash, sibling, root);
+      root = hash(sibling, root);
       while (!isOdd(node) && node !== 0n) {
         node >>= 1n;
         last >>= 1n;
       }
     } else {
-      root = hashNode(hash, root, sibling);
+      root = hash(root, sibling);
     }
     node >>= 1n;
     last >>= 1n;
   }
   return last === 0n ? root : null;
 };
-var isConsistent = (hash, older, newer, proof) => {
+var isConsistent = (older, newer, proof, hash = hashNode) => {
   if (older.size < 0n || older.size > newer.size || newer.size > maxTreeSize || proof.length > maxProofHashes) return false;
   if (older.root.length !== hashLength || newer.root.length !== hashLength || !areHashes(proof)) return false;
-  if (older.size === 0n && !areBytesEqual(older.root, computeEmptyRoot(hash))) return false;
+  if (older.size === 0n && !areBytesEqual(older.root, computeEmptyRoot())) return false;
   if (older.size === newer.size) return proof.length === 0 && areBytesEqual(older.root, newer.root);
   if (older.size === 0n) return proof.length === 0;
   const path = isPowerOfTwo(older.size) ? [older.root, ...proof] : proof;
@@ -422,14 +420,14 @@ var isConsistent = (hash, older, newer, proof) => {
   for (const sibling of rest) {
     if (last === 0n) return false;
     if (isOdd(node) || node === last) {
-      olderRoot = hashNode(hash, sibling, olderRoot);
-      newerRoot = hashNode(hash, sibling, newerRoot);
+      olderRoot = hash(sibling, olderRoot);
+      newerRoot = hash(sibling, newerRoot);
       while (!isOdd(node) && node !== 0n) {
         node >>= 1n;
         last >>= 1n;
       }
     } else {
-      newerRoot = hashNode(hash, newerRoot, sibling);
+      newerRoot = hash(newerRoot, sibling);
     }
     node >>= 1n;
     last >>= 1n;
@@ -497,10 +495,10 @@ var parseTlogProof = (text) => {
   if (!hashes.every((hash) => hash?.length === hashLength)) return null;
   return { index, hashes, checkpoint, ...extra === void 0 ? {} : { extra } };
 };
-var findInclusionFault = (crypto2, claim, head) => {
+var findInclusionFault = (claim, head, hash) => {
   if (claim.index < 0n || claim.index >= head.size) return "index_outside_tree";
   if (claim.hashes.length !== getInclusionProofLength(claim.index, head.size)) return "proof_length";
-  const root = computeRootFromInclusion(crypto2.sha256, { leaf: claim.leaf, index: claim.index, size: head.size, proof: claim.hashes });
+  const root = computeRootFromInclusion({ leaf: claim.leaf, index: claim.index, size: head.size, proof: claim.hashes }, hash);
   return root !== null && areBytesEqual(root, head.root) ? null : "root_mismatch";
 };
 var verifyTlogProof = async (crypto2, text, entry, trust) => {
@@ -509,9 +507,9 @@ var verifyTlogProof = async (crypto2, text, entry, trust) => {
   const verdict = await verifyCheckpoint(crypto2, proof.checkpoint, trust);
   if (!verdict.ok) return verdict;
   const fault = findInclusionFault(
-    crypto2,
-    { leaf: hashLeaf(crypto2.sha256, entry), index: proof.index, hashes: proof.hashes },
-    verdict.checkpoint
+    { leaf: hashLeaf(entry), index: proof.index, hashes: proof.hashes },
+    verdict.checkpoint,
+    crypto2.hashNode
   );
   return fault === null ? { ...verdict, index: proof.index } : fail(fault);
 };
@@ -554,7 +552,7 @@ var verifyCheckpointSigner = async (signedRoot, findSigners2) => {
   return signers.some(({ origin }) => origin === checkpoint.origin) ? { ok: true, checkpoint } : fail("origin_mismatch");
 };
 var verifyCheckpointByLogKey = (crypto2, signedRoot, pinned) => verifyCheckpointSigner(signedRoot, async (note) => {
-  const keys = pinned.map((key) => parseVkey(crypto2.sha256, key.vkey)).filter((key) => key?.kind === keyKinds.log);
+  const keys = pinned.map((key) => parseVkey(key.vkey)).filter((key) => key?.kind === keyKinds.log);
   const signed = await verifyNote(crypto2, note, keys);
   if (!signed.ok) return signed.fault;
   return pinned.filter(({ vkey }) => signed.signatures.some(({ key }) => vkey.startsWith(`${key.name}+${key.keyId}+`)));
@@ -577,16 +575,16 @@ var verifyReceipt = async (crypto2, receipt, statement, context) => {
   if (receipt.ledger !== `${receipt.kind}:${origin}` || receipt.tx_ref !== `${origin}#${index}` || receipt.tree_size !== checkpoint.size.toString() || receipt.root_hash !== toBase64(checkpoint.root)) {
     return fail("reference_mismatch");
   }
-  const inclusionFault = findInclusionFault(crypto2, { leaf, index, hashes }, checkpoint);
+  const inclusionFault = findInclusionFault({ leaf, index, hashes }, checkpoint, crypto2.hashNode);
   if (inclusionFault !== null) return fail(inclusionFault);
-  if (receipt.entry_hash !== toHex(crypto2.sha256(statement))) return fail("leaf_mismatch");
+  if (receipt.entry_hash !== sha256Hex(statement)) return fail("leaf_mismatch");
   if (receipt.kind === "tlog" ? body !== void 0 : body === void 0) return fail("leaf_mismatch");
-  if (!areBytesEqual(leaf, hashLeaf(crypto2.sha256, body ?? statement))) return fail("leaf_mismatch");
+  if (!areBytesEqual(leaf, hashLeaf(body ?? statement))) return fail("leaf_mismatch");
   if (body !== void 0 && !await context.isLeafBoundToStatement?.(body, statement)) return fail("leaf_mismatch");
   if (context.lastVerifiedTree !== void 0) {
     const { head, proof } = context.lastVerifiedTree;
     const [older, newer] = head.size <= checkpoint.size ? [head, checkpoint] : [checkpoint, head];
-    if (!isConsistent(crypto2.sha256, older, newer, proof)) return fail("fork");
+    if (!isConsistent(older, newer, proof)) return fail("fork");
   }
   return { ok: true, checkpoint, index };
 };
@@ -661,16 +659,17 @@ var parseDer = (bytes) => {
   const value = parseValueAt(copy, 0, copy.length, 0);
   return value?.encoded.length === copy.length ? value : null;
 };
-var createSequenceReader = (value, tag = derTags.sequence) => {
-  const members = value?.tag === tag ? value.children : [];
+var createSequenceReader = (value) => {
+  const isSequence = value?.tag === derTags.sequence;
+  const members = isSequence ? value.children : [];
   let at = 0;
   return {
-    next: (wanted) => {
-      if (members[at]?.tag !== wanted) return void 0;
+    next: (tag) => {
+      if (members[at]?.tag !== tag) return void 0;
       at += 1;
       return members[at - 1];
     },
-    done: () => value?.tag === tag && at === members.length
+    done: () => isSequence && at === members.length
   };
 };
 var parseOid = (value) => value?.tag === derTags.oid ? toHex(value.content) : null;
@@ -777,21 +776,21 @@ var createRekorLeafCheck = (crypto2, anchorKeys) => async (leaf, statement) => {
   const spki = fromBase64(entry?.publicKey ?? "");
   const signature = fromBase64(entry?.signature ?? "");
   if (entry === null || spki === null || signature === null) return false;
-  if (entry.digest !== toBase64(crypto2.sha256(statement)) || !anchorKeys.includes(entry.publicKey)) return false;
+  if (entry.digest !== toBase64(sha256(statement)) || !anchorKeys.includes(entry.publicKey)) return false;
   return crypto2.verifyEcdsa(spki, statement, signature);
 };
 
 // core/ledger/rekor-receipt.ts
 var ecdsaKeyKind = 2;
-var computeEcdsaKeyId = (hash, spki) => toHex(hash(spki).subarray(0, 4));
-var vkeyFromSpki = (hash, origin, spki) => {
+var computeEcdsaKeyId = (spki) => toHex(sha256(spki).subarray(0, 4));
+var vkeyFromSpki = (origin, spki) => {
   const publicKey = ed25519KeyFromSpki(spki);
-  if (publicKey !== null) return formatVkey(createVerifierKey(hash, origin, keyKinds.log, publicKey));
+  if (publicKey !== null) return formatVkey(createVerifierKey(origin, keyKinds.log, publicKey));
   if (parseSpki(spki)?.kind !== "ecdsa") return null;
-  return `${origin}+${computeEcdsaKeyId(hash, spki)}+${toBase64(concatBytes(new Uint8Array([ecdsaKeyKind]), spki))}`;
+  return `${origin}+${computeEcdsaKeyId(spki)}+${toBase64(concatBytes(new Uint8Array([ecdsaKeyKind]), spki))}`;
 };
-var parseRekorKey = (hash, vkey) => {
-  const ed25519 = parseVkey(hash, vkey);
+var parseRekorKey = (vkey) => {
+  const ed25519 = parseVkey(vkey);
   if (ed25519 !== null) {
     const { name: name2, keyId: keyId2, kind, publicKey } = ed25519;
     const isSignatureValid = async (crypto2, text, signature) => signature.length === 64 && crypto2.verifyEd25519(publicKey, encodeUtf8(text), signature);
@@ -801,14 +800,14 @@ var parseRekorKey = (hash, vkey) => {
   const bytes = fromBase64(encoded);
   if (bytes?.[0] !== ecdsaKeyKind || !isKeyName(name)) return null;
   const spki = bytes.slice(1);
-  if (parseSpki(spki)?.kind !== "ecdsa" || computeEcdsaKeyId(hash, spki) !== keyId) return null;
+  if (parseSpki(spki)?.kind !== "ecdsa" || computeEcdsaKeyId(spki) !== keyId) return null;
   return { name, keyId, isSignatureValid: (crypto2, text, signature) => crypto2.verifyEcdsa(spki, encodeUtf8(text), signature) };
 };
 var findSigners = async (crypto2, note, trust) => {
   const signers = [];
   for (const { name, keyId, bytes } of note.signatures) {
     for (const trusted of trust) {
-      const key = parseRekorKey(crypto2.sha256, trusted.vkey);
+      const key = parseRekorKey(trusted.vkey);
       if (key?.name !== name || key.keyId !== keyId) continue;
       if (!await key.isSignatureValid(crypto2, note.text, bytes)) return "bad_signature";
       signers.push(trusted);
@@ -827,14 +826,7 @@ var verifyRekorReceipt = async (crypto2, receipt, statement, trust) => {
 };
 
 // verifier/json.ts
-var decodeText = (bytes) => {
-  if (bytes === void 0) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-};
+var decodeText = (bytes) => bytes === void 0 ? null : decodeUtf8(bytes);
 var parseCanonical = (text) => {
   if (text === null) return void 0;
   try {
@@ -868,7 +860,7 @@ var parseKeyValidity = (record) => {
 var logRoles = ["primary", "mirror", "audit"];
 var isEcdsaKey = (origin, vkey) => {
   const bytes = fromBase64(vkey.slice(vkey.lastIndexOf("+") + 1)) ?? new Uint8Array(0);
-  return vkeyFromSpki(sha256, origin, bytes.slice(1)) === vkey;
+  return vkeyFromSpki(origin, bytes.slice(1)) === vkey;
 };
 var parseTrustedLog = (value) => {
   const record = asObject(value);
@@ -876,12 +868,12 @@ var parseTrustedLog = (value) => {
   const origin = asString(record?.origin);
   const vkey = asString(record?.vkey);
   if (record === null || window === null || origin === null || vkey === null || !logRoles.includes(record.role)) return null;
-  const key = parseVkey(sha256, vkey);
+  const key = parseVkey(vkey);
   const isEd25519 = key?.kind === keyKinds.log && key.name === origin;
   return isEd25519 || isEcdsaKey(origin, vkey) ? { origin, vkey, ...window, role: record.role } : null;
 };
 var parseWitnessKey = (value) => {
-  const key = typeof value === "string" ? parseVkey(sha256, value) : null;
+  const key = typeof value === "string" ? parseVkey(value) : null;
   return key?.kind === keyKinds.witness ? key : null;
 };
 var parseTimestampPin = (value) => {
@@ -921,7 +913,7 @@ var trustOf = (document) => {
     anchorKeys
   };
 };
-var listLogKeys = (logs, origin, since) => logs.filter((log) => log.origin === origin && (log.validTo === void 0 || since < log.validTo)).map(({ vkey }) => parseVkey(sha256, vkey)).filter((key) => key !== null);
+var listLogKeys = (logs, origin, since) => logs.filter((log) => log.origin === origin && (log.validTo === void 0 || since < log.validTo)).map(({ vkey }) => parseVkey(vkey)).filter((key) => key !== null);
 var findIssuerKey = ({ issuerKeys }, kid, at) => {
   const key = issuerKeys.find((candidate) => candidate.kid === kid);
   if (key === void 0) return "is not trusted";
@@ -1019,9 +1011,9 @@ var parseZip = (zip, maxBytes) => {
   }
   if (at + 4 > zip.length || at === 0) return fail("not_a_zip");
   if (view.getUint32(at, true) !== centralSignature) return fail("bytes_before_or_between_members");
-  const whole = createZip(files);
-  if (areBytesEqual(whole, zip)) return { ok: true, files };
-  return fail(zip.length > whole.length && areBytesEqual(whole, zip.subarray(0, whole.length)) ? "trailing_bytes" : "headers_differ");
+  const archive = createZip(files);
+  if (areBytesEqual(archive, zip)) return { ok: true, files };
+  return fail(zip.length > archive.length && areBytesEqual(archive, zip.subarray(0, archive.length)) ? "trailing_bytes" : "headers_differ");
 };
 
 // core/masking.ts
@@ -1070,6 +1062,10 @@ var getCeaseDeadline = (from) => {
 // core/text.ts
 var invisiblePattern = new RegExp("[[\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb]--[\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]]", "v");
 var refusedCharacters = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069\\p{Noncharacter_Code_Point}]|[[\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb]--[\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]]|(?<=^|[\\p{White_Space}\\u200c\\u200d])[\\u200c\\u200d]|[\\u200c\\u200d](?=$|\\p{White_Space})", "gv");
+
+// core/certificates/recipients.ts
+var maxEntityLength = 200;
+var maxSpellingLength = 4 * maxEntityLength;
 
 // core/withdrawals/receipt.ts
 var receiptFormat = "svc-withdrawal-receipt-v1";
@@ -1276,7 +1272,7 @@ var renderRecipients = (parts) => {
   const until = renderTimeText(toObject(parts.publicView.withdrawal).cease_by);
   const heading = isWithdrawn ? "Contact withdrawn from" : isConsentRefused(certificate) ? "Who was asked about" : "Who may contact the person";
   const deadline = isWithdrawn && until !== null ? html`<p>None of them may contact the person under this consent anymore. Their contact must cease by ${until}.</p>` : null;
-  const answers = () => {
+  const renderAnswers = () => {
     if (answered === null)
       return html`<p>The form named them together and did not ask about each one.</p>${renderNames(listActiveEntities(certificate))}`;
     const { accepted, rejected } = answered;
@@ -1288,7 +1284,7 @@ var renderRecipients = (parts) => {
     );
   };
   return html`<h2>${heading}</h2>
-${deadline}${answers()}
+${deadline}${renderAnswers()}
 ${renderWithdrawnRecipients(parts)}`;
 };
 var withdrawalMethodLabels = {
@@ -1316,9 +1312,9 @@ ${renderDefinitionList(
 var renderTimeline = ({ opened, publicView }) => {
   const { issuedAt, policies: linked, entitiesWithdrawn, subjectErasedAt } = opened.certificate;
   const view = toObject(publicView.withdrawal);
-  const anchored = (anchor, what) => [
-    [parseInstant(anchor.anchored_at), `${what} anchored in the ledger`],
-    [parseInstant(toObject(anchor.attested).time), `${what} seen in the ledger by a time-stamp authority`]
+  const anchored = (anchor, label) => [
+    [parseInstant(anchor.anchored_at), `${label} anchored in the ledger`],
+    [parseInstant(toObject(anchor.attested).time), `${label} seen in the ledger by a time-stamp authority`]
   ];
   const entityWithdrawals = new Map(entitiesWithdrawn.map(({ number, withdrawnAt }) => [number, withdrawnAt]));
   const all = [
@@ -2013,7 +2009,11 @@ var checkAnchor = async (findings, event, expected, evidence, context) => {
     if (published !== null && published.entry_hash !== sha256Hex(statement)) {
       record("entry_hash", fail2("the certificate names a different statement"));
     } else {
-      record("entry_hash", incomplete("the ledger has not confirmed yet: there is no receipt"));
+      const isAnchored = published?.status === "anchored";
+      record(
+        "entry_hash",
+        incomplete(isAnchored ? "the ledger's receipt is not included" : "the ledger has not confirmed yet: there is no receipt")
+      );
     }
     return { time: null };
   }
@@ -2337,10 +2337,9 @@ var checkEntityWithdrawals = async (findings, certificate, about, presentNumbers
 };
 
 // core/audit/chain.ts
-var hashTextHex = (hash, text) => toHex(hash(encodeUtf8(text)));
-var createGenesisHead = (hash, { chain, chainIndex }) => ({
+var createGenesisHead = ({ chain, chainIndex }) => ({
   seq: 0n,
-  hash: hashTextHex(hash, `svc-audit-v1
+  hash: sha256Hex(`svc-audit-v1
 ${chainIndex}
 ${chain}`)
 });
@@ -2354,11 +2353,11 @@ var serializeAuditEntry = (entry) => toCanonicalJson({
   seq: entry.seq,
   type: entry.type
 });
-var hashAuditEntry = (hash, entry) => hashTextHex(hash, serializeAuditEntry(entry));
+var hashAuditEntry = (entry) => sha256Hex(serializeAuditEntry(entry));
 
 // core/audit/heads.ts
 var serializeHeadLeaf = (chain, head) => toCanonicalJson({ chain, head: head.hash, seq: head.seq.toString() });
-var hashHeadsRecord = (hash, text) => hash(encodeUtf8(text));
+var hashHeadsRecord = (text) => sha256(text);
 
 // core/audit/payload.ts
 var hashAuditPayload = (salt, payload) => sha256Hex(toCanonicalJson([salt, payload]));
@@ -2394,10 +2393,10 @@ var findLinkFault = (entries, certId, chainIndex) => {
     if (previousEntry !== null && previousSeq !== null) {
       if (entry.chain !== previousEntry.chain) return `entry ${seq} belongs to a different chain`;
       if (seq <= previousSeq) return `entry ${seq} is out of order`;
-      if (seq === previousSeq + 1n && entry.prev_hash !== hashAuditEntry(sha256, previousEntry))
+      if (seq === previousSeq + 1n && entry.prev_hash !== hashAuditEntry(previousEntry))
         return `entry ${seq} does not follow the previous entry`;
     }
-    if (seq === 1n && chainIndex !== null && entry.prev_hash !== createGenesisHead(sha256, { chain: entry.chain, chainIndex }).hash) {
+    if (seq === 1n && chainIndex !== null && entry.prev_hash !== createGenesisHead({ chain: entry.chain, chainIndex }).hash) {
       return "entry 1 is not the start of this chain";
     }
     previousEntry = entry;
@@ -2449,7 +2448,7 @@ var checkInclusion = async (pack) => {
     const text = decodeText(files.get(getProofPath(entry.seq)));
     if (text === null) return fail2(`the proof of entry ${entry.seq} is missing`);
     origin ??= parseProofOrigin(text);
-    const hash = fromHex(hashAuditEntry(sha256, entry));
+    const hash = fromHex(hashAuditEntry(entry));
     const verdict = await verifyLogProof(pack, text, origin ?? "", hash);
     if (!verdict.ok) return fail2(`entry ${entry.seq}: ${verdict.fault}`);
     if (verdict.index <= last) return fail2(`entry ${entry.seq} comes before its predecessor in the log`);
@@ -2483,14 +2482,13 @@ var checkHeads = async (pack) => {
   if (seq === null || !isSha256Hex(leaf?.head) || serializeHeadLeaf(chain, { seq, hash: leaf.head }) !== leafText) {
     return fail2("the leaf does not belong to this chain");
   }
-  const root = computeRootFromInclusion(sha256, { leaf: hashLeaf(sha256, encodeUtf8(leafText)), index, size, proof: path });
+  const root = computeRootFromInclusion({ leaf: hashLeaf(encodeUtf8(leafText)), index, size, proof: path });
   if (root === null || toHex(root) !== record.heads_root) return fail2("the chain is not in the recorded tree of heads");
   const recordedEntry = entries.find((entry) => entry.seq === leaf.seq);
-  if (recordedEntry !== void 0 && hashAuditEntry(sha256, recordedEntry) !== leaf.head)
-    return fail2(`entry ${leaf.seq} is not the recorded one`);
+  if (recordedEntry !== void 0 && hashAuditEntry(recordedEntry) !== leaf.head) return fail2(`entry ${leaf.seq} is not the recorded one`);
   if (trust === null || trust.auditLogs.length === 0) return incomplete("no trusted audit log key to check it with");
   const origin = parseProofOrigin(decodeText(files.get(getProofPath(entries[0]?.seq ?? ""))) ?? "") ?? "";
-  const verdict = await verifyLogProof(pack, proofText, origin, hashHeadsRecord(sha256, recordText));
+  const verdict = await verifyLogProof(pack, proofText, origin, hashHeadsRecord(recordText));
   if (!verdict.ok) return fail2(verdict.fault);
   if (verdict.index.toString() !== record.log_size) return fail2("the record is not at the log index that it names");
   for (const entry of entries) {
@@ -2703,7 +2701,7 @@ var checkPolicyLinks = (history) => {
 
 // verifier/crypto.ts
 var webCrypto = {
-  sha256,
+  hashNode,
   verifyEd25519: async (publicKey, message, signature) => {
     const key = await crypto.subtle.importKey("raw", new Uint8Array(publicKey), "Ed25519", false, ["verify"]);
     return crypto.subtle.verify("Ed25519", key, new Uint8Array(signature), new Uint8Array(message));
@@ -2818,7 +2816,7 @@ var checkSignature = async (crypto2, files, trust) => {
   if (trust === null || trust.issuerKeys.length === 0) return incomplete("no trusted issuer key to check it with");
   const names = [...new Set(note.signatures.map(({ name }) => name))];
   const issuerKeys = trust.issuerKeys.filter((key) => isKeyInUse(key, manifest.createdAt));
-  const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(sha256, name, keyKinds.log, publicKey)));
+  const keys = names.flatMap((name) => issuerKeys.map(({ publicKey }) => createVerifierKey(name, keyKinds.log, publicKey)));
   const verdict = await verifyNote(crypto2, note, keys);
   return verdict.ok ? pass(`by ${verdict.signatures[0]?.key.name}, ${manifest.createdAt}`) : fail2(verdict.fault);
 };
@@ -3024,14 +3022,14 @@ var listKeyNames = ({ ledgers, auditLogs, witnesses, authorities, issuerKeys, an
   ...anchorKeys
 ];
 var activeStatusNote = "The certificate was active when the pack was created. Look it up online to see later or omitted withdrawals.";
-var buildNotes = (files, certificate, given, bundled) => {
+var buildNotes = (files, certificate, givenTrust, bundled) => {
   const manifest = parseManifest(files);
   const redacted = manifest?.redacted ?? [];
   const stale = describeStaleHeads(files, manifest?.createdAt ?? "");
   const evidence = redacted.filter((name) => !name.startsWith("subject."));
   const subject = redacted.filter((name) => name.startsWith("subject."));
-  const knownKeys = given === null ? [] : listKeyNames(given);
-  const hasUnknownKeys = given !== null && bundled !== null && listKeyNames(bundled).some((name) => !knownKeys.includes(name));
+  const knownKeys = givenTrust === null ? [] : listKeyNames(givenTrust);
+  const hasUnknownKeys = givenTrust !== null && bundled !== null && listKeyNames(bundled).some((name) => !knownKeys.includes(name));
   return [
     ...hasUnknownKeys ? ["The pack's own copy of the trust document names keys that yours does not."] : [],
     ...stale !== null ? [stale] : [],
@@ -3122,15 +3120,17 @@ var formatPublishedProof = (index, hashes, checkpoint) => {
   return formatTlogProof({ index: BigInt(index), hashes: proof, checkpoint });
 };
 var formatPublishedReceipt = (anchor, statement) => {
+  const kind = asString(anchor.ledger)?.split(":")[0];
+  if (kind === "rekor2") return null;
   const note = asString(anchor.signed_root) ?? "";
   const receipt = {
     v: 1,
     ledger: anchor.ledger,
-    kind: asString(anchor.ledger)?.split(":")[0],
+    kind,
     tx_ref: anchor.tx_ref,
     entry_hash: anchor.entry_hash,
     leaf_index: anchor.leaf_index,
-    leaf_hash: toBase64(hashLeaf(sha256, encodeUtf8(statement))),
+    leaf_hash: toBase64(hashLeaf(encodeUtf8(statement))),
     inclusion_proof: anchor.inclusion_proof,
     signed_root: note,
     tree_size: anchor.tree_size,
@@ -3158,9 +3158,9 @@ var anchorEvidenceFromWire = (anchor) => {
     timestampReply: isJsonObject(token) ? fromBase64(asString(token.token) ?? "") : null
   };
 };
-var verifyPublic = async (view, options, crypto2 = webCrypto) => {
+var verifyPublic = async (view, options) => {
   const findings = /* @__PURE__ */ new Map();
-  const hasEd25519 = await canVerifyEd25519(crypto2);
+  const hasEd25519 = await canVerifyEd25519(webCrypto);
   const trust = hasEd25519 ? options.trust : null;
   const canonical = asString(view.canonical);
   const preimage = parsePreimage(canonical);
@@ -3172,14 +3172,14 @@ var verifyPublic = async (view, options, crypto2 = webCrypto) => {
       "disclosure.hash",
       checkDisclosure(asString(view.disclosure_text) ?? toCanonicalJson(view.disclosure_text ?? null), preimage)
     );
-    findings.set("cert.consistency", await checkCertificate(crypto2, view, preimage, canonical, trust));
+    findings.set("cert.consistency", await checkCertificate(webCrypto, view, preimage, canonical, trust));
     await checkAnchors(
       findings,
       view,
       preimage,
       sha256Hex(canonical),
       (_, published) => anchorEvidenceFromWire(published),
-      createAnchorContext(crypto2, trust, options)
+      createAnchorContext(webCrypto, trust, options)
     );
   }
   return buildReport(
@@ -3203,16 +3203,16 @@ var checkDisplayedReceipt = (receipt, data, expected) => {
   const recipients = receipt.entities === void 0 ? "" : ` from ${receipt.entities.join(", ")}`;
   return pass(`${receipt.cert_id}, withdrawn${recipients} ${receipt.withdrawn_at}`);
 };
-var verifyWithdrawal = async (file, options, crypto2 = webCrypto) => {
+var verifyWithdrawal = async (file, options) => {
   const data = asObject(file.data) ?? file;
   const findings = /* @__PURE__ */ new Map();
-  const hasEd25519 = await canVerifyEd25519(crypto2);
+  const hasEd25519 = await canVerifyEd25519(webCrypto);
   const trust = hasEd25519 ? options.trust : null;
   const canonical = asString(data.canonical);
   const receipt = parseSignedReceipt(canonical);
   findings.set("receipt.canonical", checkDisplayedReceipt(receipt, data, options.expectedFingerprint));
   if (receipt !== null && canonical !== null) {
-    findings.set("receipt.signature", await checkReceiptSignature(crypto2, canonical, receipt, data.signature, trust));
+    findings.set("receipt.signature", await checkReceiptSignature(webCrypto, canonical, receipt, data.signature, trust));
     findings.set("receipt.deadline", checkDeadline(receipt));
     const statement = buildReceiptStatement(receipt, canonical);
     await checkAnchor(
@@ -3220,7 +3220,7 @@ var verifyWithdrawal = async (file, options, crypto2 = webCrypto) => {
       "revoked",
       statement,
       anchorEvidenceFromWire(asObject(data.anchor)),
-      createAnchorContext(crypto2, trust, options)
+      createAnchorContext(webCrypto, trust, options)
     );
   }
   return buildReport(

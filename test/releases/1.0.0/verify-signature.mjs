@@ -1,6 +1,7 @@
 // core/bytes.ts
 var utf8Encoder = new TextEncoder();
 var encodeUtf8 = (text) => utf8Encoder.encode(text);
+var strictUtf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 var nativeEncoders = Uint8Array.prototype;
 var hexPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 var toHex = (bytes) => {
@@ -47,7 +48,7 @@ var padMessage = (data) => {
   view.setUint32(length - 4, data.length << 3 >>> 0);
   return bytes;
 };
-var rotateRight = (word, by) => word >>> by | word << 32 - by;
+var rotateRight = (word, bits) => word >>> bits | word << 32 - bits;
 var sha256 = (input) => {
   const message = padMessage(typeof input === "string" ? encodeUtf8(input) : input);
   const words = new DataView(message.buffer);
@@ -118,8 +119,8 @@ var verifySignature = (rawBody, signatureHeader, secret, nowSeconds) => {
   const expected = toHex(hmacSha256(encodeUtf8(secret), concatBytes(encodeUtf8(`${time}.`), body)));
   let isValid = false;
   for (const part of signatures.split(",")) {
-    const [, given] = signaturePattern.exec(part) ?? [];
-    isValid = given !== void 0 && isSameSignature(expected, given) || isValid;
+    const [, signature] = signaturePattern.exec(part) ?? [];
+    isValid = signature !== void 0 && isSameSignature(expected, signature) || isValid;
   }
   return isValid;
 };
