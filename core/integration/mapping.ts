@@ -1,5 +1,6 @@
 // Finds the form on a page, the fields it collects, the consent checkbox and the disclosure. Guesses fields as the page script does, so the
 // preview matches what the script will collect.
+import { cutText } from "../cut-text.ts";
 import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { guessFieldKey, collectHints, isOffLimits, type NamedControl } from "../forms/field-names.ts";
 import type { FormControl, FormPage, FormText, PageForm } from "../forms/form-page.ts";
@@ -48,10 +49,17 @@ const toNamedControl = (control: FormControl): NamedControl => {
   };
 };
 
+// A label with more than 60 characters is never recognized as a field. The limit is for hostile pages: normalizing many combining marks takes
+// time that grows with the square of their number.
+const maxLabelLength = 300;
+
+const collectControlHints = (view: NamedControl, { label }: FormControl): string[] =>
+  collectHints(view, { textContent: cutText(label, maxLabelLength) });
+
 /** Returns true for controls that are never collected: hidden, file and disabled controls, and controls that may contain a secret. */
 export const isOffLimitsControl = (control: FormControl): boolean => {
   const view = toNamedControl(control);
-  return isOffLimits(view, collectHints(view, { textContent: control.label }));
+  return isOffLimits(view, collectControlHints(view, control));
 };
 
 const checkableTypes: ReadonlySet<string> = new Set(["checkbox", "radio"]);
@@ -71,7 +79,7 @@ interface FieldGuess {
 /** Guesses a control's field. Returns null for controls that are never collected. The key is empty if nothing was recognized. */
 const guessField = (control: FormControl): FieldGuess | null => {
   const view = toNamedControl(control);
-  const hints = collectHints(view, { textContent: control.label });
+  const hints = collectControlHints(view, control);
   if (isOffLimits(view, hints) || control.svcField === "") return null;
   if (control.svcField !== null && fieldKeyPattern.test(control.svcField)) return { control, key: control.svcField, rank: 1 };
   const [key, rank] = checkableTypes.has(control.type) ? ["", 0] : guessFieldKey(view, hints);
