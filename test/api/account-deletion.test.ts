@@ -28,6 +28,7 @@ import {
   type SignedPerson,
 } from "../support/sharing.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
+import { issueToNewPerson } from "../support/withdrawal.ts";
 import { call, readDatabaseContents, world, worldInSecondShard, type Call } from "../support/world.ts";
 
 const databases = [env.DB, (env as unknown as { DB_01: D1Database }).DB_01];
@@ -109,6 +110,21 @@ describe("DELETE /v1/me", () => {
     expect(mails.filter(({ text }) => text.includes(first))).toHaveLength(1);
     expect(mails.find(({ text }) => text.includes(first))?.text).toContain(shares[1]?.share.id);
     expect((await listMailTo(person.email))[0]?.subject).toBe("Your account has been deleted");
+  });
+
+  test("leaves no saved response with the person's ID in any shard", async () => {
+    const person = await signInPerson({});
+    const id = (await person.get("/v1/me")).body.data.id as string;
+    const far = await issueToNewPerson({ fields: { email: person.email } }, worldInSecondShard.acme);
+    const withdrawal = { scope: "certificate", cert_id: far.certId };
+    const withdrawn = await person.post("/v1/me/certificates/withdraw", withdrawal, { "idempotency-key": crypto.randomUUID() });
+    expect(describeOutcome(withdrawn)).toBe("200 ok");
+    expect(withdrawn.text).not.toContain(person.email);
+    const token = await person.post("/v1/me/agent-token", { name: "Helper" }, { "idempotency-key": crypto.randomUUID() });
+    expect(describeOutcome(token)).toBe("201 ok");
+    expect(describeOutcome(await remove(person))).toBe("200 ok");
+    for (const db of databases)
+      expect(await db.prepare("SELECT COUNT(*) FROM idempotent_responses WHERE consumer_id = ?").bind(id).first("COUNT(*)")).toBe(0);
   });
 
   test("leaves nothing in any table of any shard that decrypts to the person's data or identifies them", async () => {

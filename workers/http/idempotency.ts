@@ -48,7 +48,9 @@ const resolveKeyOwner = async (
     return { caller: addressHash, consumerId: null, ownerId: recordId ?? `con_${firstShard}` };
   }
   const { id, businessId } = caller;
-  return { caller: id, consumerId: id.startsWith("con_") ? (id as ConsumerId) : null, ownerId: recordId ?? businessId ?? id };
+  // Deleting an account does not visit the shards of certificates. Responses about them contain no personal data.
+  const isErasedWithAccount = id.startsWith("con_") && recordId?.startsWith("cc_") !== true;
+  return { caller: id, consumerId: isErasedWithAccount ? (id as ConsumerId) : null, ownerId: recordId ?? businessId ?? id };
 };
 
 /** Returns a function that builds the statements that save the response. For a request without a key, there are none. */
