@@ -15,7 +15,7 @@ import { dayMs, minuteMs, type Instant } from "../core/time.ts";
 import { batch, type Database, type Statement } from "./database.ts";
 import { isConstraintViolation } from "./faults.ts";
 import { excluded, insertIf } from "./inserts.ts";
-import { allOf, existsIn, notExistsIn, type Condition } from "./query.ts";
+import { allOf, existsIn, hasPreviousChange, notExistsIn, type Condition } from "./query.ts";
 import { idempotentResponses, idempotencyClaims as claims } from "./schema.ts";
 import { selfOwnedContext, type Vault } from "./vault.ts";
 
@@ -201,3 +201,17 @@ export const saveClaimDraft = async (db: Database, claim: IdempotencyClaim, seal
   if (row?.draft == null) throw new Error("idempotency: another request has taken over the claim");
   return row.draft;
 };
+
+/** Returns the draft that an earlier request saved, or null. */
+export const findClaimDraft = async (db: Database, claim: IdempotencyClaim): Promise<string | null> =>
+  (await db.select({ draft: claims.draftSealed }).from(claims).where(isClaimOfHolder(claim)).get())?.draft ?? null;
+
+/**
+ * Saves a draft in the change's batch, if the statement before this one changed a row. The batch fails if another request has taken over
+ * the claim. The caller must seal the draft if it is secret.
+ */
+export const saveDraftIfChanged = (db: Database, claim: IdempotencyClaim, sealed: string) =>
+  db
+    .update(claims)
+    .set({ draftSealed: sealed, bodyHash: sql`case when ${claims.holder} = ${claim.holder} then ${claims.bodyHash} end` })
+    .where(allOf(eq(claims.keyHash, claim.keyHash), hasPreviousChange()));

@@ -692,33 +692,61 @@ describe("a change whose response was lost", () => {
     const [path, key] = ["/v1/sandbox/clock", createKey()];
     const body = createBody();
     const sendable = { path, body, otherBody: { advance_seconds: 60 }, caller: buildCaller, otherCaller: buildCaller };
-    const createLosingStatement = (text: string) => ({
-      bind: (...values: unknown[]) => ({
-        run: async () => {
-          await env.DB.prepare(text)
-            .bind(...values)
-            .run();
-          throw new Error("Network connection lost.");
-        },
-      }),
-    });
-    const prepare = (text: string) => (text.includes('into "sandbox_clocks"') ? createLosingStatement(text) : env.DB.prepare(text));
+    let isMove = false;
+    const losingMoves = {
+      ...losingChanges,
+      prepare: (text: string) => {
+        isMove ||= text.includes('into "sandbox_clocks"');
+        return env.DB.prepare(text);
+      },
+      batch: async (statements: D1PreparedStatement[]) => {
+        const results = await env.DB.batch(statements);
+        if (isMove) throw new Error("Network connection lost.");
+        return results;
+      },
+    };
     const headers = { "content-type": "application/json", "idempotency-key": key, ...buildCaller() };
-    const lost = await createServiceCall({ DB: { ...losingChanges, prepare, batch: env.DB.batch.bind(env.DB) } })(path, {
+    const lost = await createServiceCall({ DB: losingMoves })(path, {
       method: "POST",
       headers,
       body: JSON.stringify(body),
     });
     expect(describeOutcome(lost)).toBe("503 storage_unavailable");
     expect((await readClock()).offset_seconds).toBe(86_400);
+    await post(path, { advance_seconds: 60 }, buildCaller());
     vi.setSystemTime(Date.now() + secondMs);
     const repeated = await send(sendable, key);
     expect([describeOutcome(repeated), isReplay(repeated)]).toEqual(["200 ok", false]);
-    expect(repeated.body.data.offset_seconds).toBe(86_400);
+    expect(repeated.body.data.offset_seconds).toBe(86_460);
     expect(summarizeResponse(await send(sendable, key))).toEqual(summarizeResponse(repeated));
-    expect((await readClock()).offset_seconds).toBe(86_400);
+    expect((await readClock()).offset_seconds).toBe(86_460);
     expect(describeOutcome(await send(sendable, key, { body: sendable.otherBody }))).toBe("409 idempotency_conflict");
     await post("/v1/sandbox/reset", {}, buildCaller());
+  });
+
+  test("does not move a sandbox's clock if another request has taken over its key in the meantime", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const caller = () => buildBearer(world.acme.keys.sandbox);
+    await post("/v1/sandbox/reset", {}, caller());
+    const body = { advance_seconds: 3_600 };
+    const [sendable, key] = [{ path: "/v1/sandbox/clock", body, otherBody: {}, caller, otherCaller: caller }, createKey()];
+    let isMove = false;
+    const slow = {
+      ...losingChanges,
+      prepare: (text: string) => {
+        isMove ||= text.includes('into "sandbox_clocks"');
+        return env.DB.prepare(text);
+      },
+      batch: async (statements: D1PreparedStatement[]) => {
+        if (isMove) await env.DB.prepare("UPDATE idempotency_claims SET holder = 'another', leased_until = 0").run();
+        return env.DB.batch(statements);
+      },
+    };
+    const headers = { "content-type": "application/json", "idempotency-key": key, ...caller() };
+    await createServiceCall({ DB: slow })(sendable.path, { method: "POST", headers, body: JSON.stringify(body) });
+    expect((await getWithKey("/v1/sandbox/clock", world.acme.keys.sandbox)).body.data.offset_seconds).toBe(0);
+    expect((await send(sendable, key)).body.data.offset_seconds).toBe(3_600);
+    await post("/v1/sandbox/reset", {}, caller());
   });
 
   test("is not made at all if another request has taken over its key in the meantime", async () => {

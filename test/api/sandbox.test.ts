@@ -253,8 +253,14 @@ describe("events that anyone with the test client's ID can cause", () => {
 });
 
 describe("POST /v1/sandbox/clock", () => {
-  test("adds up the seconds of concurrent requests", async () => {
-    const moves = await Promise.all([1, 2, 3].map(() => move({ advance_seconds: 3_600 })));
+  test.each(["with", "without"])("adds up the seconds of concurrent requests %s idempotency keys", async (withKeys) => {
+    const buildHeaders = () => ({
+      authorization: `Bearer ${testKey}`,
+      ...(withKeys === "with" && { "idempotency-key": crypto.randomUUID() }),
+    });
+    const moves = await Promise.all(
+      [1, 2, 3].map(() => call("/v1/sandbox/clock", buildJsonRequest({ advance_seconds: 3_600 }, buildHeaders()))),
+    );
     expect(moves.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await getWithApiKey("/v1/sandbox/clock", testKey)).body.data.offset_seconds).toBe(3 * 3_600);
   });

@@ -219,12 +219,8 @@ export const sandboxRoutes = createApi();
 sandboxRoutes.openapi(getClockRoute, async (c) => success(c, 200, clockToWire(await getClockReading(c.var.services, c.var.principal))));
 
 sandboxRoutes.openapi(advanceClockRoute, async (c) => {
-  const moved = await advanceSandboxClock(
-    c.var.services,
-    c.var.principal,
-    clockAdvanceFromWire(c.req.valid("json")),
-    c.var.claimedRequest?.saveDraft,
-  );
+  const { services, principal, claimedRequest } = c.var;
+  const moved = await advanceSandboxClock(services, principal, clockAdvanceFromWire(c.req.valid("json")), claimedRequest);
   return respond(c, 200, moved, advancedClockToWire);
 });
 

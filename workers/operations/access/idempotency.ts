@@ -12,7 +12,9 @@ import {
   deleteIdempotencyClaim,
   idempotencyKeyHash,
   completeIdempotencyClaim,
+  findClaimDraft,
   saveClaimDraft,
+  saveDraftIfChanged,
   releaseIdempotencyClaim,
   type IdempotencyClaim,
 } from "../../../storage/idempotency.ts";
@@ -46,7 +48,7 @@ export interface IdempotentResponse {
  */
 export type SaveIdempotentResponse<T> = (value: T, onlyIf?: Condition) => Promise<readonly Statement[]>;
 
-/** Returns the functions of a claimed request. After any of them except `saveDraft`, the request no longer holds the claim. */
+/** Returns the functions of a claimed request. After `toStatements`, `saveResponse`, `release` or `suspend`, the request no longer holds the claim. */
 const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, claim: IdempotencyClaim, consumerId: ConsumerId | null) => {
   const toStoredResponse = ({ status, ...response }: IdempotentResponse) => ({
     status,
@@ -75,6 +77,13 @@ const createClaimedRequest = ({ vault, clock }: ReadDependencies, db: Database, 
      * secret, the caller must seal it.
      */
     saveDraft: (text: string) => saveClaimDraft(db, claim, text),
+    /** Returns true if an earlier request with this key committed `toStepStatements`. */
+    isStepDone: async (): Promise<boolean> => (await findClaimDraft(db, claim)) !== null,
+    /**
+     * Returns the statements that mark a step as done, so that a repeated request does not repeat it. They must come right after the
+     * statement that makes the change, and do nothing if it changed no row. The batch must run in the claim's shard.
+     */
+    toStepStatements: (): readonly Statement[] => [saveDraftIfChanged(db, claim, "done")],
   };
 };
 
