@@ -15,7 +15,7 @@ export interface Shards {
    * Returns the same databases. Before each request to its database, each of them calls `count` with the number of queries in the request.
    */
   readonly withQueryCounter: (count: QueryCounter) => Shards;
-  /** Returns the same databases with another timeout for each call. */
+  /** Returns the same databases, but each call times out after `maxMs`. */
   readonly withTimeout: (maxMs: number) => Shards;
 }
 

@@ -1,5 +1,5 @@
 // Authorization codes of the share protocol, stored as hashes. A single UPDATE checks every condition and records which request used the
-// code. Therefore, only one of several concurrent redemptions succeeds. SPEC Authorization code.
+// code. Therefore, only one of several concurrent redemptions succeeds (SPEC Authorization code).
 import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { ClientId } from "../core/ids.ts";
 import { codeLifetimeMs } from "../core/shares/request.ts";

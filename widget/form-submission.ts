@@ -174,7 +174,7 @@ function applyResult(
 }
 
 function hookSubmitMethod(form: HTMLFormElement, hookConfig: Config, configs: GetConfigs): void {
-  // If an input is named "submit", `form.submit` is that input, so no script can call the method.
+  // If an input is named "submit", `form.submit` is that input, so scripts of the page cannot call form.submit().
   if (!isTargetForm(hookConfig, form) || hookedForms.has(form) || typeof form.submit !== "function") return;
   hookedForms.add(form);
   const submit = form.submit; // this may be the page's own replacement

@@ -30,7 +30,7 @@ export function selectElements(selector: string, option: string): HTMLInputEleme
   }
 }
 
-/** The refusals that the page's owner can fix. All other refusals are caused by the submission or cannot be fixed on the page. */
+/** The refusals whose cause the page's owner can correct. */
 const refusalCauses = new Map([
   ["client_not_found", "data-client-id is unknown: correct it"],
   ["origin_not_verified", "this domain is not verified: verify it"],

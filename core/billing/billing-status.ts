@@ -152,8 +152,8 @@ export const advanceBillingStatus = (
 };
 
 /**
- * Unlinks a customer from the account when another customer starts to pay for the account. Later events for the unlinked customer do not
- * affect the account.
+ * Unlinks a customer from the account. Called when another customer starts to pay for the account, or when the subscription of a deleted
+ * account ends. Later events for the customer do not affect the account.
  */
 export const unlinkAccount = (status: BillingStatus): BillingStatus => ({ ...status, accountId: null, linkedAt: null });
 

@@ -86,8 +86,8 @@ export interface EndpointHealth {
   /** The number of deliveries in the backlog that a recovery requeued. */
   readonly resending: number;
   /**
-   * True if events are waiting because a limit on attempts was reached. The limits apply until the host returns a 2xx status for the
-   * business.
+   * True if events are waiting because a limit on attempts was reached. The limits apply until the host returns a 2xx status for one of the
+   * business's deliveries.
    */
   readonly isHostLimited: boolean;
 }

@@ -18,7 +18,7 @@ export const random = (length: number): string => {
   return text.slice(0, length);
 };
 
-// These strings are about as long as those in the benchmark's submission (scripts/bench/submission.ts).
+// These strings are about as long as those that the service stores for the benchmark's submission (scripts/bench/submission.ts).
 const sealedPerson = "0".repeat(1164); // hex, two digits for each byte
 const disclosure = "By clicking Send I agree that Acme Solar LLC may call or email me about solar quotes. Consent is not a condition.";
 

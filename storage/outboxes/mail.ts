@@ -1,5 +1,5 @@
-// The mail outbox. The change that causes an email writes its row in the same batch. The address and content are sealed. The row is deleted
-// once the email provider has accepted the email, or moved to the failed emails if the service gives up.
+// The mail outbox. An email's row is inserted in the same batch as the change that causes the email. The address and content are sealed.
+// When the email provider accepts the email, the row is deleted. If the service gives up, the row is moved to the failed emails.
 import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 import type { CertId, ConsumerId } from "../../core/ids.ts";
 import { isEmailAddress } from "../../core/email-address.ts";

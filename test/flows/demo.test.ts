@@ -1,4 +1,4 @@
-// Runs `npm run demo -- --json` against a running service, as scripts do.
+// Tests the output of `npm run demo -- --json`, which other programs can parse, with a running service.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

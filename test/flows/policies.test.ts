@@ -62,7 +62,7 @@ beforeEach(async () => {
   ]);
 });
 
-/** Issues a certificate for a page on this site, or on the site `at`. Returns the certificate's ID and the time that the request took. */
+/** Issues a certificate for a page on the site `at`. Returns the certificate's ID and the time that the request took. */
 const issue = async (at = `http://localhost:${port}`): Promise<{ readonly certId: string; readonly ms: number }> => {
   const start = performance.now();
   const response = await fetch(`${service.origin}/v1/consent`, {

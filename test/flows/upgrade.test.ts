@@ -35,7 +35,7 @@ const { unstable_splitSqlQuery: splitSql } = await import("wrangler");
 
 const { version: currentVersion } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
 const releases = readdirSync("test/releases").toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
-/** The newest earlier release. Until there is one, the current release, whose code differs only in the example steps below. */
+/** The newest earlier release. Until there is one, the saved build of the current release. */
 const previous = releases.filter((version) => version !== currentVersion).at(-1) ?? currentVersion;
 const released = readReleasedWorker(join("test/releases", previous));
 const buildPath = (file: string): string => resolve("test/releases", previous, file);

@@ -125,8 +125,8 @@ type Receiver = (post: ReceivedPost, signal: AbortSignal) => Response | Promise<
 type Resolver = (name: string) => readonly string[] | Response;
 
 /**
- * Mocks fetch. `resolver` answers DNS queries, and `receiver` responds to requests to every other host. The returned array collects the
- * POST requests in order.
+ * Mocks fetch. `resolver` answers DNS queries, and `receiver` responds to all other requests. The returned array collects these other
+ * requests in order.
  */
 export const mockReceivers = (receiver: Receiver, resolver: Resolver = () => ["93.184.216.34"]): ReceivedPost[] => {
   const posts: ReceivedPost[] = [];

@@ -12,7 +12,7 @@ import { once } from "../../core/once.ts";
 import type { FormatPhone, ToE164 } from "../../core/certificates/recognized-fields.ts";
 import { phoneMetadata } from "./phone-metadata.gen.ts";
 
-/** The metadata is parsed on first use. As JavaScript objects, it would be parsed whenever an isolate starts, which takes longer. */
+/** The metadata is a JSON string that is parsed on first use. A JavaScript object literal would be parsed whenever an isolate starts. */
 const getMetadata = once(() => JSON.parse(phoneMetadata) as MetadataJson);
 
 const parse = (text: string, region?: CountryCode): PhoneNumber | undefined =>

@@ -1,4 +1,4 @@
-// Tests whether a page's Content-Security-Policy allows the service's script to run, by the rules that browsers use.
+// Tests how `findBlockingDirectives` decides whether a page's Content-Security-Policy blocks the service's script or its requests.
 import { expect, test } from "vitest";
 import { findBlockingDirectives, type BlockingDirective, type PageScript } from "../../../core/integration/content-security-policy.ts";
 

@@ -1,6 +1,6 @@
-// Tests three changed packs for every member of a pack. The first lacks the evidence that binds the member, the second has that evidence
-// from another certificate, and the third has a member that contradicts the evidence. Each pack is signed again with the issuer's key. Also
-// checks the table in docs/reference/proof-checks.md.
+// For every member of a pack, tests three packs in which the issuer has changed that member. In the first, the evidence that binds the
+// member is missing. In the second, this evidence is from another certificate. In the third, it contradicts the member. Each pack is signed
+// again with the issuer's key. Also checks the table in docs/reference/proof-checks.md.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { AuditEntry } from "../../../core/audit/chain.ts";

@@ -70,7 +70,7 @@ const parseSignup = (services: PageFetcher, input: SignupInput): Result<SignupRe
 };
 
 /**
- * Stores a sign-up and emails a code. After the code is verified, the account is active, or pending if this deployment approves sign-ups.
+ * Stores a sign-up and emails a code. After the code is verified, the account is active, or pending if sign-ups need approval.
  * The only possible error is `invalid_request`.
  */
 export const signUp = async (

@@ -4,7 +4,7 @@ import { upsertOAuthClient } from "../../../storage/oauth-clients.ts";
 import { getClientDocument, getClientCopyDatabase } from "./client-documents.ts";
 import type { AgentDependencies } from "./dependencies.ts";
 
-/** Call this after a person has approved the client. The copy is used if the client's host does not respond. */
+/** Saves a copy of the client's metadata document for when its host does not respond. Call this after a person has approved the client. */
 export const saveClientDocument = async (services: AgentDependencies, id: string): Promise<void> => {
   const url = parseDocumentUrl(id);
   if (url === null) return;

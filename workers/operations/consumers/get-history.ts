@@ -17,8 +17,8 @@ export interface History {
 }
 
 /**
- * Returns the entries about shares with the business `businessFilter`, or all entries if it is `everybody`. Also returns up to 500 of the
- * person's shares.
+ * Returns up to 500 of the person's shares and their audit entries: all entries if `businessFilter` is `everybody`, those about shares with
+ * one business if it is the ID of that business, and none if it is null.
  */
 export const getHistory = async (
   services: CertificateDependencies,
