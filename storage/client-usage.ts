@@ -70,8 +70,8 @@ export const recordSubmissionUsage = (
 };
 
 /**
- * Builds a condition that is true unless the client has exceeded its daily limit of new groups. Groups above the limit get no counters. Must
- * come after `recordSubmissionUsage` in the batch, which also counts the group that is being added.
+ * Builds a condition that is true unless the client has exceeded its daily limit of new groups. Groups above the limit get no counters.
+ * Must come after `recordSubmissionUsage` in the batch, which also counts the group that is being added.
  */
 export const hasGroupsLeft = ({ clientId, day }: Placeholders<ClientUsageDay>, maxGroups: Placeholder): SQL =>
   existsIn(

@@ -1,5 +1,5 @@
-// Tests that POST /v1/consent processes a submission once if it is repeated within 24 hours with the same Idempotency-Key header or the same
-// submission_id in the body.
+// Tests that POST /v1/consent processes a submission once if it is repeated within 24 hours with the same Idempotency-Key header or the
+// same submission_id in the body.
 import { auditEntriesSql, statementsSql } from "../support/statements-sql.ts";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, test, vi } from "vitest";
