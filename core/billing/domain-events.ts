@@ -20,17 +20,19 @@ export interface EntitlementChange {
   readonly cause: { readonly event_id: string; readonly event_type: string } | { readonly reason: "unpaid" | "operator" };
   readonly actor: Actor;
   readonly at: Instant;
+  /** True if the cause of the status changes, so that there is an event even if the status stays the same. */
+  readonly isNewCause?: boolean;
 }
 
 /** Returns one domain event for each change. */
-export const createEntitlementEvents = ({ account, after, cause, actor, at }: EntitlementChange): readonly DomainEvent[] => {
+export const createEntitlementEvents = ({ account, after, cause, actor, at, isNewCause }: EntitlementChange): readonly DomainEvent[] => {
   const { id: entityId, kind: entityType, chain } = account;
-  const createChangeEvent = (type: DomainEvent["type"], from?: string, to?: string): readonly DomainEvent[] =>
-    from === undefined || to === undefined || from === to
+  const createChangeEvent = (type: DomainEvent["type"], from?: string, to?: string, isAlways = false): readonly DomainEvent[] =>
+    from === undefined || to === undefined || (from === to && !isAlways)
       ? []
       : [{ type, entityType, entityId, at, chains: [chain], actor, payload: { from, to, ...cause } }];
   return [
     ...createChangeEvent(`${entityType}.plan_changed`, account.plan, after.plan),
-    ...createChangeEvent("business.status_changed", account.status, after.status),
+    ...createChangeEvent("business.status_changed", account.status, after.status, isNewCause),
   ];
 };

@@ -77,7 +77,15 @@ describe("/v1/admin with the operator token", () => {
     await sendProviderEvent(customer.failed(1));
     await suspendUnpaid(await createPlatform(env as unknown as Env));
     expect((await service(at, { headers: bearer })).body.data.status).toBe("suspended");
+    const countEntries = () =>
+      env.DB.prepare("SELECT COUNT(*) AS n FROM audit_entries WHERE entity_id = ? AND type = 'business.status_changed'")
+        .bind(free.id)
+        .first<number>("n");
+    const before = Number(await countEntries());
     await set({ status: "suspended" });
+    expect(await countEntries()).toBe(before + 1);
+    await set({ status: "suspended" });
+    expect(await countEntries()).toBe(before + 1);
     await sendProviderEvent(customer.paid(2));
     expect((await service(at, { headers: bearer })).body.data.status).toBe("suspended");
   });

@@ -45,6 +45,7 @@ export const updateEntitlement = async (
       cause: { reason: "operator" },
       actor: { kind: "operator" },
       at,
+      isNewCause: endsUnpaidSuspension,
     });
     const update = updateEntitlementAtRevision(db, business, after);
     const unpaidCleared =
