@@ -316,8 +316,7 @@ describe("an email code", () => {
 
   test("that is not six digits is refused without spending an attempt", async () => {
     await requestEmailCode(ownerEmail, "business");
-    const slowToNormalize = `123456${"\u0301\u0316".repeat(60_000)}`;
-    for (const code of ["12345", "1234567", "12345a", "123456a", "1 2 3 4 5", "", 123456, null, slowToNormalize])
+    for (const code of ["12345", "1234567", "12345a", "123456a", "1 2 3 4 5", "", 123456, null])
       expect(
         describeOutcome(await call("/v1/auth/verify-code", buildJsonRequest({ email: ownerEmail, code, realm: "business" }))),
         String(code),

@@ -2,6 +2,8 @@
 // A refused request changes no row, and the owner of another business changes no row of this business.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { toCanonicalJson } from "../../core/canonical-json.ts";
+import { sha256Hex } from "../../core/hash.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
 import { getPlatform } from "../../workers/platform/create-platform.ts";
@@ -84,8 +86,10 @@ const lines: Readonly<Record<string, Line>> = {
   "POST /certificates/:id/evidence": record("200", "cert_id", { sent: { format: "zip" } }),
   "GET /deadlines": open("200"),
   "GET /deadlines/:id": record("200", "cert_id", { test: "404" }),
-  // The request does not say which withdrawal the form showed.
-  "POST /deadlines/:id": record("409", "cert_id", { test: "404" }),
+  "POST /deadlines/:id": record("303 /portal/deadlines?done=acknowledged", "cert_id", {
+    test: "404",
+    sent: { shown: sha256Hex(toCanonicalJson(["certificate"])) }, // the form showed the withdrawal of the whole certificate
+  }),
   "GET /shares": open("200"),
   "GET /shares/:id": record("200", "share_id", { test: "404" }),
   "GET /domains": open("200"),

@@ -33,4 +33,9 @@ describe("parseEmailCode", () => {
   test.each(["", "12345", "1234567", "12345a", "123456a", "code", "½23456", "123 456 7"])("refuses %j", (typed) => {
     expect(parseEmailCode(typed)).toBeNull();
   });
+
+  test("refuses a code with more than 200 characters, even if the others are only marks", () => {
+    expect(parseEmailCode(`042917${"\u0301".repeat(194)}`)).toBe("042917");
+    expect(parseEmailCode(`042917${"\u0301".repeat(195)}`)).toBeNull();
+  });
 });

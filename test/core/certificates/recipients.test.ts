@@ -2,6 +2,7 @@
 // asked.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { normalizeRecipientName } from "../../../core/certificates/recipients.ts";
 import { parseRecipients } from "../../../core/certificates/submission.ts";
 
 const parseNames = (entities: readonly string[], accepted?: readonly string[], rejected?: readonly string[]) =>
@@ -90,5 +91,13 @@ describe("parseRecipients", () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe("normalizeRecipientName", () => {
+  test("does not normalize a text with more than 800 UTF-16 units, which cannot be a recipient's name", () => {
+    expect(normalizeRecipientName(" e\u0301".repeat(200))).toBe(" \u00e9".repeat(200).trim());
+    const long = "e\u0301".repeat(401);
+    expect(normalizeRecipientName(long)).toBe(long);
   });
 });
