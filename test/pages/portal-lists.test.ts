@@ -62,6 +62,15 @@ test("a withdrawal of a person whose details are erased has a link with text", a
   expect(listLinks(await openDocument("/portal/deadlines"))).toContainEqual(["Details erased", `/portal/certificates/${certId}`]);
 });
 
+test("a person without an email address is shown by the phone number", async () => {
+  const { certId, manageToken: token } = await issueToNewPerson({ fields: { email: "", phone: "+1 202 555 0123" } });
+  expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token }))).status).toBe(200);
+  const path = `/portal/certificates/${certId}`;
+  for (const list of ["/portal/deadlines", "/portal/certificates"])
+    expect([list, listLinks(await openDocument(list))]).toEqual([list, expect.arrayContaining([["***-***-**23", path]])]);
+  expect(findByTagName(await openDocument(path), "h1").map(extractWords)).toEqual(["***-***-**23"]);
+});
+
 test("a certificate counts all views, even those that it does not list", async () => {
   const { certId } = await issueToNewPerson();
   await Promise.all(Array.from({ length: 26 }, () => open(certId)));

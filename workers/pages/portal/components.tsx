@@ -411,11 +411,12 @@ export const describeAuditEvent = (type: string): string => (isAuditEventType(ty
 export const formatDeadline = (at: Instant): string => formatMessage(messages.byTheEndOf, { date: formatDay(language, at) });
 
 /**
- * Returns a masked value that helps recognize the person: the email address, the phone number, or the first other value. Empty after an
- * erasure.
+ * Returns a masked value that helps recognize the person: the email address, the phone number, or the first other value. Skips empty
+ * values, because a form can have optional fields. Every certificate has at least one value that is not empty, so the result is empty only
+ * after an erasure.
  */
 export const formatMaskedPerson = (masked: Readonly<Record<string, string>>): string =>
-  masked.email ?? masked.phone ?? Object.values(masked)[0] ?? "";
+  [masked.email, masked.phone, ...Object.values(masked)].find((value) => value !== undefined && value !== "") ?? "";
 
 /** Names the person of a certificate by a masked value, or says that the person's details were erased. */
 export const MaskedPersonName: FC<{ masked: Readonly<Record<string, string>> }> = ({ masked }) => {
