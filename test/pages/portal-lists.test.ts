@@ -71,12 +71,21 @@ test("a person without an email address is shown by the phone number", async () 
   expect(findByTagName(await openDocument(path), "h1").map(extractWords)).toEqual(["***-***-**23"]);
 });
 
+test("a certificate says how many entries it lists if only bots have opened its page", async () => {
+  const { certId } = await issueToNewPerson();
+  const bot = "Mozilla/5.0 (compatible; LinkPreviewBot/1.0; +https://preview.example/bot)";
+  await Promise.all(Array.from({ length: 26 }, () => open(certId, { "user-agent": bot })));
+  await waitUntilSettled();
+  const cards = findByTagName(await openDocument(`/portal/certificates/${certId}`), "section");
+  expect(cards.map(extractWords)).toContainEqual(expect.stringMatching(/^Public page views Newest 25 entries listed /));
+});
+
 test("a certificate counts all views, even those that it does not list", async () => {
   const { certId } = await issueToNewPerson();
   await Promise.all(Array.from({ length: 26 }, () => open(certId)));
   await waitUntilSettled();
   const readPage = async (): Promise<string> => extractWords(await openDocument(`/portal/certificates/${certId}`));
-  expect(await readPage()).toContain("26 views, newest 25 listed");
+  expect(await readPage()).toContain("26 views. Newest 25 entries listed");
   await eraseCertificate(certId);
   const erased = await readPage();
   expect(erased).toContain("26 views");

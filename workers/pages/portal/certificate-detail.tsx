@@ -280,7 +280,10 @@ const History: FC<{ certificate: PublishedCertificate; loggedAt: Instant | null 
 
 const maxViewsShown = 25;
 
-/** Describes the number of views, for example "2 views, 1 bot". Bots are counted only if all views are shown. */
+/**
+ * Describes the number of views, for example "2 views, 1 bot". If not all are listed, bots are not counted, and the text says how many
+ * entries are listed, for example "26 views. Newest 25 entries listed".
+ */
 const describeOpenCounts = ({ certificate, views, total }: CertificateViewPage): string => {
   const programs = views.length < total ? 0 : views.filter(({ bot }) => bot).length;
   const counts = Object.entries({ views: certificate.viewCount, programs })
@@ -290,7 +293,9 @@ const describeOpenCounts = ({ certificate, views, total }: CertificateViewPage):
       return count === 1 ? one : formatMessage(many, { count: formatCount(count) });
     })
     .join(", ");
-  return views.length < total ? formatMessage(certificateMessages.newestOpens, { counts, shown: formatCount(views.length) }) : counts;
+  if (views.length === total) return counts;
+  const listed = formatMessage(certificateMessages.newestOpens, { shown: formatCount(views.length) });
+  return counts === "" ? listed : `${counts}. ${listed}`;
 };
 
 const renderCertificate = async (request: PortalRequest, id: CertId, detail?: CertificateDetail): Promise<Response> => {

@@ -423,7 +423,7 @@ export const messages = {
       views: { one: "1 view", many: "{count} views" },
       programs: { one: "1 bot", many: "{count} bots" },
     },
-    newestOpens: "{counts}, newest {shown} listed",
+    newestOpens: "Newest {shown} entries listed",
     noOpens: "No one has opened the public page yet.",
     noOpensErased: "This person’s details were erased, so we no longer record who opens the public page.",
     ip: "IP address",
