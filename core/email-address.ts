@@ -22,7 +22,7 @@ const trimmedCharacterPattern = /^[\s\p{Z}\p{Cf}]$/u;
 /**
  * Removes whitespace and invisible characters around an address. Text copied from spreadsheets and contact apps can contain byte order
  * marks, zero-width spaces and direction marks. Checks one character at a time, because a pattern that ends with `+$` starts again at every
- * character of a long run inside the text, which takes minutes for a body of 256 KiB.
+ * character of a long run inside the text, which takes more than 45 seconds for a body of 256 KiB.
  */
 export const trimTypedAddress = (text: string): string => {
   const characters = [...text];

@@ -7,8 +7,8 @@ const whiteSpacePattern = /\p{White_Space}/u;
 
 /**
  * Trims Unicode White_Space from both ends. U+FEFF is not white space: it stays, and is then refused as invisible. The function checks one
- * character at a time, because the pattern `\s+$` tries again from every space in a long run of spaces. That takes a minute for a body of
- * 256 KiB.
+ * character at a time, because the pattern `\s+$` tries again from every space in a long run of spaces. That takes more than 45 seconds for
+ * a body of 256 KiB.
  */
 export const trimWhiteSpace = (text: string): string => {
   let start = 0;

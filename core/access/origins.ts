@@ -117,7 +117,7 @@ export const validatePageUrl = (pageUrl: string): string | null => {
 
 /**
  * Returns whether the host is written the usual way, either in its own script or as punycode. The URL parser also accepts
- * percent-encoding, full-width letters, ideographic dots and numeric IP addresses, but nobody writes the URL of their own site that way.
+ * percent-encoding, full-width letters, ideographic dots and numeric IP addresses, but people do not write the URL of their own site that way.
  */
 const hasPlainSpelling = (pageUrl: string, url: URL): boolean => {
   const [authority = ""] = pageUrl.slice(pageUrl.indexOf("//") + 2).split(/[/?#]/, 1);

@@ -35,7 +35,10 @@ export class Sequence {
   readonly #storage: DurableObjectStorage;
   readonly #ports: SequencePorts;
   #head: number;
-  /** The last change that this process has read in each shard. */
+  /**
+   * The last change that this process has read in each shard. After a restart, the process reads some changes again and skips the events
+   * that it already has.
+   */
   readonly #lastRead = new Map<ShardId, ChangePosition>();
   #draining: Promise<boolean> | null = null;
   #lastPassAt = 0;

@@ -117,7 +117,7 @@ export const renderTooManyRequests = createWaitPageRenderer("crowdedForm");
 
 /**
  * Shown for a form or a payment link that came from a different site, and for a form that this site's own pages would not produce, such as
- * one with a wrong form token.
+ * one that is not URL-encoded or has an unknown decision.
  */
 export const renderCrossSiteBlocked = (c: Context<AppEnv>): Promise<Response> =>
   renderNotice(c, "forbidden", (messages) => ({
