@@ -17,6 +17,7 @@ const dayMs = 24 * 60 * 60_000;
 const { free } = world.examples;
 const checkout = "/portal/billing/checkout";
 const clerkEmail = "clerk@checkout-pages.example";
+const withoutBilling = { STRIPE_SECRET_KEY: "", STRIPE_WEBHOOK_SECRET: "", STRIPE_PRICE_BUSINESS: "", STRIPE_PRICE_WHITE_GLOVE: "" };
 
 let owner: Member;
 let clerk: Member;
@@ -122,15 +123,18 @@ describe("a refused checkout", () => {
     expect(calls).toEqual([]);
     const failedPage = await from("same-origin", owner);
     expect([failedPage.status, getPageText(failedPage)]).toEqual([503, expect.stringContaining("The payment provider isn’t responding.")]);
-    const without = createServiceCall({
-      STRIPE_SECRET_KEY: "",
-      STRIPE_WEBHOOK_SECRET: "",
-      STRIPE_PRICE_BUSINESS: "",
-      STRIPE_PRICE_WHITE_GLOVE: "",
-    });
-    const unsold = await read(checkout, { headers: { cookie: owner.cookie } }, without);
+    const unsold = await read(checkout, { headers: { cookie: owner.cookie } }, createServiceCall(withoutBilling));
     expect([unsold.status, getPageText(unsold)]).toEqual([404, expect.stringContaining("To change your plan, contact us.")]);
     expect(await readDatabaseContents()).toEqual(before);
+  });
+
+  test("is not offered on a deployment without billing, where a past-due account is told to contact us", async () => {
+    await setStatus("past_due");
+    for (const path of ["/portal", "/portal/billing"]) {
+      const page = await read(path, { headers: { cookie: owner.cookie } }, createServiceCall(withoutBilling));
+      expect([page.status, hasCheckoutLink(page)]).toEqual([200, false]);
+      expect(getPageText(page)).toContain("To pay, contact us.");
+    }
   });
 
   test("asks the person to sign in first and leads back to the page", async () => {

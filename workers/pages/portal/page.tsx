@@ -57,8 +57,9 @@ export const renderMemberPage = (
   request: PortalRequest,
   { tab, content, heading, status, intro, actions, parent, crumb, hasLiveUpdates, script, hidesNavigation, ...refusal }: MemberPage,
 ): Promise<Response> => {
-  const { c, member, form } = request;
+  const { c, services, member, form } = request;
   const { error, code } = refusal;
+  const canPay = member.role === "owner" && services.paymentProvider !== null;
   const title = refusal.title ?? (tab === null ? "" : messages.tabs[tab]);
   const done = c.req.query("done") ?? "";
   const withRequest = (part: Child) => <PortalRequestProvider value={request}>{part}</PortalRequestProvider>;
@@ -87,9 +88,9 @@ export const renderMemberPage = (
             tone="caution"
             icon="triangle-alert"
             title={messages.pastDueTitle}
-            action={member.role === "owner" && <Link class="btn primary" to={checkoutPath} text={messages.payNow} />}
+            action={canPay && <Link class="btn primary" to={checkoutPath} text={messages.payNow} />}
           >
-            <p>{member.role === "owner" ? messages.pastDueBand : messages.pastDueBandMember}</p>
+            <p>{canPay ? messages.pastDueBand : member.role === "owner" ? messages.pastDueBandOffline : messages.pastDueBandMember}</p>
           </Notice>
         )}
         <FormContext.Provider value={{ form, error }}>{content}</FormContext.Provider>

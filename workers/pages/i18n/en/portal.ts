@@ -52,6 +52,7 @@ export const messages = {
   pastDue: "Your payment is past due. You can make changes once you’ve paid.",
   pastDueTitle: "Your payment is past due",
   pastDueBand: "You can view everything, but you can’t make changes until you pay.",
+  pastDueBandOffline: "You can view everything, but you can’t make changes until you pay. To pay, contact us.",
   pastDueBandMember: "You can view everything, but you can’t make changes until an owner pays.",
   payNow: "Pay now",
   closed: {
