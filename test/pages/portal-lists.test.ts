@@ -71,6 +71,12 @@ test("a person without an email address is shown by the phone number", async () 
   expect(findByTagName(await openDocument(path), "h1").map(extractWords)).toEqual(["***-***-**23"]);
 });
 
+test("a field that a form calls name is shown as Name, in the portal and on the public page", async () => {
+  const { certId } = await issueToNewPerson({ fields: { email: "pat@name.example", name: "Pat Doe" } });
+  expect(extractWords(await openDocument(`/portal/certificates/${certId}`))).toContain("Name ***");
+  expect(extractWords((await open(certId)).document)).toContain("Name ***");
+});
+
 test("a certificate says how many entries it lists if only bots have opened its page", async () => {
   const { certId } = await issueToNewPerson();
   const bot = "Mozilla/5.0 (compatible; LinkPreviewBot/1.0; +https://preview.example/bot)";

@@ -94,6 +94,7 @@ export const messages = {
     first_name: "First name",
     last_name: "Last name",
     full_name: "Name",
+    name: "Name",
     company: "Company",
     job_title: "Job title",
     address_line1: "Address",

@@ -95,6 +95,7 @@ export const messages: PublicMessages = {
     first_name: "Nombre",
     last_name: "Apellido",
     full_name: "Nombre completo",
+    name: "Nombre completo",
     company: "Empresa",
     job_title: "Cargo",
     address_line1: "Dirección",

@@ -97,6 +97,7 @@ export const messages: PublicMessages = {
     first_name: "Prénom",
     last_name: "Nom de famille",
     full_name: "Nom",
+    name: "Nom",
     company: "Entreprise",
     job_title: "Poste",
     address_line1: "Adresse",
