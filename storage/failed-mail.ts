@@ -13,8 +13,9 @@ import type { Vault } from "./vault.ts";
 
 const maxStored = 10_000; // per shard, so that failed emails cannot fill a database
 const retentionMs = 30 * dayMs;
-// Emails with one-time codes are kept only this long. A person who still needs a code requests another one.
-const codeRetentionMs = dayMs;
+// Emails with one-time codes are kept only this long, because a person who still needs a code requests another one. So is the confirmation
+// that an account was deleted, because the person asked to have the address erased.
+const shortRetentionMs = dayMs;
 
 const columns = ["id", "template", "messageSealed", "createdAt", "certId", "consumerId", "entityId"] as const;
 
@@ -22,9 +23,12 @@ const getLifetimeMs = (template: string): number => (mailLifetimeMs as Readonly<
 /** Returns false for an email with a one-time code, which would expire before an operator could resend it. */
 const isLasting = (template: string): boolean => getLifetimeMs(template) > hourMs;
 
+const getRetentionMs = (template: string): number =>
+  isLasting(template) && template !== "account_deleted" ? retentionMs : shortRetentionMs;
+
 /** Returns the statements that move an email from the outbox to the failed emails. A shard keeps the newest 10,000 failed emails. */
 export const failMail = (db: Database, { ord, template }: DueMail, reason: MailFailureReason, now: Instant) => {
-  const expiresAt = now + (isLasting(template) ? retentionMs : codeRetentionMs);
+  const expiresAt = now + getRetentionMs(template);
   const newest = query.select({ ord: max(failedMail.ord) }).from(failedMail);
   return [
     db

@@ -346,6 +346,13 @@ describe("an email that will not be sent", () => {
     expect(await listFailedMail()).toEqual([]);
   });
 
+  test("is kept as failed for only one day if it confirms the deletion of an account", async () => {
+    await write({ template: "account_deleted", data: { at: start } } as Partial<NewMail>);
+    await relayMail(createSendingPlatform("refused"));
+    const row = { template: "account_deleted", reason: "refused", failed_at: 0, expires_at: 24 * hour, entity_id: null };
+    expect(await listFailedMail()).toEqual([row]);
+  });
+
   test("is kept as failed if it was not sent in time, and only for one day if it is a code", async () => {
     await write({ entityId: "code" });
     now += 10 * minute;
