@@ -142,7 +142,11 @@ const nextPageQueries = {
     page.certs.length > 0 && page.page * page.per_page < page.total ? { page: page.page + 1 } : null,
 };
 
-/** Yields every page of a list, as the list operation returns it. If a call fails, yields its error and ends. */
+/**
+ * Yields every page of a list, as the list operation returns it. If a call fails, yields its error and ends. The pages of
+ * `listCertificates` have numbers, so changes between two calls shift them: a new certificate repeats one, and with the filter `status`, a
+ * withdrawal can leave one out. To avoid both, set `to` to the current time and leave out `status`.
+ */
 export async function* pagesOf<Name extends keyof typeof nextPageQueries>(
   svc: Svc,
   name: Name,
