@@ -1,5 +1,6 @@
-// `npm run admin -- import`: builds the state of a local service from an export. It builds the state in a separate folder and renames that
-// folder at the end, so the service never starts with an incomplete state. An interrupted import continues after the last complete file.
+// `npm run admin -- import`: builds the state of a local service from an export. It builds the state in a separate folder and moves the
+// complete data into the state folder at the end, so the service never starts with an incomplete state. An interrupted import continues
+// after the last complete file.
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
