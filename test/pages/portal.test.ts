@@ -39,12 +39,14 @@ import {
 import { findByTagName, extractWords } from "./page.ts";
 
 let acme: Member;
+let colleague: Member; // a member of the same business with a rate limit of their own
 let other: Member & { id: string };
 let clerk: Member;
 
 beforeAll(async () => {
   await clearCodes();
   acme = await signIn(world.ownerEmail);
+  colleague = await signIn(world.memberEmail);
   other = await signUpBusiness("owner@portal-pages.example", { website: "https://portal-pages.example" });
   await submitForm(other, "/portal/team", "/portal/team", { email: "clerk@portal-pages.example", role: "member" });
   await clearCodes();
@@ -254,7 +256,6 @@ describe("certificates", () => {
       const current = findByTagName(views as never, "a").filter(({ attribs }) => attribs["aria-current"] === "page");
       return current.map(({ attribs }) => attribs.href as string);
     };
-    const colleague = await signIn(world.memberEmail);
     for (const path of ["/portal/certificates", "/portal/certificates?status=active", "/portal/certificates?status=revoked"])
       expect(await listMarkedViews(colleague, path)).toEqual([path]);
     expect(await listMarkedViews(colleague, "/portal/test/certificates?status=active")).toEqual([
@@ -454,10 +455,10 @@ describe("deadlines", () => {
     const withdrawFrom = (entity: string) => call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token, entities: [entity] }));
     expect((await withdrawFrom("Bright Homes Inc")).status).toBe(200);
     const path = `/portal/deadlines/${certId}`;
-    const shown = parseFormFields(await openPage(acme, path), path);
+    const shown = parseFormFields(await openPage(colleague, path), path);
     // While the member reads the form, the person withdraws from the last recipient, and therefore the whole certificate.
     expect((await withdrawFrom("Acme Solar LLC")).status).toBe(200);
-    const refused = await postForm(acme, path, { ...shown, note: "called them" });
+    const refused = await postForm(colleague, path, { ...shown, note: "called them" });
     expect([refused.status, getPageText(refused)]).toEqual([
       409,
       expect.stringContaining("This withdrawal changed after you opened the page"),
@@ -466,12 +467,12 @@ describe("deadlines", () => {
     const { body } = await getWithKey(`/v1/certs/${certId}`, world.acme.keys.live);
     expect(body.data.withdrawal.cease_acknowledged_at).toBeNull();
     const current = parseFormFields(parsePage(refused), path);
-    expect(describeRedirect(await postForm(acme, path, current))).toBe("303 /portal/deadlines?done=acknowledged");
+    expect(describeRedirect(await postForm(colleague, path, current))).toBe("303 /portal/deadlines?done=acknowledged");
   });
 
   test("are counted beside Withdrawals on every page of their environment", async () => {
     const countOn = async (path: string): Promise<number> => {
-      const [entry] = findByTagName((await openPage(acme, path)).document, "a").filter((link) =>
+      const [entry] = findByTagName((await openPage(colleague, path)).document, "a").filter((link) =>
         extractWords(link).startsWith("Withdrawals"),
       );
       return Number(/(\d+) to confirm$/.exec(entry === undefined ? "" : extractWords(entry))?.[1] ?? 0);
