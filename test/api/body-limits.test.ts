@@ -94,6 +94,6 @@ describe.each(Object.keys(bodies) as (keyof typeof bodies)[])("a request body ab
       bodies[how](),
       {},
     );
-    expect([response.status, response.headers.get("content-type"), heldWhole]).toEqual([403, "text/html; charset=UTF-8", false]);
+    expect([response.status, response.headers.get("content-type"), heldWhole]).toEqual([413, "text/html; charset=UTF-8", false]);
   });
 });
