@@ -90,8 +90,8 @@ export const erasePersonFromShard = (db: Database, consumerId: ConsumerId, chain
 };
 
 /**
- * Returns the statements for the last step, which erase the person's record and delete their sessions, passkeys, tokens and sign-in codes,
- * including the emails that contain the codes. The batch fails if the account is already erased (`isOutdatedFields`). `address` is the
+ * Returns the statements for the last step, which erase the person's record and delete their sessions, passkeys, tokens, unsent emails and
+ * sign-in codes, including failed emails that contain a code. The batch fails if the account is already erased (`isOutdatedFields`). `address` is the
  * index of the person's email address.
  */
 export const eraseConsumer = (db: Database, id: ConsumerId, address: AddressIndex) => {
@@ -99,7 +99,7 @@ export const eraseConsumer = (db: Database, id: ConsumerId, address: AddressInde
     allOf(eq(codes.purpose, "login"), eq(codes.topic, "consumer"), hasIndex(codes.addressIndex, address));
   const codeIds = query.select({ id: emailCodes.id }).from(emailCodes).where(isSignInCode(emailCodes));
   return [
-    db.delete(mailOutbox).where(inArray(mailOutbox.entityId, codeIds)),
+    db.delete(mailOutbox).where(eq(mailOutbox.consumerId, id)),
     db.delete(failedMail).where(inArray(failedMail.entityId, codeIds)),
     db.delete(emailCodes).where(isSignInCode(emailCodes)),
     db.delete(emailCodeFailures).where(isSignInCode(emailCodeFailures)),

@@ -2,6 +2,7 @@
 // reveal whether the address receives an email.
 import { toStoredIndex } from "../../../core/access/address-index.ts";
 import { generateEmailCode, findMatchingCodeId, type EmailCodeLimits } from "../../../core/access/email-code.ts";
+import type { ConsumerId } from "../../../core/ids.ts";
 import type { Language } from "../../../core/language.ts";
 import type { TemplatedMail } from "../../../core/mail/templates.ts";
 import type { Instant } from "../../../core/time.ts";
@@ -33,15 +34,23 @@ export const prepareEmailCode = async (
     readonly language: Language;
     /** The ID of the sign-up or invitation that the code is for. */
     readonly signupId?: string | null;
+    /** The consumer whose account the code is for. Deleting the account deletes the email. */
+    readonly consumerId?: ConsumerId;
     readonly now: Instant;
   },
 ): Promise<{ readonly id: string; readonly statements: readonly Statement[] }> => {
   const { vault } = services;
-  const { to, language, now } = request;
+  const { to, language, now, consumerId } = request;
   const id = crypto.randomUUID();
   const code = generateEmailCode(services.random);
   const [codeHash, mail] = await Promise.all([vault.codeHash(request.binding(id), code), request.mail(code, id)]);
-  const content = { ...mail, language, now, ...(requester.certId !== null && { certId: requester.certId }) };
+  const content = {
+    ...mail,
+    language,
+    now,
+    ...(requester.certId !== null && { certId: requester.certId }),
+    ...(consumerId !== undefined && { consumerId }),
+  };
   // Exactly one of these two conditions is true, so the batch writes exactly one of the two emails.
   const mails = await Promise.all([
     insertMail(db, vault, { ...content, to, entityId: id, onlyIf: isCodeUsable(id) }),

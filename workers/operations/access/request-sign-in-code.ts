@@ -1,5 +1,6 @@
 // Implements POST /v1/auth/request-code.
 import type { Realm } from "../../../core/access/session.ts";
+import type { ConsumerId } from "../../../core/ids.ts";
 import type { Language } from "../../../core/language.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import { trimTypedAddress } from "../../../core/email-address.ts";
@@ -40,6 +41,7 @@ export const requestSignInCode = async (
     mail: async (code, id) => ({ template: "login_code", data: { code, signInUrl: await createSignInUrl(services, realm, id, binding) } }),
     language: request.language,
     signupId: addressee === null || addressee.kind === "person" ? null : addressee.id,
+    ...(realm === "consumer" && addressee !== null && { consumerId: addressee.id as ConsumerId }),
     now,
   });
   await batch(db, statements);
