@@ -268,7 +268,7 @@ export const insertAccountWithdrawal = (db: Database, work: AccountWithdrawal) =
       target: [accountWithdrawals.addressIndex, accountWithdrawals.businessId],
       set: {
         withdrawnAt: sql`max(${accountWithdrawals.withdrawnAt}, ${excluded(accountWithdrawals.withdrawnAt)})`,
-        nextAt: work.withdrawnAt + leaseMs,
+        nextAt: sql`max(${accountWithdrawals.nextAt}, ${excluded(accountWithdrawals.nextAt)})`,
         forAllShards: sql`max(${accountWithdrawals.forAllShards}, ${excluded(accountWithdrawals.forAllShards)})`,
         consumerId: sql`coalesce(${excluded(accountWithdrawals.consumerId)}, ${accountWithdrawals.consumerId})`,
       },
@@ -282,15 +282,16 @@ export const claimAccountWithdrawal = async (db: Database, vault: IndexReader, n
     : { ...row, addressIndex: vault.readIndex(row.addressIndex), businessId: row.businessId === "" ? null : row.businessId };
 };
 
-/** Matches the row of a withdrawal, unless the person has repeated the withdrawal since the row was read. */
-const isSameWithdrawal = (work: AccountWithdrawal): SQL => {
-  const { businessId: business, withdrawnAt } = toAccountWithdrawalRow(work);
-  return allOf(
+/** Matches the row of a withdrawal, even if the person has repeated the withdrawal since the row was read. */
+const isWithdrawalRow = (work: AccountWithdrawal): SQL =>
+  allOf(
     hasIndex(accountWithdrawals.addressIndex, work.addressIndex),
-    eq(accountWithdrawals.businessId, business),
-    eq(accountWithdrawals.withdrawnAt, withdrawnAt),
+    eq(accountWithdrawals.businessId, toAccountWithdrawalRow(work).businessId),
   );
-};
+
+/** Matches the row of a withdrawal, unless the person has repeated the withdrawal since the row was read. */
+const isSameWithdrawal = (work: AccountWithdrawal): SQL =>
+  allOf(isWithdrawalRow(work), eq(accountWithdrawals.withdrawnAt, work.withdrawnAt));
 
 export const markWithdrawalSpread = (db: Database, work: AccountWithdrawal) =>
   db.update(accountWithdrawals).set({ forAllShards: false }).where(isSameWithdrawal(work));
@@ -298,3 +299,7 @@ export const markWithdrawalSpread = (db: Database, work: AccountWithdrawal) =>
 /** Deletes a completed withdrawal, unless the person has repeated it in the meantime or the other shards do not have it yet. */
 export const finishAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db.delete(accountWithdrawals).where(allOf(isSameWithdrawal(work), eq(accountWithdrawals.forAllShards, false)));
+
+/** Selects the row of a withdrawal that still has to be completed, such as one that the person has repeated in the meantime. */
+export const selectUnfinishedWithdrawal = (db: Database, work: AccountWithdrawal) =>
+  db.select({ withdrawnAt: accountWithdrawals.withdrawnAt }).from(accountWithdrawals).where(isWithdrawalRow(work));

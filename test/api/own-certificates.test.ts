@@ -164,10 +164,16 @@ describe("POST /v1/me/certificates/withdraw", () => {
     const issued = await issueToNewPerson(buildSubmissionFor(person));
     const failing = { ...platform.signer, sign: () => Promise.reject(new Error("died")) };
     const request = () => buildJsonRequest({ scope: "everything" }, person.headers);
-    expect((await callWith({ signer: failing }, "/v1/me/certificates/withdraw", request())).status).toBe(500);
-    const behind = { clock: () => Date.now() - 5 * minuteMs };
-    expect((await callWith(behind, "/v1/me/certificates/withdraw", request())).body.data).toMatchObject({ withdrawn: 0 });
-    await settleShares({ ...platform, clock: () => Date.now() + 2 * minuteMs });
+    const now = Date.now();
+    const interrupted = { signer: failing, clock: () => now };
+    expect((await callWith(interrupted, "/v1/me/certificates/withdraw", request())).status).toBe(500);
+    const behind = { clock: () => now - 5 * minuteMs };
+    const repeated = await callWith(behind, "/v1/me/certificates/withdraw", request());
+    expect(repeated.body.data).toMatchObject({ withdrawn: 0, pending: true });
+    await settleShares({ ...platform, clock: () => now });
+    expect(await readStatus(issued.certId)).toBe("active"); // the first request could still be running
+    await settleShares({ ...platform, clock: () => now + 2 * minuteMs });
     expect(await readStatus(issued.certId)).toBe("revoked");
+    expect((await withdraw(person, { scope: "everything" })).body.data).toMatchObject({ pending: false });
   });
 });

@@ -5,13 +5,14 @@ import type { BusinessId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
-import type { Database } from "../../../storage/database.ts";
+import { batch, type Database } from "../../../storage/database.ts";
 import {
   listNextToWithdraw,
   finishAccountWithdrawal,
   listNamingCertificates,
   insertAccountWithdrawal,
   markWithdrawalSpread,
+  selectUnfinishedWithdrawal,
   type AccountWithdrawal,
 } from "../../../storage/person-certificates.ts";
 import { hasShareNaming } from "../../../storage/shares.ts";
@@ -33,7 +34,7 @@ interface ShardWithdrawal {
 
 /**
  * Withdraws up to 10 batches of certificates in one shard, within the work budget. When no certificates are left, ends the shares and
- * deletes the work row. If the work is marked `forAllShards`, first adds it to the business's other shards.
+ * deletes the work row, unless the row covers later certificates. If the work is marked `forAllShards`, first adds it to the business's other shards.
  */
 export const withdrawBatches = async (
   services: ConsumerWriteDependencies,
@@ -50,8 +51,12 @@ export const withdrawBatches = async (
     const [first] = certificates;
     if (first === undefined) {
       const { ended, isDone } = await endNamedShares(services, db, work);
-      if (isDone) await finishAccountWithdrawal(db, work).run();
-      return { withdrawn, sharesEnded: ended, isDone };
+      if (!isDone) return { withdrawn, sharesEnded: ended, isDone };
+      const { unfinished } = await batch(db, {
+        finished: finishAccountWithdrawal(db, work),
+        unfinished: selectUnfinishedWithdrawal(db, work),
+      });
+      return { withdrawn, sharesEnded: ended, isDone: unfinished.length === 0 };
     }
     try {
       await commitWithdrawals(
