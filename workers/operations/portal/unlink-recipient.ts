@@ -8,6 +8,7 @@ import {
   type LinkedRecipient,
   type RecipientLink,
 } from "../../../storage/linked-recipients.ts";
+import { hasPreviousChange } from "../../../storage/query.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { commitWithAudit, getBusinessDatabase } from "./commit-with-audit.ts";
 import { toLinkAction } from "./link-recipient.ts";
@@ -22,6 +23,7 @@ export const unlinkRecipient = async (
   const db = getBusinessDatabase(services, member);
   const found = await findLinkedRecipient(db, id, { ...request, entity: trimWhiteSpace(request.entity) });
   if (found === null) return refuse("not_found");
-  await commitWithAudit(services, member, [deleteLinkedRecipient(db, id, found)], toLinkAction(member, "recipient.unlinked", found));
+  const action = toLinkAction(member, "recipient.unlinked", found);
+  await commitWithAudit(services, member, [deleteLinkedRecipient(db, id, found)], action, { onlyIf: hasPreviousChange() });
   return ok(found);
 };
