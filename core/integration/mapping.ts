@@ -1,6 +1,5 @@
 // Finds the form on a page, the fields it collects, the consent checkbox and the disclosure. Guesses fields as the page script does, so the
 // preview matches what the script will collect.
-import { cutText } from "../cut-text.ts";
 import { normalizeRecipientName } from "../certificates/recipients.ts";
 import { guessFieldKey, collectHints, isOffLimits, type NamedControl } from "../forms/field-names.ts";
 import type { FormControl, FormPage, FormText, PageForm } from "../forms/form-page.ts";
@@ -49,12 +48,14 @@ const toNamedControl = (control: FormControl): NamedControl => {
   };
 };
 
-// A label with more than 60 characters is never recognized as a field. The limit is for hostile pages: normalizing many combining marks takes
-// time that grows with the square of their number.
-const maxLabelLength = 300;
+/**
+ * Matches the end of a long run of combining marks, which only a hostile page contains. Normalizing such a run takes time that grows with the
+ * square of its length.
+ */
+const excessMarksPattern = /(?<=\p{M}{30})\p{M}+/gu;
 
 const collectControlHints = (view: NamedControl, { label }: FormControl): string[] =>
-  collectHints(view, { textContent: cutText(label, maxLabelLength) });
+  collectHints(view, { textContent: label.replace(excessMarksPattern, "") });
 
 /** Returns true for controls that are never collected: hidden, file and disabled controls, and controls that may contain a secret. */
 export const isOffLimitsControl = (control: FormControl): boolean => {

@@ -324,7 +324,8 @@ describe("POST /v1/business/portal/integrate, hostile pages", () => {
       url,
       `<form><input type=email name=email><input type=hidden name=phone><input type=password name=zip><input name=cc-number autocomplete=cc-number>
        <input name=otp autocomplete=one-time-code><input name=city disabled><fieldset disabled><input name=state></fieldset><input name=ssn>
-       <template><input name=first_name></template><!-- <input name=last_name> --></form>`,
+       <template><input name=first_name></template><!-- <input name=last_name> -->
+       <label>${"About you. ".repeat(50)}Credit card number <input name=about></label></form>`,
     );
     const { field_map: map, unmapped } = (await requestIntegration()).body.data;
     expect([map, unmapped]).toEqual([{ 'input[name="email"]': "email" }, []]);

@@ -9,6 +9,7 @@ test("DELETE /v1/business/portal/recipients records a link once that another req
   const link = { entity: "Bright Homes Inc", business_id: world.other.id };
   expect((await callPortal(owner, "POST", "/recipients", link)).status).toBe(201);
   let isDeletion = false;
+  let wasOvertaken = false;
   const overtaken = {
     prepare: (text: string) => {
       isDeletion ||= text.startsWith('delete from "linked_recipients"');
@@ -16,12 +17,15 @@ test("DELETE /v1/business/portal/recipients records a link once that another req
     },
     withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
     batch: async (statements: D1PreparedStatement[]) => {
-      if (isDeletion) expect((await callPortal(owner, "DELETE", "/recipients", link)).status).toBe(200);
+      if (isDeletion && !wasOvertaken) {
+        wasOvertaken = true;
+        expect((await callPortal(owner, "DELETE", "/recipients", link)).status).toBe(200);
+      }
       return env.DB.batch(statements);
     },
   };
   expect((await callPortal(owner, "DELETE", "/recipients", link, {}, createServiceCall({ DB: overtaken }))).status).toBe(200);
-  expect(isDeletion).toBe(true);
+  expect(wasOvertaken).toBe(true);
   const types = await listAuditEntryTypes(owner.id);
   expect(types.filter((type) => type.startsWith("recipient."))).toEqual(["recipient.linked", "recipient.unlinked"]);
 });
