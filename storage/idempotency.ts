@@ -202,9 +202,12 @@ export const saveClaimDraft = async (db: Database, claim: IdempotencyClaim, seal
   return row.draft;
 };
 
-/** Returns the draft that an earlier request saved, or null. */
-export const findClaimDraft = async (db: Database, claim: IdempotencyClaim): Promise<string | null> =>
-  (await db.select({ draft: claims.draftSealed }).from(claims).where(isClaimOfHolder(claim)).get())?.draft ?? null;
+/** Returns the draft that an earlier request saved, or null. Throws if another request has taken over the claim. */
+export const findClaimDraft = async (db: Database, claim: IdempotencyClaim): Promise<string | null> => {
+  const row = await db.select({ draft: claims.draftSealed }).from(claims).where(isClaimOfHolder(claim)).get();
+  if (row === undefined) throw new Error("idempotency: another request has taken over the claim");
+  return row.draft;
+};
 
 /**
  * Saves a draft in the change's batch, if the statement before this one changed a row. The batch fails if another request has taken over

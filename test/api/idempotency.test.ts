@@ -749,6 +749,38 @@ describe("a change whose response was lost", () => {
     await post("/v1/sandbox/reset", {}, caller());
   });
 
+  test("does not move a sandbox's clock again if another request has already finished with its key", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const caller = () => buildBearer(world.acme.keys.sandbox);
+    await post("/v1/sandbox/reset", {}, caller());
+    const body = { advance_seconds: 3_600 };
+    const [sendable, key] = [{ path: "/v1/sandbox/clock", body, otherBody: {}, caller, otherCaller: caller }, createKey()];
+    let wasOvertaken = false;
+    const slow = {
+      ...losingChanges,
+      batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements),
+      prepare: (text: string) => {
+        const statement = env.DB.prepare(text);
+        if (!text.includes('from "sandbox_clocks"') || wasOvertaken) return statement;
+        wasOvertaken = true;
+        return {
+          bind: (...values: unknown[]) => ({
+            raw: async () => {
+              await env.DB.prepare("UPDATE idempotency_claims SET leased_until = 0").run();
+              expect((await send(sendable, key)).body.data.offset_seconds).toBe(3_600);
+              return statement.bind(...values).raw();
+            },
+          }),
+        };
+      },
+    };
+    const headers = { "content-type": "application/json", "idempotency-key": key, ...caller() };
+    const late = await createServiceCall({ DB: slow })(sendable.path, { method: "POST", headers, body: JSON.stringify(body) });
+    expect([wasOvertaken, describeOutcome(late)]).toEqual([true, "500 internal_error"]);
+    expect((await getWithKey("/v1/sandbox/clock", world.acme.keys.sandbox)).body.data.offset_seconds).toBe(3_600);
+    await post("/v1/sandbox/reset", {}, caller());
+  });
+
   test("is not made at all if another request has taken over its key in the meantime", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { pat, caller } = await createTwoPeople();

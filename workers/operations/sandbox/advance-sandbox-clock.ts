@@ -20,9 +20,10 @@ export const advanceSandboxClock = async (
 ): Promise<Result<ClockReading & SweepResult, "invalid_request">> => {
   const db = services.shards.forId(tester.business.id);
   const now = services.clock();
-  let isMoved = (await claim?.isStepDone()) === true;
-  while (!isMoved) {
+  for (let isMoved = false; !isMoved; ) {
     const { offsetMs } = await getSandboxClock(db, tester.business.id);
+    // Checked after the clock was read, so that a move by a request that has taken over the claim is always noticed.
+    if ((await claim?.isStepDone()) === true) break;
     const next = decideClockMove(offsetMs, move, now);
     if (!next.ok) return next;
     // A number of seconds counts from the offset that was read. If another request moves the clock in the meantime, read it again.
