@@ -1,6 +1,7 @@
-// Sends requests as a browser or a server would, and measures response times. `sendUntilAnswered` repeats a request that got no response or
-// a 5xx status.
+// Sends requests as a browser or a server would, and measures response times. `sendUntilAnswered` repeats a request that got no response, a
+// 5xx status, or 409 because an earlier attempt is still in progress.
 import { setTimeout as pause } from "node:timers/promises";
+import { secondMs } from "../../core/time.ts";
 
 export interface Answer {
   readonly status: number;
@@ -63,8 +64,10 @@ export const createClient = ({ attempts = 4 }: { readonly attempts?: number } = 
     sendUntilAnswered: async (path, options) => {
       for (let attempt = 1; ; attempt += 1) {
         const response = await send(path, options);
-        if (attempt === attempts || (response !== null && response.status < 500)) return response;
-        await pause(retryMs);
+        // 409 with Retry-After: an earlier attempt, whose response was lost, is still in progress.
+        const retryAfter = response?.status === 409 ? response.headers.get("retry-after") : null;
+        if (attempt === attempts || (response !== null && response.status < 500 && retryAfter === null)) return response;
+        await pause(retryAfter === null ? retryMs : Number(retryAfter) * secondMs);
       }
     },
     download: async (path, headers = {}) => {
