@@ -221,17 +221,18 @@ describe("consents", () => {
     expect(describeRedirect(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);
   });
 
-  test("renews a share with the selected groups: shared groups are preselected, new ones are not", async () => {
+  test("renews a share with the selected groups, and preselects none of them", async () => {
     const pat = await signInPerson();
     const { share } = await grantShare(pat, { duration_days: 200 });
     const browser = openBrowserFor(pat);
     const path = `/app/shares/${share.id}/renew`;
     const confirmationPage = await browser.open(path);
-    expect(Object.keys(parseFormFields(confirmationPage, path)).sort()).toEqual(["days", "form", "group.email", "group.phone"]);
+    expect(confirmationPage.text).not.toContain("checked");
+    expect(getPageText(confirmationPage)).toMatch(/Email: \S+ \(shared until now\).*Name: Pat Example \(not shared yet\)/);
     const { form } = parseFormFields(confirmationPage, path) as { form: string };
     const nothing = await browser.post(path, { form });
     expect([nothing.status, nothing.text.includes("Choose at least one detail to share")]).toEqual([400, true]);
-    const response = await browser.post(path, { form, "group.email": "on", "group.name": "on", days: "30" });
+    const response = await browser.post(path, { form, "group.email": "email", "group.name": "first_name last_name", days: "30" });
     const fresh = response.headers.get("location") as string;
     expect(fresh).toMatch(/^\/app\/shares\/shr_/);
     const renewed = (await getWithApiKey(`/v1/shares/${fresh.split("/").at(-1)}`)).body.data;
@@ -242,8 +243,22 @@ describe("consents", () => {
       supersedes: share.id,
     });
     expect(getPageText(await browser.open(fresh))).toContain("Renewed until");
-    expect(describeRedirect(await browser.post(path, { form, "group.email": "on" }))).toBe(`303 /app/shares/${share.id}`);
+    expect(describeRedirect(await browser.post(path, { form, "group.email": "email" }))).toBe(`303 /app/shares/${share.id}`);
     expect(getPageText(await browser.open(`/app/shares/${share.id}`))).toContain("You renewed this share.");
+  });
+
+  test("shares no field that was filled in after the form was shown", async () => {
+    const pat = await signInPerson();
+    await pat.put("/v1/me/fields", { address_line1: null, address_line2: null, city: "Denver", state: null, zip: null, country: null });
+    const { share } = await grantShare(pat, { scope: ["email"] });
+    const browser = openBrowserFor(pat);
+    const path = `/app/shares/${share.id}/renew`;
+    const form = await browser.open(path);
+    const [, shown] = /name="group.address" value="([^"]*)"/.exec(form.text) ?? [];
+    expect(shown).toBe("city");
+    expect((await pat.put("/v1/me/fields", { address_line1: "12 Elm St" })).status).toBe(200);
+    const renewed = (await browser.send(form, path, { "group.address": "city" })).headers.get("location") as string;
+    expect((await getWithApiKey(`/v1/shares/${renewed.split("/").at(-1)}`)).body.data.scope).toEqual(["city"]);
   });
 });
 
@@ -257,10 +272,10 @@ describe("the form that renews a share", () => {
     const [first = "", consent = ""] = [...page.text.matchAll(/<button type="submit"[^>]*>/g)].map(([button]) => button).slice(-2);
     expect([first.includes('name="check"'), consent.includes("name=")]).toEqual([true, false]);
     const { form = "" } = parseFormFields(page, path);
-    const entered = await browser.post(path, { form, check: "on", "group.phone": "on", days: "30" });
+    const entered = await browser.post(path, { form, check: "on", "group.phone": "phone", days: "30" });
     expect(entered.status).toBe(200);
-    const checked = [...entered.text.matchAll(/id="([a-z0-9-]+)" checked=""/g)].map(([, id]) => id);
-    expect(checked).toEqual(["group-phone", "days-30"]);
+    const selected = [...entered.text.matchAll(/(?:id|value)="([a-z0-9-]+)" (?:checked|selected)=""/g)].map(([, option]) => option);
+    expect(selected).toEqual(["group-phone", "30"]);
     expect(await shareStatus(share.id)).toBe("active");
   });
 

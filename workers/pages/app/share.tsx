@@ -312,7 +312,10 @@ const listRenewableGroups = (share: Share, fields: ContactFields): readonly Rene
     return keys.length === 0 ? [] : [{ group, keys, isNew: sharedKeys.length === 0 }];
   });
 
-/** `form` contains the posted values, which the page shows again. */
+/**
+ * Starts with no group selected, because a renewal is a new consent. Each checkbox contains the fields that the page shows. `form` contains
+ * the posted values, which the page shows again.
+ */
 const renderRenewForm = (
   request: AppRequest,
   ownShare: OwnShare,
@@ -352,29 +355,31 @@ const renderRenewForm = (
           <ChoiceField
             type="checkbox"
             name={`group.${group}`}
-            value="on"
+            value={keys.join(" ")}
             id={`group-${group}`}
-            checked={form?.has(`group.${group}`) ?? !isNew}
+            checked={form?.has(`group.${group}`)}
           >
             {messages.groups[group]}
             {messages.colon} <VerbatimText text={formatFieldGroup(fields, keys, group) ?? messages.emptyValue} />{" "}
-            <span class="quiet">({isNew ? messages.isNew : messages.shared})</span>
+            <span class="quiet">({isNew ? messages.isNew : messages.sharedUntilNow})</span>
           </ChoiceField>
         ))}
       </fieldset>
-      <fieldset>
-        <legend>{messages.renewUntil}</legend>
-        {shorterDurationDays
-          .filter((days) => days < share.durationDays)
-          .map((days) => (
-            <ChoiceField type="radio" name="days" value={String(days)} id={`days-${days}`} checked={form?.get("days") === String(days)}>
-              {formatMessage(messages.shorter, durationValues(days))}
-            </ChoiceField>
-          ))}
-        <ChoiceField type="radio" name="days" value="before" id="days-before" checked={form === undefined || form.get("days") === "before"}>
-          {formatMessage(share.durationDays === 1 ? messages.asBeforeOne : messages.asBefore, durationValues(share.durationDays))}
-        </ChoiceField>
-      </fieldset>
+      <div class="field">
+        <label for="days">{messages.renewUntil}</label>
+        <select id="days" name="days">
+          <option value="before">
+            {formatMessage(share.durationDays === 1 ? messages.asBeforeOne : messages.asBefore, durationValues(share.durationDays))}
+          </option>
+          {shorterDurationDays
+            .filter((days) => days < share.durationDays)
+            .map((days) => (
+              <option value={String(days)} selected={form?.get("days") === String(days)}>
+                {formatMessage(messages.shorter, durationValues(days))}
+              </option>
+            ))}
+        </select>
+      </div>
     </>,
   );
 };
@@ -414,13 +419,20 @@ const handleRevokeShare = async (request: AppFormRequest, ownShare: OwnShare): P
   return c.redirect(sharePath(share), 303);
 };
 
-/** Renews only if the button was clicked. The Enter key sends `check` (enter-button.tsx), and the form is then shown again. */
+/**
+ * Renews only if the button was clicked. The Enter key sends `check` (enter-button.tsx), and the form is then shown again. Shares only fields
+ * that the form showed, even if others have been filled in since.
+ */
 const handleRenewShare = async (request: AppFormRequest, ownShare: OwnShare, fields: ContactFields): Promise<Response> => {
   const { c, services, person, form } = request;
   const { share } = ownShare;
   if (form.has("check")) return renderRenewForm(request, ownShare, fields, form);
-  const selected = listRenewableGroups(share, fields).filter(({ group }) => form.has(`group.${group}`));
-  const selectedKeys = new Set(selected.flatMap(({ keys }) => keys));
+  const selectedKeys = new Set(
+    listRenewableGroups(share, fields).flatMap(({ group, keys }) => {
+      const shown = new Set(form.get(`group.${group}`)?.split(" "));
+      return keys.filter((key) => shown.has(key));
+    }),
+  );
   if (selectedKeys.size === 0) return renderRenewForm(request, ownShare, fields, form, request.messages.tickOne);
   const limitResponse = await checkPersonLimit(request, "GRANTS");
   if (limitResponse !== null) return limitResponse;

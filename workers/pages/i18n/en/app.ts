@@ -121,9 +121,10 @@ export const messages = {
   keep: "Keep sharing",
   badReason: "Use up to 200 characters, with no line breaks.",
   renewTitle: "Renew sharing with {business}?",
-  renewIntro: "A new share will replace the current one, which ends on {date}. They’ll get your details as they are now.",
-  renewScope: "What you share",
-  shared: "already shared",
+  renewIntro:
+    "A new share with the details that you select will replace the current one, which ends on {date}. They’ll get your details as they are now.",
+  renewScope: "Select what to share",
+  sharedUntilNow: "shared until now",
   isNew: "not shared yet",
   renewUntil: "Share until",
   asBefore: "{date} ({days} days, as before)",

@@ -121,9 +121,10 @@ export const messages: AppMessages = {
   keep: "Seguir compartiendo",
   badReason: "Use como máximo 200 caracteres, sin saltos de línea.",
   renewTitle: "¿Renovar el permiso de {business}?",
-  renewIntro: "Un permiso nuevo reemplazará al actual, que termina el {date}. La empresa recibirá sus datos tal como están ahora.",
-  renewScope: "Qué comparte",
-  shared: "ya se comparte",
+  renewIntro:
+    "Un permiso nuevo con los datos que usted elija reemplazará al actual, que termina el {date}. La empresa recibirá sus datos tal como están ahora.",
+  renewScope: "Elija qué compartir",
+  sharedUntilNow: "se comparte hasta ahora",
   isNew: "aún no se comparte",
   renewUntil: "Compartir hasta",
   asBefore: "{date} ({days} días, como antes)",

@@ -122,9 +122,9 @@ export const messages: AppMessages = {
   badReason: "Utilisez au plus 200 caractères, sans saut de ligne.",
   renewTitle: "Renouveler le partage avec {business}?",
   renewIntro:
-    "Un nouveau partage remplacera le partage actuel, qui prend fin le {date}. L’entreprise recevra vos renseignements tels qu’ils sont maintenant.",
-  renewScope: "Ce que vous partagez",
-  shared: "déjà dans le partage",
+    "Un nouveau partage avec les renseignements que vous choisissez remplacera le partage actuel, qui prend fin le {date}. L’entreprise les recevra tels qu’ils sont maintenant.",
+  renewScope: "Choisissez ce que vous partagez",
+  sharedUntilNow: "dans le partage jusqu’à maintenant",
   isNew: "pas encore dans le partage",
   renewUntil: "Partager jusqu’au",
   asBefore: "{date} ({days} jours, comme avant)",
