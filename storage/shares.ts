@@ -285,9 +285,18 @@ const personShareFields = {
 
 const maxPersonShares = 500;
 
-/** Lists up to 500 of a person's shares in this shard: active shares first, then the others, both newest first. */
-export const listSharesByPerson = (db: Database, consumerId: ConsumerId, now: Instant): Lookup<SharePage> => {
-  const isOwn = eq(shares.consumerId, consumerId);
+/**
+ * Lists up to 500 of a person's shares in this shard: active shares first, then the others, both newest first. If a business is given, lists
+ * only the shares with that business.
+ */
+export const listSharesByPerson = (
+  db: Database,
+  consumerId: ConsumerId,
+  now: Instant,
+  businessId: BusinessId | null = null,
+): Lookup<SharePage> => {
+  const isPersons = eq(shares.consumerId, consumerId);
+  const isOwn = businessId === null ? isPersons : allOf(isPersons, eq(shares.businessId, businessId));
   const page = (condition: SQL) =>
     db
       .select(personShareFields)

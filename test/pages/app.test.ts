@@ -12,6 +12,7 @@ import {
   type BrowserSession,
 } from "../support/browser-session.ts";
 import { copyAuditEntry } from "../support/changes.ts";
+import { copyRow } from "../support/copied-rows.ts";
 import { findEmailCode, clearCodes, signIn, createDifferentCode } from "../support/people.ts";
 import { Authenticator } from "../support/authenticator.ts";
 import { registerPasskey } from "../support/passkeys.ts";
@@ -219,6 +220,18 @@ describe("consents", () => {
     expect(await Promise.all(grants.map(({ share }) => shareStatus(share.id)))).toEqual(["revoked", "revoked"]);
     expect((await pat.get("/v1/me/shares")).body.data.shares.find(({ id }: { id: string }) => id === other.share.id).status).toBe("active");
     expect(describeRedirect(await browser.open(path))).toBe(`303 /app/with/${world.acme.id}`);
+  });
+
+  test("stops everything with one business, even if 500 newer shares with other businesses are active", async () => {
+    const pat = await signInPerson();
+    const { share } = await grantShare(pat);
+    const other = await grantShare(pat, { origin: "https://other.example" }, world.other);
+    await copyRow("shares", other.share.id, 500);
+    const browser = openBrowserFor(pat);
+    const path = `/app/with/${world.acme.id}/stop`;
+    expect(describeRedirect(await browser.send(await browser.open(path), path))).toBe(`303 /app/with/${world.acme.id}`);
+    expect(getPageText(await browser.open(`/app/with/${world.acme.id}`))).toContain("You stopped 1 share.");
+    expect([await shareStatus(share.id), (await pat.get(`/v1/me/shares`)).body.data.shares.length]).toEqual(["revoked", 500]);
   });
 
   test("renews a share with the selected groups, and preselects none of them", async () => {

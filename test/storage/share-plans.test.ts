@@ -129,7 +129,12 @@ describe("another list of shares", () => {
       // This list is sorted so that active shares come first. Sorting is allowed, because the number of one person's shares is limited.
       "shares of a person": { run: (db) => listSharesByPerson(db, consumer, now), by: "shares_consumer", sorted: true },
       "number of a person's shares": { run: (db) => countActiveShares(db, consumer, now), by: "shares_consumer" },
-      "a person's shares with one business": {
+      "all of a person's shares with one business": {
+        run: (db) => listSharesByPerson(db, consumer, now, owner.businessId),
+        by: "shares_counted",
+        sorted: true, // sorting is allowed, because these are one person's shares
+      },
+      "a person's active shares with one business": {
         run: (db) => listActiveSharesByBusiness(db, consumer, owner.businessId, now),
         by: "shares_counted",
       },

@@ -1,5 +1,6 @@
 // Implements GET /v1/me/shares. Lists the person's shares from all shards.
 import type { Person } from "../../../core/access/principal.ts";
+import type { BusinessId } from "../../../core/ids.ts";
 import type { Share } from "../../../core/shares/share.ts";
 import type { Database } from "../../../storage/database.ts";
 import { combineLookups, type Lookup } from "../../../storage/lookups.ts";
@@ -33,3 +34,10 @@ export const loadSharesWith = async <T>(
 /** Lists at most 500 shares: active shares first, newest first within each group. Throws if a shard is unavailable. */
 export const listOwnShares = async (services: ReadDependencies, person: Person): Promise<SharePage> =>
   (await loadSharesWith(services, person, (ownDb) => combineLookups(ownDb, [])))[0];
+
+/** Lists at most 500 of the person's shares with one business, in the same order. All of them are in the business's shard. */
+export const listOwnSharesWithBusiness = async (
+  services: ReadDependencies,
+  { id }: Pick<Person, "id">,
+  businessId: BusinessId,
+): Promise<readonly Share[]> => (await listSharesByPerson(services.shards.forId(businessId), id, services.clock(), businessId)).shares;

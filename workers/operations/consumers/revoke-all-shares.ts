@@ -1,9 +1,10 @@
 // Revokes a person's shares with one business.
 import type { Person } from "../../../core/access/principal.ts";
+import type { BusinessId } from "../../../core/ids.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import { revokeShareByPerson } from "../shares/revoke-share-by-person.ts";
-import { listOwnShares } from "./list-own-shares.ts";
+import { listOwnSharesWithBusiness } from "./list-own-shares.ts";
 
 export interface RevokedShares {
   readonly revoked: number;
@@ -18,11 +19,10 @@ const maxAtOnce = 50; // revoking one share takes about five round trips
 export const revokeAllShares = async (
   services: WriteDependencies,
   person: Person,
-  businessId: string,
+  businessId: BusinessId,
   requestId: string,
 ): Promise<RevokedShares> => {
-  const { shares } = await listOwnShares(services, person);
-  const active = shares.filter(({ status, business }) => status === "active" && business.id === businessId);
+  const active = (await listOwnSharesWithBusiness(services, person, businessId)).filter(({ status }) => status === "active");
   let revokedCount = 0;
   let ceaseBy: Instant | null = null;
   for (const { id } of active.slice(0, maxAtOnce)) {

@@ -12,7 +12,7 @@ import type { NamingBusinessPage } from "../../operations/consumers/list-busines
 import { listCertificatesNamingPerson, type NamingCertificatePage } from "../../operations/consumers/list-certificates-naming-person.ts";
 import { listConsents, type ConsentPage } from "../../operations/consumers/list-consents.ts";
 import { withdrawAllCertificates } from "../../operations/consumers/withdraw-all-certificates.ts";
-import { listOwnShares } from "../../operations/consumers/list-own-shares.ts";
+import { listOwnSharesWithBusiness } from "../../operations/consumers/list-own-shares.ts";
 import { revokeAllShares } from "../../operations/consumers/revoke-all-shares.ts";
 import { ButtonLink } from "../shared/form-fields.tsx";
 import {
@@ -325,21 +325,20 @@ const withBusiness =
     const id = parseBusinessId(c.req.param("business") ?? "");
     const renderNotFound = (): Promise<Response> => notFoundPage(request, request.messages.noBusiness, request.messages.noBusinessAdvice);
     if (id === null) return renderNotFound();
-    const [{ shares }, found, activeCertificateCount, others] = await Promise.all([
-      listOwnShares(services, person),
+    const [shares, found, activeCertificateCount, others] = await Promise.all([
+      listOwnSharesWithBusiness(services, person, id),
       listCertificatesNamingPerson(services, person, id, parseCertId(c.req.query("after") ?? "")),
       countActiveCertificates(services, person, id),
       countOthersShares(services, person, id),
     ]);
-    const businessShares = shares.filter(({ business }) => business.id === id);
     const certificates = found.ok ? found.value : { certificates: [], hasMore: false };
-    const name = businessShares[0]?.business.name ?? certificates.certificates[0]?.businessName ?? others?.name;
+    const name = shares[0]?.business.name ?? certificates.certificates[0]?.businessName ?? others?.name;
     return name === undefined
       ? renderNotFound()
       : handle(request, {
           id,
           name,
-          shares: businessShares,
+          shares,
           certificates,
           activeCertificateCount,
           activeOthersShares: others?.activeOthersShares ?? 0,
@@ -354,11 +353,12 @@ const handleRevokeAll = async (
   const { revoked, remaining, ceaseBy } = await revokeAllShares(services, person, id, c.var.requestId);
   const withdrawal =
     activeCertificateCount + activeOthersShares === 0 ? null : await withdrawAllCertificates(services, person, { businessId: id });
-  if (remaining > 0) await setFlash(request, { key: "someLeft", count: remaining });
-  else if (withdrawal?.ok) {
+  if (withdrawal?.ok) {
+    // The withdrawal also ends the remaining shares.
     const { withdrawn, sharesEnded, withdrawnAt, isPending } = withdrawal.value;
     await setEndedFlash(request, { count: revoked + withdrawn + sharesEnded, isPending, date: getCeaseDeadline(withdrawnAt) });
-  } else if (ceaseBy !== null)
+  } else if (remaining > 0) await setFlash(request, { key: "someLeft", count: remaining });
+  else if (ceaseBy !== null)
     await setFlash(request, { key: revoked === 1 ? "stoppedAllOne" : "stoppedAll", count: revoked, date: ceaseBy });
   return c.redirect(`/app/with/${id}`, 303);
 };
