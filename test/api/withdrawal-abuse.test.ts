@@ -207,6 +207,27 @@ describe("O2: guessing", () => {
     expect(await listCodes(issued.email)).toHaveLength(2);
   });
 
+  test("stays slow after a withdrawal with a manage link, which anyone gets who submits a form with the person's address", async () => {
+    const issued = await issueToNewPerson();
+    await startWithdrawal(issued.certId, issued.email);
+    await submitWithdrawalCode(issued.certId, { email: issued.email, code: "000000" });
+    const ofAddress = "WHERE address_index = (SELECT email_indexes ->> 0 FROM certificates WHERE id = ?)";
+    await env.DB.prepare(`UPDATE email_code_failures SET failures = 100 ${ofAddress}`).bind(issued.certId).run();
+    for (const entities of [["Roof Right"], undefined]) {
+      const { certId, manageToken } = await issueToNewPerson({
+        fields: { email: issued.email },
+        entities: ["Acme Solar LLC", "Roof Right"],
+      });
+      const withdrawn = await call(
+        `/v1/certs/${certId}/opt-out/manage`,
+        buildJsonPost({ token: manageToken, ...(entities && { entities }) }),
+      );
+      expect(describeOutcome(withdrawn)).toBe("200 ok");
+    }
+    await requestWithdrawalCode(issued.certId, issued.email);
+    expect(await listCodes(issued.email)).toHaveLength(1);
+  });
+
   test("does not count against the person while no code is outstanding", async () => {
     const issued = await issueToNewPerson();
     for (let attempt = 0; attempt < 8; attempt += 1) await submitWithdrawalCode(issued.certId, { email: issued.email, code: "000000" });

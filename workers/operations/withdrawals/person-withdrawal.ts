@@ -78,7 +78,8 @@ export const withdrawVerified = async (
   saveIdempotentResponse?: SaveIdempotentResponse<WithdrawalResult>,
 ): Promise<Result<WithdrawalResult, PersonWithdrawalRefusal>> => {
   const change = sourceFromPerson(method);
-  const extraStatements = addressIndex === null ? [] : prepareFailureReset(located, addressIndex);
+  // A manage link does not verify the address, because anyone who submits a form in the person's name gets one.
+  const extraStatements = method === "manage_link" || addressIndex === null ? [] : prepareFailureReset(located, addressIndex);
   const request: WithdrawalRequest = { change, language, addressIndex, extraStatements, saveIdempotentResponse };
   if (entities !== null) return withdrawFromEntities(services, located, { ...request, entities });
   const addressIndexes = addressIndex === null ? [] : [addressIndex];
