@@ -124,7 +124,8 @@ export const checkOutboundUrl = (text: unknown, rules: OutboundUrlRules): Outbou
 
 /**
  * Resolves a reference from a page or a Location header against `base`. Keeps the host's original spelling, so that `checkOutboundUrl`
- * checks it. Returns null if the reference is not a usable URL.
+ * checks it. Returns null if the reference is not a usable URL. A long URL counts as unusable, because a page can have thousands of links
+ * that each repeat its base URL.
  */
 export const resolveReference = (reference: string, base: string): string | null => {
   const text = reference.trim();
@@ -134,5 +135,6 @@ export const resolveReference = (reference: string, base: string): string | null
   // Refuses a scheme without an authority, for example mailto:, javascript: or https:name.
   if (authority === undefined && /^[a-z][a-z0-9+.-]*:/i.test(text)) return null;
   const [, baseAuthority = ""] = /^[a-z]+:\/\/([^/?#]*)/i.exec(base) ?? [];
-  return `${url.protocol}//${authority ?? baseAuthority}${url.pathname}${url.search}`;
+  const address = `${url.protocol}//${authority ?? baseAuthority}${url.pathname}${url.search}`;
+  return address.length > maxUrlLength ? null : address;
 };

@@ -48,7 +48,7 @@ const parseHtml = (page: FetchedPage): PageContent => {
   const closeLink = (): void => {
     if (open === null) return;
     const text = normalizePolicyText(open.text).replaceAll("\n", " ");
-    if (links.length < maxLinks) links.push({ url: open.address, rel: open.rel, text: text === "" ? open.label : text });
+    links.push({ url: open.address, rel: open.rel, text: text === "" ? open.label : text });
     open = null;
   };
 
@@ -64,6 +64,7 @@ const parseHtml = (page: FetchedPage): PageContent => {
       }
       if (!linkElements.has(name) || attributes.href === undefined) return;
       closeLink();
+      if (links.length === maxLinks) return;
       const address = resolveLinkTarget(attributes.href, base, page.url);
       if (address === null) return;
       const rel = (attributes.rel ?? "")

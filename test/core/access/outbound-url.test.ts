@@ -342,6 +342,7 @@ describe("resolveReference", () => {
     "/a\tb",
     "https://[x/",
     "data:,x",
+    `/${"\u20ac".repeat(500)}`, // longer than 2,048 characters when it is encoded
   ])("returns null for %j", (reference) => {
     expect(resolveReference(reference, base)).toBeNull();
   });
