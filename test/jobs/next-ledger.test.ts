@@ -1,20 +1,27 @@
 // Tests replacing the ledger, which happens every six months. Entries in the old ledger can still be proven and read, and statements that
 // were still waiting for the old ledger go to the new one.
+import { toBase64 } from "../../core/bytes.ts";
 import { firstShard } from "../../core/ids.ts";
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
+import { createCosignatureLine, formatVkey, keyKinds, parseNote } from "../../core/ledger/note.ts";
+import { encodeP256Spki } from "../../core/ledger/spki.ts";
 import { minuteMs } from "../../core/time.ts";
 import { LedgerLog } from "../../durable-objects/ledger-log/object.ts";
+import { openNoteSigner } from "../../storage/note-keys.ts";
 import { trustOf } from "../../verifier/trust.ts";
 import { defaultVerificationOptions, verifyPack } from "../../verifier/verify-pack.ts";
 import { buildApp } from "../../workers/app.ts";
 import type { Env } from "../../workers/env.ts";
+import { attestDue } from "../../workers/background/attestations.ts";
 import { deletePassed } from "../../workers/background/change-log-cleanup.ts";
+import { checkpointLedgers } from "../../workers/background/ledger-checkpoint.ts";
 import { retryParkedAnchors } from "../../workers/background/parked-anchors.ts";
 import { runScheduledJobs } from "../../workers/background/schedule.ts";
 import { submitAnchors } from "../../workers/background/anchoring.ts";
 import { createPlatform } from "../../workers/platform/create-platform.ts";
+import type { CheckpointAttestor } from "../../workers/platform/create-proof-services.ts";
 import type { Services } from "../../workers/platform/platform.ts";
 import { basePlatform } from "../support/anchoring.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
@@ -24,6 +31,20 @@ import { getWithKey, issueCertificate, world } from "../support/world.ts";
 
 const nextOrigin = "ledger.svc.test/ledger/next";
 const objects = env.LEDGER_LOG as DurableObjectNamespace<LedgerLog>;
+
+const retiredAnchorKey = toBase64(encodeP256Spki(new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)));
+const witnessName = "witness.example/w1";
+const witnessSigner = await openNoteSigner(await createSecret(witnessName, 78, keyKinds.witness));
+const cosignedAt = "2026-11-21T10:00:00.000Z";
+const witness: CheckpointAttestor = {
+  kind: "cosignature",
+  name: witnessName,
+  scope: "every log",
+  attest: async ({ note }) => {
+    const line = await createCosignatureLine(parseNote(note)?.text ?? "", witnessSigner, BigInt(Date.parse(cosignedAt) / 1_000));
+    return { ok: true, attestation: { kind: "cosignature", name: witnessName, time: cosignedAt, line }, verified: true };
+  },
+};
 
 let next: Services;
 let before = "";
@@ -37,12 +58,20 @@ beforeAll(async () => {
   before = (await issueCertificate()).cert_id;
   await basePlatform.auditLogStub(firstShard).drainNow();
   await submitAnchors(basePlatform);
+  const attesting = { ...basePlatform, attestors: [witness] };
+  await checkpointLedgers(attesting, Date.now());
+  await attestDue(attesting);
   const silent = vi.spyOn(basePlatform as { requestAnchoring: () => Promise<void> }, "requestAnchoring").mockResolvedValue();
   waiting = (await issueCertificate()).cert_id;
   await scheduler.wait(2_200); // waits for that request's coalesced queue message
   silent.mockRestore();
 
-  const change = { LEDGER_ORIGIN: nextOrigin, LEDGER_KEY: await createSecret(nextOrigin, 23), LEDGER_VKEYS: logVkey };
+  const change = {
+    LEDGER_ORIGIN: nextOrigin,
+    LEDGER_KEY: await createSecret(nextOrigin, 23),
+    LEDGER_VKEYS: logVkey,
+    RETIRED_ANCHOR_KEYS: retiredAnchorKey,
+  };
   const configured = {
     getByName: (name: string) => ({
       fetch: async (request: Request): Promise<Response> => {
@@ -70,6 +99,11 @@ describe("replacing the ledger", () => {
     expect(trustOf(document)?.ledgers.map((log) => log.origin)).toEqual([nextOrigin, "ledger.svc.test/ledger/01-next", origin]);
   });
 
+  test("still publishes the anchor keys of an earlier Rekor ledger", async () => {
+    const document = (await (await requestNext("/.well-known/svc-trust.json")).json()) as { anchor_keys: string[] };
+    expect(document.anchor_keys).toEqual([retiredAnchorKey]);
+  });
+
   test("keeps the proof of an earlier certificate, including in its evidence pack", async () => {
     const shown = (await (await requestNext(`/v1/certs/${before}/verify`)).json()) as { data: { anchor: object } };
     expect(shown.data.anchor).toMatchObject({ status: "anchored", ledger: `tlog:${origin}` });
@@ -83,6 +117,20 @@ describe("replacing the ledger", () => {
       "anchor.note": "pass",
       "anchor.inclusion": "pass",
     });
+  });
+
+  test("keeps the attestation of an earlier certificate, including in its evidence pack", async () => {
+    const holder = next as { attestors: readonly CheckpointAttestor[] };
+    holder.attestors = [...holder.attestors, witness];
+    const shown = (await (await requestNext(`/v1/certs/${before}/verify`)).json()) as { data: { anchor: object } };
+    expect(shown.data.anchor).toMatchObject({ attested: { time: cosignedAt, attestations: [{ name: witnessName }] } });
+    const zip = new Uint8Array(await (await requestNext(`/v1/certs/${before}/evidence-pack?format=zip`, owner)).arrayBuffer());
+    const published = (await (await requestNext("/.well-known/svc-trust.json")).json()) as object;
+    const trust = trustOf({ ...published, witnesses: [formatVkey(witnessSigner.key)] });
+    const { checks, failed } = await verifyPack(zip, { ...defaultVerificationOptions, witnessMin: 1, trust });
+    expect(failed).toBeNull();
+    const outcomes = Object.fromEntries(checks.map(({ id, outcome }) => [id, outcome]));
+    expect(outcomes).toMatchObject({ "attest.inclusion": "pass", "attest.cosign": "pass" });
   });
 
   test("anchors a waiting statement in the new ledger", async () => {

@@ -37,6 +37,8 @@ export interface ProofServices {
    * about checkpoints. For a shard without a database, returns the first shard's ledgers.
    */
   readonly ledgersOf: (shard: ShardId) => readonly LedgerAdapter[];
+  /** Earlier embedded ledgers. They get no more statements, but still prove the statements that they contain. */
+  readonly earlierLedgers: readonly LedgerAdapter[];
   readonly attestors: readonly CheckpointAttestor[];
   /** Signs entries for Rekor. Null if Rekor is not used. */
   readonly anchorKey: AnchorKey | null;
@@ -124,6 +126,8 @@ export const createProofServices = async (
     return { shard, keys, adapter: createAdapter({ ...ledger, origin }, "primary", keys, send) };
   };
   const primaries = await Promise.all((isEmbedded ? shards : [firstShard]).map(createPrimary));
+  const earlierKeys = ledger.retiredKeys.flatMap(({ origin, vkey }) => listTrustedLogs(origin, [vkey], "primary"));
+  const earlierOrigins = isEmbedded ? [...new Set(earlierKeys.map(({ origin }) => origin))] : [];
   const mirrorKeys = mirrors.map((mirror) => listTrustedLogs(mirror.origin, mirror.vkeys, "mirror"));
   const currentAuditKeys = auditKeys.map((key) => ({ origin: key.name, vkey: formatVkey(key) }));
   // AUDIT_VKEY can also contain keys of other deployments' logs. Publish only the earlier keys of this deployment's logs.
@@ -138,13 +142,21 @@ export const createProofServices = async (
   return {
     trustedLogs: [
       ...primaries.flatMap(({ keys }) => keys),
-      ...ledger.retiredKeys.flatMap(({ origin, vkey }) => listTrustedLogs(origin, [vkey], "primary")),
+      ...earlierKeys,
       ...mirrorKeys.flat(),
       ...[...currentAuditKeys, ...earlierAuditKeys].flatMap(({ origin, vkey }) => listTrustedLogs(origin, [vkey], "audit")),
       ...earlierAuditLogs,
     ],
     witnessKeys: [...new Set([...guardKeys.map(formatVkey), ...config.witnesses.map(({ vkey }) => vkey)])],
     ledgersOf: (shard) => ledgersByShard.get(shard) ?? ledgersByShard.get(firstShard) ?? [],
+    earlierLedgers: earlierOrigins.map((origin) =>
+      createAdapter(
+        { ...ledger, origin },
+        "primary",
+        earlierKeys.filter((key) => key.origin === origin),
+        send,
+      ),
+    ),
     attestors: [
       ...guardKeys.map((key) => ({ ...createWitnessAttestor({ key, baseUrl }, send, noteCrypto, clock), scope: "guard" as const })),
       ...config.witnesses.map(({ key, url }) => ({

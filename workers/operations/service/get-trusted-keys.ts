@@ -20,5 +20,5 @@ export const getTrustedKeys = ({
     const { validFrom, validTo } = config.retiredIssuerKeys.find((retired) => retired.key === key.x) ?? { validFrom: config.issuerKeyFrom };
     return { ...key, validFrom, ...(validTo !== undefined && { validTo }) };
   }),
-  anchorKeys: anchorKey === null ? [] : [anchorKey.publicKey, ...config.retiredAnchorKeys],
+  anchorKeys: [...(anchorKey === null ? [] : [anchorKey.publicKey]), ...config.retiredAnchorKeys],
 });
