@@ -57,7 +57,7 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
 
     if (path === "add" || path === "add-batch" || path === "add-checkpoint") {
       if (method !== "POST") return methodNotAllowedResponse("POST");
-      if (path === "add-checkpoint") return this.#cosign(request);
+      if (path === "add-checkpoint") return this.#isWitness(origin) ? this.#cosign(request) : notFoundResponse();
       return path === "add" ? this.#addEntry(request) : this.#addBatch(request);
     }
     if (method !== "GET" && method !== "HEAD") return methodNotAllowedResponse("GET, HEAD");
@@ -100,6 +100,14 @@ export class LedgerLog extends TransparencyLog<LedgerEnv> {
   /** A log is closed if LEDGER_ORIGIN has changed since the log was created. A closed log can be read, but accepts and signs nothing. */
   #isClosed(origin: string): boolean {
     return parseLedgerOrigin(this.env.LEDGER_ORIGIN ?? "", origin) === null;
+  }
+
+  /**
+   * Returns true for the first shard's current ledger. All ledgers have the same witness key, but each object knows only the trees that it
+   * has cosigned itself. If several objects cosigned, they could cosign two histories of one audit log.
+   */
+  #isWitness(origin: string): boolean {
+    return origin === this.env.LEDGER_ORIGIN;
   }
 
   /** Opens the keys. If the log has no key or a secret is malformed, logs an error and returns null. */

@@ -4,13 +4,24 @@ import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { toBase64, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
-import { formatCheckpoint, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
+import type { ShardId } from "../../core/ids.ts";
+import { formatCheckpoint, getLogPath, verifyCheckpoint } from "../../core/ledger/checkpoint.ts";
+import { getLedgerOrigin } from "../../core/ledger/log-names.ts";
 import { hashLeaf, type TreeHead } from "../../core/ledger/merkle.ts";
 import { formatVkey, parseVkey, signNote, type NoteSigner, type VerifierKey } from "../../core/ledger/note.ts";
 import { buildConsistencyProofFromTiles, computeRootFromTiles, computeTilesAfterAppend, type TileReader } from "../../core/ledger/tiles.ts";
 import { formatAddCheckpointRequest } from "../../core/ledger/witness.ts";
 import { noteCrypto, openKeysNamed, openNoteSigner } from "../../storage/note-keys.ts";
-import { createLedger, createLedgerWith, settings, type LedgerResponse, type LedgerCall } from "../support/ledger.ts";
+import {
+  createLedger,
+  createLedgerCall,
+  createLedgerObject,
+  createLedgerWith,
+  origin,
+  settings,
+  type LedgerResponse,
+  type LedgerCall,
+} from "../support/ledger.ts";
 import { createSecret, deriveVkey } from "../support/note-keys.ts";
 
 const auditOrigin = "svc.test/audit/t3";
@@ -134,6 +145,21 @@ describe("cosigning the audit log", () => {
     const sizes = new Set(responses.filter(({ status }) => status === 409).map(({ text }) => text));
     expect(sizes.size).toBe(1);
     expect(["20\n", "30\n", "40\n"]).toContain([...sizes][0]);
+  });
+
+  test("is not available at another shard's ledger or an earlier ledger, which do not know what the witness has cosigned", async () => {
+    const other = getLedgerOrigin(origin, "01" as ShardId);
+    const response = await (env.LEDGER_LOG as DurableObjectNamespace)
+      .getByName(other)
+      .fetch(`http://ledger${getLogPath(other)}/add-checkpoint`, {
+        method: "POST",
+        body: await request(0, 5),
+      });
+    expect(response.status).toBe(404);
+    const stub = createLedgerObject();
+    const body = await request(0, 5);
+    expect((await send(createLedgerCall(stub), body)).status).toBe(200);
+    expect((await send(createLedgerWith({ LEDGER_ORIGIN: "ledger.svc.test/ledger/next" }, stub), body)).status).toBe(404);
   });
 
   test("is not available without a witness key, or for logs without a known key", async () => {
