@@ -43,7 +43,9 @@ export const proveChainHead = async (ports: ProofPorts, chain: string, atSize: n
   const newestIndex = tables.findHeadIndex(sql, chain, Number.MAX_SAFE_INTEGER);
   if (newestIndex === null) return null;
   const { origin } = await ports.openKeys();
-  const checkpoint = atSize === null ? await ports.getSignedCheckpoint(newestIndex + 1) : findCheckpoint(sql, atSize);
+  // The checkpoint must also cover the newest record of heads, because earlier records can no longer be proven.
+  const covers = Math.max(newestIndex, tables.findNewestRecord(sql)?.log_index ?? 0) + 1;
+  const checkpoint = atSize === null ? await ports.getSignedCheckpoint(covers) : findCheckpoint(sql, atSize);
   const index = checkpoint === null ? null : tables.findHeadIndex(sql, chain, checkpoint.size);
   if (checkpoint === null || index === null) return null;
   return {

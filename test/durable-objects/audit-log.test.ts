@@ -232,6 +232,17 @@ describe("the proof shown to a principal", () => {
     }
   });
 
+  test("covers the newest record of heads, even if a checkpoint without that record already covers the chain", async () => {
+    const log = getAuditLogStub(toAuditLog(13));
+    const [chain, other] = [toChainTag(0x71), toChainTag(0x72)];
+    await log.append([buildAuditRow("w1", chain)]);
+    await log.checkpoint(1, formatMinutes(15));
+    await log.append([buildAuditRow("w2", other)]);
+    // The trail of the other chain adds a record, and usually waits a second until the next checkpoint is signed.
+    const [, proven] = await Promise.all([log.getTrail(other, ["w2"]), log.proveChainHead(chain)]);
+    expect(proven?.proof.heads).not.toBeNull();
+  });
+
   test("fails when the newest entries are withheld (C6)", async () => {
     const { page, proven } = await fetchChainWithProof(stub, alice);
     const cut = { ...page, entries: page.entries.slice(1), head: { seq: "3", hash: page.entries[1]?.hash ?? "" } };
