@@ -4,7 +4,6 @@
 import { toBase64, fromBase64Url, encodeUtf8 } from "../../core/bytes.ts";
 import { sha256 } from "../../core/hash.ts";
 import type { LedgerFailure, LedgerAdapter, SubmissionOutcome, VerifiedTree, LedgerSubmission } from "../../core/ledger/adapter.ts";
-import { parseCheckpoint } from "../../core/ledger/checkpoint.ts";
 import { ecdsaRawToDer } from "../../core/ledger/der.ts";
 import { buildInclusionProof, parseCount } from "../../core/ledger/merkle.ts";
 import type { NoteCrypto } from "../../core/ledger/note.ts";
@@ -142,7 +141,7 @@ export const createRekorAdapter = (
     // The leaf in the response must equal the leaf built from our own request.
     return toBase64(response.leaf) === toBase64(leaf)
       ? { ok: true, rekorResponse: response, submittedAt }
-      : retryableFailure("leaf_mismatch");
+      : retryableFailure("receipt_leaf_mismatch");
   };
 
   /** Verifies the receipt, and that its tree is consistent with the last tree seen. Either tree can be the larger one. */
@@ -152,12 +151,13 @@ export const createRekorAdapter = (
     lastSeen: VerifiedTree | null,
     signal: AbortSignal,
   ): Promise<SubmissionOutcome> => {
-    const checkpoint = parseCheckpoint(rekorResponse.note);
-    if (checkpoint === null) return retryableFailure("note_malformed");
     const times = { submittedAt, verifiedAt: Math.max(clock(), submittedAt) };
+    const signed = await verifyRekorCheckpoint(crypto, rekorResponse.note, filterKeysInUse(ledger.trust, toIso(times.verifiedAt)));
+    if (!signed.ok) return retryableFailure(signed.fault);
+    const { checkpoint } = signed;
     const receipt = buildReceipt(statement, { kind: "rekor2", origin: ledger.origin, checkpoint, ...rekorResponse, ...times });
     const verdict = await verifyRekorReceipt(crypto, receipt, encodeUtf8(statement), trust);
-    if (!verdict.ok) return retryableFailure(verdict.fault);
+    if (!verdict.ok) return retryableFailure(`receipt_${verdict.fault}`);
     const now = { note: receipt.signed_root, checkpoint: verdict.checkpoint };
     const fault = await checkHistory(createTileStore(read, signal), lastSeen, now);
     return fault ?? { ok: true, receipt, verifiedTree: toSeenTree(now) };

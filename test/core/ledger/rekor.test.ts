@@ -316,7 +316,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     await submit(one);
     rekor.mode = "answers with another entry";
     const signedAgain = { ...one, prepared: await adapter.prepare({ ...one, prepared: null }) };
-    expect(await submit(signedAgain)).toEqual({ ok: false, kind: "retry", code: "leaf_mismatch" });
+    expect(await submit(signedAgain)).toEqual({ ok: false, kind: "retry", code: "receipt_leaf_mismatch" });
   });
 
   test("contains a statement only once after a lost response", async () => {
@@ -333,8 +333,8 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
 
   test.each<[FakeRekorMode, string]>([
     ["answers garbage", "answer_malformed"],
-    ["answers with another entry", "leaf_mismatch"],
-    ["signs another root", "root_mismatch"],
+    ["answers with another entry", "receipt_leaf_mismatch"],
+    ["signs another root", "receipt_root_mismatch"],
     ["signs with another key", "no_known_signature"],
     ["signs badly", "bad_signature"],
     ["answers too much", "answer_too_large"],
@@ -399,7 +399,7 @@ describe.each(["Ed25519", "ECDSA"] as const)("a log that signs with %s", (kind) 
     const settings = { origin: rekor.origin, role: "primary", baseUrl: rekor.url, trust, retiredAnchorKeys: [] } as const;
     const old = createRekorAdapter(settings, oldKey, send, noteCrypto, Date.now);
     const one = await createSubmission(old);
-    expect(await submit(one)).toEqual({ ok: false, kind: "retry", code: "leaf_mismatch" });
+    expect(await submit(one)).toEqual({ ok: false, kind: "retry", code: "receipt_leaf_mismatch" });
     expect((await submit(one, null, createAdapter({ retiredAnchorKeys: [oldKey.publicKey] }))).ok).toBe(true);
   });
 
