@@ -11,7 +11,7 @@ import { checkLinkKeys, checkPublishedKeys } from "./check.ts";
 import { countOutdatedValues, describeRotation, runRotation, type KeyStore, type RotationOptions } from "./rotate.ts";
 import { checkWebhookRotation, describeWebhookRotation, rotateWebhooks, type ReplaceSecrets } from "./rotate-webhooks.ts";
 import { rotationKinds, type RotationKind } from "./rotations.ts";
-import { createReplaceSecretsCall, createProcessStoredCall, fetchLinkKeys } from "./service-calls.ts";
+import { createReplaceSecretsCall, createProcessStoredCall, createServiceClock, fetchLinkKeys } from "./service-calls.ts";
 import { createDeploymentStore, createLocalStore } from "./stores.ts";
 
 const usage = `Usage: npm run keys -- rotate <${rotationKinds.join("|")}> [options]
@@ -135,7 +135,8 @@ export const runRotateCommand = async (args: readonly string[]): Promise<number>
       print("Canceled. Nothing was changed.");
       return 1;
     }
-    await (kind === "webhook" ? rotateWebhooks(webhooks) : runRotation(kind, target.rotation));
+    if (kind === "webhook") await rotateWebhooks(webhooks);
+    else await runRotation(kind, { ...target.rotation, now: options.local ? Date.now : await createServiceClock(target.api) });
     return 0;
   } catch (error) {
     process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);

@@ -30,6 +30,19 @@ export const createProcessStoredCall =
   (kind, cursor, isCheck) =>
     callService(api, getAdminToken(), kind, { check: isCheck, cursor }) as Promise<StoredStepResult>;
 
+/**
+ * Returns a clock that shows the service's time. The validity of keys must be in this time, because certificates and receipts contain times
+ * of the service's clock. `api` is the root URL of the API. Throws if the service does not respond.
+ */
+export const createServiceClock = async (api: string): Promise<() => number> => {
+  const response = await fetch(`${api}/health`, { signal: AbortSignal.timeout(timeoutMs) });
+  const { data } = (await response.json()) as { readonly data?: { readonly time: string } };
+  const time = Date.parse(data?.time ?? response.headers.get("date") ?? "");
+  if (Number.isNaN(time)) throw new Error(`${api} did not return its time. Run the same command again.`);
+  const difference = time - Date.now();
+  return () => Date.now() + difference;
+};
+
 /** The names of the link keys that the service uses. */
 export interface UsedLinkKeys {
   readonly current: string;

@@ -1,4 +1,8 @@
-// Tests a key rotation whose upload fails at first. While the service keeps its earlier key, that key's signatures must stay valid.
+// Tests key rotations under bad conditions: an upload that fails at first, and an operator's machine with a wrong clock. Signatures that the
+// service makes in the meantime must stay valid.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +12,7 @@ import { parseLogSeeds } from "../../core/ledger/log-seed.ts";
 import { dayMs, toIso } from "../../core/time.ts";
 import type { Secrets } from "../../scripts/deploy/secrets.ts";
 import { runRotation, type RotationOptions } from "../../scripts/keys/rotate.ts";
+import { createServiceClock } from "../../scripts/keys/service-calls.ts";
 
 const startedAt = Date.UTC(2026, 10, 28, 12);
 const repeatedAt = startedAt + dayMs;
@@ -34,6 +39,17 @@ const createDeployment = (secrets: Secrets) => {
     report: () => {},
   };
   return { options, state };
+};
+
+/** Starts a service whose clock shows `time`. Returns the root URL of its API. */
+const startServiceAt = async (time: number): Promise<string> => {
+  const server = createServer((_, response) => {
+    response.end(JSON.stringify({ ok: true, data: { status: "ok", time: toIso(time) }, request_id: "req_1" }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 };
 
 const createKey = (fill: number): string => Buffer.alloc(32, fill).toString("base64");
@@ -63,4 +79,15 @@ test("keeps the earlier log keys valid if the upload fails and is repeated a day
   const ends = (parseLogSeeds(state.service.LOG_SEED) ?? []).map(({ validTo }) => validTo ?? null);
   expect(ends).toHaveLength(3);
   for (const end of ends.slice(0, 2)) expect(String(end) > toIso(repeatedAt)).toBe(true);
+});
+
+test("takes the validity of issuer keys from the service's clock if the operator's clock is two days ahead", async () => {
+  const serviceTime = Date.now() - 2 * dayMs;
+  const { options, state } = createDeployment({ ISSUER_KEY: createKey(1) });
+  state.now = repeatedAt;
+  expect(await runRotation("issuer", { ...options, now: await createServiceClock(await startServiceAt(serviceTime)) })).toBe(true);
+  expect(Date.parse(state.service.ISSUER_KEY_FROM ?? "") - serviceTime).toBeLessThan(dayMs);
+  const retired = parseKeyWithValidity(state.service.RETIRED_ISSUER_KEYS ?? "");
+  expect(Date.parse(retired?.validTo ?? "") - serviceTime).toBeLessThan(dayMs);
+  expect(retired !== null && isKeyInUse(retired, toIso(serviceTime))).toBe(true);
 });
