@@ -1,7 +1,7 @@
 // Reads and writes one file of an export. The file contains lines of JSON, which are compressed and encrypted in chunks, so a table of any
 // size needs little memory. docs/operate/export.md describes the format.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
 
 const saltBytes = 16;
@@ -52,7 +52,7 @@ export const openSealedWriter = (file: string, exportKey: Uint8Array, path: stri
   let lines = 0;
 
   const write = (part: Uint8Array): void => {
-    writeSync(output, part);
+    writeFileSync(output, part); // unlike writeSync, it fails if the disk has room for only some of the bytes
     hash.update(part);
     bytes += part.length;
   };
