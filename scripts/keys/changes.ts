@@ -3,12 +3,18 @@
 import { randomBytes } from "node:crypto";
 import { addNextLinkKey, defaultLinkKeys, parseLinkKeys, removeEarlierLinkKeys, useNextLinkKey } from "../../core/access/link-keys.ts";
 import { fromBase64, fromBase64Url } from "../../core/bytes.ts";
-import { minuteMs, toIso } from "../../core/time.ts";
+import { dayMs, minuteMs, toIso } from "../../core/time.ts";
 import { openSigner } from "../../storage/signer.ts";
 import type { Secrets } from "../deploy/secrets.ts";
 
 /** After a new key is uploaded, isolates that still have the earlier key can sign for this long. */
 const oldKeySignsMs = 10 * minuteMs;
+
+/**
+ * A withdrawal that covers many certificates is completed in the background. The receipts that are signed after the rotation contain the
+ * time of the request, so the new key must already be valid then. The work takes minutes, or until a shard that does not respond is back.
+ */
+const oldestReceiptMs = 7 * dayMs;
 
 const newKey = (): Uint8Array<ArrayBuffer> => new Uint8Array(randomBytes(32));
 export const splitWords = (text = ""): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
@@ -45,7 +51,7 @@ export const replaceIssuerKey = async (secrets: Secrets, now: number): Promise<S
   const period = `${from === "" ? "" : `${from}/`}${toIso(now + oldKeySignsMs)}`;
   return {
     ISSUER_KEY: Buffer.from(newKey()).toString("base64"),
-    ISSUER_KEY_FROM: toIso(now),
+    ISSUER_KEY_FROM: toIso(now - oldestReceiptMs),
     RETIRED_ISSUER_KEYS: [...splitWords(secrets.RETIRED_ISSUER_KEYS), `${x}@${period}`].join(" "),
   };
 };
