@@ -179,12 +179,13 @@ const matchSubjectRoute = createRoute({
   operationId: "matchSubject",
   summary: "Match a person to a certificate",
   description:
-    "Checks whether an email address or phone number that you already have is on the certificate. The response contains no data from the certificate. Available to the issuer, and to recipients on the certificate that the issuer has linked with `POST /v1/business/portal/recipients`. Limits: 60 requests per minute per key, and 20 mismatches per day (UTC) for each certificate and business. Each request is recorded in the certificate's view trail.",
+    "Checks whether an email address or phone number that you already have is on the certificate. The response contains no data from the certificate. Available to the business that issued the certificate, and to recipients on the certificate that this business has linked with `POST /v1/business/portal/recipients`. Limits: 60 requests per minute per key, and 20 mismatches per day (UTC) for each certificate and business. Each request is recorded in the certificate's view trail.",
   middleware: apiKeyGuard(limitMatches, jsonBody, idempotencyGuard),
   request: { params: certIdParamSchema, body: requestBody(matchRequestSchema, { email: "pat@example.com" }) },
   responses: { 200: successResponse("Result of the comparison.", "MatchResponse", matchResultSchema, matchExample) },
   when: {
-    cert_not_found: "The certificate does not exist, or it is not yours and the issuer has not linked you to one of its recipients.",
+    cert_not_found:
+      "The certificate does not exist, or it is not yours and the business that issued it has not linked you to one of its recipients.",
   },
 });
 
