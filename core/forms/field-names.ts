@@ -100,15 +100,18 @@ export function collectHints(control: NamedControl, label: { readonly textConten
 
 function guessKeyFromHint(hint = ""): string {
   const text = normalizeHint(hint);
+  // Text longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label. Some patterns would also need
+  // quadratic time for it.
+  if (text.length > 60) return "";
   const guess = fieldKeyPatterns.find(([, pattern]) => pattern.test(text));
-  // Text longer than 60 characters is a sentence ("By giving your phone number you agree..."), not a label.
-  return !guess || text.length > 60 || (guess[0] === "phone" && phonePartPattern.test(text)) ? "" : guess[0];
+  return !guess || (guess[0] === "phone" && phonePartPattern.test(text)) ? "" : guess[0];
 }
 
 function normalizeHint(hint: string): string {
   return hint
+    .replace(/\p{M}+/gu, "") // first, because normalizing a long run of combining marks takes quadratic time
     .normalize("NFD")
-    .replace(/[\u0300-\u036f]/g, "")
+    .replace(/\p{M}+/gu, "")
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
     .toLowerCase()
     .replace(/[^a-z\d]+/g, " ")
