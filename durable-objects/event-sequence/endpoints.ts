@@ -189,8 +189,13 @@ export class Endpoints {
     return tables.listRemovedEndpoints(this.#sql).length > 0;
   }
 
+  /** Never rejects. If a delivery queue fails, the next alarm tries again. */
   async finishRemovals(): Promise<void> {
-    for (const id of tables.listRemovedEndpoints(this.#sql)) await this.#finishRemoval(id);
+    await Promise.all(
+      tables
+        .listRemovedEndpoints(this.#sql)
+        .map((id) => this.#finishRemoval(id).catch((error: unknown) => logError("event-sequence.removal", error))),
+    );
   }
 
   async #finishRemoval(id: string): Promise<void> {

@@ -516,6 +516,25 @@ describe("an event sequence", () => {
     expect(rows).toEqual([]);
   });
 
+  test("pushes events to the other endpoints although the queue of a removed endpoint keeps failing", async () => {
+    const business = await createBusiness();
+    const stub = eventSequences.getByName(business);
+    const removed = await registerEndpoint(business, "https://removed.merchant-tests.com/");
+    const other = await registerEndpoint(business, "https://other.merchant-tests.com/");
+    await runInDurableObject(stub, async (_, state) => {
+      const namespace = {
+        getByName: (name: string): DeliveryQueueMethods =>
+          name === removed.id ? { wipe: () => Promise.reject(new Error("gone")) } : deliveryQueues.getByName(name),
+      };
+      const failing = new EventSequence(state, { ...env, DELIVERY_QUEUE: namespace } as unknown as EventSequenceEnv);
+      await expect(failing.removeEndpoint(removed.id)).rejects.toThrow("gone");
+      await commitEvents(business, 2);
+      await failing.alarm();
+      expect(await state.storage.getAlarm()).not.toBeNull();
+    });
+    expect((await other.queue.getActivity())?.health.backlog).toBe(2);
+  });
+
   test("has no alarm when nothing is left to do", async () => {
     const business = await createBusiness();
     const stub = eventSequences.getByName(business);
