@@ -21,7 +21,7 @@ export type RandomBytes = (count: number) => Uint8Array;
 
 export const firstShard = "00" as ShardId;
 
-const crockfordAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+export const crockfordAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const idPrefixes = [
   "cc_",
   "shr_",

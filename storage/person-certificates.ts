@@ -300,6 +300,10 @@ export const markWithdrawalSpread = (db: Database, work: AccountWithdrawal) =>
 export const finishAccountWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db.delete(accountWithdrawals).where(allOf(isSameWithdrawal(work), eq(accountWithdrawals.forAllShards, false)));
 
+/** Postpones a withdrawal, unless the person has repeated it in the meantime. */
+export const postponeAccountWithdrawal = (db: Database, work: AccountWithdrawal, at: Instant) =>
+  db.update(accountWithdrawals).set({ nextAt: at }).where(isSameWithdrawal(work));
+
 /** Selects the row of a withdrawal that still has to be completed, such as one that the person has repeated in the meantime. */
 export const selectUnfinishedWithdrawal = (db: Database, work: AccountWithdrawal) =>
   db.select({ withdrawnAt: accountWithdrawals.withdrawnAt }).from(accountWithdrawals).where(isWithdrawalRow(work));

@@ -1,7 +1,7 @@
 // A journal stores certificates while the shard's database does not respond. A shard has 32 journals, one for each character that an ID can
 // contain. A client uses the journal named after the last character of the client's ID. The IDs of its certificates also contain this
 // character, so no lookup is needed to find a certificate's journal.
-import type { CertId, ClientId, ShardId } from "../ids.ts";
+import { crockfordAlphabet, type CertId, type ClientId, type ShardId } from "../ids.ts";
 
 /** The name of a journal: a shard and one character, such as `00k`. */
 export type JournalName = string;
@@ -12,3 +12,9 @@ const shardEnd = "cc_00".length;
 export const journalOfClient = (shard: ShardId, clientId: ClientId): JournalName => `${shard}${clientId.at(-1)}`;
 
 export const journalOfCertificate = (certId: CertId): JournalName => certId.slice("cc_".length, shardEnd + 1);
+
+/** Returns the shard's journals that can contain certificates of these clients, or all of its journals if `clientIds` is null. */
+export const listJournals = (shard: ShardId, clientIds: readonly ClientId[] | null): readonly JournalName[] =>
+  clientIds === null
+    ? [...crockfordAlphabet].map((character) => `${shard}${character}`)
+    : [...new Set(clientIds.map((clientId) => journalOfClient(shard, clientId)))];

@@ -96,6 +96,11 @@ export class IntakeJournal extends DurableObject<object> {
     return tables.countWaiting(sql, head);
   }
 
+  /** Returns true if a certificate that was issued no later than `until` is not in the database yet. */
+  hasIssuedUntil(until: Instant): boolean {
+    return tables.hasIssuedUntil(this.ctx.storage.sql, until);
+  }
+
   /** Returns the published JSON of a certificate that is still in this journal, or null. */
   findPublished(certId: CertId): string | null {
     return tables.findPublished(this.ctx.storage.sql, certId);

@@ -83,6 +83,10 @@ export const findHead = (sql: SqlStorage): number =>
 export const countWaiting = (sql: SqlStorage, upTo = Number.MAX_SAFE_INTEGER): number =>
   sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM entry WHERE refusals = 0 AND ord <= ?", upTo).one().n;
 
+/** Returns true if a certificate that was issued no later than `until` is still in the journal. */
+export const hasIssuedUntil = (sql: SqlStorage, until: Instant): boolean =>
+  sql.exec("SELECT 1 FROM entry WHERE issued_at <= ? LIMIT 1", until).toArray().length > 0;
+
 export const hasEntries = (sql: SqlStorage): boolean => sql.exec("SELECT 1 FROM entry LIMIT 1").toArray().length > 0;
 
 /** The data for writing an entry to the database. */

@@ -9,6 +9,7 @@ import { sha256Hex } from "../../core/hash.ts";
 import { openVaultFromVars, type DemoBusiness } from "../../scripts/demo-world.ts";
 import * as schema from "../../storage/schema.ts";
 import { reindexSteps } from "../../storage/reindex-rows.ts";
+import { firstShard } from "../../core/ids.ts";
 import { openDatabase } from "../../storage/database.ts";
 import { relayOutbox } from "../../workers/background/outbox-relay.ts";
 import { continueAccountWithdrawals } from "../../workers/operations/consumers/continue-account-withdrawals.ts";
@@ -340,7 +341,7 @@ describe("encrypting the stored indexes", () => {
     expect(found).toEqual([]);
 
     const platform = trackBackgroundWork(await createPlatform(buildVars("after") as unknown as Env));
-    await continueAccountWithdrawals({ ...platform, hasBudget: async () => true }, openDatabase(env.DB));
+    await continueAccountWithdrawals({ ...platform, hasBudget: async () => true }, openDatabase(env.DB), firstShard);
     await relayOutbox(platform);
     expect(await Promise.all(interrupted.map(readStatus))).toEqual(["revoked", "revoked"]);
     const all = await post(after, "/v1/me/certificates/withdraw", { scope: "everything" }, { cookie: person.cookie });

@@ -11,9 +11,16 @@ import type { JournalEntry } from "../../durable-objects/intake-journal/entry.ts
 import type { IntakeJournal } from "../../durable-objects/intake-journal/object.ts";
 import { eraseCertificate } from "../support/erasure.ts";
 import { buildJsonRequest, signIn } from "../support/people.ts";
+import { waitUntilSettled } from "../support/background-work.ts";
+import { platform } from "../support/scenarios.ts";
+import { signInPerson } from "../support/sharing.ts";
+import { issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
+import { relayOutbox } from "../../workers/background/outbox-relay.ts";
+import { settleShares } from "../../workers/background/share-settling.ts";
 import { buildConsentRequest, buildSubmission, call, createServiceCall, world, type Call, type TestResponse } from "../support/world.ts";
 
 const hourMs = 3_600_000;
+const minuteMs = 60_000;
 const clientId = world.acme.clients.live as ClientId;
 const journals = env.INTAKE_JOURNAL as DurableObjectNamespace<IntakeJournal>;
 const getJournal = () => journals.getByName(journalOfClient("00" as ShardId, clientId));
@@ -312,6 +319,50 @@ describe("a process that dies", () => {
     expect(await countWritten(cert_id)).toEqual(once);
     expect(await count("SELECT COUNT(*) AS n FROM certificate_twins WHERE cert_id = ?", cert_id)).toBe(0);
     expect((await verify(cert_id, createServiceCall())).body.data.fingerprint).toBe(fingerprint);
+  });
+});
+
+describe("a withdrawal while a certificate of the same person is still in the journal", () => {
+  /** Journals a certificate. The database then responds, but refuses this certificate until the returned function is called. */
+  const journalRefusedCertificate = async (email: string) => {
+    await setFault("hang");
+    const { cert_id } = (await submit(isolate, undefined, { fields: { email } })).body.data;
+    await env.DB.exec(
+      `CREATE TRIGGER refuse_journaled BEFORE INSERT ON certificates WHEN NEW.id = '${cert_id}' BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+    );
+    await endFault();
+    const place = async () => {
+      await env.DB.exec("DROP TRIGGER refuse_journaled");
+      await getJournal().place(cert_id);
+    };
+    return { cert_id, place };
+  };
+
+  const readWithdrawnAt = async (certId: string) => (await verify(certId, createServiceCall())).body.data.withdrawal?.withdrawn_at;
+
+  test("from the business also withdraws that certificate once it is in the database", async () => {
+    const issued = await issueToNewPerson();
+    const { cert_id, place } = await journalRefusedCertificate(issued.email);
+    const { withdrawn_at } = (await withdrawCertificate(issued, "business")).body.data;
+    const later = (await submit(createServiceCall(), undefined, { fields: { email: issued.email } })).body.data.cert_id;
+    await waitUntilSettled();
+    await place();
+    expect(await readWithdrawnAt(cert_id)).toBeUndefined();
+    await relayOutbox({ ...platform, clock: () => Date.now() + 10 * minuteMs });
+    expect(await readWithdrawnAt(cert_id)).toBe(withdrawn_at);
+    expect(await readWithdrawnAt(later)).toBeUndefined();
+    expect(await count("SELECT COUNT(*) AS n FROM withdrawal_work WHERE cert_id = ?", issued.certId)).toBe(0);
+  });
+
+  test("from everything also withdraws that certificate once it is in the database", async () => {
+    const person = await signInPerson({});
+    const { cert_id, place } = await journalRefusedCertificate(person.email);
+    const response = await person.post("/v1/me/certificates/withdraw", { scope: "everything" });
+    expect(response.body.data).toMatchObject({ withdrawn: 0, pending: true });
+    await place();
+    await settleShares({ ...platform, clock: () => Date.now() + 10 * minuteMs });
+    expect(await readWithdrawnAt(cert_id)).toBeDefined();
+    expect(await count("SELECT COUNT(*) AS n FROM account_withdrawals")).toBe(0);
   });
 });
 

@@ -11,10 +11,10 @@ import { forEachShard } from "./for-each-shard.ts";
 /** Continues due work until none is left or this run's budget is used up. The next run does the rest. */
 export const settleShares = (platform: Platform): Promise<void> => {
   const services = withSchedules(platform);
-  return forEachShard(platform, "share-settling", async (db) => {
+  return forEachShard(platform, "share-settling", async (db, shard) => {
     await settleShareIntents(services, db);
     await continueFanOuts(services, db);
     await continueAccountErasures(services, db);
-    await continueAccountWithdrawals(services, db);
+    await continueAccountWithdrawals(services, db, shard);
   });
 };

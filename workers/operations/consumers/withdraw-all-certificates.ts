@@ -1,7 +1,7 @@
 // Implements POST /v1/me/certificates/withdraw. Withdraws consent for all of the person's certificates with one business or with all
 // businesses, and ends the shares with these businesses.
 import type { Person } from "../../../core/access/principal.ts";
-import type { BusinessId } from "../../../core/ids.ts";
+import type { BusinessId, ShardId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
 import type { Instant } from "../../../core/time.ts";
 import type { WithdrawableCertificate } from "../../../core/withdrawals/withdrawal.ts";
@@ -12,12 +12,14 @@ import {
   listNamingCertificates,
   insertAccountWithdrawal,
   markWithdrawalSpread,
+  postponeAccountWithdrawal,
   selectUnfinishedWithdrawal,
   type AccountWithdrawal,
 } from "../../../storage/person-certificates.ts";
 import { hasShareNaming } from "../../../storage/shares.ts";
 import { isAlreadyWithdrawn } from "../../../storage/withdrawals.ts";
 import { queryIssuingShards } from "../query-issuing-shards.ts";
+import { getNextCheckAt, mayHaveWaitingCertificates } from "../intake/waiting-certificates.ts";
 import type { ConsumerWriteDependencies } from "./dependencies.ts";
 import { maxPerBatch, commitWithdrawals, scheduleWithdrawalFollowUp } from "../withdrawals/commit-withdrawals.ts";
 import { loadEmailIndex } from "./load-email-index.ts";
@@ -34,17 +36,19 @@ interface ShardWithdrawal {
 
 /**
  * Withdraws up to 10 batches of certificates in one shard, within the work budget. When no certificates are left, ends the shares and
- * deletes the work row, unless the row covers later certificates. If the work is marked `forAllShards`, first adds it to the business's other shards.
+ * deletes the work row, unless the row covers later certificates or a certificate may still be in a journal. If the work is marked `forAllShards`, first adds it to the business's other shards.
  */
 export const withdrawBatches = async (
   services: ConsumerWriteDependencies,
   db: Database,
+  shard: ShardId,
   work: AccountWithdrawal,
 ): Promise<ShardWithdrawal> => {
   if (work.forAllShards === true && work.businessId !== null) {
     await queryIssuingShards(services, work.businessId, (each) => insertAccountWithdrawal(each, { ...work, forAllShards: false }).run());
     await markWithdrawalSpread(db, work).run();
   }
+  const mayWait = await mayHaveWaitingCertificates(services, shard, { businessId: work.businessId, issuedUntil: work.withdrawnAt });
   let withdrawn = 0;
   for (let done = 0; done < maxBatches && (await services.hasBudget()); done += 1) {
     const certificates: readonly WithdrawableCertificate[] = await listNextToWithdraw(db, work, maxPerBatch);
@@ -52,6 +56,10 @@ export const withdrawBatches = async (
     if (first === undefined) {
       const { ended, isDone } = await endNamedShares(services, db, work);
       if (!isDone) return { withdrawn, sharesEnded: ended, isDone };
+      if (mayWait) {
+        await postponeAccountWithdrawal(db, work, getNextCheckAt(work.withdrawnAt, services.clock())).run();
+        return { withdrawn, sharesEnded: ended, isDone: false };
+      }
       const { unfinished } = await batch(db, {
         finished: finishAccountWithdrawal(db, work),
         unfinished: selectUnfinishedWithdrawal(db, work),
@@ -101,20 +109,20 @@ export const withdrawAllCertificates = async (
   const now = services.clock();
   const businessId = from === "everybody" ? null : from.businessId;
   const databases =
-    businessId === null ? services.shards.all().map(([, db]) => db) : await queryIssuingShards(services, businessId, async (db) => db);
+    businessId === null ? services.shards.all() : await queryIssuingShards(services, businessId, async (db, shard) => [shard, db] as const);
   if (from !== "everybody") {
     if (businessId === null) return refuse("cert_not_found");
     const db = services.shards.forId(businessId);
     const [certificates, shares] = await Promise.all([
-      Promise.all(databases.map((each) => listNamingCertificates(each, address, businessId, { startingAfter: null, limit: 1 }))),
+      Promise.all(databases.map(([, each]) => listNamingCertificates(each, address, businessId, { startingAfter: null, limit: 1 }))),
       hasShareNaming(db, { addressIndex: address, consumerId: person.id, businessId }),
     ]);
     if (certificates.flat().length === 0 && !shares) return refuse("cert_not_found");
   }
   const work: AccountWithdrawal = { addressIndex: address, consumerId: person.id, businessId, withdrawnAt: now };
-  const withdrawing = databases.map(async (db) => {
+  const withdrawing = databases.map(async ([shard, db]) => {
     await insertAccountWithdrawal(db, work).run();
-    return withdrawBatches(services, db, work);
+    return withdrawBatches(services, db, shard, work);
   });
   await Promise.allSettled(withdrawing); // let the other shards finish even if one of them fails
   const results = await Promise.all(withdrawing);

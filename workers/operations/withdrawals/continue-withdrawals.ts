@@ -1,4 +1,5 @@
 // Continues withdrawals that cover all of a person's certificates with a business and did not fit into one batch.
+import type { ShardId } from "../../../core/ids.ts";
 import { sourceFromPerson, sourceFromBusiness, type WithdrawalSource } from "../../../core/withdrawals/withdrawal.ts";
 import type { Database } from "../../../storage/database.ts";
 import {
@@ -12,6 +13,7 @@ import { findRecordedWithdrawal, listActiveWithAddress } from "../../../storage/
 import { runIsolated } from "../../log.ts";
 import type { Stores } from "../dependencies.ts";
 import { queryIssuingShards } from "../query-issuing-shards.ts";
+import { getNextCheckAt, mayHaveWaitingCertificates } from "../intake/waiting-certificates.ts";
 import type { WithdrawalDependencies } from "./dependencies.ts";
 import { maxPerBatch, commitWithdrawals } from "./commit-withdrawals.ts";
 
@@ -36,15 +38,25 @@ const spreadWork = async (services: WithdrawalDependencies, db: Database, work: 
 };
 
 /**
- * Withdraws the next batch. The last batch also deletes the work row. If one of the business's shards does not respond, still withdraws the
+ * Withdraws the next batch. The last batch also deletes the work row, unless a certificate may still be in a journal. If one of the business's shards does not respond, still withdraws the
  * certificates in this shard. In that case, the work is repeated after its lease ends.
  */
-export const continueWithdrawals = async (services: WithdrawalDependencies, db: Database, work: WithdrawalWork): Promise<void> => {
+export const continueWithdrawals = async (
+  services: WithdrawalDependencies,
+  db: Database,
+  shard: ShardId,
+  work: WithdrawalWork,
+): Promise<void> => {
   const { certId, issuedUntil } = work;
   const isSpread = !work.forAllShards || (await spreadWork(services, db, work));
+  const mayWait = await mayHaveWaitingCertificates(services, shard, work);
   const certificates = await listActiveWithAddress(db, work, maxPerBatch);
   const isLast = certificates.length < maxPerBatch;
-  const next = isLast ? finishWithdrawalWork(db, certId) : continueWithdrawalWork(db, certId, services.clock());
+  const now = services.clock();
+  const next =
+    isLast && !mayWait
+      ? finishWithdrawalWork(db, certId)
+      : continueWithdrawalWork(db, certId, isLast ? getNextCheckAt(issuedUntil, now) : now);
   if (certificates.length === 0) {
     if (isSpread) await next.run();
     return;

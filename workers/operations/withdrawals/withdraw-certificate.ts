@@ -1,10 +1,12 @@
 // Withdraws a whole certificate and, with scope `business`, the person's other certificates with that business.
 import type { AddressIndex } from "../../../core/access/address-index.ts";
+import { shardOfId } from "../../../core/ids.ts";
 import { ok, refuse, type Result } from "../../../core/result.ts";
 import { decideWithdrawal, type WithdrawalScope } from "../../../core/withdrawals/withdrawal.ts";
 import { StorageFault } from "../../../storage/faults.ts";
 import { insertWithdrawalWork, type WithdrawalWork } from "../../../storage/outboxes/withdrawal-work.ts";
 import { listActiveWithAddress, isAlreadyWithdrawn, findWithdrawable } from "../../../storage/withdrawals.ts";
+import { mayHaveWaitingCertificates } from "../intake/waiting-certificates.ts";
 import type { WithdrawalWriteDependencies } from "./dependencies.ts";
 import { maxPerBatch, commitWithdrawals, scheduleWithdrawalFollowUp } from "./commit-withdrawals.ts";
 import { prepareConfirmationMail } from "./confirmation-mail.ts";
@@ -14,8 +16,8 @@ import type { WithdrawalRequest, WithdrawalResult } from "./withdrawal-request.t
 const maxAttempts = 3; // an attempt fails only if another withdrawal of the same person's certificates is committed first
 
 /**
- * Withdraws as many certificates as fit into one batch, and writes a work row for the rest, in one transaction. Returns `already_revoked`
- * if this certificate was withdrawn in the meantime. Throws a StorageFault of kind `outage` after three failed attempts.
+ * Withdraws as many certificates as fit into one batch, and writes a work row for the rest, in one transaction. The rest includes
+ * certificates that are still in a journal. Returns `already_revoked` if this certificate was withdrawn in the meantime. Throws a StorageFault of kind `outage` after three failed attempts.
  */
 export const withdrawCertificate = async (
   services: WithdrawalWriteDependencies,
@@ -53,13 +55,14 @@ export const withdrawCertificate = async (
             forAllShards: record.hasOtherShards,
           }
         : null;
+    const mayWait = work !== null && (await mayHaveWaitingCertificates(services, shardOfId(certId), work));
     const others = work === null ? [] : (await listActiveWithAddress(db, work, maxPerBatch + 1)).filter(({ id }) => id !== certId);
     const hasMore = others.length > maxPerBatch - 1;
     const { withdrawnAt, ceaseBy, method, recorded } = decideWithdrawal({ certificate, change, scope, now }).withdrawal;
     const receivedAt = recorded?.receivedAt ?? null;
     const withdrawal = { withdrawnAt, ceaseBy, method, scope, receivedAt, acknowledgedAt: null };
     const withdrawn: WithdrawalResult = { certId, withdrawnAt, ceaseBy, fromEntities: [], withdrawal };
-    const rest = work !== null && (hasMore || work.forAllShards) ? [insertWithdrawalWork(db, work)] : [];
+    const rest = work !== null && (hasMore || mayWait || work.forAllShards) ? [insertWithdrawalWork(db, work)] : [];
     try {
       await commitWithdrawals(
         services,
