@@ -135,9 +135,15 @@ export class Endpoints {
     return this.find(id);
   }
 
-  async rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
+  async rotateSecret(
+    id: string,
+    secret: { readonly sealed: string; readonly hint: string },
+    now: Instant,
+    replacedHint: string | null,
+  ): Promise<Instant | "outdated" | null> {
     const row = tables.findEndpointRow(this.#sql, id);
     if (row === null) return null;
+    if (replacedHint !== null && row.secret_hint !== replacedHint) return "outdated";
     if (!isSameSealedValue(row.secret_sealed, secret.sealed)) tables.rotateSecret(this.#sql, id, secret, now, secretOverlapMs);
     await this.#pushChange(id);
     return tables.findEndpointRow(this.#sql, id)?.earlier_until ?? null;

@@ -203,10 +203,16 @@ export class EventSequence<E extends EventSequenceEnv = EventSequenceEnv> extend
 
   /**
    * Replaces the secret. Until the returned time, deliveries are signed with both secrets. Returns null if the endpoint does not exist.
-   * Repeating a call with the same secret does not replace it again.
+   * Repeating a call with the same secret does not replace it again. If `replacedHint` is given and the current secret has another hint,
+   * returns `outdated` and changes nothing.
    */
-  rotateSecret(id: string, secret: { readonly sealed: string; readonly hint: string }, now: Instant): Promise<Instant | null> {
-    return this.#endpoints.rotateSecret(id, secret, now);
+  rotateSecret(
+    id: string,
+    secret: { readonly sealed: string; readonly hint: string },
+    now: Instant,
+    replacedHint: string | null = null,
+  ): Promise<Instant | "outdated" | null> {
+    return this.#endpoints.rotateSecret(id, secret, now, replacedHint);
   }
 
   listSecretAges(): readonly SecretAge[] {

@@ -168,6 +168,16 @@ test("creates one endpoint and shows its secret once when sent twice, even at th
   expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "webhook.created")).toHaveLength(1);
 });
 
+test("rotates the secret once when the form is sent twice at the same time", async () => {
+  const path = await make();
+  const form = parseFormFields(await openPage(owner, `${path}/rotate`), `${path}/rotate`);
+  const responses = await Promise.all([postForm(owner, `${path}/rotate`, form), postForm(owner, `${path}/rotate`, form)]);
+  const secrets = responses.flatMap(({ text }) => /whsec_[A-Za-z0-9+/=]{20,}/.exec(text)?.[0] ?? []);
+  expect(secrets).toHaveLength(1);
+  const revealed = await submitForm(owner, path, `${path}/secret`);
+  expect(revealed.text).toContain(secrets[0]);
+});
+
 test("does nothing from a page opened before the endpoint was removed or its secret changed", async () => {
   const path = await make();
   const page = await openPage(owner, path);

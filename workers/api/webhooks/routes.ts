@@ -265,7 +265,7 @@ webhookRoutes.openapi(revealSecretRoute, async (c) => {
 
 webhookRoutes.openapi(rotateSecretRoute, async (c) => {
   const { services, member, claimedRequest } = c.var;
-  const rotated = await rotateWebhookSecret(services, member, c.req.valid("param").webhook_id, claimedRequest?.saveDraft);
+  const rotated = await rotateWebhookSecret(services, member, c.req.valid("param").webhook_id, { saveDraft: claimedRequest?.saveDraft });
   return respond(c, 200, rotated, wire.rotatedSecretToWire);
 });
 

@@ -15,23 +15,35 @@ export interface RotatedSecret extends RevealedSecret {
   readonly previousUntil: Instant;
 }
 
+interface RotationOptions {
+  /**
+   * Saves the new sealed secret and returns the secret to use. After a crash, a repeated request must continue with that secret, because
+   * another rotation would invalidate the secret that receivers still use.
+   */
+  readonly saveDraft?: ((sealed: string) => Promise<string>) | undefined;
+  /** The hint of the secret to replace. Null replaces whichever secret is current. */
+  readonly replacedHint?: string | null;
+}
+
 /**
- * Replaces the signing secret. For one more day, deliveries are also signed with the previous secret, so that receivers can switch.
- * `saveDraft` saves the new sealed secret and returns the secret to use. After a crash, a repeated request must continue with that secret,
- * because another rotation would invalidate the secret that receivers still use. Can return `not_found`.
+ * Replaces the signing secret. For one more day, deliveries are also signed with the previous secret, so that receivers can switch. Can
+ * return `not_found`, and `idempotency_conflict` if the current secret has another hint than `replacedHint`. In that case, the audit entry
+ * stays even though nothing changed.
  */
 export const rotateWebhookSecret = async (
   services: WebhookWriteDependencies,
   member: MemberSession,
   id: WebhookId,
-  saveDraft: (sealed: string) => Promise<string> = async (sealed) => sealed,
-): Promise<Result<RotatedSecret, "not_found">> => {
+  { saveDraft = async (sealed) => sealed, replacedHint = null }: RotationOptions = {},
+): Promise<Result<RotatedSecret, "not_found" | "idempotency_conflict">> => {
   const found = await findEventSequence(services, member.business.id, id);
   if (found === null) return refuse("not_found");
   const owner = { endpointId: id, businessId: member.business.id };
   const sealed = await saveDraft(await sealWebhookSecret(services.vault, owner, formatWebhookSecret(services.random(secretLength))));
   const secret = await openWebhookSecret(services.vault, owner, sealed);
   await commitWebhookAudit(services, member, "webhook.secret_rotated", id);
-  const previousUntil = await found.eventSequence.rotateSecret(id, { sealed, hint: formatSecretHint(secret) }, services.clock());
+  const replacement = { sealed, hint: formatSecretHint(secret) };
+  const previousUntil = await found.eventSequence.rotateSecret(id, replacement, services.clock(), replacedHint);
+  if (previousUntil === "outdated") return refuse("idempotency_conflict");
   return previousUntil === null ? refuse("not_found") : ok({ id, secret, previousUntil });
 };

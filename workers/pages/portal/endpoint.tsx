@@ -530,11 +530,14 @@ const handleRevealSecret = async (request: PortalFormRequest, id: WebhookId): Pr
 };
 
 const handleRotateSecret = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
+  // A second submission would rotate the secret again, and the secret that receivers still use would stop working. The event sequence
+  // compares the hint again, because two submissions can arrive at the same time.
+  const replacedHint = request.form.get("hint") ?? "";
   const before = await findEndpoint(request, id);
-  // A second submission would rotate the secret again, and the secret that receivers still use would stop working.
-  if (before !== null && before.secretHint !== request.form.get("hint")) return renderEndpointSecret(request, id, null);
-  const rotated = await rotateWebhookSecret(request.services, request.member, id);
-  return rotated.ok ? renderEndpointSecret(request, id, rotated.value.secret) : notFoundPage(request);
+  if (before !== null && before.secretHint !== replacedHint) return renderEndpointSecret(request, id, null);
+  const rotated = await rotateWebhookSecret(request.services, request.member, id, { replacedHint });
+  if (rotated.ok) return renderEndpointSecret(request, id, rotated.value.secret);
+  return rotated.code === "not_found" ? notFoundPage(request) : renderEndpointSecret(request, id, null);
 };
 
 const handleDeleteEndpoint = async (request: PortalFormRequest, id: WebhookId): Promise<Response> => {
