@@ -18,7 +18,7 @@ import { isInLog, isSetAside, lastChangeOrd, positionInReaders, readerOffset } f
 import { batch, onPrimary, type Database, type Found } from "./database.ts";
 import { bulkInsert, excluded, insertIf } from "./inserts.ts";
 import { createLookup, type Lookup } from "./lookups.ts";
-import { allOf, existsIn, jsonList, query } from "./query.ts";
+import { allOf, existsIn, jsonList, notExistsIn, query } from "./query.ts";
 import { auditBatches, auditEntries, businesses, certificateForms, certificates, changeReaders, changes, shares } from "./schema.ts";
 import { columnContext, type Vault } from "./vault.ts";
 
@@ -276,6 +276,10 @@ export const listWaitingEntries = (
 /** Returns whether `audit_entries` has a row for a record. Reads the primary database, to see a commit whose response was lost. */
 export const hasAuditEntry = async (db: Database, recordId: string): Promise<boolean> =>
   (await onPrimary(db).select({ ord }).from(auditEntries).where(eq(entityId, recordId)).limit(1).all()).length > 0;
+
+/** Builds a condition that is true if `audit_entries` has no row of this type for a record. */
+export const hasNoAuditEntryOf = (type: DomainEventType, recordId: string): SQL =>
+  notExistsIn(auditEntries, eq(entityId, recordId), eq(auditEntries.type, type));
 
 const priorityTypes: DomainEventType[] = ["certificate.issued", "certificate.revoked", "certificate.entities_withdrawn"];
 

@@ -1,5 +1,5 @@
 // A business's members and its open invitations.
-import { desc, eq, gt, inArray, sql } from "drizzle-orm";
+import { desc, eq, gt, inArray, ne, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { toStoredIndex, type AddressIndex } from "../core/access/address-index.ts";
 import type { Role } from "../core/access/session.ts";
@@ -7,7 +7,7 @@ import type { BusinessId } from "../core/ids.ts";
 import type { Instant } from "../core/time.ts";
 import { businessChainFields } from "./accounts.ts";
 import { alignMembershipIndexes, hasIndex } from "./address-indexes.ts";
-import { batch, type Database, type Found } from "./database.ts";
+import { batch, type Database, type Found, type Statement } from "./database.ts";
 import { selectFailureOf } from "./failed-mail.ts";
 import { isTriggerError, isConstraintViolation } from "./faults.ts";
 import { createLookup } from "./lookups.ts";
@@ -138,22 +138,36 @@ export const insertInvitation = async (db: Database, vault: Vault, { email, ...i
 
 export const isMemberLimitReached = (error: unknown): boolean => isConstraintViolation(error, "NOT NULL", invitations.role);
 
-/** Changes the role of a member or invitation. Fails if the business would have no owner left (`isLastOwner`). */
-export const updateMembershipRole = (db: Database, businessId: BusinessId, id: string, role: Role) =>
-  [
-    db.update(members).set({ role }).where(isMemberOfBusiness(businessId, id)),
-    db.update(invitations).set({ role }).where(isInvitationOfBusiness(businessId, id)),
-  ] as const;
+/** The part of a listed member that identifies the row: in `members`, or in `invitations` if the person has not joined yet. */
+type MemberKey = Pick<Member, "id" | "invitedUntil">;
 
-/** Removes an invitation, or a member with their sessions and passkeys. Fails if the business would have no owner left (`isLastOwner`). */
-export const deleteMember = (db: Database, businessId: BusinessId, id: string) => {
+/**
+ * Returns the statement that changes the role of a member or invitation. It does nothing if the row no longer exists or already has the
+ * role, and fails if the business would have no owner left (`isLastOwner`).
+ */
+export const updateMembershipRole = (db: Database, businessId: BusinessId, { id, invitedUntil }: MemberKey, role: Role): Statement =>
+  invitedUntil === null
+    ? db
+        .update(members)
+        .set({ role })
+        .where(allOf(isMemberOfBusiness(businessId, id), ne(members.role, role)))
+    : db
+        .update(invitations)
+        .set({ role })
+        .where(allOf(isInvitationOfBusiness(businessId, id), ne(invitations.role, role)));
+
+/**
+ * Returns the statements that remove an invitation, or a member with their sessions and passkeys. The last one deletes the row itself. They
+ * do nothing if the row no longer exists, and fail if the business would have no owner left (`isLastOwner`).
+ */
+export const deleteMember = (db: Database, businessId: BusinessId, { id, invitedUntil }: MemberKey): readonly Statement[] => {
+  if (invitedUntil !== null) return [db.delete(invitations).where(isInvitationOfBusiness(businessId, id))];
   const member = query.select({ id: members.id }).from(members).where(isMemberOfBusiness(businessId, id));
   return [
     db.delete(sessions).where(inArray(sessions.userId, member)),
     db.delete(passkeys).where(inArray(passkeys.userId, member)),
     db.delete(members).where(isMemberOfBusiness(businessId, id)),
-    db.delete(invitations).where(isInvitationOfBusiness(businessId, id)),
-  ] as const;
+  ];
 };
 
 export const isLastOwner = (error: unknown): boolean => isTriggerError(error, "a business must have an owner");

@@ -554,6 +554,12 @@ describe("DELETE /v1/webhooks/{webhook_id}", () => {
       expect(describeOutcome(await callWebhooks(owner, method, path)), path).toBe("404 not_found");
     expect(await listEntryTypes()).toEqual(["webhook.created", "webhook.deleted"]);
   });
+
+  test("records one deletion when two requests delete the same endpoint at the same time", async () => {
+    const { id } = await createWebhook();
+    await Promise.all([callWebhooks(owner, "DELETE", `/${id}`), callWebhooks(owner, "DELETE", `/${id}`)]);
+    expect(await listEntryTypes()).toEqual(["webhook.created", "webhook.deleted"]);
+  });
 });
 
 /** Every webhook route, with a valid body if it needs one. */

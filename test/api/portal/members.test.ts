@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { requestEmailCode, findEmailCode, getCookie, clearCodes, submitEmailCode, listMailTo, signIn } from "../../support/people.ts";
 import { callPortal, listAuditEntryTypes, signUpBusiness, describeOutcome, signUp, type Person } from "../../support/portal.ts";
 import { acceptInvitation } from "../../support/portal-pages.ts";
+import { createOvertakenCall } from "../../support/overtaken-call.ts";
 import { call, readDatabaseContents, countRows, createServiceCall, world } from "../../support/world.ts";
 
 let round = 0;
@@ -238,6 +239,18 @@ describe("PATCH /v1/business/portal/members/{id}", () => {
     expect(results).toEqual([{ role: "owner" }]);
   });
 
+  test("records one change when two requests give the same role at the same time", async () => {
+    const member = await inviteAndJoin("pam");
+    const change = (overtaken?: typeof call) => callPortal(owner, "PATCH", `/members/${member.id}`, { role: "owner" }, {}, overtaken);
+    const responses: string[] = [];
+    const overtaken = createOvertakenCall('update "members" set "role"', async () => {
+      responses.push(describeOutcome(await change()));
+    });
+    responses.push(describeOutcome(await change(overtaken)));
+    expect(responses).toEqual(["200 ok", "200 ok"]);
+    expect((await listAuditEntryTypes(owner.id)).filter((type) => type === "member.role_changed")).toHaveLength(1);
+  });
+
   test("changes nothing when the role is the same", async () => {
     const before = await readDatabaseContents();
     expect((await callPortal(owner, "PATCH", `/members/${owner.userId}`, { role: "owner" })).status).toBe(200);
@@ -263,6 +276,35 @@ describe("DELETE /v1/business/portal/members/{id}", () => {
     expect((await callPortal(member, "DELETE", "/members/me")).body.data).toEqual({ deleted: true, id: member.id });
     expect(describeOutcome(await callPortal(member, "GET", ""))).toBe("401 unauthorized");
     expect((await signUpBusiness(buildAddress("ann"))).id).not.toBe(owner.id);
+  });
+});
+
+describe("DELETE /v1/business/portal/members/{id} while another request is in progress", () => {
+  const remove = (id: string, overtaken?: typeof call) => callPortal(owner, "DELETE", `/members/${id}`, undefined, {}, overtaken);
+  const listRemovals = async () => (await listAuditEntryTypes(owner.id)).filter((type) => type === "member.removed");
+
+  test.each(["member", "invitation"])("records one removal when two requests remove the same %s", async (kind) => {
+    const email = buildAddress(kind);
+    const { id } = kind === "member" ? await inviteAndJoin(kind) : (await invite(email)).body.data;
+    const responses: string[] = [];
+    const overtaken = createOvertakenCall(kind === "member" ? 'delete from "members"' : 'delete from "invitations"', async () => {
+      responses.push(describeOutcome(await remove(id)));
+    });
+    responses.push(describeOutcome(await remove(id, overtaken)));
+    expect(responses).toEqual(["200 ok", "404 not_found"]);
+    expect(await listRemovals()).toHaveLength(1);
+  });
+
+  test("removes a person who accepts the invitation at the same moment", async () => {
+    const email = buildAddress("quick");
+    const { id } = (await invite(email)).body.data;
+    let joined: Person | undefined;
+    const overtaken = createOvertakenCall('delete from "invitations"', async () => {
+      joined = await accept(email);
+    });
+    expect(describeOutcome(await remove(id, overtaken))).toBe("200 ok");
+    expect(describeOutcome(await callPortal(joined as Person, "GET", ""))).toBe("401 unauthorized");
+    expect(await listRemovals()).toHaveLength(1);
   });
 });
 

@@ -2,11 +2,15 @@
 import type { MemberSession } from "../../../core/access/session.ts";
 import type { WebhookId } from "../../../core/ids.ts";
 import { refuse, ok, type Result } from "../../../core/result.ts";
+import { hasNoAuditEntryOf } from "../../../storage/audit-entries.ts";
 import type { WebhookWriteDependencies } from "./dependencies.ts";
 import { commitWebhookAudit } from "./commit-webhook-audit.ts";
 import { findEventSequence } from "./find-event-sequence.ts";
 
-/** Commits the audit entry, and then deletes the endpoint. Can return `not_found`. */
+/**
+ * Commits the audit entry, and then deletes the endpoint. Only the first of several requests for the same endpoint writes an entry. Can
+ * return `not_found`.
+ */
 export const deleteWebhook = async (
   services: WebhookWriteDependencies,
   member: MemberSession,
@@ -14,6 +18,6 @@ export const deleteWebhook = async (
 ): Promise<Result<WebhookId, "not_found">> => {
   const found = await findEventSequence(services, member.business.id, id);
   if (found === null) return refuse("not_found");
-  await commitWebhookAudit(services, member, "webhook.deleted", id);
+  await commitWebhookAudit(services, member, "webhook.deleted", id, {}, [], hasNoAuditEntryOf("webhook.deleted", id));
   return (await found.eventSequence.removeEndpoint(id)) ? ok(id) : refuse("not_found");
 };

@@ -1,0 +1,32 @@
+// Lets a test run something between the moment a request has decided to change a row and the moment its batch is committed.
+import { env } from "cloudflare:workers";
+import { createServiceCall } from "./world.ts";
+
+/**
+ * Returns a function that calls the service. Before the first batch that contains a statement that starts with `statement`, it runs
+ * `overtake` once. Throws if a request makes no such batch.
+ */
+export const createOvertakenCall = (statement: string, overtake: () => Promise<void>): ReturnType<typeof createServiceCall> => {
+  let isPrepared = false;
+  let wasOvertaken = false;
+  const database = {
+    prepare: (text: string) => {
+      isPrepared ||= text.startsWith(statement);
+      return env.DB.prepare(text);
+    },
+    withSession: (constraint: D1SessionConstraint) => env.DB.withSession(constraint),
+    batch: async (statements: D1PreparedStatement[]) => {
+      if (isPrepared && !wasOvertaken) {
+        wasOvertaken = true;
+        await overtake();
+      }
+      return env.DB.batch(statements);
+    },
+  };
+  const call = createServiceCall({ DB: database });
+  return async (...request) => {
+    const response = await call(...request);
+    if (!wasOvertaken) throw new Error("overtaken call: the request made no such batch");
+    return response;
+  };
+};
