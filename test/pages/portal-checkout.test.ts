@@ -82,6 +82,14 @@ describe("an account suspended for a missing payment", () => {
     expect(calls).toEqual([]);
   });
 
+  test("tells owners to contact us on a deployment without billing", async () => {
+    await createUnpaidCustomer();
+    const page = await read("/portal", { headers: { cookie: owner.cookie } }, createServiceCall(withoutBilling));
+    expect([page.status, hasCheckoutLink(page)]).toEqual([402, false]);
+    expect(getPageText(page)).toContain("To pay and reactivate your account, contact us.");
+    expect(getPageText(page)).not.toContain("Pay now");
+  });
+
   test("is active again after the payment", async () => {
     const customer = await createUnpaidCustomer();
     expect((await openPage(owner, "/portal")).status).toBe(402);

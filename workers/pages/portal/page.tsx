@@ -125,7 +125,7 @@ const inactiveAccountIcons = { pending: "clock", suspended: "lock", unpaid: "cre
 
 /**
  * Renders the page for a pending, suspended or closed account. It shows no account data. If the account is suspended for nonpayment,
- * owners get a link to checkout.
+ * owners get a link to checkout or, on a deployment without billing, are told to contact us.
  */
 export const inactiveAccountPage = async (request: PortalRequest, code: RefusalCode): Promise<Response> => {
   const { business, role } = request.member;
@@ -133,6 +133,9 @@ export const inactiveAccountPage = async (request: PortalRequest, code: RefusalC
   const kind =
     business.status === "pending" || business.status === "closed" ? business.status : unpaidSince === null ? "suspended" : "unpaid";
   const { title, heading, advice } = messages.closed[kind];
+  const canPay = role === "owner" && request.services.paymentProvider !== null;
+  const payAdvice =
+    request.services.paymentProvider === null ? messages.closed.unpaidOffline : canPay ? advice : `${advice} ${messages.ownersOnly}`;
   return renderMemberPage(request, {
     tab: null,
     title,
@@ -147,9 +150,9 @@ export const inactiveAccountPage = async (request: PortalRequest, code: RefusalC
       <EmptyCard
         icon={inactiveAccountIcons[kind]}
         title={heading}
-        advice={kind === "unpaid" && role !== "owner" ? `${advice} ${messages.ownersOnly}` : advice}
+        advice={kind === "unpaid" ? payAdvice : advice}
         action={
-          kind === "unpaid" && role === "owner" ? (
+          kind === "unpaid" && canPay ? (
             <Link class="btn primary" to={checkoutPath} text={messages.payNow} />
           ) : kind === "pending" ? (
             <ButtonLink href="/docs/first-hour">{messages.closed.quickstart}</ButtonLink>

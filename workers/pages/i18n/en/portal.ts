@@ -67,6 +67,8 @@ export const messages = {
       heading: "Your payment is past due",
       advice: "Pay now to reactivate your account. Your certificates can still be verified, and people can still withdraw consent.",
     },
+    unpaidOffline:
+      "To pay and reactivate your account, contact us. Your certificates can still be verified, and people can still withdraw consent.",
     since: "Suspended since",
     check: "Check a certificate",
     quickstart: "Read the quickstart",
