@@ -6,7 +6,7 @@ import { dayMs } from "../../core/time.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { eraseCertificate } from "../support/erasure.ts";
 import { clearCodes, signIn } from "../support/people.ts";
-import { openPage, submitForm, type Member } from "../support/portal-pages.ts";
+import { describeRedirect, openPage, submitForm, type Member } from "../support/portal-pages.ts";
 import { grantShare, redeemCode, signInPerson } from "../support/sharing.ts";
 import { buildJsonPost, issueToNewPerson } from "../support/withdrawal.ts";
 import { call, issueCertificate, world } from "../support/world.ts";
@@ -60,6 +60,15 @@ test("a withdrawal of a person whose details are erased has a link with text", a
   expect((await call(`/v1/certs/${certId}/opt-out/manage`, buildJsonPost({ token }))).status).toBe(200);
   await eraseCertificate(certId);
   expect(listLinks(await openDocument("/portal/deadlines"))).toContainEqual(["Details erased", `/portal/certificates/${certId}`]);
+});
+
+test("a page of certificates beyond the end leads to the last page", async () => {
+  await issueToNewPerson();
+  for (const [path, lastPage] of [
+    ["/portal/certificates?page=9999", "/portal/certificates"],
+    ["/portal/certificates?website=none.example&page=2", "/portal/certificates?website=none.example"],
+  ] as const)
+    expect(describeRedirect(await openPage(acme, path))).toBe(`303 ${lastPage}`);
 });
 
 test("a person without an email address is shown by the phone number", async () => {

@@ -339,6 +339,9 @@ const renderFilteredList = async (
   const list = async () => listCertificates(services, toReader(request), await toListQuery(request, filter, page, certificatesPerPage));
   const [found, { counts, saved }] = await Promise.all([list(), getCertificateListViews(services, member, request.environment)]);
   const { certificates, total, isTruncated } = found;
+  const pages = Math.ceil(Math.min(total, maxListedCertificates) / certificatesPerPage);
+  // For example, a withdrawal can have removed the last rows of a filtered list since the link to this page was shown.
+  if (certificates.length === 0 && page > 1) return redirectTo(request, listPath(filter, Math.max(1, Math.min(pages, page - 1))));
   const first = (page - 1) * certificatesPerPage + 1;
   const range = {
     first: formatCount(first),
@@ -387,7 +390,7 @@ const renderFilteredList = async (
             <CertificateTable certificates={certificates} />
             <NumberedPagination
               page={page}
-              pages={Math.ceil(Math.min(total, maxListedCertificates) / certificatesPerPage)}
+              pages={pages}
               note={formatMessage(certificateMessages.range, range)}
               pathOf={(other) => listPath(filter, other)}
             />
