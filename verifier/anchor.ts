@@ -11,10 +11,10 @@ import { parseTlogProof, verifyTlogProof } from "../core/ledger/tlog-proof.ts";
 import { minuteMs } from "../core/time.ts";
 import type { JsonObject } from "../core/canonical-json.ts";
 import { isIsoTime } from "../core/ledger/key-validity.ts";
-import { checkRekorReceipt, checkTimestamp } from "./attestors.ts";
+import { checkRekorReceipt, checkTimestamp, isSignedByRekor } from "./attestors.ts";
 import { fail, incomplete, pass, skipped, type CheckId, type Finding, type Findings } from "./checks.ts";
 import { asObject, asString, asStrings, parseCanonical } from "./json.ts";
-import { listLogKeys, type Trust } from "./trust.ts";
+import { listLogKeys, listTrustedLogKeys, type Trust } from "./trust.ts";
 
 /** The evidence for one statement. Parts that are missing are null. */
 export interface AnchorEvidence {
@@ -182,7 +182,13 @@ const checkAttestation = async (
   const failed = (detail: string): AttestationFindings => ({ inclusion: fail(detail), cosign: notReached, tsa: notReached, time: null });
   if (attestedProof === null || attestedNote === null) return failed("the attested checkpoint and its proof must both be present");
   const origin = (parseCheckpoint(receipt.signed_root) as Checkpoint).origin; // parsing cannot fail, because the receipt passed its checks
-  const log = { origin, keys: listLogKeys(trust.ledgers, origin, receipt.verified_at), witnesses: trust.witnesses };
+  const rekorKeys = listTrustedLogKeys(trust.ledgers, origin, receipt.verified_at);
+  const log = {
+    origin,
+    keys: listLogKeys(trust.ledgers, origin, receipt.verified_at),
+    witnesses: trust.witnesses,
+    ...(receipt.kind === "rekor2" && { isSignedByLog: (note: string) => isSignedByRekor(context.crypto, note, rekorKeys) }),
+  };
   const attested = await verifyCheckpoint(context.crypto, attestedNote, log);
   if (!attested.ok) return failed(`checkpoint.txt: ${attested.fault}`);
   const proven = await verifyTlogProof(context.crypto, attestedProof, leaf, log);

@@ -2,7 +2,7 @@
 import { fromBase64 } from "../core/bytes.ts";
 import type { Receipt, ReceiptFault, TrustedLogKey } from "../core/ledger/receipt.ts";
 import { parseRekorLeaf, type RekorCrypto } from "../core/ledger/rekor.ts";
-import { verifyRekorReceipt } from "../core/ledger/rekor-receipt.ts";
+import { verifyRekorCheckpoint, verifyRekorReceipt } from "../core/ledger/rekor-receipt.ts";
 import { verifyTimestampToken, type TimestampPin } from "../core/ledger/rfc3161.ts";
 import { isSignedBy, type SignatureCrypto } from "../core/ledger/spki.ts";
 import type { NoteCrypto } from "../core/ledger/note.ts";
@@ -27,6 +27,15 @@ export const checkTimestamp = async (
   return { finding: fail(verdict.fault), time: null };
 };
 
+const toRekorCrypto = (crypto: NoteCrypto): RekorCrypto => ({
+  ...crypto,
+  verifyEcdsa: (spki, data, signature) => isSignedBy(getSubtleCrypto(), spki, { hash: "SHA-256", signature, data }),
+});
+
+/** Returns whether a checkpoint is signed by one of the given keys of a Rekor log, which can also be ECDSA keys. */
+export const isSignedByRekor = async (crypto: NoteCrypto, note: string, logs: readonly TrustedLogKey[]): Promise<boolean> =>
+  (await verifyRekorCheckpoint(toRekorCrypto(crypto), note, logs)).ok;
+
 /**
  * Checks a Rekor receipt. `fault` is the result of the checks that apply to every receipt. `leaf` is the result for the entry that Rekor
  * created from the statement.
@@ -38,14 +47,10 @@ export const checkRekorReceipt = async (
   logs: readonly TrustedLogKey[],
   anchorKeys: readonly string[],
 ): Promise<{ readonly fault: ReceiptFault | null; readonly leaf: Finding }> => {
-  const rekorCrypto: RekorCrypto = {
-    ...crypto,
-    verifyEcdsa: (spki, data, signature) => isSignedBy(getSubtleCrypto(), spki, { hash: "SHA-256", signature, data }),
-  };
   // Without a trusted anchor key, the signature is checked with the key in the leaf, so that the other checks can still run.
   const leafKey = parseRekorLeaf(fromBase64(receipt.leaf_body ?? "") ?? new Uint8Array(0))?.publicKey;
   const keys = anchorKeys.length > 0 || leafKey === undefined ? anchorKeys : [leafKey];
-  const verdict = await verifyRekorReceipt(rekorCrypto, receipt, statement, { logs, anchorKeys: keys });
+  const verdict = await verifyRekorReceipt(toRekorCrypto(crypto), receipt, statement, { logs, anchorKeys: keys });
   const unboundLeaf = fail("the ledger's entry is not about this statement, or not signed by a trusted key");
   if (!verdict.ok)
     return verdict.fault === "leaf_mismatch" ? { fault: null, leaf: unboundLeaf } : { fault: verdict.fault, leaf: unboundLeaf };

@@ -114,9 +114,12 @@ export const trustOf = (document: unknown): Trust | null => {
 };
 
 /** Returns a log's keys, without those that expired at or before `since`. */
+export const listTrustedLogKeys = (logs: readonly TrustedLogKey[], origin: string, since: string): readonly TrustedLogKey[] =>
+  logs.filter((log) => log.origin === origin && (log.validTo === undefined || since < log.validTo));
+
+/** Like `listTrustedLogKeys`, but returns only Ed25519 keys. */
 export const listLogKeys = (logs: readonly TrustedLogKey[], origin: string, since: string): readonly VerifierKey[] =>
-  logs
-    .filter((log) => log.origin === origin && (log.validTo === undefined || since < log.validTo))
+  listTrustedLogKeys(logs, origin, since)
     .map(({ vkey }) => parseVkey(vkey))
     .filter((key) => key !== null);
 

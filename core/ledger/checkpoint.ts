@@ -70,6 +70,8 @@ export interface CheckpointTrust {
   readonly origin: string;
   readonly keys: readonly VerifierKey[];
   readonly witnesses?: readonly VerifierKey[];
+  /** Replaces the check of the log's signature with `keys`, for logs with other signature algorithms. */
+  readonly isSignedByLog?: (note: string) => Promise<boolean>;
 }
 
 /** Verifies that the trusted log signed the checkpoint in `note`. A witness's signature cannot replace the log's signature. */
@@ -79,10 +81,12 @@ export const verifyCheckpoint = async (crypto: NoteCrypto, note: string, trust: 
   const keys = trust.keys.filter((key) => key.kind === keyKinds.log);
   const witnesses = (trust.witnesses ?? []).filter((key) => key.kind === keyKinds.witness);
   const verdict = await verifyNote(crypto, parsed, [...keys, ...witnesses]);
-  if (!verdict.ok) return verdict;
-  if (!verdict.signatures.some(({ key }) => key.kind === keyKinds.log)) return fail("no_known_signature");
+  if (!verdict.ok && verdict.fault === "bad_signature") return verdict;
+  const signatures = verdict.ok ? verdict.signatures : [];
+  const isSigned = await (trust.isSignedByLog?.(note) ?? signatures.some(({ key }) => key.kind === keyKinds.log));
+  if (!isSigned) return fail("no_known_signature");
   const checkpoint = parseCheckpointText(parsed.text);
   if (checkpoint === null) return fail("checkpoint_malformed");
   if (checkpoint.origin !== trust.origin) return fail("origin_mismatch");
-  return { ok: true, checkpoint, cosignatures: verdict.signatures.filter(({ key }) => key.kind === keyKinds.witness) };
+  return { ok: true, checkpoint, cosignatures: signatures.filter(({ key }) => key.kind === keyKinds.witness) };
 };

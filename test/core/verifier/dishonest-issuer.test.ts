@@ -5,13 +5,14 @@ import { serializeAuditEntry, type AuditEntry } from "../../../core/audit/chain.
 import { toBase64, fromBase64, concatBytes, encodeUtf8 } from "../../../core/bytes.ts";
 import { toCanonicalJson, type Json, type JsonObject } from "../../../core/canonical-json.ts";
 import { buildPackFiles } from "../../../core/certificates/evidence-pack.ts";
-import type { EvidenceParts } from "../../../core/certificates/evidence-parts.ts";
+import type { EvidenceParts, PackedStatement } from "../../../core/certificates/evidence-parts.ts";
 import { sha256, sha256Hex } from "../../../core/hash.ts";
 import { formatCheckpoint } from "../../../core/ledger/checkpoint.ts";
 import { hashNode } from "../../../core/ledger/merkle.ts";
 import { createCosignatureLine, keyKinds, signNote, formatVkey, type NoteSigner } from "../../../core/ledger/note.ts";
 import { formatReceiptProof, formatReceipt, type Receipt } from "../../../core/ledger/receipt.ts";
 import { formatRekorLeaf } from "../../../core/ledger/rekor.ts";
+import { vkeyFromSpki } from "../../../core/ledger/rekor-receipt.ts";
 import { formatTlogProof, parseTlogProof } from "../../../core/ledger/tlog-proof.ts";
 import { openNoteSigner } from "../../../storage/note-keys.ts";
 import { trustOf } from "../../../verifier/trust.ts";
@@ -660,9 +661,12 @@ describe("a statement in Rekor", async () => {
   const log = { origin, vkey: formatVkey(rekor.key), valid_from: "2026-01-01T00:00:00.000Z", role: "primary" };
   const rekorTrust: JsonObject = { ...plainTrust, logs: [log, (plainTrust.logs as JsonObject[])[1]!], anchor_keys: [spki] };
 
-  const buildRekorPack = async (receipt: Receipt): Promise<ReadonlyMap<string, Uint8Array>> => {
+  const buildRekorPack = async (
+    receipt: Receipt,
+    attested: PackedStatement["attested"] = null,
+  ): Promise<ReadonlyMap<string, Uint8Array>> => {
     const view: JsonObject = { ...parts.publicView, anchor: null };
-    const changed: EvidenceParts = { ...parts, publicView: view, anchors: [{ event: "issued", statement, receipt, attested: null }] };
+    const changed: EvidenceParts = { ...parts, publicView: view, anchors: [{ event: "issued", statement, receipt, attested }] };
     return buildPackFiles(changed);
   };
 
@@ -672,6 +676,23 @@ describe("a statement in Rekor", async () => {
     const report = await reportOn(files, rekorTrust);
     expect(report.verdict).toBe("valid");
     expect(report.checks.find(({ id }) => id === "anchor.rekor_body")).toMatchObject({ outcome: "pass" });
+  });
+
+  test("verifies with an attested checkpoint that the log signed with an ECDSA key", async () => {
+    const ecdsa = (await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])) as CryptoKeyPair;
+    const logSpki = new Uint8Array(await crypto.subtle.exportKey("spki", ecdsa.publicKey));
+    const receipt = await createReceipt(await buildLeaf(statement));
+    const text = receipt.signed_root.slice(0, receipt.signed_root.indexOf("\n\n") + 1);
+    const raw = await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, ecdsa.privateKey, encodeUtf8(text));
+    const signature = concatBytes(sha256(logSpki).subarray(0, 4), encodeDerSignature(new Uint8Array(raw)));
+    const note = `${text}\n\u2014 ${origin} ${toBase64(signature)}\n`;
+    const attested = { note, inclusionProof: receipt.inclusion_proof, cosignatures: [], tsr: null };
+    const files = await buildRekorPack({ ...receipt, signed_root: note }, attested);
+    const ecdsaTrust = { ...rekorTrust, logs: [{ ...log, vkey: vkeyFromSpki(origin, logSpki) }, (plainTrust.logs as JsonObject[])[1]!] };
+    const report = await reportOn(files, ecdsaTrust);
+    expect(report).toMatchObject({ verdict: "valid", failed: null });
+    expect(report.checks.find(({ id }) => id === "attest.inclusion")).toMatchObject({ outcome: "pass" });
+    expect((await reportOn(files, rekorTrust)).failed).toBe("anchor.note");
   });
 
   test("makes the public response incomplete, because the response does not contain the leaf", async () => {
