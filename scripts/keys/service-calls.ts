@@ -36,7 +36,8 @@ export const createProcessStoredCall =
  */
 export const createServiceClock = async (api: string): Promise<() => number> => {
   const response = await fetch(`${api}/health`, { signal: AbortSignal.timeout(timeoutMs) });
-  const { data } = (await response.json()) as { readonly data?: { readonly time: string } };
+  // A service that cannot respond has no JSON, but the platform still adds the Date header.
+  const { data } = (await response.json().catch(() => ({}))) as { readonly data?: { readonly time: string } };
   const time = Date.parse(data?.time ?? response.headers.get("date") ?? "");
   if (Number.isNaN(time)) throw new Error(`${api} did not return its time. Run the same command again.`);
   const difference = time - Date.now();

@@ -41,10 +41,13 @@ const createDeployment = (secrets: Secrets) => {
   return { options, state };
 };
 
-/** Starts a service whose clock shows `time`. Returns the root URL of its API. */
-const startServiceAt = async (time: number): Promise<string> => {
+/** Starts a service whose clock shows `time`. Returns the root URL of its API. If the service is not healthy, only the Date header shows it. */
+const startServiceAt = async (time: number, isHealthy = true): Promise<string> => {
+  const body = JSON.stringify({ ok: true, data: { status: "ok", time: toIso(time) }, request_id: "req_1" });
   const server = createServer((_, response) => {
-    response.end(JSON.stringify({ ok: true, data: { status: "ok", time: toIso(time) }, request_id: "req_1" }));
+    response.setHeader("date", new Date(time).toUTCString());
+    if (isHealthy) response.end(body);
+    else response.writeHead(503, { "content-type": "text/html" }).end("<h1>503</h1>");
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -90,6 +93,12 @@ test("takes the validity of issuer keys from the service's clock if the operator
   const retired = parseKeyWithValidity(state.service.RETIRED_ISSUER_KEYS ?? "");
   expect(Date.parse(retired?.validTo ?? "") - serviceTime).toBeLessThan(dayMs);
   expect(retired !== null && isKeyInUse(retired, toIso(serviceTime))).toBe(true);
+});
+
+test("takes the time from the Date header if the service is not healthy", async () => {
+  const serviceTime = Date.now() - 10 * dayMs;
+  const now = await createServiceClock(await startServiceAt(serviceTime, false));
+  expect(now() - serviceTime).toBeLessThan(dayMs);
 });
 
 test("makes the new issuer key valid for the receipts of a withdrawal that was requested before the rotation", async () => {
