@@ -197,13 +197,13 @@ const layouts: { readonly [T in MailTemplate]: Layout<T> } = {
     footer: [paragraph(reasons.account)],
   }),
   share_stopped: (
-    { shareId, businessName, groups, at, ceaseBy, contact, appUrl },
+    { shareId, businessName, groups, by, at, ceaseBy, contact, appUrl },
     text,
     { createFacts, formatDay, formatTime, formatGroups, reasons },
   ) => ({
-    subject: text.subject,
+    subject: by === "address_owner" ? text.subjectOwner : text.subject,
     lines: [
-      paragraph(text.intro, { business: bold(businessName), date: formatDay(ceaseBy) }),
+      paragraph(by === "address_owner" ? text.introOwner : text.intro, { business: bold(businessName), date: formatDay(ceaseBy) }),
       createFacts(
         ["details", formatGroups(groups)],
         ["stopped", formatTime(at)],

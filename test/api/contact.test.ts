@@ -5,7 +5,7 @@ import { signIn } from "../support/people.ts";
 import { grantShare, signInPerson } from "../support/sharing.ts";
 import { stopClock } from "../support/stopped-clock.ts";
 import { createServiceCall, world, type TestResponse } from "../support/world.ts";
-import { createEmailAddress, issueToNewPerson, buildJsonPost, withdrawCertificate } from "../support/withdrawal.ts";
+import { createEmailAddress, issueToNewPerson, buildJsonPost, listMailTo, withdrawCertificate } from "../support/withdrawal.ts";
 
 // These tests send more requests than the API key's limits allow, so the limits are raised.
 const call = createServiceCall({ LIMIT_API_KEY: "100000/60", LIMIT_MATCH_PER_KEY: "100000/60" });
@@ -368,7 +368,7 @@ describe("a share that someone else made with a person's address", () => {
 
   test("is listed for the holder of the address and ends when the holder withdraws from the business", async () => {
     const email = createEmailAddress();
-    const { id } = await shareWith({ email });
+    const { by: person, id } = await shareWith({ email });
     const holder = await signInPerson({}, call, email);
     expect((await holder.get("/v1/me/certificates")).body.data.businesses).toMatchObject([
       { business_id: world.acme.id, certificates: 0, others_shares: 1, active_others_shares: 1 },
@@ -376,6 +376,9 @@ describe("a share that someone else made with a person's address", () => {
     const withdrawn = await holder.post("/v1/me/certificates/withdraw", { scope: "business", business_id: world.acme.id });
     expect(withdrawn.body.data).toMatchObject({ withdrawn: 0, shares_ended: 1, pending: false });
     expect((await check([{ email }]))[0]).toMatchObject({ contactable: false, reason: "revoked", basis: [{ id, status: "revoked" }] });
+    const [mail] = await listMailTo(person.email);
+    expect(mail?.subject).toBe("Sharing with a business was stopped");
+    expect(mail?.text).toContain("The owner of the email address in this share withdrew consent");
   });
 
   test("ends when the holder withdraws from everything, as do the holder's own shares", async () => {
@@ -393,12 +396,14 @@ describe("a share that someone else made with a person's address", () => {
   test("ends when the holder withdraws from the business with an email code", async () => {
     const email = createEmailAddress();
     const issued = await issueToNewPerson({ fields: { email } });
-    const { id } = await shareWith({ email });
+    const { by: person, id } = await shareWith({ email });
     expect((await withdrawCertificate(issued, "business")).status).toBe(200);
     expect((await call(`/v1/shares/${id}`, { headers: { authorization: `Bearer ${world.acme.keys.live}` } })).body.data.status).toBe(
       "revoked",
     );
     expect((await check([{ email }]))[0].reason).toBe("revoked");
+    const { entries } = (await person.get("/v1/me/audit")).body.data;
+    expect(entries[0]).toMatchObject({ type: "share.revoked", entity_id: id, payload: { actor: "subject:email_code" } });
   });
 
   test("does not end when one certificate is withdrawn", async () => {

@@ -157,8 +157,8 @@ describe("the app", { timeout: 180_000 }, () => {
     await page.waitForURL(`**/app/shares/${id}`);
     await page.goBack();
     await page.waitForURL(`**/app/shares/${id}`);
-    expect(await page.locator(".timeline").textContent()).toContain("You stopped sharing, and we told them");
-    expect(await page.locator(".timeline li").filter({ hasText: "You stopped sharing" }).count()).toBe(1);
+    expect(await page.locator(".timeline").textContent()).toContain("Sharing stopped, and we told them");
+    expect(await page.locator(".timeline li").filter({ hasText: "Sharing stopped" }).count()).toBe(1);
     await close();
   });
 

@@ -46,6 +46,11 @@ const signInAsPat = (): Promise<Session> => signIn(world.consumerEmail, "consume
 const signInAsOwner = (): Promise<Session> => signIn(world.ownerEmail);
 const atOnce = Number(env.AT_ONCE); // `npm run stress` sets 1,000
 const describeOutcome = ({ status, body }: TestResponse): string => `${status} ${body?.error ?? "ok"}`;
+/** Returns the actor in the newest entry about a revoked token in the person's history. */
+const readRevoker = async (session: Session): Promise<unknown> => {
+  const { entries } = (await call("/v1/me/audit", { headers: session })).body.data;
+  return entries.find(({ type }: { type: string }) => type === "agent_token.revoked")?.payload.actor;
+};
 const count = async (table: "agent_tokens" | "oauth_codes"): Promise<unknown> =>
   env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first("n");
 
@@ -467,7 +472,8 @@ describe("a code", () => {
 
   test("revokes its token when replayed later with correct parameters, but not when replayed soon or with wrong ones", async () => {
     const client = await registerClient();
-    const code = await getAuthorizationCode(client, await signInAsPat());
+    const session = await signInAsPat();
+    const code = await getAuthorizationCode(client, session);
     const token = (await exchangeCode(code, client)).body.access_token;
     vi.setSystemTime(clock + 9_000);
     expect(describeOutcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
@@ -476,6 +482,7 @@ describe("a code", () => {
     expect((await callMethod(token, "ping")).status).toBe(200);
     expect(describeOutcome(await exchangeCode(code, client))).toBe("400 invalid_grant");
     expect((await callMethod(token, "ping")).status).toBe(401);
+    expect(await readRevoker(session)).toBe("service");
   });
 
   test("creates no eleventh token, even when others are created concurrently", async () => {
@@ -961,7 +968,7 @@ describe("a program with a document", () => {
 
 describe("POST /oauth/revoke", () => {
   test("revokes a token for its holder and gives the same response for an unknown token", async () => {
-    const { token } = await createToken("consumer");
+    const { id, token } = await createToken("consumer");
     for (const text of ["x", token.replace(/.$/, (last) => (last === "A" ? "B" : "A"))])
       expect((await call("/oauth/revoke", buildForm({ token: text }))).status).toBe(200);
     expect((await callMethod(token, "ping")).status).toBe(200);
@@ -969,5 +976,6 @@ describe("POST /oauth/revoke", () => {
     expect([response.status, response.text]).toEqual([200, ""]);
     expect((await callMethod(token, "ping")).status).toBe(401);
     expect(describeOutcome(await call("/oauth/revoke", buildForm({})))).toBe("400 invalid_request");
+    expect(await readRevoker(await signInAsPat())).toBe(`agent:${id}`);
   });
 });

@@ -398,7 +398,7 @@ describe("history and account", () => {
     await pat.post(`/v1/me/sever/${share.id}`, {});
     await waitUntilSettled();
     const history = await openBrowserFor(pat).open("/app/history");
-    expect(getPageText(history)).toMatch(/You stopped sharing ?Acme Solar LLC/);
+    expect(getPageText(history)).toMatch(/Sharing stopped ?Acme Solar LLC/);
     expect(getPageText(history)).toMatch(/You shared details ?Acme Solar LLC/);
     expect(getPageText(history)).toContain("You changed your details");
     expect(getPageText(await openBrowserFor(pat).open("/app/history?before=2"))).toContain("Newest entries");

@@ -163,7 +163,10 @@ export const en = {
   },
   share_stopped: {
     subject: "You stopped sharing",
+    subjectOwner: "Sharing with a business was stopped",
     intro: "You stopped sharing contact details with {business}. They must stop contacting you by the end of {date} (UTC).",
+    introOwner:
+      "The owner of the email address in this share withdrew consent, so you’re no longer sharing contact details with {business}. They must stop contacting you by the end of {date} (UTC).",
     action: "View the share",
     hint: "We’ll email you when they confirm, or if they miss the deadline.",
     heldTitle: "What about the details they already have?",
@@ -175,7 +178,7 @@ export const en = {
   },
   share_ceased: {
     subject: "A business confirmed that it stopped contacting you",
-    intro: "You stopped sharing with {business}, and they’ve confirmed that they stopped contacting you.",
+    intro: "You’re no longer sharing with {business}, and they’ve confirmed that they stopped contacting you.",
     action: "View the share",
     hint: "It shows what you shared and this confirmation, with proof of both.",
     contactedTitle: "Still being contacted?",

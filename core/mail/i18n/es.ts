@@ -164,7 +164,10 @@ export const es: MailMessages = {
   },
   share_stopped: {
     subject: "Usted dejó de compartir sus datos",
+    subjectOwner: "Se dejó de compartir datos con una empresa",
     intro: "Usted dejó de compartir datos de contacto con {business}. La empresa debe dejar de contactarle a más tardar el {date} (UTC).",
+    introOwner:
+      "La persona a quien pertenece la dirección de correo electrónico de este permiso retiró su consentimiento, así que usted ya no comparte datos de contacto con {business}. La empresa debe dejar de contactarle a más tardar el {date} (UTC).",
     action: "Ver el permiso",
     hint: "Le escribiremos cuando la empresa lo confirme o si no cumple el plazo.",
     heldTitle: "¿Y los datos que la empresa ya tiene?",
@@ -176,7 +179,7 @@ export const es: MailMessages = {
   },
   share_ceased: {
     subject: "Una empresa confirmó que dejó de contactarle",
-    intro: "Usted dejó de compartir sus datos con {business}, y la empresa confirmó que dejó de contactarle.",
+    intro: "Usted ya no comparte sus datos con {business}, y la empresa confirmó que dejó de contactarle.",
     action: "Ver el permiso",
     hint: "La página del permiso muestra lo que compartió y esta confirmación, con evidencia de ambas cosas.",
     contactedTitle: "¿Le siguen contactando?",

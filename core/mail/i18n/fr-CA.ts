@@ -166,8 +166,11 @@ export const frCa: MailMessages = {
   },
   share_stopped: {
     subject: "Vous avez arrêté un partage",
+    subjectOwner: "Un partage a été arrêté",
     intro:
       "Vous avez cessé de partager des coordonnées avec {business}. L’entreprise doit cesser de communiquer avec vous au plus tard le {date} (UTC).",
+    introOwner:
+      "La personne à qui appartient l’adresse courriel de ce partage a retiré son consentement. Vous ne partagez donc plus de coordonnées avec {business}. L’entreprise doit cesser de communiquer avec vous au plus tard le {date} (UTC).",
     action: "Voir le partage",
     hint: "Nous vous écrirons quand l’entreprise le confirmera, ou si cette date passe sans réponse.",
     heldTitle: "Et les renseignements déjà reçus?",
@@ -180,7 +183,7 @@ export const frCa: MailMessages = {
   },
   share_ceased: {
     subject: "Une entreprise a confirmé qu’elle ne communique plus avec vous",
-    intro: "{business} a confirmé la fin des communications liées au partage que vous avez arrêté.",
+    intro: "{business} a confirmé la fin des communications liées au partage qui a pris fin.",
     action: "Voir le partage",
     hint: "La page montre ce que vous avez partagé et cette confirmation, preuves à l’appui.",
     contactedTitle: "On communique encore avec vous?",

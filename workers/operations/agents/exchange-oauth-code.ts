@@ -75,7 +75,8 @@ export const exchangeOAuthCode = async (services: WriteDependencies, exchange: O
   const now = services.clock();
   if (code.usedAt !== null) {
     // A used code was sent again with the correct verifier. Someone may have stolen both, so revoke the token that was issued for the code.
-    if (code.tokenId !== null && now > code.usedAt + codeReplayGraceMs) await revokeLiveToken(services, db, { id: code.tokenId });
+    if (code.tokenId !== null && now > code.usedAt + codeReplayGraceMs)
+      await revokeLiveToken(services, db, { id: code.tokenId }, "service");
     return "refused";
   }
   const { realm, principalId, businessId } = holder;

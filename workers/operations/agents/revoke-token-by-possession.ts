@@ -6,5 +6,6 @@ import { revokeLiveToken } from "./revoke-live-token.ts";
 
 /** Revokes the given token. Does not reveal whether it existed. */
 export const revokeTokenByPossession = async (services: WriteDependencies, token: string): Promise<void> => {
-  if (hasSecretShape(token, "pat_")) await revokeLiveToken(services, services.shards.forId(token), { tokenHash: sha256Hex(token) });
+  if (!hasSecretShape(token, "pat_")) return;
+  await revokeLiveToken(services, services.shards.forId(token), { tokenHash: sha256Hex(token) }, "agent");
 };

@@ -11,7 +11,7 @@ import { insertOverdueNotice } from "../../../storage/share-notices.ts";
 import type { ChangeableShare } from "../../../storage/shares.ts";
 import type { WriteDependencies } from "../dependencies.ts";
 import type { SaveIdempotentResponse } from "../access/idempotency.ts";
-import { prepareRevocationMails } from "./share-mails.ts";
+import { prepareRevocationMails, type StoppedBy } from "./share-mails.ts";
 
 export interface RevocationResult {
   readonly share: Share;
@@ -28,7 +28,7 @@ export const commitRevocation = async (
   services: WriteDependencies,
   db: Database,
   { share, chains, consumerId, language }: ChangeableShare,
-  by: { readonly actor: Actor; readonly reason: string | null; readonly requestId: string },
+  by: { readonly actor: Actor; readonly by?: StoppedBy; readonly reason: string | null; readonly requestId: string },
   saveIdempotentResponse: SaveIdempotentResponse<RevocationResult> = async () => [],
 ): Promise<RevocationResult> => {
   const { vault } = services;
@@ -36,7 +36,7 @@ export const commitRevocation = async (
   const revocation = revokeShare(share, chains, by.actor, writtenAt + share.clockOffsetMs);
   const { revokedAt, ceaseBy } = revocation;
   const statements = await updateShareRevoked(db, vault, share, revocation, by);
-  const mails = await prepareRevocationMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language });
+  const mails = await prepareRevocationMails(services, db, consumerId, share, { at: revokedAt, ceaseBy, language, by: by.by });
   const revoked: RevocationResult = { share: { ...share, status: "revoked", revokedAt, ceaseBy }, ceaseBy, isRepeated: false };
   await commit(
     db,

@@ -34,6 +34,9 @@ export const prepareShareReceiptMail = async (
     },
   });
 
+/** Who ended a share: the person who made it, or the owner of the email address in it, which can be someone else. */
+export type StoppedBy = "person" | "address_owner";
+
 /**
  * Prepares the email to the person and the notice to the owners after a revocation. The notice contains the share ID and the deadline, but
  * no personal data.
@@ -43,7 +46,7 @@ export const prepareRevocationMails = async (
   db: Database,
   consumerId: ConsumerId | null,
   share: Share,
-  ended: { readonly at: Instant; readonly ceaseBy: Instant; readonly language: Language },
+  ended: { readonly at: Instant; readonly ceaseBy: Instant; readonly language: Language; readonly by?: StoppedBy | undefined },
 ): Promise<readonly Statement[]> => {
   const data = { shareIds: [share.id], ceaseBy: ended.ceaseBy };
   const [toOwners, { contact }] = await Promise.all([
@@ -57,6 +60,7 @@ export const prepareRevocationMails = async (
       shareId: share.id,
       businessName: share.business.name,
       groups: groupsFromKeys(share.scope),
+      by: ended.by ?? "person",
       at: ended.at,
       ceaseBy: ended.ceaseBy,
       contact,

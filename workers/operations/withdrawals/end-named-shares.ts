@@ -1,6 +1,7 @@
 // Ends shares when a person withdraws all consent from one business or from all businesses: the person's own shares, and shares that other
 // people made with the person's address. Anyone can enter another person's address as a contact field, so the owner of the address can end
 // these shares too.
+import type { Actor } from "../../../core/actor.ts";
 import type { Database } from "../../../storage/database.ts";
 import type { AccountWithdrawal } from "../../../storage/person-certificates.ts";
 import { isOutdatedShare } from "../../../storage/share-changes.ts";
@@ -21,6 +22,7 @@ export interface EndedShares {
  * shares have ended.
  */
 export const endNamedShares = async (services: WriteDependencies, db: Database, work: AccountWithdrawal): Promise<EndedShares> => {
+  const actor: Actor = work.consumerId === null ? { kind: "subject", verifiedBy: "email_code" } : accountWithdrawalChange.actor;
   const ids = await listSharesToEnd(db, work, services.clock(), maxAtOnce + 1);
   let ended = 0;
   for (const id of ids.slice(0, maxAtOnce)) {
@@ -28,7 +30,8 @@ export const endNamedShares = async (services: WriteDependencies, db: Database, 
     const found = await findChangeableShare(db, id, "link", services.clock());
     if (found?.share.status !== "active") continue;
     try {
-      const revocation = { actor: accountWithdrawalChange.actor, reason: null, requestId: crypto.randomUUID() };
+      const by = found.consumerId === work.consumerId ? "person" : "address_owner";
+      const revocation = { actor, by, reason: null, requestId: crypto.randomUUID() } as const;
       await commitRevocation(services, db, found, revocation);
       ended += 1;
     } catch (error) {
