@@ -19,6 +19,7 @@ import { getPlatform } from "../../workers/platform/create-platform.ts";
 import { copyAuditEntry } from "../support/changes.ts";
 import { waitUntilSettled } from "../support/background-work.ts";
 import { eraseCertificate } from "../support/erasure.ts";
+import { signIn } from "../support/people.ts";
 import { requestWithdrawalCode, buildJsonPost, createEmailAddress, issueToNewPerson, withdrawCertificate } from "../support/withdrawal.ts";
 import { call, submitConsent, getWithKey, issueCertificate, buildSubmission, world } from "../support/world.ts";
 
@@ -172,6 +173,8 @@ describe("GET /v1/certs/{id}/evidence-pack?format=zip", () => {
     expect(await verifyZip(zip)).toMatchObject({ verdict: "valid", missing: [] });
     const text = [...readZipFiles(zip).values()].map((bytes) => new TextDecoder().decode(bytes)).join("\n");
     for (const value of [...Object.values(person), "utm=1", "iPhone"]) expect(text).not.toContain(value);
+    const { entries } = (await call("/v1/business/portal/audit?limit=1", { headers: await signIn(world.ownerEmail) })).body.data;
+    expect(entries[0]).toMatchObject({ entity_id: certId, payload: { redacted: true, disclosed: [] } });
   });
 
   test("discloses a single field, and its commitment can be opened", async () => {

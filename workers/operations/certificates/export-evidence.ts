@@ -148,7 +148,7 @@ export const exportEvidence = async (
 ): Promise<Result<EvidenceParts, "cert_not_found">> => {
   const read = await openAuditedCertificate(services, reader, actor, certId, "evidence_pack.exported", {
     redacted: options.redacted,
-    disclosed: options.disclose === null ? "all" : [...options.disclose].sort(),
+    disclosed: options.redacted ? [] : options.disclose === null ? "all" : [...options.disclose].sort(),
   });
   if (!read.ok) return read;
   const { opened, views, policyTexts } = read.value;
