@@ -1,7 +1,7 @@
 // Calls form methods and getters through HTMLFormElement.prototype, because an input named "submit", "elements" or "matches" would shadow
 // the form's own property.
 
-const formPrototype = HTMLFormElement.prototype;
+export const formPrototype = HTMLFormElement.prototype;
 
 type FormMethod = {
   [K in keyof HTMLFormElement]: HTMLFormElement[K] extends (...args: never[]) => unknown ? K : never;

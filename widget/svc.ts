@@ -7,7 +7,7 @@ import type { CertificateReceipt } from "./certificate-request.ts";
 import { identifyControls } from "./fields.ts";
 import { certifyForm, hookForms, watchForms } from "./form-submission.ts";
 import { warnOwner } from "./misconfiguration.ts";
-import { queryPage } from "./native-form.ts";
+import { formPrototype, queryPage } from "./native-form.ts";
 import { widgetVersion } from "./submission.ts";
 
 interface ConsentHandle {
@@ -50,35 +50,34 @@ function loadShareButtons(): void {
 }
 
 function startConsent(queue: ConsentOptions[]): void {
-  const initialized = new Set<Config>();
-  const tags = new Set<HTMLScriptElement>();
+  let initialized: Config[] = [];
+  let tags: HTMLScriptElement[] = [];
   // To certify a submission and send it again, the browser needs these two features. If either is missing, the API is defined, but forms
   // are not touched.
-  const isSupported = "requestSubmit" in HTMLFormElement.prototype && "AbortController" in window;
+  const isSupported = "requestSubmit" in formPrototype && "AbortController" in window;
 
   // Tags are looked up on each call, because tag managers add tags late. They are also remembered, because loaders remove their tag after
-  // it has run.
+  // it has run. Tags that are still on the page come first, because a page that replaces its content also replaces its tag.
   const configs = () => {
-    for (const tag of findTags("consent")) tags.add(tag);
-    return [...initialized, ...Array.from(tags, configFromTag)];
+    tags = [...new Set([...findTags("consent"), ...tags])];
+    return [...initialized, ...tags.map((tag) => configFromTag(tag))];
   };
 
   const initConsent = (options: ConsentOptions): ConsentHandle => {
     const config = createConfig(options, ownScriptUrl);
-    initialized.add(config);
+    initialized = [config, ...initialized];
     if (isSupported) hookForms(configs);
     return {
       async certify(form = queryPage<HTMLFormElement>("form").find((each) => isTargetForm(config, each))) {
         return form ? certifyForm(form, config) : null;
       },
       destroy() {
-        initialized.delete(config);
+        initialized = initialized.filter((each) => each !== config);
       },
     };
   };
 
   window.Svc = { v: widgetVersion, initConsent };
-  for (const tag of findTags("consent")) tags.add(tag);
   if (isSupported) watchForms(configs);
   queue.forEach(initConsent);
 }

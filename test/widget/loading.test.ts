@@ -175,6 +175,26 @@ describe("the target form", () => {
     await visit.close();
   });
 
+  it("gets the options of the tag that is on the page, not those of a tag that the page has replaced", async () => {
+    const visit = await world.visit({ html: `<div id="host">${buildPlainForm()}</div>`, script: buildScriptTag("{{src}}") });
+    await visit.page.evaluate(
+      (overrides) => {
+        const old = document.querySelector("script[data-client-id]")!;
+        const tag = document.createElement("script");
+        for (const { name, value } of old.attributes) tag.setAttribute(name, value);
+        for (const [name, value] of Object.entries(overrides)) tag.setAttribute(name, value);
+        old.replaceWith(tag);
+        const host = document.querySelector("#host")!;
+        host.replaceChildren(host.firstElementChild!.cloneNode(true)); // as Turbo does: the next page has its own form and its own tag
+      },
+      { "data-purpose": "roof quote", "data-entities": "Roof Co" },
+    );
+    await tickAndClick(visit.page);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
+    expect(visit.calls.map(({ body }) => [body.purpose, body.entities])).toEqual([["roof quote", ["Roof Co"]]]);
+    await visit.close();
+  });
+
   it("may be missing without an error", async () => {
     const visit = await world.visit({ html: "<p>No form here.</p>" });
     await press(visit.page, "p");
@@ -236,6 +256,16 @@ describe("Svc.initConsent", () => {
     await visit.page.evaluate('handle.destroy(); lead.querySelector("[name=svc_cert_id]").remove()');
     await press(visit.page, "#send");
     expect(extractCertificates(await visit.submitted())).toEqual([]);
+    await visit.close();
+  });
+
+  it("uses the newest options if it is called again for the same form", async () => {
+    const again = `<script>Svc.initConsent({ clientId: 'pc_test_00widget', purpose: 'roof quote', entities: 'Roof Co',
+      checkboxSelector: '#consent', disclosureSelector: '#terms' })</script>`;
+    const visit = await world.visit({ html: buildPlainForm(), script: buildInitScript("") + again });
+    await tickAndClick(visit.page);
+    expect(extractCertificates(await visit.submitted())).toHaveLength(1);
+    expect(visit.calls.map(({ body }) => [body.purpose, body.entities])).toEqual([["roof quote", ["Roof Co"]]]);
     await visit.close();
   });
 
